@@ -1,0 +1,1 @@
+"""harena: isolated sandboxes, scores and training from execution."""

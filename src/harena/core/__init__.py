@@ -1,0 +1,1 @@
+"""The nouns, ports and errors that every room shares. Imports nothing of ours and nothing but the standard library."""

@@ -1,0 +1,236 @@
+"""The nouns of the execution plane: frozen values that every room passes on without copying them into another shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+MIB = 1024 * 1024
+
+
+class SandboxStatus(StrEnum):
+    """Where a sandbox is in its life."""
+
+    PENDING = "pending"
+    CREATING = "creating"
+    PREPARING = "preparing"
+    RUNNING = "running"
+    PAUSED = "paused"
+    TERMINATING = "terminating"
+    COMPLETED = "completed"
+    """stopped because somebody asked"""
+    FAILED = "failed"
+    """could not start, or ended by itself"""
+    TERMINATED = "terminated"
+    """ended by its lifetime limit"""
+    UNSPECIFIED = "unspecified"
+
+    @property
+    def is_terminal(self) -> bool:
+        """No transition leaves this status."""
+        return self in _TERMINAL
+
+
+_TERMINAL = frozenset({SandboxStatus.COMPLETED, SandboxStatus.FAILED, SandboxStatus.TERMINATED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one sandbox may use. None = no limit of that kind."""
+
+    memory_bytes: int | None = 512 * MIB
+    """all processes of the sandbox and its files together (its files live in memory)"""
+    pids: int | None = 256
+    """processes and threads at one time"""
+    cpu: float | None = None
+    """cores; 0.5 = half of one core"""
+    disk_bytes: int = 512 * MIB
+    """bytes that can be written to the sandbox's writable directories"""
+    inodes: int = 200_000
+    """files, directories and links in the writable directories"""
+    output_bytes: int = 64 * MIB
+    """kept per stream and exec; the rest is read, dropped and reported as truncated"""
+    open_files: int = 1024
+    """descriptors per process"""
+    lifetime_seconds: float | None = 24 * 3600.0
+    """wall time after which the sandbox is ended"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxSpec:
+    """What a sandbox shall be. `image` and `blueprint` are names; the node resolves them."""
+
+    image: str = "python:3.11"
+    blueprint: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str | None = None
+    """default working directory of execs; None = the image's (`/workspace`)"""
+    tags: tuple[str, ...] = ()
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """path -> content, written before the sandbox is handed out"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxInfo:
+    """What is known of a sandbox at one moment."""
+
+    id: str
+    status: SandboxStatus
+    image: str
+    blueprint: str | None
+    tags: tuple[str, ...]
+    annotations: Mapping[str, str]
+    limits: Limits
+    enforcement: Mapping[str, str]
+    """limit name -> how this host enforces it ("cgroup v1", "rlimit per process", "not enforced: ...")"""
+    created_at: datetime
+    started_at: datetime | None = None
+    stopped_at: datetime | None = None
+    expires_at: datetime | None = None
+    status_reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecRequest:
+    """One command. `argv` is executed as it is, without a shell."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    """added to the sandbox's own environment"""
+    cwd: str | None = None
+    timeout_seconds: float | None = None
+    """wall time; then the whole process tree of this exec is killed"""
+    stdin: bytes | None = None
+    """given at once; None = /dev/null unless `stdin_stream`"""
+    stdin_stream: bool = False
+    """the caller will write to standard input and close it"""
+    output_bytes: int | None = None
+    """per stream; None = the sandbox's limit"""
+    cpu_seconds: float | None = None
+    """CPU time per process (RLIMIT_CPU, rounded up to whole seconds)"""
+    terminal: tuple[int, int] | None = None
+    """(columns, rows): run on a pseudo-terminal, stdout and stderr merged"""
+    warm: bool | None = None
+    """None = as the blueprint says; False = always a real start"""
+
+
+class ExecOutcome(StrEnum):
+    """How an exec ended. All of these are data about the program."""
+
+    EXITED = "exited"
+    SIGNALED = "signaled"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+    MEMORY = "memory"
+    """killed because the sandbox reached its memory limit"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceUsage:
+    """Of the exec's main process and the children that it waited for."""
+
+    user_seconds: float = 0.0
+    system_seconds: float = 0.0
+    peak_memory_bytes: int = 0
+
+    @property
+    def cpu_seconds(self) -> float:
+        """User and system time together."""
+        return self.user_seconds + self.system_seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecResult:
+    """What a command did. `returncode` is its exit code, or minus the signal that ended it."""
+
+    outcome: ExecOutcome
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+    stdout_truncated: bool = False
+    stderr_truncated: bool = False
+    duration_seconds: float = 0.0
+    usage: ResourceUsage = field(default_factory=ResourceUsage)
+    run_delay_seconds: float = 0.0
+    """time that the exec was runnable and got no processor, measured outside the sandbox (0 = unknown)"""
+    warm: bool = False
+    """the program was forked from a warm interpreter"""
+
+
+@dataclass(slots=True)
+class ProcessResult:
+    """What `Process.result()` gives: decoded output (UTF-8, undecodable bytes replaced) and the bytes themselves."""
+
+    stdout: str
+    stderr: str
+    returncode: int
+    stdout_bytes: bytes = b""
+    stderr_bytes: bytes = b""
+    command: list[str] = field(default_factory=list)
+    stdout_truncated: bool = False
+    stderr_truncated: bool = False
+    duration_seconds: float = 0.0
+    usage: ResourceUsage = field(default_factory=ResourceUsage)
+    outcome: ExecOutcome = ExecOutcome.EXITED
+    warm: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileInfo:
+    """One directory entry, never following a symbolic link."""
+
+    path: str
+    name: str
+    kind: str
+    """"file", "directory", "link" or "other\""""
+    size_bytes: int
+    mode: int
+    """permission bits"""
+    modified_at: float
+    """seconds since the epoch"""
+    target: str | None = None
+    """where a link points"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessInfo:
+    """A process inside a sandbox, as the sandbox itself sees it."""
+
+    pid: int
+    parent_pid: int
+    state: str
+    """the kernel's letter: R, S, D, T, Z ..."""
+    command: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Package:
+    """One installed wheel, pinned."""
+
+    name: str
+    version: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blueprint:
+    """A recipe for sandboxes: packages, files, environment and what to keep warm."""
+
+    id: str
+    name: str
+    image: str = "python:3.11"
+    packages: tuple[Package, ...] = ()
+    """every wheel that is installed, dependencies included"""
+    requested: tuple[str, ...] = ()
+    """the requirements as they were asked for"""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict)
+    warm: tuple[str, ...] | None = None
+    """modules imported once in the template; None = every exec is a real start; () = a bare warm interpreter"""
+    layer: str | None = None
+    """digest of the layer that holds the packages; None = no packages"""
+    created_at: datetime | None = None

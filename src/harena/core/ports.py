@@ -1,0 +1,215 @@
+"""The ports: what one room asks of another without knowing it.
+
+`SandboxPort` and `RunningExec` are what a runtime gives; `Operations` is what a node gives and a transport carries.
+Everything here is called from one event loop and is not thread-safe; the sdk's facade makes it so for users.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from harena.core.models import (
+    Blueprint,
+    ExecRequest,
+    ExecResult,
+    FileInfo,
+    ProcessInfo,
+    SandboxInfo,
+    SandboxSpec,
+    SandboxStatus,
+)
+from harena.core.output import OutputBuffer
+
+
+class RunningExec(Protocol):
+    """A command that was started."""
+
+    stdout: OutputBuffer
+    stderr: OutputBuffer
+
+    async def wait(self) -> ExecResult:
+        """The result. Raises SandboxTerminatedError if the sandbox was stopped meanwhile, PlatformError if it was
+        lost; never raises for what the program did. May be awaited more than once and by several tasks."""
+
+    def kill(self) -> None:
+        """Kill the whole process tree of this exec; `wait` then gives outcome CANCELLED. No effect after its end."""
+
+    async def write_stdin(self, data: bytes) -> None:
+        """Write all of `data`, waiting while the pipe is full. Raises SandboxExecutionError if nobody reads any more."""
+
+    def close_stdin(self) -> None:
+        """End of input. May be called more than once."""
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Change the size of the pseudo-terminal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Death:
+    """Why a sandbox ended."""
+
+    by_request: bool
+    memory: bool = False
+    """the memory limit killed it"""
+    detail: str = ""
+
+
+class SandboxPort(Protocol):
+    """One running sandbox."""
+
+    id: str
+    enforcement: Mapping[str, str]
+
+    async def exec(self, request: ExecRequest) -> RunningExec:
+        """Start a command. A command that cannot be executed ends with returncode 127 (not found) or 126 and a
+        message on stderr, as in a shell; a missing `cwd` likewise."""
+
+    async def read_file(self, path: str, *, max_bytes: int | None = None) -> bytes:
+        """The whole file. Raises SandboxFileError."""
+
+    def read_stream(self, path: str, *, chunk_bytes: int = 1024 * 1024) -> AsyncIterator[bytes]:
+        """The file in pieces. Raises SandboxFileError."""
+
+    async def write_file(
+        self, path: str, source: bytes | AsyncIterable[bytes], *, append: bool = False, mode: int | None = None
+    ) -> None:
+        """Create or replace (or append to) a file, creating missing parents. Raises SandboxFileError."""
+
+    async def stat(self, path: str) -> FileInfo:
+        """About one path. Raises SandboxFileError(reason=NOT_FOUND)."""
+
+    async def list_dir(self, path: str) -> list[FileInfo]:
+        """A directory's entries, sorted by name."""
+
+    async def make_dir(self, path: str, *, parents: bool = True) -> None:
+        """Create a directory; with `parents` like `mkdir -p` (an existing directory is fine)."""
+
+    async def remove(self, path: str, *, recursive: bool = False, missing_ok: bool = False) -> None:
+        """Remove a file, a link or an empty directory; with `recursive` a whole tree."""
+
+    async def extract_archive(self, path: str, source: AsyncIterable[bytes]) -> None:
+        """Unpack a tar stream into directory `path`, inside the sandbox."""
+
+    def create_archive(self, path: str) -> AsyncIterator[bytes]:
+        """A tar stream of the regular files and directories below `path` (links are left out)."""
+
+    async def processes(self) -> list[ProcessInfo]:
+        """The processes inside, the sandbox's own init left out."""
+
+    async def signal(self, pid: int, signum: int) -> None:
+        """Send a signal to a process inside. Raises SandboxValidationError for pid <= 1 or when there is none."""
+
+    async def destroy(self, *, grace_seconds: float = 0.0) -> None:
+        """End it. With grace: SIGTERM to every process first, and SIGKILL when all have ended or time is over.
+        Returns when nothing of it runs any more. May be called more than once."""
+
+    async def wait_dead(self) -> Death:
+        """Returns when the sandbox has ended, for whatever reason."""
+
+
+class Runtime(Protocol):
+    """Sandboxes on one machine."""
+
+    async def start(self) -> None:
+        """Get ready. Raises HostUnsupportedError."""
+
+    async def create(self, spec: SandboxSpec, blueprint: Blueprint | None = None) -> SandboxPort:
+        """A fresh sandbox, from the pool where one waits. Raises NotFoundError for an unknown image."""
+
+    async def close(self) -> None:
+        """End every sandbox and the runtime itself. May be called more than once."""
+
+
+class SandboxHandle(Protocol):
+    """A sandbox as a node knows it: its record, and its port while it runs."""
+
+    @property
+    def info(self) -> SandboxInfo:
+        """What was last known, without asking."""
+
+    @property
+    def port(self) -> SandboxPort:
+        """The running sandbox. Raises SandboxNotRunningError / SandboxTerminatedError."""
+
+    async def refresh(self) -> SandboxInfo:
+        """Ask the node."""
+
+    async def wait_terminal(self) -> SandboxInfo:
+        """Returns when the sandbox has ended."""
+
+    async def stop(self, *, grace_seconds: float = 0.0) -> None:
+        """End it and wait for its end. May be called more than once; concurrent calls share one end."""
+
+    async def extend_lifetime(self, seconds: float) -> SandboxInfo:
+        """The sandbox now ends `seconds` from now at the earliest."""
+
+
+class Operations(Protocol):
+    """What a node can do, and what a transport carries. One path for embedded and server."""
+
+    async def create_sandbox(self, spec: SandboxSpec) -> SandboxHandle:
+        """Create and start. Returns when it runs. Raises SandboxFailedError, NotFoundError, HostUnsupportedError."""
+
+    async def get_sandbox(self, sandbox_id: str) -> SandboxHandle:
+        """Raises SandboxNotFoundError. Ended sandboxes are remembered for a while."""
+
+    async def list_sandboxes(
+        self,
+        *,
+        tags: Sequence[str] = (),
+        statuses: Sequence[SandboxStatus] = (),
+        include_terminal: bool = False,
+    ) -> list[SandboxHandle]:
+        """Those that carry all `tags` and have one of `statuses` (none given: all). Ended ones only on request."""
+
+    async def create_blueprint(
+        self,
+        name: str,
+        *,
+        image: str = "python:3.11",
+        packages: Sequence[str] = (),
+        files: Mapping[str, bytes] | None = None,
+        env: Mapping[str, str] | None = None,
+        warm: Sequence[str] | None = None,
+    ) -> Blueprint:
+        """Resolve, download and install the packages (wheels only) and record the recipe under `name`."""
+
+    async def get_blueprint(self, name_or_id: str) -> Blueprint:
+        """Raises NotFoundError."""
+
+    async def list_blueprints(self) -> list[Blueprint]:
+        """All, newest first."""
+
+    async def create_benchmark_job(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Check everything, then start a benchmark job; `request` and answer as documented in `harena.jobs.models`."""
+
+    async def get_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+        """The job's state and progress. Raises NotFoundError."""
+
+    async def list_benchmark_jobs(self) -> list[Mapping[str, Any]]:
+        """All, newest first."""
+
+    async def wait_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+        """Returns the results when the job has ended."""
+
+    async def benchmark_job_results(self, job_id_or_name: str) -> Mapping[str, Any]:
+        """The results so far."""
+
+    async def cancel_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+        """Stop its running sandboxes and end it."""
+
+    def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
+        """Progress events with a growing `cursor`, from the first after `after` to the job's end."""
+
+    async def close(self) -> None:
+        """End everything that this node owns."""
+
+
+class SandboxSource(Protocol):
+    """Fresh sandboxes, one after the other or many at once; what scoring and jobs are given."""
+
+    def sandbox(self, spec: SandboxSpec) -> AbstractAsyncContextManager[SandboxPort]:
+        """`async with source.sandbox(spec) as sandbox:` - destroyed at the end, whatever happens."""

@@ -1,0 +1,89 @@
+"""What a scored run says: the envelope that every score travels in.
+
+A score is None exactly when the platform failed (`validity` "infra") or the contract itself could not be applied
+("invalid"); it is then no reward at all, and never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Validity(StrEnum):
+    """Whether a score may be trained on."""
+
+    VALID = "valid"
+    INFRA = "infra"
+    """the platform failed, also after its retries; score is None"""
+    INVALID = "invalid"
+    """the scoring contract itself is broken (its scorer crashed on a good sandbox); score is None"""
+    SUSPECT = "suspect"
+    """scored, and something about the run looks like tampering; the score is the minimum"""
+
+
+class Trust(StrEnum):
+    """Where the verdict was computed."""
+
+    SEPARATE = "separate"
+    """candidate and verdict in different processes: cannot be forged from inside"""
+    SHARED = "shared"
+    """a trusted command over the candidate's files: hardened, not unforgeable"""
+
+
+class Reason(StrEnum):
+    """Why a run got its score: the closed table."""
+
+    PASSED = "passed"
+    WRONG_ANSWER = "wrong_answer"
+    PARTIAL = "partial"
+    """some checks passed and some did not"""
+    EXCEPTION = "exception"
+    """the candidate raised, or ended with a non-zero exit code"""
+    SYNTAX_ERROR = "syntax_error"
+    MISSING_ENTRY_POINT = "missing_entry_point"
+    TIMEOUT = "timeout"
+    MEMORY_LIMIT = "memory_limit"
+    OUTPUT_LIMIT = "output_limit"
+    EXITED_EARLY = "exited_early"
+    """the candidate ended before every planned check had run"""
+    BAD_VALUE = "bad_value"
+    """the candidate returned a value that the codec does not carry"""
+    PROTOCOL = "protocol"
+    """the candidate's side of the border said something that it may not say"""
+    EMPTY_CANDIDATE = "empty_candidate"
+    SCORER_REJECTED = "scorer_rejected"
+    """a custom scorer or trusted command gave less than the pass mark"""
+    SCORER_ERROR = "scorer_error"
+    PLATFORM_ERROR = "platform_error"
+    STARVED = "starved"
+    """out of time on a host that did not give it the processor"""
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """One attempt of one scenario, scored (or explicitly not)."""
+
+    scenario_id: str
+    attempt: int = 1
+    score: float | None
+    passed: bool
+    validity: Validity
+    trust: Trust
+    reason: Reason
+    detail: str = ""
+    """one line for people; never parsed"""
+    duration_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    peak_memory_bytes: int = 0
+    checks_planned: int = 0
+    checks_run: int = 0
+    checks_passed: int = 0
+    scorer_version: str = ""
+    evidence: str = ""
+    """sha256 over contract, candidate, scorer version and observations"""
+    platform_retries: int = 0
+    metadata: Mapping[str, Any] = field(default_factory=dict)
