@@ -165,7 +165,16 @@ class SandboxFileError(SandboxError):
         self.filepath = filepath
 
 
-FILE_REASONS = ("NOT_FOUND", "IS_DIRECTORY", "NOT_A_DIRECTORY", "EXISTS", "PERMISSION_DENIED", "TOO_LARGE", "NO_SPACE", "IO_FAILED")
+FILE_REASONS = (
+    "NOT_FOUND",
+    "IS_DIRECTORY",
+    "NOT_A_DIRECTORY",
+    "EXISTS",
+    "PERMISSION_DENIED",
+    "TOO_LARGE",
+    "NO_SPACE",
+    "IO_FAILED",
+)
 
 
 class SandboxValidationError(SandboxError, ValidationError):

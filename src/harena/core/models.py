@@ -60,9 +60,13 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSpec:
-    """What a sandbox shall be. `image` and `blueprint` are names; the node resolves them."""
+    """What a sandbox shall be. `image` and `blueprint` are names; the node resolves them.
 
-    image: str = "python:3.11"
+    The image "default" is the host's /usr with the interpreter that runs harena; "python:3.11" names the same where
+    the version matches.
+    """
+
+    image: str = "default"
     blueprint: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     cwd: str | None = None
@@ -222,7 +226,7 @@ class Blueprint:
 
     id: str
     name: str
-    image: str = "python:3.11"
+    image: str = "default"
     packages: tuple[Package, ...] = ()
     """every wheel that is installed, dependencies included"""
     requested: tuple[str, ...] = ()

@@ -54,6 +54,10 @@ class OutputBuffer:
             return b"".join(self._chunks)
         return self._chunks[0] if self._chunks else b""
 
+    def chunks_since(self, index: int) -> list[bytes]:
+        """The chunks that are there from `index` on, without waiting. May be called from any thread."""
+        return self._chunks[index:]
+
     async def next_chunk(self, index: int) -> bytes | None:
         """The chunk with this index, waiting for it; None at the end of the stream."""
         while index >= len(self._chunks):

@@ -38,7 +38,7 @@ class RunningExec(Protocol):
         """Kill the whole process tree of this exec; `wait` then gives outcome CANCELLED. No effect after its end."""
 
     async def write_stdin(self, data: bytes) -> None:
-        """Write all of `data`, waiting while the pipe is full. Raises SandboxExecutionError if nobody reads any more."""
+        """Write all of `data`, waiting while the pipe is full. SandboxExecutionError if nobody reads it."""
 
     def close_stdin(self) -> None:
         """End of input. May be called more than once."""
@@ -169,7 +169,7 @@ class Operations(Protocol):
         self,
         name: str,
         *,
-        image: str = "python:3.11",
+        image: str = "default",
         packages: Sequence[str] = (),
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,

@@ -1,0 +1,65 @@
+"""Results on disk: `results/<name>.json`, and `results/README.md` rendered from all of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.machine import headline
+from benchmarks.measures import first, held, idle, latency, life, workload
+
+RESULTS = Path(__file__).parent / "results"
+
+_ORDER = (
+    "workload-clean",
+    "workload-stdio",
+    "workload-mixed",
+    "latency",
+    "first",
+    "idle",
+    "held",
+    "life",
+)
+
+_RENDER: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
+    "workload": ("Workload", workload.render),
+    "latency": ("Latency of one operation, one at a time", latency.render),
+    "first": ("First result in a fresh Python process", first.render),
+    "idle": ("Memory of an idle sandbox", idle.render),
+    "held": ("Time to create as the number held grows", held.render),
+    "life": ("Where the time of a life goes", life.render),
+}
+
+
+def save(name: str, machine: dict[str, Any], results: dict[str, Any], *, directory: Path = RESULTS) -> list[str]:
+    """Replace the stored result of this name and the rendered page; returns the lines of this result's section."""
+    directory.mkdir(exist_ok=True)
+    stored = {"name": name, "machine": machine, "results": results}
+    (directory / f"{name}.json").write_text(json.dumps(stored, indent=1) + "\n")
+    (directory / "README.md").write_text("\n".join(page(directory)) + "\n")
+    return section(stored)
+
+
+def section(stored: dict[str, Any]) -> list[str]:
+    """One stored result as markdown."""
+    title, render = _RENDER[stored["name"].partition("-")[0]]
+    suffix = stored["name"].partition("-")[2]
+    heading = f"## {title}: {suffix}" if suffix else f"## {title}"
+    return [heading, "", f"`python -m benchmarks {stored['machine']['command']}`: {headline(stored['machine'])}", "",
+            *render(stored["results"]), ""]  # fmt: skip
+
+
+def page(directory: Path = RESULTS) -> list[str]:
+    """The whole page, from whatever results are stored."""
+    lines = [
+        "# Results",
+        "",
+        "Written by `python -m benchmarks`; do not edit. How to repeat and read them: `docs/how-to/benchmark.md`.",
+        "",
+    ]
+    stored = {path.stem: json.loads(path.read_text()) for path in directory.glob("*.json")}
+    for name in sorted(stored, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)):
+        lines += section(stored[name])
+    return lines[:-1]

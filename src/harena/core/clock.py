@@ -1,0 +1,56 @@
+"""Time, as something that is handed in: nobody else asks the system what time it is.
+
+`SystemClock` is the real one; `harena.testing.FakeClock` jumps to the next deadline when nothing else is left to do.
+Both are used from one event loop and are not thread-safe.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Timer(Protocol):
+    """A call that was asked for with `Clock.call_later`."""
+
+    def cancel(self) -> None:
+        """Forget the call. No effect after it has run; may be called more than once."""
+
+
+class Clock(Protocol):
+    """What time it is, and waiting."""
+
+    def now(self) -> float:
+        """Seconds since some fixed moment; never goes backwards. For durations and deadlines."""
+
+    def utcnow(self) -> datetime:
+        """The wall clock, timezone-aware (UTC). For records that people read."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after `seconds`; at once (but after letting others run) for zero or less."""
+
+    def call_later(self, seconds: float, callback: Callable[[], object]) -> Timer:
+        """Call `callback()` on the running event loop after `seconds`, unless the timer is cancelled before."""
+
+
+class SystemClock:
+    """The machine's own time."""
+
+    def now(self) -> float:
+        """`time.monotonic()`."""
+        return time.monotonic()
+
+    def utcnow(self) -> datetime:
+        """The wall clock in UTC."""
+        return datetime.now(UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        """`asyncio.sleep`."""
+        await asyncio.sleep(max(0.0, seconds))
+
+    def call_later(self, seconds: float, callback: Callable[[], object]) -> Timer:
+        """`loop.call_later` on the running loop."""
+        return asyncio.get_running_loop().call_later(max(0.0, seconds), callback)

@@ -1,0 +1,54 @@
+"""Whether a run is tried again: a pure function of what failed and how often.
+
+Only failures of the platform come here. What a program did (a wrong answer, a time-out) is a score and is never
+repeated, because repeating it until it passes would teach a lie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harena.core.errors import HarenaError, HostUnsupportedError, NotFoundError, ValidationError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryPolicy:
+    """How often, and how patiently, a run that the platform failed is tried again."""
+
+    retry_attempts: int = 1
+    """further tries after the first; 0 = none"""
+    first_delay_seconds: float = 0.1
+    factor: float = 2.0
+    """each further delay is this many times the one before"""
+    max_delay_seconds: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class RetryAfter:
+    """Try again, not before `delay_seconds` have passed."""
+
+    delay_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """Do not try again. `whole_job`: no other run of the job could fare better."""
+
+    whole_job: bool = False
+
+
+def decide(policy: RetryPolicy, error: Exception, *, failures: int) -> RetryAfter | GiveUp:
+    """What follows the `failures`-th (1, 2, ...) platform failure of one run.
+
+    A host that forbids what isolation needs, or a request that names what does not exist, stops the whole job: the
+    next run would meet the same answer. A delay that the error itself asks for is kept when it is longer than ours.
+    """
+    if isinstance(error, HostUnsupportedError | NotFoundError | ValidationError):
+        return GiveUp(whole_job=True)
+    if failures > policy.retry_attempts:
+        return GiveUp()
+    # the exponent is bounded so that a large count cannot overflow a float
+    delay = min(policy.max_delay_seconds, policy.first_delay_seconds * policy.factor ** min(failures - 1, 60))
+    if isinstance(error, HarenaError) and error.retry_delay is not None:
+        delay = max(delay, error.retry_delay.total_seconds())
+    return RetryAfter(delay)

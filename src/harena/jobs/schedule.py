@@ -1,0 +1,122 @@
+"""Which run is next, and how many run at once: a state machine of values that does no I/O and reads no clock.
+
+Order: runs in the order in which they were accepted; a run that waits for its retry re-enters when its delay is over,
+ahead of runs that have never run. So nothing can be overtaken for ever.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from harena.jobs.lifecycle import RunState, check_run_transition
+
+EXECUTING_PER_CORE = 4
+"""Candidates that execute at one time, for each core. Most of a run's life is waiting (a sandbox being made, pipes
+being read), so several per core keep it busy; many more would only steal the processor from each other, and a correct
+program on a starved core looks like a slow one."""
+
+
+def effective_concurrency(requested: int, cores: int) -> int:
+    """How many runs execute at once: what was asked for, but at most EXECUTING_PER_CORE for each core of the host.
+
+    >>> effective_concurrency(200, cores=2), effective_concurrency(3, cores=2)
+    (8, 3)
+    """
+    return max(1, min(requested, EXECUTING_PER_CORE * max(1, cores)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Ticket:
+    """One accepted run: an attempt of a scenario."""
+
+    number: int
+    """its place in the order of acceptance: 0, 1, 2, ..."""
+    scenario_index: int
+    """the scenario's place in the batch"""
+    attempt: int
+    """1, 2, ... of the job's `attempts`"""
+    failures: int = 0
+    """how often the platform has failed it"""
+
+
+def tickets(scenarios: int, attempts: int) -> list[Ticket]:
+    """One ticket for each attempt of each scenario. A scenario's attempts follow each other, so that groups of
+    siblings are complete as early as possible."""
+    return [
+        Ticket(number=index * attempts + attempt, scenario_index=index, attempt=attempt + 1)
+        for index in range(scenarios)
+        for attempt in range(attempts)
+    ]
+
+
+class Schedule:
+    """The accepted runs of one job. Every ticket leaves it exactly once: by `finish` or by `cancel_open`."""
+
+    def __init__(self, accepted: Iterable[Ticket], *, limit: int) -> None:
+        self.limit = limit
+        self._queued = deque(accepted)
+        self._delayed: list[tuple[float, Ticket]] = []
+        self._running: dict[int, Ticket] = {}
+        self._states = dict.fromkeys((ticket.number for ticket in self._queued), RunState.QUEUED)
+
+    @property
+    def running(self) -> int:
+        """Runs that execute now; never more than `limit`."""
+        return len(self._running)
+
+    @property
+    def exhausted(self) -> bool:
+        """Every run has ended."""
+        return not (self._queued or self._delayed or self._running)
+
+    def take(self, now: float) -> Ticket | None:
+        """The next run, now running; None while nothing is ready or `limit` runs are under way.
+
+        `now` and the times given to `retry` are seconds of one monotonic clock.
+        """
+        if len(self._running) >= self.limit:
+            return None
+        if self._delayed and self._delayed[0][0] <= now:
+            ticket = heapq.heappop(self._delayed)[1]
+        elif self._queued:
+            ticket = self._queued.popleft()
+        else:
+            return None
+        self._move(ticket, RunState.RUNNING)
+        self._running[ticket.number] = ticket
+        return ticket
+
+    def seconds_until_ready(self, now: float) -> float | None:
+        """How long until `take` could give something that it cannot give now; None = only when a run ends."""
+        if len(self._running) >= self.limit or not self._delayed:
+            return None
+        return max(0.0, self._delayed[0][0] - now)
+
+    def finish(self, ticket: Ticket) -> None:
+        """This run has ended."""
+        self._move(ticket, RunState.DONE)
+        del self._running[ticket.number]
+
+    def retry(self, ticket: Ticket, *, ready_at: float) -> Ticket:
+        """The platform failed this run: back into the queue, not before `ready_at`."""
+        self._move(ticket, RunState.QUEUED)
+        del self._running[ticket.number]
+        again = replace(ticket, failures=ticket.failures + 1)
+        heapq.heappush(self._delayed, (ready_at, again))
+        return again
+
+    def cancel_open(self) -> list[Ticket]:
+        """End every run that has not ended, and give them back in order of acceptance."""
+        still_open = [*self._queued, *(ticket for _, ticket in self._delayed), *self._running.values()]
+        for ticket in still_open:
+            self._move(ticket, RunState.CANCELLED)
+        self._queued.clear()
+        self._delayed.clear()
+        self._running.clear()
+        return sorted(still_open)
+
+    def _move(self, ticket: Ticket, new: RunState) -> None:
+        self._states[ticket.number] = check_run_transition(self._states[ticket.number], new)

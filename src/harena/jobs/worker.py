@@ -1,0 +1,227 @@
+"""Runs the runs of one benchmark job: so many at a time, each scored in sandboxes of its own.
+
+One task per try awaits a score and reports it; what follows a failure is decided by `harena.jobs.retry`, which run
+comes next, and how many at once, by `harena.jobs.schedule`. A score comes only from the scoring contract. Anything that
+is raised instead is the platform's failure: it is retried and, if it persists, becomes an envelope without a score.
+
+Not covered here: what is stored (a `Journal` is told), and where sandboxes come from (the score function knows).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from harena.core.clock import Clock
+from harena.core.errors import HarenaError, PlatformError
+from harena.core.results import Reason, RunResult, Trust, Validity
+from harena.jobs.lifecycle import JobState
+from harena.jobs.retry import GiveUp, RetryPolicy, decide
+from harena.jobs.schedule import Schedule, Ticket
+
+Score = Callable[[Ticket], Awaitable[RunResult]]
+"""Scores one attempt in fresh sandboxes, which are gone when it returns, raises or is cancelled. What a program does is
+in the result; an exception says that the platform failed."""
+
+MAX_DETAIL_CHARACTERS = 500
+
+
+class KnownVerdict(Protocol):
+    """The verdict that a scenario's author knows beforehand."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the candidate is right."""
+
+    @property
+    def reason(self) -> tuple[str, ...]:
+        """The reasons that are right; empty = any."""
+
+    @property
+    def score(self) -> float | None:
+        """The right score; None = any."""
+
+    def matches(self, result: RunResult) -> bool:
+        """This is the verdict."""
+
+
+class ContractTrust(Protocol):
+    """What a job needs to know of a scoring contract."""
+
+    @property
+    def trust(self) -> Trust:
+        """Where its verdict is computed."""
+
+
+class JobScenario(Protocol):
+    """What a job needs to know of a scenario."""
+
+    @property
+    def id(self) -> str:
+        """Unique in its batch."""
+
+    @property
+    def problem_id(self) -> str | None:
+        """What several candidates have in common; None = it stands alone."""
+
+    @property
+    def expected(self) -> KnownVerdict | None:
+        """The known verdict, if there is one."""
+
+    @property
+    def scoring(self) -> ContractTrust:
+        """Its scoring contract."""
+
+
+class Journal(Protocol):
+    """Who is told what happens, in the order in which it happens. Every call returns at once."""
+
+    def run_started(self, ticket: Ticket) -> None:
+        """A try has begun; `ticket.failures` tries have failed before it."""
+
+    def run_retried(self, ticket: Ticket, error: Exception, delay_seconds: float) -> None:
+        """The platform failed this try; there will be another."""
+
+    def run_finished(self, ticket: Ticket, result: RunResult) -> None:
+        """A run has ended. Called once for each ticket, unless `run_cancelled` is."""
+
+    def run_cancelled(self, ticket: Ticket, result: RunResult) -> None:
+        """A run was cancelled. Called once for each ticket, unless `run_finished` is."""
+
+
+class JobExecution:
+    """One job on its way. `run` once; `stop` whenever you like."""
+
+    def __init__(
+        self,
+        *,
+        scenarios: Sequence[JobScenario],
+        schedule: Schedule,
+        score: Score,
+        journal: Journal,
+        policy: RetryPolicy,
+        clock: Clock,
+    ) -> None:
+        self._scenarios = scenarios
+        self._schedule = schedule
+        self._score = score
+        self._journal = journal
+        self._policy = policy
+        self._clock = clock
+        self._changed = asyncio.Event()
+        self._tries: set[asyncio.Task[None]] = set()
+        self._fault: BaseException | None = None
+        self._stopped_as: JobState | None = None
+        self.error: str | None = None
+        """why the job has failed"""
+
+    def stop(self, state: JobState, error: str | None = None) -> None:
+        """End the job as `state`: running sandboxes are destroyed, open runs cancelled (left open when it is
+        INTERRUPTED). The first call counts."""
+        if self._stopped_as is None:
+            self._stopped_as, self.error = state, error
+            for running in self._tries:
+                running.cancel()
+            self._changed.set()
+
+    async def run(self) -> JobState:
+        """Run until every run has ended, or `stop`; how the job ended. Cancelling it interrupts the job."""
+        try:
+            await self._dispatch()
+        except asyncio.CancelledError:
+            self.stop(JobState.INTERRUPTED)
+            raise
+        finally:
+            for running in self._tries:
+                running.cancel()
+            await asyncio.gather(*self._tries, return_exceptions=True)
+        if self._fault is not None:
+            raise self._fault
+        if self._stopped_as is None:
+            return JobState.COMPLETED
+        if self._stopped_as is not JobState.INTERRUPTED:
+            for ticket in self._schedule.cancel_open():
+                self._journal.run_cancelled(ticket, self._unscored(ticket, Reason.CANCELLED, "the job was ended"))
+        return self._stopped_as
+
+    async def _dispatch(self) -> None:
+        while not self._schedule.exhausted and self._stopped_as is None and self._fault is None:
+            self._changed.clear()
+            now = self._clock.now()
+            while (ticket := self._schedule.take(now)) is not None:
+                running = asyncio.create_task(self._try(ticket), name=f"run {ticket.number}")
+                self._tries.add(running)
+                running.add_done_callback(self._try_ended)
+            await self._wait_for_change(self._schedule.seconds_until_ready(now))
+
+    async def _wait_for_change(self, seconds: float | None) -> None:
+        """Until a run has ended, the job is stopped, or `seconds` (None = no such limit) have passed."""
+        if seconds is None:
+            await self._changed.wait()
+            return
+        alarm = self._clock.call_later(seconds, self._changed.set)
+        try:
+            await self._changed.wait()
+        finally:
+            alarm.cancel()
+
+    async def _try(self, ticket: Ticket) -> None:
+        self._journal.run_started(ticket)
+        try:
+            result = await self._score(ticket)
+        except asyncio.CancelledError:
+            if self._stopped_as is not None:
+                raise
+            # nobody here asked for it: something below lost what it was waiting for
+            self._after_failure(ticket, PlatformError("the run was cancelled from below", step="score"))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is not a score: the platform failed this run
+            self._after_failure(ticket, error)
+        else:
+            self._schedule.finish(ticket)
+            result = replace(result, attempt=ticket.attempt, platform_retries=ticket.failures)
+            self._journal.run_finished(ticket, result)
+
+    def _try_ended(self, running: asyncio.Task[None]) -> None:
+        self._tries.discard(running)
+        if not running.cancelled() and (fault := running.exception()) is not None:
+            self._fault = self._fault or fault  # a bug of ours: `run` raises it
+        self._changed.set()
+
+    def _after_failure(self, ticket: Ticket, error: Exception) -> None:
+        decision = decide(self._policy, error, failures=ticket.failures + 1)
+        if isinstance(decision, GiveUp):
+            self._schedule.finish(ticket)
+            self._journal.run_finished(ticket, self._unscored(ticket, _reason(error), one_line(error)))
+            if decision.whole_job:
+                self.stop(JobState.FAILED, str(error))
+            return
+        self._schedule.retry(ticket, ready_at=self._clock.now() + decision.delay_seconds)
+        self._journal.run_retried(ticket, error, decision.delay_seconds)
+
+    def _unscored(self, ticket: Ticket, reason: Reason, detail: str) -> RunResult:
+        scenario = self._scenarios[ticket.scenario_index]
+        return RunResult(
+            scenario_id=scenario.id,
+            attempt=ticket.attempt,
+            score=None,
+            passed=False,
+            validity=Validity.INFRA,
+            trust=scenario.scoring.trust,
+            reason=reason,
+            detail=detail,
+            platform_retries=ticket.failures,
+        )
+
+
+def _reason(error: Exception) -> Reason:
+    """STARVED where the error says so, else PLATFORM_ERROR."""
+    starved = isinstance(error, HarenaError) and error.reason == Reason.STARVED
+    return Reason.STARVED if starved else Reason.PLATFORM_ERROR
+
+
+def one_line(error: BaseException) -> str:
+    """An error as one short line for people."""
+    text = " ".join(str(error).split()) or "no message"
+    return f"{type(error).__name__}: {text}"[:MAX_DETAIL_CHARACTERS]

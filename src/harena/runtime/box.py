@@ -1,0 +1,432 @@
+"""One sandbox, seen from outside: its channel to init, its commands and files, and its end.
+
+Everything that init says is parsed with suspicion: a message that is not exactly what it should be ends the sandbox,
+and a descriptor is used only if it is a regular file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import marshal
+import os
+import secrets
+import socket
+import struct
+from collections.abc import AsyncIterable, AsyncIterator, Mapping
+
+
+from harena.core.errors import (
+    PlatformError,
+    SandboxFileError,
+    SandboxNotRunningError,
+    SandboxTerminatedError,
+    SandboxUnavailableError,
+    SandboxValidationError,
+)
+from harena.core.models import ExecRequest, FileInfo, Limits, ProcessInfo
+from harena.core.ports import Death
+from harena.runtime import box_files, init
+from harena.runtime.execs import LinuxExec
+from harena.runtime.link import SpawnerLink
+
+_MESSAGE_BYTES = 1 << 17
+_INLINE_BYTES = 100_000
+_KILL_PATIENCE_SECONDS = 10.0
+
+
+class LinuxSandbox:
+    """Implements `SandboxPort`."""
+
+    def __init__(
+        self,
+        link: SpawnerLink,
+        number: int,
+        channel: socket.socket,
+        *,
+        limits: Limits,
+        environment: Mapping[str, str],
+        workdir: str,
+        warm: bool,
+        enforcement: Mapping[str, str],
+    ) -> None:
+        self.id = "sb_" + secrets.token_hex(8)
+        self.enforcement = enforcement
+        self.loop = asyncio.get_running_loop()
+        self.limits = limits
+        self.environment = dict(environment)
+        self.workdir = workdir
+        self.warm = warm
+        self.number = number
+        self._link = link
+        self._channel = channel
+        self._execs: dict[int, LinuxExec] = {}
+        self._opens: dict[int, asyncio.Future[tuple[int, int]]] = {}
+        self._numbers = 0
+        self._oom_kills = 0
+        self._stopping = False
+        self._failure = ""
+        self.ready: asyncio.Future[None] = self.loop.create_future()
+        self._dead: asyncio.Future[Death] = self.loop.create_future()
+        self.loop.add_reader(channel.fileno(), self._receive)
+
+    # -- commands ------------------------------------------------------------------------------------------------
+
+    async def exec(self, request: ExecRequest) -> LinuxExec:
+        """See `SandboxPort`."""
+        self._check_running()
+        _check(request)
+        number = self._next_number()
+        running = LinuxExec(self, number, request, request.output_bytes or self.limits.output_bytes)
+        theirs = running.open_descriptors()
+        wants_warm = self.warm if request.warm is None else request.warm and self.warm
+        body = {
+            "argv": list(request.argv),
+            "env": {**self.environment, **request.env} if request.env else self.environment,
+            "cwd": request.cwd or self.workdir,
+            "warm": wants_warm,
+            "terminal": request.terminal is not None,
+            "cpu_seconds": max(1, int(-(-request.cpu_seconds // 1))) if request.cpu_seconds else 0,
+        }
+        self._execs[number] = running
+        try:
+            self._send(("x", number, body), theirs)
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
+        running.started()
+        return running
+
+    def request_kill(self, number: int) -> None:
+        """Have init kill an exec's tree; if it has not done so in time, the whole sandbox is ended from outside."""
+        if number in self._execs and not self._dead.done():
+            self._send(("k", number))
+            self.loop.call_later(_KILL_PATIENCE_SECONDS, self._kill_overdue, number)
+
+    def _kill_overdue(self, number: int) -> None:
+        if number in self._execs and not self._dead.done():
+            self._fail("init did not kill a command in time")
+
+    async def run_delay(self) -> float:
+        """Seconds for which a program in here was runnable and got no processor."""
+        return float(await self._link.ask("delay", self.number))
+
+    async def was_out_of_memory(self) -> bool:
+        """Whether the memory limit has killed something since the last time this was asked."""
+        kills = int(await self._link.ask("oom", self.number))
+        more = kills > self._oom_kills
+        self._oom_kills = max(kills, self._oom_kills)
+        return more
+
+    # -- files ---------------------------------------------------------------------------------------------------
+
+    async def read_file(self, path: str, *, max_bytes: int | None = None) -> bytes:
+        """See `SandboxPort`."""
+        descriptor, size = await self._open(path, os.O_RDONLY)
+        try:
+            if max_bytes is not None and size > max_bytes:
+                raise SandboxFileError(
+                    f"{path}: {size} bytes, more than the {max_bytes} asked for; read it as a stream",
+                    filepath=path,
+                    reason="TOO_LARGE",
+                )
+            return await box_files.read_whole(descriptor, size, max_bytes)
+        finally:
+            os.close(descriptor)
+
+    async def read_stream(self, path: str, *, chunk_bytes: int = 1 << 20) -> AsyncIterator[bytes]:
+        """See `SandboxPort`."""
+        descriptor, _size = await self._open(path, os.O_RDONLY)
+        try:
+            while chunk := await asyncio.to_thread(os.read, descriptor, chunk_bytes):
+                yield chunk
+        finally:
+            os.close(descriptor)
+
+    async def write_file(
+        self, path: str, source: bytes | AsyncIterable[bytes], *, append: bool = False, mode: int | None = None
+    ) -> None:
+        """See `SandboxPort`."""
+        flags = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC)
+        descriptor, _size = await self._open(path, flags, 0o644 if mode is None else mode)
+        try:
+            if isinstance(source, bytes | bytearray | memoryview):
+                await box_files.write_whole(descriptor, source)
+            else:
+                async for chunk in source:
+                    await box_files.write_whole(descriptor, chunk)
+            if mode is not None:
+                os.fchmod(descriptor, mode)
+        except OSError as error:
+            raise box_files.file_error(path, error.errno or errno.EIO) from None
+        finally:
+            os.close(descriptor)
+
+    async def _open(self, path: str, flags: int, mode: int = 0) -> tuple[int, int]:
+        self._check_running()
+        number = self._next_number()
+        answer = self._opens[number] = self.loop.create_future()
+        self._send(("o", number, box_files.check_path(path, self.workdir), flags, mode))
+        try:
+            return await answer
+        except OSError as error:
+            raise box_files.file_error(path, error.errno or errno.EIO) from None
+
+    async def stat(self, path: str) -> FileInfo:
+        """See `SandboxPort`."""
+        return box_files.parse_entries(await self._operate(path, "stat"))[0]
+
+    async def list_dir(self, path: str) -> list[FileInfo]:
+        """See `SandboxPort`."""
+        return box_files.parse_entries(await self._operate(path, "list"))
+
+    async def make_dir(self, path: str, *, parents: bool = True) -> None:
+        """See `SandboxPort`."""
+        await self._operate(path, "make", parents)
+
+    async def remove(self, path: str, *, recursive: bool = False, missing_ok: bool = False) -> None:
+        """See `SandboxPort`."""
+        try:
+            await self._operate(path, "remove", recursive)
+        except SandboxFileError as error:
+            if not (missing_ok and error.reason == "NOT_FOUND"):
+                raise
+
+    async def extract_archive(self, path: str, source: AsyncIterable[bytes]) -> None:
+        """See `SandboxPort`."""
+        read_end, write_end = os.pipe2(os.O_CLOEXEC)
+        answer = asyncio.ensure_future(self._operate(path, "unpack", extra=read_end))
+        try:
+            await box_files.feed_pipe(write_end, source)
+        finally:
+            await answer
+
+    async def create_archive(self, path: str) -> AsyncIterator[bytes]:
+        """See `SandboxPort`."""
+        read_end, write_end = os.pipe2(os.O_CLOEXEC)
+        answer = asyncio.ensure_future(self._operate(path, "pack", extra=write_end))
+        async for chunk in box_files.pipe_chunks(read_end):
+            yield chunk
+        await answer
+
+    async def processes(self) -> list[ProcessInfo]:
+        """See `SandboxPort`."""
+        return box_files.parse_processes(await self._operate(None, "processes"))
+
+    async def signal(self, pid: int, signum: int) -> None:
+        """See `SandboxPort`."""
+        if pid <= 1:
+            raise SandboxValidationError(f"cannot signal process {pid}: give the number of one process, above 1")
+        try:
+            await self._operate(None, "signal", pid, signum)
+        except SandboxFileError as error:
+            raise SandboxValidationError(f"cannot send signal {signum} to process {pid}: {error}") from None
+
+    async def _operate(self, path: str | None, operation: str, *arguments: object, extra: int = -1) -> list[str]:
+        """Have a child of init do it; gives the fields of its answer. `extra` is closed in any case."""
+        read_end, write_end = os.pipe2(os.O_CLOEXEC)
+        try:
+            self._check_running()
+            first = () if path is None else (box_files.check_path(path, self.workdir),)
+            self._send(
+                ("f", self._next_number(), operation, (*first, *arguments)),
+                [write_end, *([extra] if extra >= 0 else [])],
+            )
+        except BaseException:
+            os.close(read_end)
+            raise
+        finally:
+            os.close(write_end)
+            if extra >= 0:
+                os.close(extra)
+        text = b"".join([chunk async for chunk in box_files.pipe_chunks(read_end)])
+        if not text:
+            self._check_running()
+            raise SandboxFileError(
+                f"{operation} {path or ''}: it was killed before it answered (memory or process limit?)",
+                filepath=path,
+                reason="IO_FAILED",
+            )
+        return box_files.parse_answer(text, path)
+
+    # -- the end -------------------------------------------------------------------------------------------------
+
+    async def destroy(self, *, grace_seconds: float = 0.0) -> None:
+        """See `SandboxPort`."""
+        if not self._stopping and grace_seconds > 0 and not self._dead.done():
+            self._stopping = True
+            self._send(("t",))
+            await asyncio.wait([asyncio.ensure_future(self.wait_dead())], timeout=grace_seconds)
+        self._stopping = True
+        self._link.kill(self.number)
+        await asyncio.shield(self._dead)
+
+    async def wait_dead(self) -> Death:
+        """See `SandboxPort`."""
+        return await asyncio.shield(self._dead)
+
+    def died(self, oom_kills: int, _peak: int) -> None:
+        """The spawner says that nothing of it runs any more."""
+        if self._dead.done():
+            return
+        by_memory = oom_kills > self._oom_kills and not self._stopping
+        detail = self._failure or ("out of memory" if by_memory else "" if self._stopping else "it ended by itself")
+        self._receive()  # what init said before its end
+        self._close_channel()
+        self._dead.set_result(Death(by_request=self._stopping, memory=by_memory, detail=detail))
+        for running in list(self._execs.values()):
+            running.lost(None if by_memory else self._end_error())
+        self._execs.clear()
+        for answer in self._opens.values():
+            if not answer.done():
+                answer.set_exception(self._end_error())
+        self._opens.clear()
+        if not self.ready.done():
+            self.ready.set_exception(PlatformError(f"sandbox start: {detail}", step=detail.partition(":")[0]))
+
+    @property
+    def alive(self) -> bool:
+        """It has not ended and nobody has asked it to."""
+        return not (self._stopping or self._dead.done() or self._failure)
+
+    def expect_end(self) -> None:
+        """The whole node is being closed: the end that comes was asked for."""
+        self._stopping = True
+
+    def discard(self) -> None:
+        """End it without waiting."""
+        self._stopping = True
+        self._link.kill(self.number)
+
+    def abandon(self) -> None:
+        """Its start has failed: let go of it."""
+        self.discard()
+        self._close_channel()
+        if not self.ready.done():
+            self.ready.cancel()
+
+    def forget(self) -> None:
+        """In a forked child: let go of the parent's descriptors."""
+        if self._channel.fileno() >= 0:
+            os.close(self._channel.detach())
+
+    def _close_channel(self) -> None:
+        if self._channel.fileno() >= 0:
+            self.loop.remove_reader(self._channel.fileno())
+            self._channel.close()
+
+    def _end_error(self) -> Exception:
+        if self._stopping:
+            return SandboxTerminatedError(f"sandbox {self.id} was stopped")
+        return SandboxUnavailableError(
+            f"sandbox {self.id} was lost: {self._failure or 'its init or its node was killed from outside'}",
+            reason="SANDBOX_LOST",
+        )
+
+    def _check_running(self) -> None:
+        if self._dead.done() or self._stopping:
+            death = self._dead.result() if self._dead.done() else None
+            if death is not None and death.memory:
+                raise SandboxNotRunningError(f"sandbox {self.id} has ended: out of memory")
+            raise self._end_error()
+
+    def _fail(self, why: str) -> None:
+        self._failure = self._failure or why
+        self._link.kill(self.number)
+
+    # -- wire ----------------------------------------------------------------------------------------------------
+
+    def _next_number(self) -> int:
+        self._numbers = self._numbers % 0xFFFFFFFF + 1
+        return self._numbers
+
+    def _send(self, message: tuple[object, ...], descriptors: list[int] | None = None) -> None:
+        encoded = marshal.dumps(message, 2)
+        descriptors = descriptors or []
+        if len(encoded) > _INLINE_BYTES:
+            body = os.memfd_create("request", os.MFD_CLOEXEC)
+            try:
+                box_files.write_now(body, encoded)
+                self._send_parts(marshal.dumps(("m",), 2), [body, *descriptors])
+            finally:
+                os.close(body)
+        else:
+            self._send_parts(encoded, descriptors)
+
+    def _send_parts(self, encoded: bytes, descriptors: list[int]) -> None:
+        packed = struct.pack(f"{len(descriptors)}i", *descriptors)
+        try:
+            self._channel.sendmsg([encoded], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, packed)] if descriptors else [])
+        except BlockingIOError:
+            self._fail("init no longer reads its requests")
+        except OSError:
+            self._fail("init's channel is closed")
+
+    def _receive(self) -> None:
+        while self._channel.fileno() >= 0:
+            try:
+                message, ancillary, flags, _ = self._channel.recvmsg(
+                    _MESSAGE_BYTES, socket.CMSG_SPACE(4 * 4), socket.MSG_CMSG_CLOEXEC
+                )
+            except BlockingIOError:
+                return
+            except OSError:
+                message, ancillary, flags = b"", [], 0
+            descriptors: list[int] = []
+            for _level, _kind, packed in ancillary:
+                descriptors += struct.unpack(f"{len(packed) // 4}i", packed[: len(packed) // 4 * 4])
+            if not message:
+                self._close_channel()  # its death comes from the spawner
+                return
+            try:
+                if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC) or not self._handle(message, descriptors):
+                    self._fail("init sent something that it may not send")
+            finally:
+                for descriptor in descriptors:
+                    os.close(descriptor)
+
+    def _handle(self, message: bytes, descriptors: list[int]) -> bool:
+        kind = message[:1]
+        if kind == b"X" and len(message) == init.EXITED.size and not descriptors:
+            _, number, status, user, system, peak, warm = init.EXITED.unpack(message)
+            running = self._execs.pop(number, None)
+            if running is not None:
+                running.exited(status, user, system, peak, bool(warm))
+            return True
+        if kind == b"O" and len(message) == init.OPENED.size and len(descriptors) <= 1:
+            _, number, code, _size, _mode = init.OPENED.unpack(message)
+            answer = self._opens.pop(number, None)
+            if answer is None or answer.done():
+                return answer is not None
+            if code or not descriptors:
+                answer.set_exception(OSError(code if 0 < code < 4096 else errno.EIO, "open"))
+                return True
+            size = box_files.regular_size(descriptors[0])
+            if size is None:
+                answer.set_exception(OSError(errno.EACCES, "not a regular file"))
+                return False
+            answer.set_result((descriptors.pop(), size))
+            return True
+        if message == init.READY and not self.ready.done():
+            self.ready.set_result(None)
+            return True
+        if kind == init.FAILED and not self.ready.done():
+            self._failure = message[1:500].decode(errors="replace")
+            return True
+        return False
+
+
+def _check(request: ExecRequest) -> None:
+    """Refuse what the kernel would refuse, before anything is started."""
+    if not request.argv:
+        raise SandboxValidationError("a command needs at least the name of a program")
+    for word in (*request.argv, request.cwd or "", *request.env, *request.env.values()):
+        if not isinstance(word, str):
+            raise SandboxValidationError(f"a command's words, working directory and environment are text, not {word!r}")
+        if "\0" in word:
+            raise SandboxValidationError("a command's words, working directory and environment cannot hold NUL")
+    for name in request.env:
+        if not name or "=" in name:
+            raise SandboxValidationError(f"{name!r} cannot be the name of an environment variable")
+    if request.timeout_seconds is not None and not request.timeout_seconds > 0:
+        raise SandboxValidationError(f"timeout_seconds must be above 0, not {request.timeout_seconds}")

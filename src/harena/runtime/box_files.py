@@ -1,0 +1,181 @@
+"""What is on our side of a sandbox's files: descriptors and pipes that came from it, and answers to be distrusted."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import stat
+from collections.abc import AsyncIterable, AsyncIterator
+
+from harena.core.errors import PlatformError, SandboxFileError, SandboxValidationError
+from harena.core.models import FileInfo, ProcessInfo
+
+_INLINE_BYTES = 4 << 20  # larger reads and writes leave the event loop
+_CHUNK_BYTES = 1 << 20
+_ANSWER_BYTES = 64 << 20
+
+_REASONS = {
+    errno.ENOENT: "NOT_FOUND",
+    errno.ENOTDIR: "NOT_A_DIRECTORY",
+    errno.EISDIR: "IS_DIRECTORY",
+    errno.EEXIST: "EXISTS",
+    errno.EACCES: "PERMISSION_DENIED",
+    errno.EPERM: "PERMISSION_DENIED",
+    errno.EROFS: "PERMISSION_DENIED",
+    errno.ELOOP: "PERMISSION_DENIED",
+    errno.ENOSPC: "NO_SPACE",
+    errno.EDQUOT: "NO_SPACE",
+    errno.EFBIG: "TOO_LARGE",
+}
+
+
+def file_error(path: str | None, code: int, text: str | None = None) -> SandboxFileError:
+    """The error for an errno."""
+    return SandboxFileError(
+        f"{path}: {text or os.strerror(code)}", filepath=path, reason=_REASONS.get(code, "IO_FAILED")
+    )
+
+
+def check_path(path: str, workdir: str) -> str:
+    """An absolute path inside; a relative one counts from the working directory."""
+    if not isinstance(path, str) or not path or "\0" in path:
+        raise SandboxValidationError(f"{path!r} is not a path inside a sandbox")
+    return path if path.startswith("/") else f"{workdir}/{path}"
+
+
+def regular_size(descriptor: int) -> int | None:
+    """Size of a regular file; None if it is anything else."""
+    about = os.fstat(descriptor)
+    return about.st_size if stat.S_ISREG(about.st_mode) else None
+
+
+def write_now(descriptor: int, content: bytes | memoryview) -> None:
+    """All of it, in this thread."""
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+async def write_whole(descriptor: int, content: bytes | bytearray | memoryview) -> None:
+    """All of it, leaving the event loop where that would hold it up."""
+    if len(content) <= _INLINE_BYTES:
+        write_now(descriptor, memoryview(content))
+    else:
+        await asyncio.to_thread(write_now, descriptor, memoryview(content))
+
+
+async def read_whole(descriptor: int, size: int, max_bytes: int | None) -> bytes:
+    """The file's content; a file that grows meanwhile is read to what it was, or to `max_bytes`."""
+    if size <= _INLINE_BYTES:
+        return _read(descriptor, size if max_bytes is None else max_bytes)
+    return await asyncio.to_thread(_read, descriptor, size)
+
+
+def _read(descriptor: int, size: int) -> bytes:
+    chunk = os.read(descriptor, size)
+    if len(chunk) >= size or not chunk:
+        return chunk
+    chunks = [chunk]
+    left = size - len(chunk)
+    while left > 0 and (chunk := os.read(descriptor, left)):
+        chunks.append(chunk)
+        left -= len(chunk)
+    return b"".join(chunks)
+
+
+async def pipe_chunks(descriptor: int) -> AsyncIterator[bytes]:
+    """What comes through a pipe until its end; closes it."""
+    loop = asyncio.get_running_loop()
+    os.set_blocking(descriptor, False)
+    try:
+        while True:
+            try:
+                chunk = os.read(descriptor, _CHUNK_BYTES)
+            except BlockingIOError:
+                ready = loop.create_future()
+                loop.add_reader(descriptor, lambda future=ready: future.done() or future.set_result(None))
+                try:
+                    await ready
+                finally:
+                    loop.remove_reader(descriptor)
+                continue
+            if not chunk:
+                return
+            yield chunk
+    finally:
+        os.close(descriptor)
+
+
+async def feed_pipe(descriptor: int, source: AsyncIterable[bytes]) -> None:
+    """Write everything from `source`; closes the pipe. Stops early, without an error, if nobody reads it."""
+    loop = asyncio.get_running_loop()
+    os.set_blocking(descriptor, False)
+    try:
+        async for chunk in source:
+            rest = memoryview(chunk)
+            while rest:
+                try:
+                    rest = rest[os.write(descriptor, rest) :]
+                except BlockingIOError:
+                    ready = loop.create_future()
+                    loop.add_writer(descriptor, lambda future=ready: future.done() or future.set_result(None))
+                    try:
+                        await ready
+                    finally:
+                        loop.remove_writer(descriptor)
+                except BrokenPipeError:
+                    return
+    finally:
+        os.close(descriptor)
+
+
+def parse_answer(text: bytes, path: str | None) -> list[str]:
+    """The fields of a file operation's answer. Raises SandboxFileError for what it reports."""
+    if len(text) > _ANSWER_BYTES or not text.endswith(b"\0"):
+        raise SandboxFileError(f"{path}: an incomplete answer from the sandbox", filepath=path, reason="IO_FAILED")
+    status, *fields = [os.fsdecode(field) for field in text[:-1].split(b"\0")]
+    if status == "ok":
+        return fields
+    if status == "error" and len(fields) == 2 and fields[0].isdigit():
+        raise file_error(path, int(fields[0]), fields[1])
+    raise _malformed()
+
+
+def parse_entries(fields: list[str]) -> list[FileInfo]:
+    """Directory entries, six fields each."""
+    try:
+        return [
+            FileInfo(
+                path=path,
+                name=path.rstrip("/").rsplit("/", 1)[-1] or "/",
+                kind=kind,
+                size_bytes=int(size),
+                mode=int(mode) & 0o7777,
+                modified_at=float(modified),
+                target=target or None,
+            )
+            for path, kind, size, mode, modified, target in zip(*[iter(fields)] * 6, strict=True)
+        ]
+    except ValueError:
+        raise _malformed() from None
+
+
+def parse_processes(fields: list[str]) -> list[ProcessInfo]:
+    """Processes: number, parent, state, count of words, words."""
+    found, position = [], 0
+    try:
+        while position < len(fields):
+            pid, parent, state, count = fields[position : position + 4]
+            words = fields[position + 4 : position + 4 + int(count)]
+            if len(words) != int(count):
+                raise ValueError
+            found.append(ProcessInfo(pid=int(pid), parent_pid=int(parent), state=state, command=tuple(words)))
+            position += 4 + int(count)
+    except ValueError:
+        raise _malformed() from None
+    return found
+
+
+def _malformed() -> PlatformError:
+    return PlatformError("the sandbox gave an answer that cannot be understood", step="file operation")

@@ -1,0 +1,266 @@
+"""A running command, seen from outside: its pipes, its deadline, its result."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import signal
+import struct
+import termios
+import time
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING
+
+from harena.core.errors import SandboxExecutionError
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsage
+from harena.core.output import OutputBuffer
+
+if TYPE_CHECKING:
+    from harena.runtime.box import LinuxSandbox
+
+_CHUNK = 1 << 18
+_MICROSECONDS = 1e-6
+
+
+class LinuxExec:
+    """Implements `RunningExec`. Lives in the sandbox's event loop."""
+
+    def __init__(self, sandbox: LinuxSandbox, number: int, request: ExecRequest, output_bytes: int) -> None:
+        self.number = number
+        self.request = request
+        self.stdout = OutputBuffer(output_bytes)
+        self.stderr = OutputBuffer(output_bytes)
+        self._sandbox = sandbox
+        self._loop = sandbox.loop
+        self._readers: dict[int, OutputBuffer] = {}
+        self._stdin = -1
+        self._terminal = -1
+        self._result: asyncio.Future[ExecResult] = self._loop.create_future()
+        self._outcome: ExecOutcome | None = None
+        self._run_delay = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._started = time.perf_counter()
+        self._finishing: asyncio.Task[None] | None = None
+
+    # -- starting ------------------------------------------------------------------------------------------------
+
+    def open_descriptors(self) -> list[int]:
+        """Make the pipes (or the terminal); gives the ends that the program shall have. The caller closes them."""
+        if self.request.terminal is not None:
+            self._terminal, inside = os.openpty()
+            os.set_blocking(self._terminal, False)
+            self.resize(*self.request.terminal)
+            self._read(self._terminal, self.stdout)
+            return [inside]
+        theirs: list[int] = []
+        if self.request.stdin_stream or self.request.stdin is not None:
+            read_end, self._stdin = os.pipe2(os.O_CLOEXEC)
+            os.set_blocking(self._stdin, False)
+            theirs.append(read_end)
+        for buffer in (self.stdout, self.stderr):
+            read_end, write_end = os.pipe2(os.O_CLOEXEC)
+            os.set_blocking(read_end, False)
+            self._read(read_end, buffer)
+            theirs.append(write_end)
+        return theirs
+
+    def started(self) -> None:
+        """The request has been sent: the clock runs."""
+        self._started = time.perf_counter()
+        if self.request.timeout_seconds is not None:
+            self._timer = self._loop.call_later(self.request.timeout_seconds, self._deadline)
+        if self.request.stdin is not None and self._stdin >= 0:
+            self._feed(memoryview(self.request.stdin))
+
+    def _read(self, descriptor: int, buffer: OutputBuffer) -> None:
+        self._readers[descriptor] = buffer
+        self._loop.add_reader(descriptor, self._on_output, descriptor)
+
+    # -- while it runs -------------------------------------------------------------------------------------------
+
+    def _on_output(self, descriptor: int) -> None:
+        try:
+            chunk = os.read(descriptor, _CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            chunk = b""  # EIO: the last program on the terminal has gone
+        if chunk:
+            self._readers[descriptor].append(chunk)
+        else:
+            self._close_reader(descriptor)
+
+    def _close_reader(self, descriptor: int) -> None:
+        buffer = self._readers.pop(descriptor)
+        self._loop.remove_reader(descriptor)
+        if descriptor != self._terminal:
+            os.close(descriptor)
+        buffer.close()
+
+    def _feed(self, rest: memoryview) -> None:
+        """Write what was given at once; the program need not read it all."""
+        try:
+            written = os.write(self._stdin, rest) if rest else 0
+        except BlockingIOError:
+            written = 0
+        except OSError:
+            self.close_stdin()
+            return
+        rest = rest[written:]
+        if not rest:
+            self.close_stdin()
+        else:
+            self._loop.add_writer(self._stdin, self._feed, rest)
+
+    async def write_stdin(self, data: bytes) -> None:
+        """See `RunningExec`."""
+        rest = memoryview(data)
+        while rest:
+            target = self._terminal if self._terminal >= 0 else self._stdin
+            if target < 0:
+                raise SandboxExecutionError("cannot write to standard input: it is closed, or the command has ended")
+            try:
+                rest = rest[os.write(target, rest) :]
+            except BlockingIOError:
+                await self._writable(target)
+            except OSError as error:
+                self.close_stdin()
+                raise SandboxExecutionError(
+                    f"cannot write to standard input: nobody reads it any more ({error.strerror})"
+                ) from None
+
+    async def _writable(self, descriptor: int) -> None:
+        ready = self._loop.create_future()
+        self._loop.add_writer(descriptor, lambda: ready.done() or ready.set_result(None))
+        waiting: list[Awaitable[object]] = [ready, self._result]
+        try:
+            await asyncio.wait([asyncio.ensure_future(each) for each in waiting], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            if descriptor in (self._stdin, self._terminal):
+                self._loop.remove_writer(descriptor)
+
+    def close_stdin(self) -> None:
+        """See `RunningExec`."""
+        if self._stdin >= 0:
+            descriptor, self._stdin = self._stdin, -1
+            self._loop.remove_writer(descriptor)
+            os.close(descriptor)
+        elif self._terminal >= 0 and not self._result.done():
+            with contextlib.suppress(OSError):  # a terminal's end of input is a character
+                os.write(self._terminal, b"\x04")
+
+    def resize(self, columns: int, rows: int) -> None:
+        """See `RunningExec`."""
+        if self._terminal >= 0:
+            fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def kill(self) -> None:
+        """See `RunningExec`."""
+        self._end(ExecOutcome.CANCELLED)
+
+    def _deadline(self) -> None:
+        self._timer = None
+        if self._outcome is None and not self._result.done():
+            self._outcome = ExecOutcome.TIMEOUT
+            task = self._loop.create_task(self._time_out())
+            self._finishing = task
+
+    async def _time_out(self) -> None:
+        # asked before the kill: afterwards there is nobody left whose waiting could be measured
+        self._run_delay = await self._sandbox.run_delay()
+        self._sandbox.request_kill(self.number)
+
+    def _end(self, outcome: ExecOutcome) -> None:
+        if self._outcome is None and not self._result.done():
+            self._outcome = outcome
+            self._sandbox.request_kill(self.number)
+
+    # -- its end -------------------------------------------------------------------------------------------------
+
+    def exited(self, status: int, user: int, system: int, peak_kilobytes: int, warm: bool) -> None:
+        """Init says that the main process has ended. All that it wrote lies in the pipes by now."""
+        code = os.waitstatus_to_exitcode(status) if _is_end(status) else -signal.SIGKILL
+        usage = ResourceUsage(
+            user_seconds=user * _MICROSECONDS,
+            system_seconds=system * _MICROSECONDS,
+            peak_memory_bytes=peak_kilobytes * 1024,
+        )
+        if code == -signal.SIGKILL and self._outcome is None:
+            self._finishing = self._loop.create_task(self._finish_killed(code, usage, warm))
+        else:
+            self._finish(self._outcome or _outcome(code), code, usage, warm)
+
+    async def _finish_killed(self, code: int, usage: ResourceUsage, warm: bool) -> None:
+        by_memory = await self._sandbox.was_out_of_memory()
+        self._finish(self._outcome or (ExecOutcome.MEMORY if by_memory else ExecOutcome.SIGNALED), code, usage, warm)
+
+    def _finish(self, outcome: ExecOutcome, code: int, usage: ResourceUsage, warm: bool) -> None:
+        if self._result.done():
+            return
+        self._release()
+        self._result.set_result(
+            ExecResult(
+                outcome=outcome,
+                returncode=code if outcome not in (ExecOutcome.TIMEOUT, ExecOutcome.CANCELLED) else -signal.SIGKILL,
+                stdout=self.stdout.getvalue(),
+                stderr=self.stderr.getvalue(),
+                stdout_truncated=self.stdout.truncated,
+                stderr_truncated=self.stderr.truncated,
+                duration_seconds=time.perf_counter() - self._started,
+                usage=usage,
+                run_delay_seconds=self._run_delay,
+                warm=warm,
+            )
+        )
+
+    def lost(self, error: BaseException | None) -> None:
+        """The sandbox has ended under it; None = its memory limit did it."""
+        if self._result.done():
+            return
+        if error is None:
+            self._finish(ExecOutcome.MEMORY, -signal.SIGKILL, ResourceUsage(), False)
+            return
+        self._release()
+        self._result.set_exception(error)
+        self._result.exception()  # nobody need be waiting for it
+
+    def _release(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for descriptor in list(self._readers):
+            self._drain(descriptor)
+        if self._stdin >= 0:
+            self.close_stdin()
+        if self._terminal >= 0:
+            self._loop.remove_writer(self._terminal)
+            os.close(self._terminal)
+            self._terminal = -1
+        self.stdout.close()
+        self.stderr.close()
+
+    def _drain(self, descriptor: int) -> None:
+        """Take what is there now. A daemon that still holds the other end is not waited for."""
+        while descriptor in self._readers:
+            try:
+                chunk = os.read(descriptor, _CHUNK)
+            except OSError:
+                chunk = b""
+            if chunk and self._readers[descriptor].dropped_bytes <= self._readers[descriptor].limit_bytes:
+                self._readers[descriptor].append(chunk)
+            else:
+                self._close_reader(descriptor)
+
+    async def wait(self) -> ExecResult:
+        """See `RunningExec`."""
+        return await asyncio.shield(self._result)
+
+
+def _is_end(status: int) -> bool:
+    return os.WIFEXITED(status) or os.WIFSIGNALED(status)
+
+
+def _outcome(code: int) -> ExecOutcome:
+    return ExecOutcome.EXITED if code >= 0 else ExecOutcome.SIGNALED

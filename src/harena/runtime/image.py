@@ -1,0 +1,164 @@
+"""Images: what a sandbox's root is made of.
+
+There is one kind today, the *default* image, which needs nothing installed: the host's /usr (read-only), the
+interpreter that runs harena with its standard library, and files in /etc that name no one. Host packages
+(site-packages, dist-packages) are hidden, so that a sandbox sees the same modules on every host.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import sysconfig
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harena.core.errors import HostUnsupportedError, NotFoundError
+
+_ALIASES_VARIABLE = "HARENA_IMAGE_ALIASES"
+_MERGED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+_PYTHON = re.compile(r"python(?::(?P<version>\d+(?:\.\d+){0,2}|latest)(?:-slim|-bookworm|-slim-bookworm)?)?")
+
+Tree = tuple[str, str, bool, bool]  # source, target, read only, is a file
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A root to be built: see `launch.TemplateRoot` for the fields' meaning."""
+
+    name: str
+    python: str
+    environment: dict[str, str]
+    trees: tuple[Tree, ...]
+    links: tuple[tuple[str, str], ...] = ()
+    files: tuple[tuple[str, bytes, int], ...] = ()
+    directories: tuple[str, ...] = ()
+    packages_directory: str = ""
+    """where a layer of Python packages is mounted"""
+    hidden: tuple[str, ...] = ()
+    """directories that are shown empty"""
+    workdir: str = "/workspace"
+    details: dict[str, str] = field(default_factory=dict)
+
+
+def resolve(name: str) -> str:
+    """The image that `name` stands for. Raises NotFoundError, saying what there is and how to give it this name."""
+    name = _aliases().get(name, name)
+    if name == "default":
+        return name
+    match = _PYTHON.fullmatch(name)
+    if match is not None:
+        version = match["version"]
+        here = f"{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"
+        if version in (None, "latest") or here == version or here.startswith(f"{version}."):
+            return "default"
+    short = f"python:{sys.version_info.major}.{sys.version_info.minor}"
+    raise NotFoundError(
+        f"there is no image {name!r} on this machine; there is {short!r} (also called 'default': the interpreter that "
+        f"runs harena). To use it under the other name, set {_ALIASES_VARIABLE}={name}=default, "
+        f"or run harena with the Python that you want inside",
+        reason="IMAGE_NOT_FOUND",
+    )
+
+
+def _aliases() -> dict[str, str]:
+    pairs = (pair.partition("=") for pair in os.environ.get(_ALIASES_VARIABLE, "").split(",") if pair)
+    return {name.strip(): target.strip() for name, _, target in pairs}
+
+
+def default_image(empty: Path) -> Image:
+    """The image that needs nothing installed. `empty` is an empty directory of the host, mounted over what is hidden.
+
+    Raises HostUnsupportedError if this interpreter cannot be shown inside a sandbox.
+    """
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    executable = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+    prefix = os.path.realpath(sys.base_prefix)
+    if not executable.startswith(prefix + "/"):
+        raise HostUnsupportedError(
+            f"the interpreter {executable} does not lie below its prefix {prefix}; run harena with an ordinary CPython "
+            "(the distribution's, python.org's, pyenv's, uv's or conda's)",
+            step="default image",
+        )
+    trees: list[Tree] = [("/usr", "/usr", True, False)]
+    links: list[tuple[str, str]] = []
+    environment = {
+        "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
+        "HOME": "/root",
+        "LANG": "C.UTF-8",
+        "PYTHONHASHSEED": "0",
+    }
+    if prefix == "/usr" or prefix.startswith("/usr/"):
+        python, packages, hidden = _in_usr(executable, prefix, version)
+        links += [("/opt/bin/python", python), ("/opt/bin/python3", python)]
+        environment["PATH"] = "/opt/bin:" + environment["PATH"]
+    else:
+        trees.append((prefix, "/opt/python", True, False))
+        python = f"/opt/python/bin/python{version}"
+        packages, hidden = f"/opt/python/lib/python{version}/site-packages", ()
+        environment["PATH"] = "/opt/python/bin:" + environment["PATH"]
+        if sysconfig.get_config_var("Py_ENABLE_SHARED"):
+            environment["LD_LIBRARY_PATH"] = "/opt/python/lib"
+    for name in _MERGED:
+        if os.path.islink(name):
+            links.append((name, os.readlink(name).removeprefix("/")))
+        elif os.path.isdir(name):
+            trees.append((name, name, True, False))
+    trees += [(f"/dev/{name}", f"/dev/{name}", False, True) for name in _DEVICES]
+    for name, is_file in (("/etc/alternatives", False), ("/etc/ld.so.cache", True)):
+        if os.path.exists(name):
+            trees.append((name, name, True, is_file))
+    links += [
+        ("/dev/fd", "/proc/self/fd"),
+        ("/dev/stdin", "/proc/self/fd/0"),
+        ("/dev/stdout", "/proc/self/fd/1"),
+        ("/dev/stderr", "/proc/self/fd/2"),
+        ("/dev/ptmx", "pts/ptmx"),
+        ("/etc/mtab", "/proc/self/mounts"),
+        ("/etc/os-release", "../usr/lib/os-release"),
+        ("/var/tmp", "/tmp"),
+    ]
+    return Image(
+        name="default",
+        python=python,
+        environment=environment,
+        trees=tuple(trees),
+        links=tuple(links),
+        files=_ETC,
+        directories=("/home", "/mnt", "/opt", "/srv", "/var/lib", "/var/log"),
+        packages_directory=packages,
+        hidden=hidden,
+        details={"empty": str(empty)},
+    )
+
+
+def _in_usr(executable: str, prefix: str, version: str) -> tuple[str, str, tuple[str, ...]]:
+    """(python, where packages go, what to hide) for an interpreter below /usr."""
+    candidates = (
+        f"/usr/local/lib/python{version}/dist-packages",
+        f"{prefix}/lib/python{version}/site-packages",
+        f"/usr/local/lib/python{version}/site-packages",
+        f"/usr/lib64/python{version}/site-packages",
+        f"/usr/lib/python{version}/site-packages",
+        "/usr/lib/python3/dist-packages",
+    )
+    present = [path for path in dict.fromkeys(candidates) if os.path.isdir(path)]
+    if not present:
+        raise HostUnsupportedError(
+            f"none of {', '.join(candidates)} exists, so there is no place for packages; create one of them (mkdir -p)",
+            step="default image",
+        )
+    return executable, present[0], tuple(present[1:])
+
+
+_ETC = (
+    ("/etc/passwd", b"root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n", 0o644),
+    ("/etc/group", b"root:x:0:\nnogroup:x:65534:\n", 0o644),
+    ("/etc/hosts", b"127.0.0.1\tlocalhost sandbox\n::1\tlocalhost ip6-localhost ip6-loopback\n", 0o644),
+    ("/etc/hostname", b"sandbox\n", 0o644),
+    ("/etc/nsswitch.conf", b"passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n", 0o644),
+    ("/etc/resolv.conf", b"", 0o644),
+    ("/etc/shells", b"/bin/sh\n/bin/bash\n", 0o644),
+)  # fmt: skip

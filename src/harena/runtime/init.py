@@ -1,0 +1,428 @@
+"""Init: pid 1 of a sandbox. Starts programs, reaps them, opens files; holds no policy and no secret.
+
+It has the programs' own user and no capability, but is not dumpable: nothing inside can trace it or open its memory.
+Its one descriptor that matters is the channel to its owner (SOCK_SEQPACKET); programs never get it. Requests are
+marshal (the owner is trusted here), answers are fixed structs that the owner parses with suspicion.
+
+    ("x", number, request)  + [[stdin,] stdout, stderr]  start a program; answer EXITED when its main process has ended
+    ("k", number)                                        kill that program's whole tree
+    ("o", number, path, flags, mode)                     open a regular file; answer OPENED with its descriptor
+    ("f", number, operation, arguments) + [pipe, ...]    a file operation in a child of its own (see files)
+    ("t",)                                               SIGTERM to everything; end when nothing is left
+    ("m",)                  + [memfd, ...]               the real request is too long for a message and lies in memfd
+
+Whose process is whose. Normally an exec starts when nothing else runs here; then everything that is not init is its
+tree, orphans included. If something does run (another exec, or a daemon that an earlier one left), the exec gets a
+*leader*: a child of init that adopts its orphans (PR_SET_CHILD_SUBREAPER), so that its tree stays told apart.
+"""
+
+from __future__ import annotations
+
+import _signal
+import _socket
+import errno
+import marshal
+import os
+import select
+import signal
+import struct
+
+from harena.runtime import files, trees, warm
+from harena.runtime.kernel import privileges, signals
+from harena.runtime.kernel.syscalls import close_from
+
+READY = b"R"
+FAILED = b"E"
+EXITED = struct.Struct("<cIiQQQB")  # b"X", number, wait status, user us, system us, peak kB, was warm
+OPENED = struct.Struct("<cIiQI")  # b"O", number, errno, size, mode
+REPORT = struct.Struct("<iQQQB")
+
+_MESSAGE_BYTES = 1 << 18
+_MAX_FDS = 4
+_TIOCSCTTY = 0x540E
+_DEFAULTED = (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD)
+
+
+class Base:
+    """What every sandbox of a template shares."""
+
+    def __init__(self, environment: dict[str, str], python: str, is_warm: bool) -> None:
+        self.environment = environment
+        self.python = python
+        self.is_warm = is_warm
+
+
+class Become(BaseException):
+    """Raised in a warm child: unwinds init's frames, so that the program starts near the bottom of the stack."""
+
+    def __init__(self, plan: object) -> None:
+        super().__init__()
+        self.plan = plan
+
+
+def serve(connection: _socket.socket, base: Base) -> object:
+    """Serve the owner until it goes away. Returns only in a warm child, with the program's plan."""
+    try:
+        _Init(connection, base).loop()
+    except Become as become:
+        return become.plan
+    finally:
+        if os.getpid() == 1:
+            os._exit(0)
+    return None  # never reached: the loop ends with the process
+
+
+class _Init:
+    def __init__(self, connection: _socket.socket, base: Base) -> None:
+        self.connection = connection
+        self.base = base
+        self.running: dict[int, tuple[int, bool, bool]] = {}  # pid -> (exec number, is a leader, was warm)
+        self.reports: dict[int, tuple[int, int]] = {}  # pipe -> (exec number, leader's pid)
+        self.terminating = False
+        _signal.pthread_sigmask(_signal.SIG_BLOCK, [signal.SIGCHLD])
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self.ended = signals.open_child_signal()
+        self.oom_adjust = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
+        self.nothing = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
+        self.poll = select.poll()
+        self.poll.register(connection.fileno(), select.POLLIN)
+        self.poll.register(self.ended, select.POLLIN)
+        connection.send(READY)
+
+    def loop(self) -> None:
+        """One event after the other."""
+        control = self.connection.fileno()
+        while True:
+            for descriptor, _events in self.poll.poll():
+                if descriptor == control:
+                    self._request()
+                elif descriptor == self.ended:
+                    try:
+                        os.read(self.ended, 128)
+                    except BlockingIOError:
+                        pass
+                    nothing_left = self._reap()
+                    if self.terminating and nothing_left:
+                        os._exit(0)
+                else:
+                    self._report(descriptor)
+
+    # -- requests ------------------------------------------------------------------------------------------------
+
+    def _request(self) -> None:
+        message, ancillary, _flags, _address = self.connection.recvmsg(
+            _MESSAGE_BYTES, _socket.CMSG_SPACE(4 * _MAX_FDS), _socket.MSG_CMSG_CLOEXEC
+        )
+        if not message:
+            os._exit(0)  # the owner has gone
+        descriptors = list(struct.unpack("%di" % (len(ancillary[0][2]) // 4), ancillary[0][2])) if ancillary else []  # noqa: UP031
+        request = marshal.loads(message)  # noqa: S302 (from our owner)
+        if request[0] == "m":
+            request = marshal.loads(_read_all(descriptors[0]))  # noqa: S302 (from our owner)
+            os.close(descriptors.pop(0))
+        try:
+            self._answer(request, descriptors)
+        except Become:
+            descriptors.clear()  # closed already
+            raise
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+    def _answer(self, request: tuple[object, ...], descriptors: list[int]) -> None:
+        kind = request[0]
+        if kind == "x":
+            self._start(request[1], request[2], descriptors)  # type: ignore[arg-type]
+        elif kind == "o":
+            self._open(*request[1:])  # type: ignore[arg-type]
+        elif kind == "k":
+            self._kill(request[1])  # type: ignore[arg-type]
+        elif kind == "f":
+            self._operate(request[2], request[3], descriptors)  # type: ignore[arg-type]
+        elif kind == "t":
+            self.terminating = True
+            if self._reap():
+                os._exit(0)
+            os.kill(-1, signal.SIGTERM)
+            os.kill(-1, signal.SIGCONT)
+
+    def _open(self, number: int, path: str, flags: int, mode: int) -> None:
+        try:
+            descriptor, size, permissions = files.open_regular(path, flags, mode)
+        except OSError as error:
+            self.connection.send(OPENED.pack(b"O", number, error.errno or errno.EIO, 0, 0))
+            return
+        try:
+            self.connection.sendmsg(
+                [OPENED.pack(b"O", number, 0, size, permissions)],
+                [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", descriptor))],
+            )
+        finally:
+            os.close(descriptor)
+
+    def _operate(self, operation: str, arguments: tuple[object, ...], descriptors: list[int]) -> None:
+        if os.fork() == 0:
+            try:
+                self._in_child(descriptors)
+                files.operate(operation, arguments, 3, 4)
+            finally:
+                os._exit(0)
+
+    # -- starting ------------------------------------------------------------------------------------------------
+
+    def _start(self, number: int, request: dict[str, object], descriptors: list[int]) -> None:
+        """`descriptors` are [stdin,] stdout and stderr, or a terminal's one."""
+        stdio = [*([self.nothing] if len(descriptors) == 2 else []), *descriptors]
+        if len(stdio) == 1:
+            stdio *= 3
+        os.pwrite(self.oom_adjust, b"500", 0)
+        try:
+            if self._reap():
+                pid, was_warm = self._spawn(request, stdio)
+                if pid:
+                    self.running[pid] = (number, False, was_warm)
+                else:
+                    self._exited(number, 127 << 8, None, False)
+            else:
+                self._lead(number, request, stdio)
+        except OSError as error:  # fork or spawn: no process left to the sandbox, for example
+            os.write(stdio[2], ("harena: cannot start a process: %s\n" % error.strerror).encode())  # noqa: UP031
+            self._exited(number, 126 << 8, None, False)
+        finally:
+            if os.getpid() == 1:
+                os.pwrite(self.oom_adjust, b"0", 0)
+
+    def _spawn(self, request: dict[str, object], stdio: list[int]) -> tuple[int, bool]:
+        """Start the program as a child of this process. Gives (pid, warm); pid 0 = it cannot be executed."""
+        argv: list[str] = request["argv"]  # type: ignore[assignment]
+        environment: dict[str, str] = request["env"]  # type: ignore[assignment]
+        cwd: str = request["cwd"]  # type: ignore[assignment]
+        if request["warm"] and not request["terminal"]:
+            plan = warm.plan(argv, environment, self.base.environment, cwd)
+            if plan is not None:
+                pid = os.fork()
+                if pid == 0:
+                    self._become(plan, request, stdio)
+                return pid, True
+        try:
+            os.chdir(cwd)
+        except OSError as error:
+            os.write(stdio[2], ("harena: working directory %s: %s\n" % (cwd, error.strerror)).encode())  # noqa: UP031
+            return 0, False
+        program = _find(argv[0], environment.get("PATH", ""))
+        if program is None:
+            os.write(stdio[2], ("harena: %s: command not found\n" % argv[0]).encode())  # noqa: UP031
+            return 0, False
+        if request["terminal"]:
+            pid = os.fork()
+            if pid == 0:
+                self._exec_on_terminal(program, argv, environment, stdio)
+        else:
+            actions = [(os.POSIX_SPAWN_DUP2, source, target) for target, source in enumerate(_above(stdio))]
+            pid = os.posix_spawn(
+                program, argv, environment, file_actions=actions, setsid=True, setsigmask=(), setsigdef=_DEFAULTED
+            )
+        if request["cpu_seconds"]:
+            _limit_cpu(pid, request["cpu_seconds"])  # type: ignore[arg-type]
+        return pid, False
+
+    def _in_child(self, descriptors: list[int]) -> None:
+        """After a fork: an ordinary process again. `descriptors` come to lie at 3, 4, ..."""
+        os.setsid()
+        for target, source in enumerate(_above(descriptors, 16), 3):
+            os.dup2(source, target)
+        close_from(3 + len(descriptors))
+        for target in (0, 1, 2):
+            null = os.open("/dev/null", os.O_RDWR)
+            if null != target:
+                os.dup2(null, target)
+                os.close(null)
+        for signum in _DEFAULTED:
+            signal.signal(signum, signal.SIG_DFL)
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, [])
+        privileges.set_dumpable(True)
+
+    def _become(self, plan: object, request: dict[str, object], stdio: list[int]) -> None:
+        """The rest of a warm child's way to its program; ends in `Become`."""
+        environment: dict[str, str] = request["env"]  # type: ignore[assignment]
+        os.setsid()
+        for target, source in enumerate(_above(stdio)):
+            os.dup2(source, target)
+        try:
+            os.chdir(request["cwd"])  # type: ignore[arg-type]
+        except OSError as error:
+            os.write(2, ("harena: working directory %s: %s\n" % (request["cwd"], error.strerror)).encode())  # noqa: UP031
+            os._exit(127)
+        self.connection.detach()
+        close_from(3)
+        if environment != self.base.environment:
+            for name in [name for name in os.environ if name not in environment]:
+                del os.environ[name]
+            for name, value in environment.items():
+                if os.environ.get(name) != value:
+                    os.environ[name] = value
+        if request["cpu_seconds"]:
+            _limit_cpu(0, request["cpu_seconds"])  # type: ignore[arg-type]
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, [])
+        privileges.set_dumpable(True)
+        warm.become(plan)
+        raise Become(plan)
+
+    def _exec_on_terminal(self, program: str, argv: list[str], environment: dict[str, str], stdio: list[int]) -> None:
+        try:
+            import fcntl
+
+            os.setsid()
+            for target, source in enumerate(_above(stdio)):
+                os.dup2(source, target)
+            fcntl.ioctl(0, _TIOCSCTTY, 0)
+            for signum in _DEFAULTED:
+                signal.signal(signum, signal.SIG_DFL)
+            _signal.pthread_sigmask(_signal.SIG_SETMASK, [])
+            os.execve(program, argv, environment)
+        finally:
+            os._exit(126)
+
+    # -- leaders -------------------------------------------------------------------------------------------------
+
+    def _lead(self, number: int, request: dict[str, object], stdio: list[int]) -> None:
+        """Start the program below a leader that keeps its tree together."""
+        read_end, write_end = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os.close(read_end)
+                self._be_leader(request, stdio, write_end)
+            except Become:
+                raise
+            except OSError as error:
+                os.write(stdio[2], ("harena: cannot start a process: %s\n" % error.strerror).encode())  # noqa: UP031
+                os.write(write_end, REPORT.pack(126 << 8, 0, 0, 0, 0))
+                os._exit(1)
+        os.close(write_end)
+        self.running[pid] = (number, True, False)
+        self.reports[read_end] = (number, pid)
+        self.poll.register(read_end, select.POLLIN)
+
+    def _be_leader(self, request: dict[str, object], stdio: list[int], report: int) -> None:
+        privileges.adopt_orphans()
+        self.connection.detach()
+        main, was_warm = self._spawn(request, stdio)
+        os.closerange(0, 3)
+        for descriptor in stdio:
+            if descriptor > 2:
+                os.close(descriptor)
+        if not main:
+            os.write(report, REPORT.pack(127 << 8, 0, 0, 0, 0))
+            os._exit(0)
+        os.dup2(report, 3, inheritable=False)
+        close_from(4)
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, [])
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, 0)
+            except ChildProcessError:
+                os._exit(0)
+            if pid == main:
+                os.write(3, REPORT.pack(status, *_usage(usage), was_warm))
+                os.close(3)
+
+    def _report(self, pipe: int) -> None:
+        """A leader says that its program has ended, or has been killed itself."""
+        number, leader = self.reports.pop(pipe)
+        text = os.read(pipe, REPORT.size)
+        self.poll.unregister(pipe)
+        os.close(pipe)
+        if len(text) == REPORT.size:
+            status, user, system, peak, was_warm = REPORT.unpack(text)
+            self.connection.send(EXITED.pack(b"X", number, status, user, system, peak, was_warm))
+        else:
+            # Somebody inside killed the leader, so its tree can no longer be told apart: everything unled goes.
+            trees.kill_below(1, self._leaders())
+            self.connection.send(EXITED.pack(b"X", number, signal.SIGKILL, 0, 0, 0, 0))
+        del leader
+
+    def _leaders(self) -> frozenset[int]:
+        return frozenset(pid for pid, (_number, is_leader, _warm) in self.running.items() if is_leader)
+
+    # -- ending --------------------------------------------------------------------------------------------------
+
+    def _reap(self) -> bool:
+        """Collect what has ended. True when no process is left in this sandbox."""
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return True
+            if not pid:
+                return False
+            entry = self.running.pop(pid, None)
+            if entry is not None and not entry[1]:
+                self._exited(entry[0], status, usage, entry[2])
+
+    def _exited(self, number: int, status: int, usage: object, was_warm: bool) -> None:
+        user, system, peak = _usage(usage) if usage is not None else (0, 0, 0)
+        self.connection.send(EXITED.pack(b"X", number, status, user, system, peak, was_warm))
+
+    def _kill(self, number: int) -> None:
+        """Kill an exec's whole tree; its EXITED follows when its main process is reaped."""
+        for pid, (owner, is_leader, _warm) in list(self.running.items()):
+            if owner == number and is_leader:
+                trees.kill_below(pid)
+            elif owner == number:
+                leaders = self._leaders()
+                if leaders:
+                    trees.kill_below(1, leaders)
+                else:
+                    self._kill_everything()
+
+    def _kill_everything(self) -> None:
+        while True:
+            try:
+                os.kill(-1, signal.SIGKILL)  # from pid 1: everything else in this pid namespace, in one go
+            except ProcessLookupError:
+                break
+            if self._reap():
+                break
+            self.poll.poll(20)
+
+
+def _usage(usage: object) -> tuple[int, int, int]:
+    return int(usage[0] * 1e6), int(usage[1] * 1e6), int(usage[2])  # type: ignore[index]
+
+
+def _above(descriptors: list[int], floor: int = 3) -> list[int]:
+    """The same files at numbers >= `floor`, so that dup2 to the low ones overwrites none of them."""
+    if min(descriptors, default=floor) >= floor:
+        return descriptors
+    import fcntl
+
+    return [
+        descriptor if descriptor >= floor else fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, floor)
+        for descriptor in descriptors
+    ]
+
+
+def _read_all(descriptor: int) -> bytes:
+    size = os.fstat(descriptor).st_size
+    text = b""
+    while len(text) < size:
+        text += os.pread(descriptor, size - len(text), len(text))
+    return text
+
+
+def _find(program: str, path: str) -> str | None:
+    """What execvp would execute, or None."""
+    if "/" in program:
+        return program if os.access(program, os.X_OK) and not os.path.isdir(program) else None
+    for directory in path.split(":"):
+        candidate = (directory or ".") + "/" + program
+        if os.access(candidate, os.X_OK) and not os.path.isdir(candidate):
+            return candidate
+    return None
+
+
+def _limit_cpu(pid: int, seconds: int) -> None:
+    import resource
+
+    resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, seconds + 1))

@@ -1,0 +1,340 @@
+"""Cgroup directories: where the hierarchies are mounted, one group of directories per sandbox, and the pool of them.
+
+Making and removing a cgroup directory is dear and the first attach after a pause dearer still (it waits for an RCU
+grace period), so groups are made once and used again. A group goes back to the pool only when the kernel says that no
+process is left in it; counters that cannot be set back are read at that moment and subtracted from then on.
+
+Runs in the spawner (`python -I -S`): standard library only, and none of its heavy modules.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+Limits = tuple[int | None, int | None, float | None]
+"""memory in bytes, processes and threads, cores; None = no limit"""
+
+UNLIMITED: Limits = (None, None, None)
+
+_SIGKILL = 9  # the signal module would cost the spawner its import
+
+
+class CgroupFiles:
+    """The few file operations that cgroups need; tests put a simulated kernel here."""
+
+    def read(self, path: str) -> str:
+        """The whole (small) file. Raises OSError."""
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            text = b""
+            while chunk := os.read(descriptor, 65536):
+                text += chunk
+            return text.decode()
+        finally:
+            os.close(descriptor)
+
+    def write(self, path: str, text: str) -> None:
+        """One write(2), as the kernel wants it. Raises OSError that names the file."""
+        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.write(descriptor, text.encode())
+        except OSError as error:
+            raise OSError(error.errno, f"writing {text!r}: {os.strerror(error.errno or 0)}", path) from None
+        finally:
+            os.close(descriptor)
+
+    def mkdir(self, path: str) -> None:
+        """Make one directory; one that exists already is fine."""
+        with suppress(FileExistsError):
+            os.mkdir(path, 0o755)
+
+    def rmdir(self, path: str) -> None:
+        """Remove one directory (its files are the kernel's). Raises OSError, EBUSY while a process is in it."""
+        os.rmdir(path)
+
+    def subdirectories(self, path: str) -> list[str]:
+        """Names of the directories in a directory; none if it does not exist."""
+        try:
+            with os.scandir(path) as entries:
+                return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+        except FileNotFoundError:
+            return []
+
+    def exists(self, path: str) -> bool:
+        """The path exists."""
+        return os.path.exists(path)
+
+    def writable(self, path: str) -> bool:
+        """This process may write there; false on a read-only mount also for root."""
+        return os.access(path, os.W_OK)
+
+    def kill(self, pid: int) -> None:
+        """SIGKILL; a process that has gone already is fine."""
+        with suppress(ProcessLookupError):
+            os.kill(pid, _SIGKILL)
+
+    def processes(self, directory: str) -> list[int]:
+        """Pids in this cgroup, without its children; 0 stands for one that this pid namespace cannot see."""
+        return [int(line) for line in self.read(directory + "/cgroup.procs").split()]
+
+
+class CgroupMount:
+    """One mounted hierarchy."""
+
+    __slots__ = ("controllers", "point", "root", "version")
+
+    def __init__(self, point: str, root: str, controllers: frozenset[str], version: int) -> None:
+        self.point = point
+        self.root = root
+        self.controllers = controllers
+        self.version = version
+
+    def directory_of(self, path: str) -> str:
+        """Where a path from /proc/self/cgroup is seen; the mount point itself where it is not visible here."""
+        if path.startswith("/.."):  # outside this cgroup namespace
+            return self.point
+        root = self.root.rstrip("/")
+        if path == root or path.startswith(root + "/"):
+            return (self.point + path[len(root) :]).rstrip("/")
+        return self.point
+
+
+def parse_mounts(mountinfo: str, sys_root: str) -> list[CgroupMount]:
+    """The cgroup hierarchies in a /proc/PID/mountinfo."""
+    mounts = []
+    for line in mountinfo.splitlines():
+        before, _, after = line.partition(" - ")
+        fields, kind = before.split(" "), after.split(" ")
+        if len(fields) < 6 or len(kind) < 3 or kind[0] not in ("cgroup", "cgroup2"):
+            continue
+        point = sys_root + fields[4][4:] if fields[4].startswith("/sys/") else fields[4]
+        version = 2 if kind[0] == "cgroup2" else 1
+        mounts.append(
+            CgroupMount(point, fields[3], frozenset(kind[2].split(",")) if version == 1 else frozenset(), version)
+        )
+    return mounts
+
+
+def parse_own_paths(text: str) -> dict[str, str]:
+    """Controller -> path from a /proc/PID/cgroup; the key of cgroup v2 is ""."""
+    paths = {}
+    for line in text.splitlines():
+        _, names, path = line.split(":", 2)
+        for name in names.split(","):
+            paths[name] = path
+    return paths
+
+
+class Group:
+    """The cgroup directories of one sandbox, one per controller. Without directories every operation does nothing;
+    that is how a host without cgroups looks."""
+
+    def __init__(self, files: CgroupFiles, directories: Mapping[str, str]) -> None:
+        self.directories = dict(directories)
+        self.limits = UNLIMITED
+        """as last written; what the kernel enforces"""
+        self._files = files
+        self._oom_baseline = 0
+        self._cpu_baseline = 0.0
+        basic = [path for name, path in self.directories.items() if name in ("memory", "pids")]
+        self._all = list(dict.fromkeys(self.directories.values()))
+        self._basic = list(dict.fromkeys(basic)) or self._all
+        self._made: list[str] = []
+
+    def attach(self, pid: int) -> None:
+        """Put a process (all its threads) into every directory that its limits need, memory first.
+
+        Raises ProcessLookupError if it has gone, OSError if the kernel refuses.
+        """
+        for directory in self._needed():
+            self._files.write(directory + "/cgroup.procs", str(pid))
+
+    def apply(self, limits: Limits) -> None:
+        """Make the directories that are missing and write those limits that differ from what is in force.
+
+        Raises OSError.
+        """
+        for directory in self._all if limits[2] is not None else self._basic:
+            if directory not in self._made:  # those for cpu only once somebody wants a cpu limit
+                self._files.mkdir(directory)
+                self._made.append(directory)
+        for write, new, old in zip(
+            (self._write_memory, self._write_pids, self._write_cpu), limits, self.limits, strict=True
+        ):
+            if new != old:
+                write(new, old)  # type: ignore[operator]  # each knows the type of its own limit
+        self.limits = limits
+
+    def oom_kills(self) -> int:
+        """Processes that the memory limit has killed since this group was acquired."""
+        return self._read_oom_kills() - self._oom_baseline
+
+    def memory_peak_bytes(self) -> int | None:
+        """Most memory in use at one time since this group was acquired; None where the kernel does not say."""
+        return None
+
+    def cpu_seconds(self) -> float | None:
+        """CPU time used since this group was acquired; None where it is not counted."""
+        total = self._read_cpu_seconds()
+        return None if total is None else max(0.0, total - self._cpu_baseline)
+
+    def processes(self) -> list[int]:
+        """Pids inside."""
+        return sorted({pid for directory in self._needed() for pid in self._files.processes(directory)})
+
+    def kill(self) -> None:
+        """SIGKILL everything inside; it does not wait for the end."""
+        for _ in range(10):  # a second look finds what was forked during the first; more only without a pids limit
+            pids = [pid for pid in self.processes() if pid > 0]
+            if not pids:
+                return
+            for pid in pids:
+                self._files.kill(pid)
+
+    def reset(self) -> bool:
+        """Make ready for another sandbox; False while a process is inside, and nothing is changed then."""
+        if any(self._files.processes(directory) for directory in self._made):
+            return False
+        self._reset_counters()
+        return True
+
+    def _needed(self) -> list[str]:
+        return self._basic if self.limits[2] is None else self._all
+
+    def _reset_counters(self) -> None:
+        self._oom_baseline = self._read_oom_kills()
+        self._cpu_baseline = self._read_cpu_seconds() or 0.0
+
+    def _read_oom_kills(self) -> int:
+        return 0
+
+    def _read_cpu_seconds(self) -> float | None:
+        return None
+
+    def _write_memory(self, new: int | None, old: int | None) -> None:
+        """Nothing to write to."""
+
+    def _write_pids(self, new: int | None, old: int | None) -> None:
+        """Nothing to write to."""
+
+    def _write_cpu(self, new: float | None, old: float | None) -> None:
+        """Nothing to write to."""
+
+
+class Pool:
+    """Groups below the owner's directories. Used from one thread."""
+
+    def __init__(
+        self,
+        files: CgroupFiles,
+        owned: Mapping[str, str],
+        make_group: Callable[[CgroupFiles, Mapping[str, str]], Group],
+    ) -> None:
+        self._files = files
+        self._owned = dict(owned)
+        self._make_group = make_group
+        self._groups: set[Group] = set()
+        self._in_use: set[Group] = set()
+        self._lingering: set[Group] = set()
+        self._idle: dict[Limits, list[Group]] = {}
+        self._made = 0
+
+    def acquire(self, *, memory_bytes: int | None = None, pids: int | None = None, cpu: float | None = None) -> Group:
+        """A group without processes and with these limits in force. Raises OSError."""
+        limits: Limits = (memory_bytes, pids, cpu)
+        group = self._take(limits) or self._make()
+        self._in_use.add(group)
+        try:
+            group.apply(limits)
+        except OSError:
+            self._lingering.add(group)
+            raise
+        return group
+
+    def release(self, group: Group) -> bool:
+        """Give a group back. False if a process is still inside: it is looked at again when a group is needed.
+
+        Raises ValueError for a group that is not in use: two sandboxes would share it.
+        """
+        if group not in self._in_use:
+            raise ValueError(f"cgroup {next(iter(group.directories.values()), '(none)')} is not in use")
+        if not group.reset():
+            self._lingering.add(group)
+            return False
+        self._in_use.discard(group)
+        self._lingering.discard(group)
+        self._idle.setdefault(group.limits, []).append(group)
+        return True
+
+    def prepare(
+        self, count: int, *, memory_bytes: int | None = None, pids: int | None = None, cpu: float | None = None
+    ) -> None:
+        """Make sure that `count` groups with these limits wait in the pool."""
+        groups = [self.acquire(memory_bytes=memory_bytes, pids=pids, cpu=cpu) for _ in range(count)]
+        for group in groups:
+            self.release(group)
+
+    def close(self, *, timeout_seconds: float = 2.0) -> list[str]:
+        """Kill what is still inside and remove every directory. Gives those that could not be removed in time."""
+        for group in self._groups:
+            if group.processes():
+                group.kill()
+        groups = [path for group in self._groups for path in group.directories.values()]
+        for known in (self._groups, self._in_use, self._lingering, self._idle):
+            known.clear()
+        return remove_directories(self._files, [*groups, *self._owned.values()], timeout_seconds=timeout_seconds)
+
+    def _take(self, limits: Limits) -> Group | None:
+        for candidates in (self._idle.get(limits), *self._idle.values()):
+            if candidates:
+                return candidates.pop()
+        for group in self._lingering:
+            if group.reset():
+                self._lingering.discard(group)
+                return group
+        return None
+
+    def _make(self) -> Group:
+        directories = {name: f"{owned}/g{self._made}" for name, owned in self._owned.items()}
+        self._made += 1
+        group = self._make_group(self._files, directories)
+        self._groups.add(group)
+        return group
+
+
+def remove_directories(files: CgroupFiles, directories: list[str], *, timeout_seconds: float) -> list[str]:
+    """Remove cgroup directories, in this order, again and again while the kernel calls some of them busy.
+
+    Gives those that are left when the time is over.
+    """
+    left = list(dict.fromkeys(directories))
+    deadline = time.monotonic() + timeout_seconds
+    pause = 0.001
+    while True:
+        left = [path for path in left if not _removed(files, path)]
+        if not left or time.monotonic() >= deadline:
+            return left
+        time.sleep(pause)  # a killed process leaves its cgroup a moment after its death
+        pause = min(pause * 2, 0.05)
+
+
+def field(text: str, name: str) -> int:
+    """The number behind a name in a file of `name number` lines; 0 if the kernel does not list it."""
+    for line in text.splitlines():
+        key, _, value = line.partition(" ")
+        if key == name:
+            return int(value)
+    return 0
+
+
+def _removed(files: CgroupFiles, path: str) -> bool:
+    try:
+        files.rmdir(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True

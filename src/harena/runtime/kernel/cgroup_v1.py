@@ -1,0 +1,91 @@
+"""Cgroup v1: one hierarchy per controller, each with directories of its own (some distributions mount two as one)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harena.runtime.kernel.cgroup_tree import CgroupFiles, CgroupMount, Group, field
+
+CONTROLLERS = ("memory", "pids", "cpu", "cpuacct")
+_PERIOD_MICROSECONDS = 100_000
+_SMALLEST_QUOTA_MICROSECONDS = 1_000
+_NO_MEMORY_LIMIT = "-1"
+
+
+def own_directories(
+    files: CgroupFiles, mounts: list[CgroupMount], own_paths: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """(controller -> this process's own directory, where it is writable; controller -> why it is not)."""
+    directories: dict[str, str] = {}
+    refused: dict[str, str] = {}
+    for name in CONTROLLERS:
+        mount = next((mount for mount in mounts if mount.version == 1 and name in mount.controllers), None)
+        if mount is None:
+            refused[name] = f"no cgroup v1 hierarchy with the {name} controller is mounted"
+            continue
+        directory = mount.directory_of(own_paths.get(name, "/"))
+        if files.writable(directory) and files.writable(directory + "/cgroup.procs"):
+            directories[name] = directory
+        else:
+            refused[name] = f"{directory} is not writable"
+    return directories, refused
+
+
+def prepare_owned(files: CgroupFiles, directory: str) -> None:
+    """Make the owner's directory, with limits that count for everything below it."""
+    files.mkdir(directory)
+    hierarchical = directory + "/memory.use_hierarchy"
+    if files.exists(hierarchical) and files.read(hierarchical).strip() == "0":
+        files.write(hierarchical, "1")
+
+
+class V1Group(Group):
+    """Directories in up to four hierarchies."""
+
+    def memory_peak_bytes(self) -> int | None:
+        """`memory.max_usage_in_bytes`, set back at each release."""
+        directory = self.directories.get("memory")
+        return int(self._files.read(directory + "/memory.max_usage_in_bytes")) if directory else None
+
+    def kill(self) -> None:
+        """Forbid forks first, so that nothing is born while the list is walked."""
+        if directory := self.directories.get("pids"):
+            self._files.write(directory + "/pids.max", "0")
+            self.limits = (self.limits[0], 0, self.limits[2])
+        super().kill()
+
+    def _reset_counters(self) -> None:
+        if directory := self.directories.get("memory"):
+            self._files.write(directory + "/memory.max_usage_in_bytes", "0")
+        super()._reset_counters()
+
+    def _read_oom_kills(self) -> int:
+        directory = self.directories.get("memory")
+        return field(self._files.read(directory + "/memory.oom_control"), "oom_kill") if directory else 0
+
+    def _read_cpu_seconds(self) -> float | None:
+        directory = self.directories.get("cpuacct")
+        if directory is None or directory not in self._needed():
+            return None
+        return int(self._files.read(directory + "/cpuacct.usage")) / 1e9
+
+    def _write_memory(self, new: int | None, old: int | None) -> None:
+        directory = self.directories.get("memory")
+        if directory is None:
+            return
+        names = ["memory.limit_in_bytes"]
+        if self._files.exists(directory + "/memory.memsw.limit_in_bytes"):
+            names.append("memory.memsw.limit_in_bytes")  # memory and swap together: no way around the limit by swapping
+        if new is None or (old is not None and new > old):
+            names.reverse()  # the kernel keeps memory <= memory + swap at every moment
+        for name in names:
+            self._files.write(f"{directory}/{name}", _NO_MEMORY_LIMIT if new is None else str(new))
+
+    def _write_pids(self, new: int | None, old: int | None) -> None:
+        if directory := self.directories.get("pids"):
+            self._files.write(directory + "/pids.max", "max" if new is None else str(new))
+
+    def _write_cpu(self, new: float | None, old: float | None) -> None:
+        if directory := self.directories.get("cpu"):
+            quota = -1 if new is None else max(_SMALLEST_QUOTA_MICROSECONDS, round(new * _PERIOD_MICROSECONDS))
+            self._files.write(directory + "/cpu.cfs_quota_us", str(quota))  # the default period is 100 ms

@@ -1,0 +1,182 @@
+"""Cgroup v2: one hierarchy; a controller works below a directory only if its `cgroup.subtree_control` names it, and
+then no process may be in that directory itself (only the true root is exempt)."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterable, Mapping
+
+from harena.runtime.kernel.cgroup_tree import CgroupFiles, CgroupMount, Group, field
+
+WANTED = ("memory", "pids", "cpu")
+_PERIOD_MICROSECONDS = 100_000
+_SMALLEST_QUOTA_MICROSECONDS = 1_000
+HOST_LEAF = "harena-host"
+"""where the processes go that were in a directory which has to be empty"""
+
+
+class Place:
+    """A directory below which groups can be made."""
+
+    __slots__ = ("controllers", "directory", "must_move")
+
+    def __init__(self, directory: str, controllers: tuple[str, ...], must_move: bool) -> None:
+        self.directory = directory
+        self.controllers = controllers
+        self.must_move = must_move
+        """its processes have to go to a leaf before controllers can be enabled"""
+
+
+def find_place(files: CgroupFiles, mount: CgroupMount, own_path: str, *, from_root: bool, pid: int) -> Place | str:
+    """The best directory for groups among this process's own cgroup and its ancestors, or why there is none.
+
+    Only ancestors qualify: moving a process needs the right to write to the nearest common ancestor of where it is
+    and where it goes. `from_root` tries the root first (for root), otherwise the own cgroup first (for a delegated
+    scope, which systemd leaves alone). The place with most of the wanted controllers wins, the first among equals.
+    """
+    chain = _ancestors(mount, mount.directory_of(own_path))
+    best: Place | None = None
+    refusals: list[str] = []
+    for directory in chain if from_root else reversed(chain):
+        found = _judge(files, directory, own=directory == chain[-1], top=directory == mount.point, pid=pid)
+        if isinstance(found, str):
+            refusals.append(found)
+        elif best is None or len(found.controllers) > len(best.controllers):
+            best = found
+    return best or "; ".join(dict.fromkeys(refusals))
+
+
+def _ancestors(mount: CgroupMount, own: str) -> list[str]:
+    """From the mount point down to the own directory."""
+    chain = [mount.point]
+    for name in own[len(mount.point) :].split("/"):
+        if name:
+            chain.append(f"{chain[-1]}/{name}")
+    return chain
+
+
+def _judge(files: CgroupFiles, directory: str, *, own: bool, top: bool, pid: int) -> Place | str:
+    if not files.exists(directory + "/cgroup.controllers"):
+        return f"{directory} is not visible"
+    if not (files.writable(directory) and files.writable(directory + "/cgroup.procs")):
+        return f"{directory} is not writable"
+    true_root = not files.exists(directory + "/cgroup.type")
+    if not true_root and files.read(directory + "/cgroup.type").strip() != "domain":
+        return f"{directory} is a threaded cgroup"
+    offered = files.read(directory + "/cgroup.controllers").split()
+    enabled = files.read(directory + "/cgroup.subtree_control").split()
+    controllers = tuple(name for name in WANTED if name in offered)
+    if not controllers:
+        return f"{directory} offers none of the controllers {', '.join(WANTED)}"
+    if all(name in enabled for name in controllers):
+        return Place(directory, controllers, must_move=False)
+    if not files.writable(directory + "/cgroup.subtree_control"):
+        already = tuple(name for name in controllers if name in enabled)
+        return Place(directory, already, must_move=False) if already else f"{directory}: no controller can be enabled"
+    inside = files.processes(directory)
+    if true_root or not inside:
+        return Place(directory, controllers, must_move=False)
+    # alone in a scope of our own, or the top of a container whose processes stay inside that same container
+    if own and (inside == [pid] or (top and 0 not in inside)):
+        return Place(directory, controllers, must_move=True)
+    return f"{directory} holds other processes, so its controllers cannot be enabled for children"
+
+
+def enable(files: CgroupFiles, place: Place) -> tuple[str, ...]:
+    """Enable the place's controllers for its children. Gives those that the kernel accepted; raises OSError if the
+    first of them was refused."""
+    if place.must_move:
+        _empty(files, place.directory)
+    accepted: list[str] = []
+    for name in place.controllers:
+        try:
+            _enable_one(files, place, name)
+        except OSError:
+            if not accepted:
+                raise
+            continue  # cpu alone is refused where realtime processes exist; the others are worth having
+        accepted.append(name)
+    return tuple(accepted)
+
+
+def _enable_one(files: CgroupFiles, place: Place, name: str) -> None:
+    for _ in range(10):
+        try:
+            return files.write(place.directory + "/cgroup.subtree_control", "+" + name)
+        except OSError as error:
+            if error.errno != errno.EBUSY or not place.must_move:
+                raise
+        _empty(files, place.directory)  # somebody forked meanwhile
+    return files.write(place.directory + "/cgroup.subtree_control", "+" + name)
+
+
+def _empty(files: CgroupFiles, directory: str) -> None:
+    leaf = f"{directory}/{HOST_LEAF}"
+    files.mkdir(leaf)
+    for pid in files.processes(directory):
+        try:
+            files.write(leaf + "/cgroup.procs", str(pid))
+        except ProcessLookupError:
+            continue  # ended meanwhile
+
+
+def prepare_owned(files: CgroupFiles, directory: str, controllers: Iterable[str]) -> None:
+    """Make the owner's directory and enable the controllers for the groups below it."""
+    files.mkdir(directory)
+    for name in controllers:
+        files.write(directory + "/cgroup.subtree_control", "+" + name)
+
+
+class V2Group(Group):
+    """One directory for all controllers."""
+
+    def __init__(self, files: CgroupFiles, directories: Mapping[str, str]) -> None:
+        super().__init__(files, directories)
+        self._directory = next(iter(self.directories.values()))
+        self._peak_baseline = 0
+
+    def memory_peak_bytes(self) -> int | None:
+        """`memory.peak` (Linux 5.19). It cannot be set back for everybody, so a group that was used before can only
+        say a peak higher than all before it."""
+        peak = self._read_peak()
+        return peak if peak is not None and peak > self._peak_baseline else None
+
+    def kill(self) -> None:
+        """`cgroup.kill` (Linux 5.14) takes everything at once, whatever forks meanwhile."""
+        try:
+            self._files.write(self._directory + "/cgroup.kill", "1")
+        except FileNotFoundError:
+            super().kill()
+
+    def _reset_counters(self) -> None:
+        self._peak_baseline = self._read_peak() or 0
+        super()._reset_counters()
+
+    def _read_peak(self) -> int | None:
+        path = self._directory + "/memory.peak"
+        return int(self._files.read(path)) if self._files.exists(path) else None
+
+    def _read_oom_kills(self) -> int:
+        if "memory" not in self.directories:
+            return 0
+        return field(self._files.read(self._directory + "/memory.events"), "oom_kill")
+
+    def _read_cpu_seconds(self) -> float | None:
+        return field(self._files.read(self._directory + "/cpu.stat"), "usage_usec") / 1e6
+
+    def _write_memory(self, new: int | None, old: int | None) -> None:
+        if "memory" not in self.directories:
+            return
+        self._files.write(self._directory + "/memory.max", "max" if new is None else str(new))
+        swap = self._directory + "/memory.swap.max"
+        if (new is None) != (old is None) and self._files.exists(swap):
+            self._files.write(swap, "max" if new is None else "0")  # no way around the limit by swapping
+
+    def _write_pids(self, new: int | None, old: int | None) -> None:
+        if "pids" in self.directories:
+            self._files.write(self._directory + "/pids.max", "max" if new is None else str(new))
+
+    def _write_cpu(self, new: float | None, old: float | None) -> None:
+        if "cpu" in self.directories:
+            quota = "max" if new is None else str(max(_SMALLEST_QUOTA_MICROSECONDS, round(new * _PERIOD_MICROSECONDS)))
+            self._files.write(self._directory + "/cpu.max", f"{quota} {_PERIOD_MICROSECONDS}")

@@ -1,0 +1,72 @@
+"""Namespaces: clone3, unshare, and the identity map of a user namespace."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+
+from harena.runtime.kernel.syscalls import CLONE3, StepError, check, libc, syscall
+
+NEWTIME = 0x00000080
+NEWNS = 0x00020000
+NEWCGROUP = 0x02000000
+NEWUTS = 0x04000000
+NEWIPC = 0x08000000
+NEWUSER = 0x10000000
+NEWPID = 0x20000000
+NEWNET = 0x40000000
+
+PIDFD = 0x00001000
+SIGCHLD = 17
+
+_CLONE_ARGS = struct.Struct("<8Q")  # flags pidfd child_tid parent_tid exit_signal stack stack_size tls
+
+
+def clone(flags: int) -> tuple[int, int]:
+    """Fork into new namespaces. Gives (pid, pidfd) in the parent and (0, -1) in the child.
+
+    The calling process must have one thread only; the child goes on with the caller's Python state as it is, and
+    none of Python's fork hooks run.
+    """
+    pidfd = ctypes.c_int(-1)
+    arguments = ctypes.create_string_buffer(
+        _CLONE_ARGS.pack(flags | PIDFD, ctypes.addressof(pidfd), 0, 0, SIGCHLD, 0, 0, 0), _CLONE_ARGS.size
+    )
+    pid = syscall("clone3", CLONE3, arguments, ctypes.c_size_t(_CLONE_ARGS.size))
+    return (pid, pidfd.value) if pid else (0, -1)
+
+
+def unshare(flags: int) -> None:
+    """`unshare(2)`."""
+    check("unshare", libc.unshare(ctypes.c_int(flags)))
+
+
+def map_identity(process: str, inside: int, outside_uid: int, outside_gid: int) -> None:
+    """Map one user and one group of a user namespace: `inside` (both) to the given ids of the parent namespace.
+
+    `process` is a pid or "self". Without privilege the kernel demands that setgroups is denied first; it does no harm
+    with privilege either.
+    """
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{inside} {outside_uid} 1"),
+        ("gid_map", f"{inside} {outside_gid} 1"),
+    ):
+        _write(f"/proc/{process}/{name}", text)
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.write(descriptor, text.encode())
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise StepError("write " + path, error.errno or 0) from None
+
+
+def set_hostname(name: bytes) -> None:
+    """Name of the machine in this uts namespace."""
+    check("sethostname", libc.sethostname(ctypes.c_char_p(name), ctypes.c_size_t(len(name))))

@@ -1,0 +1,60 @@
+"""Privileges: capabilities, no_new_privs, and being out of reach of one's own children."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+
+from harena.runtime.kernel.syscalls import OLD, StepError, prctl, syscall
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_CAPBSET_DROP = 24
+_PR_SET_SECUREBITS = 28
+_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_NO_NEW_PRIVS = 38
+_PR_CAP_AMBIENT = 47
+_PR_CAP_AMBIENT_CLEAR_ALL = 4
+
+# NOROOT, NO_SETUID_FIXUP and NO_CAP_AMBIENT_RAISE, each with its lock: uid 0 gains nothing by exec, for ever
+_SECUREBITS_LOCKED = 0b1100_1111 & ~0b0011_0000
+
+_EINVAL = 22
+
+
+def forbid_gains() -> None:
+    """Once per template; forks inherit it: no exec gains a privilege, and the bounding set is empty."""
+    for capability in range(64):
+        try:
+            prctl("capbset_drop", _PR_CAPBSET_DROP, capability)
+        except StepError as error:
+            if error.errno == _EINVAL:
+                break  # past the last capability that this kernel knows
+            raise
+    prctl("ambient_clear", _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
+    prctl("securebits", _PR_SET_SECUREBITS, _SECUREBITS_LOCKED)
+    prctl("no_new_privs", _PR_SET_NO_NEW_PRIVS, 1)
+
+
+_CAPSET_HEADER = struct.pack("<Ii", 0x20080522, 0)
+_CAPSET_NOTHING = b"\0" * 24
+
+
+def drop_capabilities() -> None:
+    """Effective, permitted and inheritable sets become empty; that cannot be undone."""
+    syscall("capset", OLD["capset"], ctypes.c_char_p(_CAPSET_HEADER), ctypes.c_char_p(_CAPSET_NOTHING))
+
+
+def set_dumpable(value: bool) -> None:
+    """A process that is not dumpable cannot be traced, and its /proc entries cannot be opened, by its own user."""
+    prctl("dumpable", _PR_SET_DUMPABLE, 1 if value else 0)
+
+
+def die_with_parent() -> None:
+    """SIGKILL when the parent ends. Lost by a change of user, so set after it."""
+    prctl("pdeathsig", _PR_SET_PDEATHSIG, 9)
+
+
+def adopt_orphans() -> None:
+    """Orphaned descendants become children of this process instead of pid 1's."""
+    prctl("subreaper", _PR_SET_CHILD_SUBREAPER, 1)

@@ -1,0 +1,145 @@
+"""Seccomp: which system calls a sandbox may make, as a BPF program. Built once per node, outside every sandbox.
+
+An allow-list (syscall_table), searched by halves so that a call costs about eight comparisons. Six calls are looked
+at more closely:
+
+    clone        no new namespaces (the user namespace would hand out capabilities again)
+    clone3       its flags lie in memory, which BPF cannot read: ENOSYS, and libc falls back to clone
+    socket       unix, inet, inet6 and routing netlink only (vsock, packet, alg ... are not contained by namespaces)
+    ioctl        not TIOCSTI and TIOCLINUX (typing into somebody else's terminal)
+    prctl        not PR_SET_MM, PR_SET_PTRACER (nobody may trace anyway)
+    personality  only what changes nothing, and ADDR_NO_RANDOMIZE
+
+Other known calls give EPERM, numbers that the table's kernel did not know ENOSYS, other architectures' entry points
+(int 0x80, x32) ENOSYS.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+
+from harena.runtime.kernel.syscall_table import AARCH64, X86_64
+
+_EPERM, _ENOSYS, _EAFNOSUPPORT = 1, 38, 97
+_ALLOW = 0x7FFF0000
+_ERRNO = 0x00050000
+
+_LOAD, _EQUAL, _GREATER_OR_EQUAL, _BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_NUMBER, _ARCHITECTURE = 0, 4
+_NEW_NAMESPACES = 0x7E020000 | 0x80
+
+_ARCHITECTURES = {"x86_64": (0xC000003E, X86_64), "aarch64": (0xC00000B7, AARCH64)}
+
+Instruction = tuple[int, int, int, int]  # code, jump if true, jump if false, operand
+
+
+def _low(argument: int) -> int:
+    return 16 + 8 * argument
+
+
+def _high(argument: int) -> int:
+    return 20 + 8 * argument
+
+
+def _return(value: int) -> Instruction:
+    return (_RETURN, 0, 0, value)
+
+
+def _one_of(argument: int, values: tuple[int, ...], otherwise: int) -> list[Instruction]:
+    """Allow if the argument's low word is one of `values`."""
+    block: list[Instruction] = [(_LOAD, 0, 0, _low(argument))]
+    for index, value in enumerate(values):
+        block.append((_EQUAL, len(values) - index, 0, value))
+    return [*block, _return(_ERRNO | otherwise), _return(_ALLOW)]
+
+
+def _none_of(argument: int, values: tuple[int, ...], otherwise: int) -> list[Instruction]:
+    """Refuse if the argument's low word is one of `values`."""
+    block: list[Instruction] = [(_LOAD, 0, 0, _low(argument))]
+    for index, value in enumerate(values):
+        block.append((_EQUAL, len(values) - index, 0, value))
+    return [*block, _return(_ALLOW), _return(_ERRNO | otherwise)]
+
+
+def _socket() -> list[Instruction]:
+    unix, inet, inet6, netlink, route = 1, 2, 10, 16, 0
+    return [
+        (_LOAD, 0, 0, _low(0)),
+        (_EQUAL, 5, 0, unix),
+        (_EQUAL, 4, 0, inet),
+        (_EQUAL, 3, 0, inet6),
+        (_EQUAL, 0, 3, netlink),
+        (_LOAD, 0, 0, _low(2)),
+        (_EQUAL, 0, 1, route),
+        _return(_ALLOW),
+        _return(_ERRNO | _EAFNOSUPPORT),
+    ]
+
+
+def _clone() -> list[Instruction]:
+    return [
+        (_LOAD, 0, 0, _low(0)),
+        (_BITS, 0, 1, _NEW_NAMESPACES),
+        _return(_ERRNO | _EPERM),
+        _return(_ALLOW),
+    ]
+
+
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_PR_SET_MM, _PR_SET_PTRACER = 35, 0x59616D61
+_SAME_PERSONALITIES = (0, 8, 0x20000, 0x20008, 0x40000, 0xFFFFFFFF)
+
+
+def _special() -> dict[str, list[Instruction]]:
+    return {
+        "clone": _clone(),
+        "clone3": [_return(_ERRNO | _ENOSYS)],
+        "socket": _socket(),
+        "ioctl": _none_of(1, (_TIOCSTI, _TIOCLINUX), _EPERM),
+        "prctl": _none_of(0, (_PR_SET_MM, _PR_SET_PTRACER), _EPERM),
+        "personality": _one_of(0, _SAME_PERSONALITIES, _EPERM),
+    }
+
+
+def _segments(table: dict[str, int]) -> list[tuple[int, list[Instruction]]]:
+    """(first number, what to do) for consecutive ranges that cover every number from 0."""
+    special = _special()
+    actions: dict[int, list[Instruction]] = {
+        number: special.get(name, [_return(_ALLOW)]) for name, number in table.items()
+    }
+    newest = max(table.values())
+    segments: list[tuple[int, list[Instruction]]] = []
+    for number in range(newest + 1):
+        action = actions.get(number, [_return(_ERRNO | _EPERM)])
+        if not segments or segments[-1][1] != action:
+            segments.append((number, action))
+    return [*segments, (newest + 1, [_return(_ERRNO | _ENOSYS)])]
+
+
+def _search(segments: list[tuple[int, list[Instruction]]]) -> list[Instruction]:
+    """A balanced tree of comparisons; every leaf returns."""
+    if len(segments) == 1:
+        return segments[0][1]
+    middle = len(segments) // 2
+    left, right = _search(segments[:middle]), _search(segments[middle:])
+    if len(left) < 256:
+        return [(_GREATER_OR_EQUAL, len(left), 0, segments[middle][0]), *left, *right]
+    # a conditional jump reaches 255 instructions only: hop over an unconditional one
+    return [(_GREATER_OR_EQUAL, 0, 1, segments[middle][0]), (0x05, 0, 0, len(left)), *left, *right]
+
+
+def build(machine: str | None = None) -> bytes:
+    """The filter for this (or the named) machine, as `struct sock_filter[]`. Raises KeyError for an unknown one."""
+    machine = machine or os.uname().machine
+    if machine not in _ARCHITECTURES:
+        raise KeyError(f"no system-call table for {machine}; harena runs on {', '.join(sorted(_ARCHITECTURES))}")
+    audit, table = _ARCHITECTURES[machine]
+    program: list[Instruction] = [
+        (_LOAD, 0, 0, _ARCHITECTURE),
+        (_EQUAL, 1, 0, audit),
+        _return(_ERRNO | _ENOSYS),
+        (_LOAD, 0, 0, _NUMBER),
+        *_search(_segments(table)),  # x32 numbers have bit 30 set: past the newest, so ENOSYS
+    ]
+    return b"".join(struct.pack("<HBBI", *instruction) for instruction in program)

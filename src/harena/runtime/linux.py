@@ -1,0 +1,260 @@
+"""Sandboxes on this machine: `LinuxRuntime` implements the `Runtime` port.
+
+It owns one spawner, a template for each (image, blueprint) that was asked for, and a pool of sandboxes made ahead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from harena.core.errors import HarenaError, PlatformError, SandboxUnavailableError
+from harena.core.models import Blueprint, Limits, SandboxSpec
+from harena.core.ports import SandboxPort
+from harena.runtime import image as images
+from harena.runtime import seccomp_filter
+from harena.runtime.box import LinuxSandbox
+from harena.runtime.link import Order, SpawnerLink
+from harena.runtime.pool import Pool
+
+_HOSTNAME = b"sandbox"
+
+
+class Layers(Protocol):
+    """Where installed packages lie (see `layers.LayerStore`)."""
+
+    def path(self, digest: str) -> Path:
+        """The directory of one layer."""
+
+
+class _Template:
+    def __init__(self, number: int, image: images.Image, environment: Mapping[str, str], warm: bool) -> None:
+        self.number = number
+        self.image = image
+        self.environment = environment
+        self.warm = warm
+        self.enforcement: Mapping[str, str] = {}
+
+
+class LinuxRuntime:
+    """Implements `Runtime`. Lives in one event loop; raises the soft limit of open files to the hard one.
+
+    `pool_size`: how many sandboxes of one kind are at most kept ready; it is reached only while they are in demand.
+    """
+
+    def __init__(self, *, layers: Layers | None = None, home: Path | None = None, pool_size: int = 8) -> None:
+        self._layers = layers
+        self._home = home or Path(os.environ.get("HARENA_HOME") or Path.home() / ".local/share/harena")
+        self._pool_size = pool_size
+        self._link: SpawnerLink | None = None
+        self._starting: asyncio.Task[SpawnerLink] | None = None
+        self._templates: dict[tuple[str, str], asyncio.Task[_Template]] = {}
+        self._sandboxes: dict[int, LinuxSandbox] = {}
+        self._pools: dict[tuple[object, ...], Pool] = {}
+        self._closed = False
+
+    async def start(self) -> None:
+        """See `Runtime`."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft != hard:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        await self._spawner()
+
+    async def create(self, spec: SandboxSpec, blueprint: Blueprint | None = None) -> SandboxPort:
+        """See `Runtime`."""
+        template = await self._template(spec.image, blueprint)
+        pool = self._pool(template, spec.limits)
+        sandbox = await pool.claim()
+        sandbox.environment = {**template.environment, **spec.env} if spec.env else dict(template.environment)
+        sandbox.workdir = spec.cwd or template.image.workdir
+        files = {**(blueprint.files if blueprint else {}), **spec.files}
+        if files:
+            try:
+                for path, content in files.items():
+                    await sandbox.write_file(path, content)
+            except HarenaError:
+                await sandbox.destroy()
+                raise
+        return sandbox
+
+    async def close(self) -> None:
+        """See `Runtime`."""
+        self._closed = True
+        for pool in self._pools.values():
+            pool.close()
+        if self._starting is not None:
+            await asyncio.wait([self._starting])
+        for sandbox in self._sandboxes.values():
+            sandbox.expect_end()
+        if self._link is not None:
+            await self._link.close()
+        self._pools.clear()
+        self._templates.clear()
+
+    def after_fork_in_child(self) -> None:
+        """In a forked child: close every descriptor that belongs to the parent's sandboxes."""
+        for sandbox in self._sandboxes.values():
+            sandbox.forget()
+        if self._link is not None:
+            self._link.forget()
+        self._closed = True
+
+    # -- spawner and templates -----------------------------------------------------------------------------------
+
+    async def _spawner(self) -> SpawnerLink:
+        if self._closed:
+            raise SandboxUnavailableError("this node has been closed; start another one", reason="NODE_CLOSED")
+        if self._link is not None and not self._link.closed:
+            return self._link
+        if self._starting is None:
+            self._starting = asyncio.ensure_future(self._start_spawner())
+            self._starting.add_done_callback(lambda _: setattr(self, "_starting", None))
+        return await asyncio.shield(self._starting)
+
+    async def _start_spawner(self) -> SpawnerLink:
+        link = SpawnerLink()
+        await link.start()
+        self._link = link
+        self._templates.clear()
+        self._pools.clear()
+        return link
+
+    async def _template(self, image_name: str, blueprint: Blueprint | None) -> _Template:
+        link = await self._spawner()
+        key = (images.resolve(image_name), blueprint.id if blueprint else "")
+        task = self._templates.get(key)
+        if task is None:
+            task = self._templates[key] = asyncio.ensure_future(self._start_template(link, key, blueprint))
+        try:
+            return await asyncio.shield(task)
+        except (HarenaError, OSError):
+            self._templates.pop(key, None)  # the next one tries again
+            raise
+
+    async def _start_template(
+        self, link: SpawnerLink, key: tuple[str, str], blueprint: Blueprint | None
+    ) -> _Template:
+        empty = self._home / "empty"
+        empty.mkdir(mode=0o755, parents=True, exist_ok=True)
+        image = images.default_image(empty)
+        environment = {**image.environment, **(blueprint.env if blueprint else {})}
+        warm = None if blueprint is None or blueprint.warm is None else list(blueprint.warm)
+        packages = str(empty)
+        if blueprint is not None and blueprint.layer is not None:
+            if self._layers is None:
+                raise PlatformError("this node was made without a layer store", step="packages")
+            packages = str(self._layers.path(blueprint.layer))
+        trees = [
+            *image.trees,
+            (packages, image.packages_directory, True, False),
+            *((str(empty), hidden, True, False) for hidden in image.hidden),
+        ]
+        plan: dict[str, object] = {
+            "trees": trees,
+            "links": list(image.links),
+            "files": list(image.files),
+            "directories": list(image.directories),
+            "python": image.python,
+            "environment": environment,
+        }
+        configuration: dict[str, object] = {
+            "warm": warm,
+            "filter": seccomp_filter.current(),
+            "environment": environment,
+            "python": image.python,
+        }
+        template = _Template(link.next_number(), image, environment, warm is not None)
+        template.enforcement = _enforcement(
+            await link.start_template(template.number, plan, configuration, lambda: self._template_died(key, template))
+        )
+        return template
+
+    def _template_died(self, key: tuple[str, str], template: _Template) -> None:
+        self._templates.pop(key, None)
+        for pool_key, pool in list(self._pools.items()):
+            if pool_key[0] == template.number:
+                pool.close()
+                del self._pools[pool_key]
+
+    # -- sandboxes -----------------------------------------------------------------------------------------------
+
+    def _pool(self, template: _Template, limits: Limits) -> Pool:
+        key = (template.number, limits)
+        pool = self._pools.get(key)
+        if pool is None:
+            pool = self._pools[key] = Pool(lambda: self._make(template, limits), self._pool_size)
+        return pool
+
+    async def _make(self, template: _Template, limits: Limits) -> LinuxSandbox:
+        link = await self._spawner()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.setblocking(False)
+        sandbox = LinuxSandbox(
+            link,
+            link.next_number(),
+            ours,
+            limits=limits,
+            environment=template.environment,
+            workdir=template.image.workdir,
+            warm=template.warm,
+            enforcement=template.enforcement,
+        )
+        created: asyncio.Future[None] = sandbox.loop.create_future()
+        settings, cgroup_limits = _settings(limits, template)
+
+        def dead(oom_kills: int, peak: int) -> None:
+            self._sandboxes.pop(sandbox.number, None)
+            sandbox.died(oom_kills, peak)
+
+        self._sandboxes[sandbox.number] = sandbox
+        link.order(Order(sandbox.number, template.number, settings, cgroup_limits, theirs, created, dead))
+        try:
+            await created
+            await sandbox.ready
+        except BaseException:
+            self._sandboxes.pop(sandbox.number, None)
+            sandbox.abandon()
+            raise
+        return sandbox
+
+
+def _settings(limits: Limits, template: _Template) -> tuple[dict[str, object], tuple[int | None, int | None, float | None]]:
+    """(what the template's fork is told, what its cgroups are given)."""
+    unenforced = {name for name, how in template.enforcement.items() if how.startswith(("rlimit", "not enforced"))}
+    rlimits = [(resource.RLIMIT_NOFILE, limits.open_files), (resource.RLIMIT_CORE, 0)]
+    if "memory_bytes" in unenforced and limits.memory_bytes is not None:
+        rlimits.append((resource.RLIMIT_AS, limits.memory_bytes))
+    own_users = "pids" in unenforced and limits.pids is not None
+    if own_users:
+        rlimits.append((resource.RLIMIT_NPROC, limits.pids or 0))
+    options = f"size={limits.disk_bytes},nr_inodes={limits.inodes},mode=755"
+    settings: dict[str, object] = {
+        "tmpfs": options.encode(),
+        "hostname": _HOSTNAME,
+        "rlimits": rlimits,
+        "own_users": own_users,
+        "workdir": "/",
+    }
+    return settings, (limits.memory_bytes, limits.pids, limits.cpu)
+
+
+def _enforcement(described: Mapping[str, str]) -> dict[str, str]:
+    """How each limit is enforced here; what no cgroup does falls back to what the kernel offers any process."""
+    found = dict(described)
+    if found["memory_bytes"].startswith("not enforced"):
+        found["memory_bytes"] = "rlimit: address space of each process (RLIMIT_AS); " + found["memory_bytes"]
+    if found["pids"].startswith("not enforced"):
+        found["pids"] = "rlimit: processes per sandbox (RLIMIT_NPROC in a user namespace of its own)"
+    return {
+        **found,
+        "disk_bytes": "size of the sandbox's tmpfs",
+        "inodes": "inodes of the sandbox's tmpfs",
+        "open_files": "rlimit per process (RLIMIT_NOFILE)",
+        "output_bytes": "outside the sandbox",
+        "lifetime_seconds": "outside the sandbox",
+    }

@@ -1,0 +1,180 @@
+"""Probes: what the kernel lets this user do, found out by doing it in processes that end at once.
+
+`run()` starts one short-lived interpreter; in there every probe is a fork of its own, so that a refused or a
+successful step changes nothing for anybody else. The steps are those of the launch, in its order (see launch).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import struct
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from harena.runtime.kernel import mounts, namespaces, network, pidfds, seccomp
+from harena.runtime.kernel.syscalls import CLOSE_RANGE, check, libc, prctl
+
+_ALL_NAMESPACES = (
+    namespaces.NEWUSER
+    | namespaces.NEWNS
+    | namespaces.NEWPID
+    | namespaces.NEWNET
+    | namespaces.NEWIPC
+    | namespaces.NEWUTS
+    | namespaces.NEWCGROUP
+)
+_ALLOW_EVERYTHING = struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000)
+_TIMEOUT_SECONDS = 20.0
+
+STEPS = (
+    "clone3",
+    "pidfd",
+    "close_range",
+    "seccomp_filter",
+    "user_namespace",
+    "identity_map",
+    "namespaces",
+    "identity_map_from_outside",
+    "mount_private",
+    "mount_tmpfs",
+    "read_only_tree",
+    "overlay",
+    "mount_proc",
+    "mount_devpts",
+    "loopback",
+    "pivot_root",
+    "nested_user_namespace",
+)
+
+
+def run(executable: str = sys.executable) -> dict[str, int]:
+    """Step -> errno (0 = it worked). A step that was not reached is missing; "probes" holds the errno of a failure to
+    run them at all."""
+    package_parent = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    code = f"import sys; sys.path.insert(0, {package_parent!r}); from harena.runtime.probes import main; main()"
+    try:
+        done = subprocess.run(
+            [executable, "-I", "-S", "-c", code], capture_output=True, timeout=_TIMEOUT_SECONDS, check=False, cwd="/"
+        )
+        answer = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return {"probes": 5}
+    return {str(step): int(code) for step, code in answer.items()}
+
+
+def main() -> None:
+    """In the short-lived interpreter: every probe, and what came of it as JSON on standard output."""
+    results: dict[str, int] = {}
+    for probe in (_calls, _user_namespace, _launch):
+        for step, code in _in_a_fork(probe):
+            results[step] = code
+    sys.stdout.write(json.dumps(results))
+
+
+Note = Callable[[str, int], None]
+
+
+def _in_a_fork(probe: Callable[[Note], None]) -> Iterator[tuple[str, int]]:
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.close(read_end)
+            probe(lambda step, code: _send(write_end, step, code))
+        finally:
+            os._exit(0)
+    os.close(write_end)
+    with open(read_end, encoding="utf-8") as pipe:
+        for line in pipe:
+            step, _, code = line.rpartition(" ")
+            yield step, int(code)
+    os.waitpid(pid, 0)
+
+
+def _send(descriptor: int, step: str, code: int) -> None:
+    os.write(descriptor, f"{step} {code}\n".encode())
+
+
+@contextmanager
+def _noted(note: Note, step: str, *, go_on: bool = False) -> Iterator[None]:
+    """Tell how a step ended; unless `go_on`, a failure ends the process, because later steps need this one."""
+    try:
+        yield
+    except OSError as error:
+        note(step, error.errno or 5)
+        if not go_on:
+            os._exit(0)
+    else:
+        note(step, 0)
+
+
+def _calls(note: Note) -> None:
+    """System calls that need no privilege."""
+    with _noted(note, "clone3", go_on=True):
+        pid, _ = namespaces.clone(0)
+        if pid == 0:
+            os._exit(0)
+        os.waitpid(pid, 0)
+    with _noted(note, "pidfd", go_on=True):
+        pidfds.send_signal(pidfds.open_pidfd(os.getpid()), 0)
+    with _noted(note, "close_range", go_on=True):
+        arguments = (ctypes.c_uint(1 << 20), ctypes.c_uint(0xFFFFFFFF), ctypes.c_uint(0))
+        check("close_range", libc.syscall(ctypes.c_long(CLOSE_RANGE), *arguments))
+    with _noted(note, "seccomp_filter", go_on=True):
+        prctl("no_new_privs", 38, 1)
+        seccomp.Filter(_ALLOW_EVERYTHING).load()
+
+
+def _user_namespace(note: Note) -> None:
+    """A user namespace alone, and its identity map: tells what exactly is forbidden where the launch fails early."""
+    uid, gid = os.geteuid(), os.getegid()
+    with _noted(note, "user_namespace"):
+        namespaces.unshare(namespaces.NEWUSER)
+    with _noted(note, "identity_map"):
+        namespaces.map_identity("self", 0, uid, gid)
+
+
+def _launch(note: Note) -> None:
+    """All namespaces at once, and the mounts of a template's and a sandbox's root."""
+    uid, gid = os.geteuid(), os.getegid()
+    ready_read, ready_write = os.pipe()
+    with _noted(note, "namespaces"):
+        pid, _ = namespaces.clone(_ALL_NAMESPACES)
+    if pid == 0:
+        try:
+            os.read(ready_read, 1)
+            _launch_inside(note)
+        finally:
+            os._exit(0)
+    with _noted(note, "identity_map_from_outside", go_on=True):
+        namespaces.map_identity(str(pid), 0, uid, gid)
+    os.write(ready_write, b"m")
+    os.waitpid(pid, 0)
+
+
+def _launch_inside(note: Note) -> None:
+    with _noted(note, "mount_private"):
+        mounts.make_private()
+    with _noted(note, "mount_tmpfs"):
+        mounts.mount(b"root", b"/tmp", b"tmpfs", mounts.NOSUID, b"mode=755,size=1m")
+    for name in ("usr", "proc", "pts", "lower", "upper", "work", "merged"):
+        os.mkdir("/tmp/" + name)
+    with _noted(note, "read_only_tree", go_on=True):
+        mounts.attach_tree(mounts.clone_tree("/usr"), b"/tmp/usr")
+    with _noted(note, "overlay", go_on=True):
+        options = b"lowerdir=/tmp/lower,upperdir=/tmp/upper,workdir=/tmp/work,userxattr"
+        mounts.mount(b"overlay", b"/tmp/merged", b"overlay", 0, options)
+    with _noted(note, "mount_proc", go_on=True):
+        mounts.mount(b"proc", b"/tmp/proc", b"proc", mounts.NOSUID | mounts.NODEV | mounts.NOEXEC)
+    with _noted(note, "mount_devpts", go_on=True):
+        mounts.mount(b"devpts", b"/tmp/pts", b"devpts", mounts.NOSUID | mounts.NOEXEC, b"newinstance,ptmxmode=0666")
+    with _noted(note, "loopback", go_on=True):
+        network.loopback_up()
+    with _noted(note, "pivot_root"):
+        mounts.pivot_into(b"/tmp")
+    with _noted(note, "nested_user_namespace"):
+        namespaces.unshare(namespaces.NEWUSER | namespaces.NEWNS)

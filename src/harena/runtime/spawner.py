@@ -1,0 +1,353 @@
+"""The spawner: one single-threaded process per node that makes templates, and templates' forks into sandboxes.
+
+It is exec'd, never forked from the user's process (which has threads), and holds no policy: what to make, when to end
+it and what a death means is its client's to decide. It speaks SOCK_SEQPACKET with marshal messages (its client is the
+process that started it); every sandbox's own channel goes past it, directly from the client to the sandbox's init.
+
+Clean-up cannot be missed: when the control socket closes, or the client's process ends by whatever means, it kills
+its templates, removes its cgroups and ends. Should it be killed first, each template dies by parent-death signal and
+by the end of its socket, and takes its sandboxes along, being pid 1 of the pid namespace above theirs.
+
+    client -> spawner                                       spawner -> client
+    ("template", t, plan, configuration)                    ("template", t, error or "", limits' enforcement)
+    ("create", [(s, t, settings, limits)...]) + channels    ("created", s, error or "")        one for each
+    ("kill", [s...])                                        ("dead", s, oom kills, memory peak)  whatever the reason
+    ("drop", t)                                             ("template_dead", t)
+    ("delay", q, s) / ("oom", q, s)                         ("answer", q, value)
+"""
+
+from __future__ import annotations
+
+import _socket
+import errno
+import fcntl
+import marshal
+import os
+import resource
+import select
+import signal
+import struct
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from harena.runtime import guest, launch, template
+from harena.runtime.kernel import cgroups, mounts, namespaces, pidfds
+from harena.runtime.kernel.syscalls import StepError
+
+MAX_BATCH = 60
+_MESSAGE_BYTES = 1 << 20
+_FIRST_UID = 1_900_000_000  # above every range that distributions, systemd and container tools hand out
+_CAP_SETUID, _CAP_SYS_ADMIN = 7, 21
+
+
+@dataclass
+class _Template:
+    number: int
+    pid: int
+    pidfd: int
+    control: _socket.socket
+    ready: bool = False
+    waiting: dict[int, _Sandbox] = field(default_factory=dict)
+
+
+@dataclass
+class _Sandbox:
+    number: int
+    template: int
+    group: cgroups.Group
+    pid: int = 0
+    pidfd: int = -1
+
+
+class Spawner:
+    """The whole process; `run` returns when the client has gone."""
+
+    def __init__(self, control: _socket.socket, client_pid: int) -> None:
+        self.control = control
+        self.privileged = _has_privilege()
+        if self.privileged:
+            os.setgroups([])
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        self.backend = cgroups.detect()
+        cgroups.clean_stale(self.backend)
+        self.pool = self.backend.open_pool(cgroups.owner_id(os.getpid()))
+        self.templates: dict[int, _Template] = {}
+        self.sandboxes: dict[int, _Sandbox] = {}
+        self.epoll = select.epoll()
+        self.on_event: dict[int, Callable[[], None]] = {}
+        self.running = True
+        self._watch(control.fileno(), self._request)
+        client = pidfds.open_pidfd(client_pid)
+        self._watch(client, self._client_gone)
+
+    def run(self) -> None:
+        """Serve until the client goes away; then end everything."""
+        try:
+            while self.running:
+                for descriptor, _events in self.epoll.poll():
+                    handler = self.on_event.get(descriptor)
+                    if handler is not None:
+                        handler()
+        finally:
+            self._end()
+
+    def _watch(self, descriptor: int, handler: Callable[[], None]) -> None:
+        self.on_event[descriptor] = handler
+        self.epoll.register(descriptor, select.EPOLLIN)
+
+    def _unwatch(self, descriptor: int) -> None:
+        del self.on_event[descriptor]
+        self.epoll.unregister(descriptor)
+
+    def _client_gone(self) -> None:
+        self.running = False
+
+    def _end(self) -> None:
+        for made in self.templates.values():
+            pidfds.send_signal(made.pidfd, signal.SIGKILL)
+        for made in self.templates.values():
+            try:
+                os.waitpid(made.pid, 0)  # returns when the whole pid namespace below is empty
+            except ChildProcessError:
+                continue  # reaped already
+        self.pool.close()
+
+    def _say(self, *message: object) -> None:
+        try:
+            self.control.send(marshal.dumps(message, 2))
+        except OSError:
+            self.running = False
+
+    # -- requests ------------------------------------------------------------------------------------------------
+
+    def _request(self) -> None:
+        try:
+            message, ancillary, _flags, _address = self.control.recvmsg(
+                _MESSAGE_BYTES, _socket.CMSG_SPACE(4 * MAX_BATCH), _socket.MSG_CMSG_CLOEXEC
+            )
+        except ConnectionError:
+            message, ancillary = b"", []
+        if not message:
+            self.running = False
+            return
+        kind, *arguments = marshal.loads(message)  # noqa: S302 (from the process that started this one)
+        if kind == "create":
+            channels = struct.unpack(f"{len(ancillary[0][2]) // 4}i", ancillary[0][2])
+            for (number, made, settings, limits), channel in zip(arguments[0], channels, strict=True):
+                self._create(number, made, settings, limits, channel)
+                os.close(channel)
+        elif kind == "kill":
+            for number in arguments[0]:
+                sandbox = self.sandboxes.get(number)
+                if sandbox is not None and sandbox.pidfd >= 0:
+                    pidfds.send_signal(sandbox.pidfd, signal.SIGKILL)
+        elif kind == "template":
+            self._start_template(*arguments)
+        elif kind == "drop":
+            if arguments[0] in self.templates:
+                pidfds.send_signal(self.templates[arguments[0]].pidfd, signal.SIGKILL)
+        elif kind == "delay":
+            sandbox = self.sandboxes.get(arguments[1])
+            self._say("answer", arguments[0], _run_delay(sandbox.pid) if sandbox else 0.0)
+        elif kind == "oom":
+            sandbox = self.sandboxes.get(arguments[1])
+            self._say("answer", arguments[0], sandbox.group.oom_kills() if sandbox else 0)
+
+    # -- templates -----------------------------------------------------------------------------------------------
+
+    def _start_template(self, number: int, plan: dict[str, object], configuration: dict[str, object]) -> None:
+        try:
+            made = self._clone_template(number, plan)
+        except OSError as error:
+            self._say("template", number, f"template: {error}", {})
+            return
+        self.templates[number] = made
+        self._watch(made.control.fileno(), lambda: self._from_template(made))
+        self._watch(made.pidfd, lambda: self._template_died(made))
+        made.control.send(marshal.dumps(configuration, 2))
+
+    def _clone_template(self, number: int, plan: dict[str, object]) -> _Template:
+        trees: list[tuple[object, str, bool, bool]] = plan["trees"]  # type: ignore[assignment]
+        ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET | _socket.SOCK_CLOEXEC)
+        map_ready, map_done = os.pipe2(os.O_CLOEXEC)
+        opened: list[int] = []
+        guest.bundle()  # read now: in the new root these files are not there
+        try:
+            if self.privileged:  # the template's user may not be able to reach these paths; we are
+                for source, _target, read_only, is_file in trees:
+                    opened.append(mounts.clone_tree(str(source), read_only=read_only, devices=is_file))
+                trees = [(descriptor, *tree[1:]) for descriptor, tree in zip(opened, trees, strict=True)]
+            pid, pidfd = namespaces.clone(launch.TEMPLATE_FLAGS)
+            if pid == 0:
+                os.close(map_done)
+                _become_template(launch.TemplateRoot(plan, trees, map_ready), plan, theirs.fileno())
+            outside = (_FIRST_UID + number, _FIRST_UID + number) if self.privileged else (os.geteuid(), os.getegid())
+            namespaces.map_identity(str(pid), 0, *outside)
+            os.write(map_done, b"m")
+            return _Template(number, pid, pidfd, ours)
+        finally:
+            for descriptor in (map_ready, map_done, theirs.detach(), *opened):
+                os.close(descriptor)
+
+    def _from_template(self, made: _Template) -> None:
+        try:
+            message, ancillary, _flags, _address = made.control.recvmsg(
+                _MESSAGE_BYTES, _socket.CMSG_SPACE(4), _socket.MSG_CMSG_CLOEXEC
+            )
+        except ConnectionError:
+            message, ancillary = b"", []
+        if len(message) < template.ANSWER.size:
+            return  # the end of the socket; its pidfd tells the rest
+        number, code = template.ANSWER.unpack_from(message)
+        text = message[template.ANSWER.size :].decode(errors="replace")
+        if number == 0:
+            made.ready = code == 0
+            self._say("template", made.number, text if code else "", self.backend.describe())
+            return
+        sandbox = made.waiting.pop(number)
+        if code:
+            self._failed(sandbox, text)
+            return
+        sandbox.pidfd = struct.unpack("i", ancillary[0][2])[0]
+        try:
+            sandbox.pid = pidfds.pid_of(sandbox.pidfd)
+            sandbox.group.attach(sandbox.pid)
+        except OSError as error:
+            pidfds.send_signal(sandbox.pidfd, signal.SIGKILL)
+            os.close(sandbox.pidfd)
+            self._failed(sandbox, f"cgroup attach: {error}")
+            return
+        self._watch(sandbox.pidfd, lambda: self._sandbox_died(sandbox))
+        self._say("created", number, "")
+
+    def _template_died(self, made: _Template) -> None:
+        self._unwatch(made.pidfd)
+        self._unwatch(made.control.fileno())
+        os.close(made.pidfd)
+        made.control.close()
+        os.waitpid(made.pid, 0)
+        del self.templates[made.number]
+        for sandbox in list(made.waiting.values()):
+            self._failed(sandbox, "the template has ended")
+        if not made.ready:
+            self._say("template", made.number, "the template ended while it started", {})
+        self._say("template_dead", made.number)
+
+    # -- sandboxes -----------------------------------------------------------------------------------------------
+
+    def _create(
+        self,
+        number: int,
+        template_number: int,
+        settings: dict[str, object],
+        limits: tuple[int | None, int | None, float | None],
+        channel: int,
+    ) -> None:
+        made = self.templates.get(template_number)
+        if made is None:
+            self._say("created", number, "the template has ended")
+            return
+        try:
+            group = self.pool.acquire(memory_bytes=limits[0], pids=limits[1], cpu=limits[2])
+        except OSError as error:
+            self._say("created", number, f"cgroup: {error}")
+            return
+        sandbox = _Sandbox(number, template_number, group)
+        self.sandboxes[number] = sandbox
+        made.waiting[number] = sandbox
+        try:
+            made.control.sendmsg(
+                [marshal.dumps((number, settings), 2)],
+                [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", channel))],
+            )
+        except OSError as error:
+            if error.errno not in (errno.EPIPE, errno.ECONNRESET):
+                raise
+            made.waiting.pop(number, None)
+            self._failed(sandbox, "the template has ended")
+
+    def _failed(self, sandbox: _Sandbox, text: str) -> None:
+        self.sandboxes.pop(sandbox.number, None)
+        self.pool.release(sandbox.group)
+        self._say("created", sandbox.number, text)
+
+    def _sandbox_died(self, sandbox: _Sandbox) -> None:
+        self._unwatch(sandbox.pidfd)
+        os.close(sandbox.pidfd)
+        sandbox.pidfd = -1
+        del self.sandboxes[sandbox.number]
+        self._say("dead", sandbox.number, sandbox.group.oom_kills(), sandbox.group.memory_peak_bytes() or 0)
+        self.pool.release(sandbox.group)
+
+
+def _become_template(root: launch.TemplateRoot, plan: dict[str, object], control: int) -> None:
+    """In the clone: take the steps, then exec the image's interpreter. Never returns."""
+    channel = _socket.socket(fileno=control)
+    try:
+        launch.apply(launch.TEMPLATE_STEPS, root)
+        source = os.memfd_create("guest", os.MFD_CLOEXEC)
+        os.write(source, guest.bundle())
+        os.lseek(source, 0, os.SEEK_SET)
+        null = os.open("/dev/null", os.O_RDWR)
+        for target in (0, 1, 2):
+            os.dup2(null, target)
+        source, control = _dup_high(source), _dup_high(control)
+        os.dup2(control, 3)
+        os.dup2(source, 4)
+        for signum in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM):
+            signal.signal(signum, signal.SIG_DFL)
+        python = str(plan["python"])
+        environment: dict[str, str] = plan["environment"]  # type: ignore[assignment]
+        os.execve(python, ["python3", "-c", guest.BOOTSTRAP], environment)
+    except OSError as error:
+        channel.send(template.ANSWER.pack(0, error.errno or 1) + str(error).encode())
+    finally:
+        os._exit(1)
+
+
+def _dup_high(descriptor: int) -> int:
+    return int(fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 64))
+
+
+def _has_privilege() -> bool:
+    """Effective CAP_SETUID and CAP_SYS_ADMIN in this user namespace."""
+    with open("/proc/self/status", encoding="ascii") as file:
+        effective = next(int(line.split()[1], 16) for line in file if line.startswith("CapEff"))
+    wanted = (1 << _CAP_SETUID) | (1 << _CAP_SYS_ADMIN)
+    return os.geteuid() == 0 and effective & wanted == wanted
+
+
+def _run_delay(pid: int) -> float:
+    """The longest time that one process below `pid` was runnable and got no processor, in seconds."""
+    longest, waiting = 0.0, [pid]
+    while waiting:
+        current = waiting.pop()
+        try:
+            for task in os.listdir(f"/proc/{current}/task"):
+                with open(f"/proc/{current}/task/{task}/children", encoding="ascii") as file:
+                    waiting += map(int, file.read().split())
+                if current != pid:
+                    with open(f"/proc/{current}/task/{task}/schedstat", encoding="ascii") as file:
+                        longest = max(longest, int(file.read().split()[1]) / 1e9)
+        except OSError:
+            continue  # ended meanwhile
+    return longest
+
+
+def main() -> None:
+    """`python -I -S -c "... main()" DESCRIPTOR CLIENT_PID`."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the client
+    control = _socket.socket(fileno=int(sys.argv[1]))
+    os.set_inheritable(control.fileno(), False)
+    try:
+        spawner = Spawner(control, int(sys.argv[2]))
+    except OSError as error:
+        control.send(marshal.dumps(("failed", str(error)), 2))
+        return
+    spawner._say("ready", spawner.privileged)
+    spawner.run()
+
+
+__all__ = ["MAX_BATCH", "Spawner", "StepError", "main"]

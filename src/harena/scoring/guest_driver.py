@@ -1,0 +1,224 @@
+"""The half of the `tests` contract that runs inside the candidate's sandbox. Standard library only, Python 3.8 and up.
+
+Nothing here is trusted: the candidate shares this process and may replace any of it. All that it can win is to *state
+values*; whether they are right is decided on the host, which alone knows what was expected (`drive`). So the aims here
+are modest: keep what the program prints out of the reply channel, carry exact types only, and be quick to start.
+
+The host sends frames on standard input and reads frames on standard output; a frame is 8 hexadecimal digits (the length
+of the body) and the body:
+
+    host   L token16 value    load: (setup source, candidate source, file name, module name, entry point)
+    host   C token16 value    call: (positional arguments, keyword arguments)
+    guest  H                  the interpreter runs; sent before any code of the candidate
+    guest  token16 o          loaded
+    guest  token16 s|m|p|e value   not loaded: syntax error, missing entry point, setup raised, candidate raised:
+                              (class names, message)
+    guest  token16 v value    what the call returned
+    guest  token16 r value    what the call raised: (class names, message)
+    guest  token16 x value    the call returned something that the codec does not carry: its type's name
+
+A value is tagged and length-prefixed, so that nothing is ever quoted, evaluated or unpickled (`codec` is the host's
+half):
+
+    N None   T True   F False   iHEX;   fHEXFLOAT;   cHEXFLOAT,HEXFLOAT;
+    sBYTES:utf8 (lone surrogates pass)   bBYTES:raw
+    lCOUNT:items list   tCOUNT:items tuple   eCOUNT:items set   zCOUNT:items frozenset   dCOUNT:key value ... dict
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False  # importing `typing` would cost a third of the start of the interpreter
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Module = Any
+
+MAX_DEPTH = 200
+MAX_PARTS = 250_000
+MAX_BYTES = 8 * 1024 * 1024
+TAGS: dict[Any, bytes] = {list: b"l", tuple: b"t", set: b"e", frozenset: b"z", dict: b"d"}
+
+
+class UncarriedError(Exception):
+    """The value has a part that the codec does not carry; the argument names its type."""
+
+
+def encode(value: Any) -> bytes:
+    """One value as bytes. Raises UncarriedError: a subclass, an unknown type, too deep, too many parts, too long."""
+    parts: list[bytes] = []
+    budget = [MAX_PARTS, MAX_BYTES]
+
+    def put(item: Any, depth: int) -> None:
+        budget[0] -= 1
+        if budget[0] < 0:
+            raise UncarriedError(f"more than {MAX_PARTS} parts")
+        kind = type(item)
+        if kind is int:
+            part = b"i%x;" % item
+        elif kind is str:
+            text = item.encode("utf-8", "surrogatepass")
+            part = b"s%d:" % len(text) + text
+        elif item is None:
+            part = b"N"
+        elif kind is bool:
+            part = b"T" if item else b"F"
+        elif kind is float:
+            part = b"f%s;" % item.hex().encode()
+        elif kind is list or kind is tuple or kind is set or kind is frozenset or kind is dict:
+            if depth == 0:
+                raise UncarriedError(f"nested deeper than {MAX_DEPTH}")
+            part = b"%b%d:" % (TAGS[kind], len(item))
+        elif kind is bytes:
+            part = b"b%d:" % len(item) + item
+        elif kind is complex:
+            part = f"c{item.real.hex()},{item.imag.hex()};".encode()
+        else:
+            raise UncarriedError(kind.__name__)
+        budget[1] -= len(part)
+        if budget[1] < 0:
+            raise UncarriedError(f"more than {MAX_BYTES} bytes")
+        parts.append(part)
+        if kind is dict:
+            for key, child in item.items():
+                put(key, depth - 1)
+                put(child, depth - 1)
+        elif kind in TAGS:
+            for child in item:
+                put(child, depth - 1)
+
+    put(value, MAX_DEPTH)
+    return b"".join(parts)
+
+
+def decode(body: bytes, at: int) -> tuple[Any, int]:
+    """The value that starts at `at`, and where it ends. Only for what the host sent: it is not checked."""
+    tag = body[at : at + 1]
+    at += 1
+    if tag in b"NTF":
+        return (None if tag == b"N" else tag == b"T"), at
+    end = body.index(b";" if tag in b"ifc" else b":", at)
+    head = body[at:end].decode()
+    at = end + 1
+    if tag == b"i":
+        return int(head, 16), at
+    if tag == b"f":
+        return float.fromhex(head), at
+    if tag == b"c":
+        real, imaginary = head.split(",")
+        return complex(float.fromhex(real), float.fromhex(imaginary)), at
+    size = int(head)
+    if tag == b"s":
+        return body[at : at + size].decode("utf-8", "surrogatepass"), at + size
+    if tag == b"b":
+        return body[at : at + size], at + size
+    items = []
+    for _ in range(size * 2 if tag == b"d" else size):
+        item, at = decode(body, at)
+        items.append(item)
+    if tag == b"d":
+        return dict(zip(items[::2], items[1::2])), at  # noqa: B905 (no strict= before 3.10)
+    if tag == b"l":
+        return items, at
+    return {b"t": tuple, b"e": set, b"z": frozenset}[tag](items), at
+
+
+def describe(error: BaseException) -> bytes:
+    """(class names, most derived first; message) of an exception, whatever its own methods do."""
+    names = tuple(str(cls.__name__) for cls in type(error).__mro__[:12])
+    try:
+        message = str(error)[:300]
+        if type(error).__name__ == "SyntaxError":
+            message = f"{getattr(error, 'msg', message)} (line {getattr(error, 'lineno', '?')})"
+    except BaseException:  # noqa: BLE001 (the candidate's own __str__)
+        message = ""
+    return encode((names, "".join(message)))
+
+
+def find_entry(module: Module, entry: str) -> Callable[[], Any]:
+    """Something that gives the callable for the next check. A method gets a new instance for each check."""
+    owner_name, _, method_name = entry.rpartition(".")
+    if not owner_name:
+        function = getattr(module, entry)
+        return lambda: function
+    owner: Any = module
+    for name in owner_name.split("."):
+        owner = getattr(owner, name)
+    getattr(owner, method_name)
+    return lambda: getattr(owner() if isinstance(owner, type) else owner, method_name)
+
+
+def load(request: Any) -> tuple[bytes, Any]:
+    """(reply, what gives the callable or None)."""
+    setup, source, file_name, module_name, entry = request
+    module = type(sys)(module_name)
+    module.__file__ = file_name
+    sys.modules[module_name] = module
+    stage = b"p"
+    try:
+        if setup:
+            exec(compile(setup, "<setup>", "exec"), module.__dict__)  # noqa: S102 (the purpose of this process)
+        stage = b"s"
+        code = compile(source, file_name, "exec")
+        stage = b"e"
+        exec(code, module.__dict__)  # noqa: S102 (the purpose of this process)
+    except BaseException as error:  # noqa: BLE001 (sys.exit() included: it is what the candidate did)
+        return stage + describe(error), None
+    try:
+        return b"o", find_entry(module, entry)
+    except BaseException as error:  # noqa: BLE001 (a module's __getattr__ may raise anything)
+        return b"m" + describe(error), None
+
+
+def call(function: Any, request: Any) -> bytes:
+    """The reply to one check."""
+    arguments, keywords = request
+    try:
+        value = function()(*arguments, **keywords)
+    except BaseException as error:  # noqa: BLE001 (whatever it raised is the answer)
+        return b"r" + describe(error)
+    try:
+        return b"v" + encode(value)
+    except UncarriedError as error:
+        return b"x" + encode(str(error)[:100])
+    except BaseException as error:  # noqa: BLE001 (recursion limit, memory, a container changed by a thread)
+        return b"x" + encode(type(error).__name__[:100])
+
+
+def main() -> None:
+    """Serve the host until it closes standard input."""
+    requests, replies = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)  # what the program prints is not part of the conversation
+
+    def read(size: int) -> bytes:
+        pieces = b""
+        while len(pieces) < size:
+            piece = os.read(requests, size - len(pieces))
+            if not piece:
+                os._exit(0)  # no atexit, no waiting for threads: the host has all that it wanted
+            pieces += piece
+        return pieces
+
+    def write(body: bytes) -> None:
+        rest = memoryview(b"%08x" % len(body) + body)
+        while rest:
+            rest = rest[os.write(replies, rest) :]
+
+    write(b"H")
+    function: Any = None
+    while True:
+        body = read(int(read(8), 16))
+        token, (request, _) = body[1:17], decode(body, 17)
+        if body[:1] == b"L":
+            reply, function = load(request)
+        else:
+            reply = call(function, request)
+        write(token + reply)
+        if function is None:
+            os._exit(0)

@@ -1,0 +1,281 @@
+"""Scenario files as plain objects, with the line of everything in them: YAML, JSON, JSONL, or objects made in Python."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from harena.core.errors import ValidationError
+
+Place = tuple[str | int, ...]
+"""keys and indexes from the root of a document"""
+
+_MAX_EXPANDED_NODES = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One thing that is wrong with a scenario file."""
+
+    file: str
+    line: int | None
+    """counted from 1; None where the input has no lines"""
+    field: str
+    """as `scenarios[3].scoring.checks[0].expected`; empty = the whole file"""
+    message: str
+    """what is wrong and what to write instead"""
+
+    def __str__(self) -> str:
+        where = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{where}: {self.field}: {self.message}" if self.field else f"{where}: {self.message}"
+
+
+class ScenarioFileError(ValidationError):
+    """Every mistake of a scenario file, in `mistakes`; the message shows the first fifty."""
+
+    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+        self.mistakes = list(mistakes)
+        shown = "\n".join(f"  {mistake}" for mistake in self.mistakes[:50])
+        more = f"\n  ... and {len(self.mistakes) - 50} more" if len(self.mistakes) > 50 else ""
+        count = "1 mistake" if len(self.mistakes) == 1 else f"{len(self.mistakes)} mistakes"
+        super().__init__(f"{count} in the scenarios; nothing was run:\n{shown}{more}", reason="SCENARIO_FILE")
+
+
+class Document:
+    """What a source says, and where it says it."""
+
+    def __init__(self, file: str, content: Any, *, node: yaml.Node | None = None, text: str | None = None) -> None:
+        self.file = file
+        self.content = content
+        self.early_mistakes: list[Mistake] = []
+        """found while reading: duplicate keys, lines that are not JSON"""
+        self._node = node
+        self._json_text = text
+
+    def line_of(self, place: Place) -> int | None:
+        """The line on which the deepest part of `place` that exists begins."""
+        if self._node is None and self._json_text is not None:
+            self._node = _compose_json(self._json_text)
+        node = self._node
+        if node is None:
+            return None
+        for step in place:
+            below = _step_into(node, step)
+            if below is None:
+                break
+            node = below
+        return cast("int", node.start_mark.line) + 1
+
+
+class LinesDocument(Document):
+    """JSONL: each row is one line."""
+
+    def __init__(self, file: str, content: Any, lines: list[int], header_line: int | None) -> None:
+        super().__init__(file, content)
+        self._lines = lines
+        self._header_line = header_line
+
+    def line_of(self, place: Place) -> int | None:
+        """The line of the row."""
+        if len(place) > 1 and place[0] == "scenarios" and isinstance(place[1], int):
+            return self._lines[place[1]]
+        return self._header_line
+
+
+def read_document(source: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Document:
+    """A file by its name's ending, or objects made in Python. Raises ScenarioFileError."""
+    if not isinstance(source, str | Path):
+        return Document("scenarios", source if isinstance(source, Mapping) else list(source))
+    path = Path(source)
+    reader = {".yaml": read_yaml, ".yml": read_yaml, ".json": read_json, ".jsonl": read_jsonl, ".ndjson": read_jsonl}
+    if path.suffix.lower() not in reader:
+        _refuse(str(source), None, "the name of a scenario file ends in .yaml, .yml, .json or .jsonl")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        _refuse(str(path), None, f"not UTF-8 text (byte {error.start}); save the file as UTF-8")
+    except OSError as error:
+        _refuse(str(path), None, f"cannot be read: {error.strerror}; check the path")
+    try:
+        return reader[path.suffix.lower()](text, str(path))
+    except RecursionError:
+        _refuse(str(path), None, "nested too deeply to be read")
+
+
+def _refuse(file: str, line: int | None, message: str) -> Any:
+    raise ScenarioFileError([Mistake(file, line, "", message)])
+
+
+def read_json(text: str, file: str) -> Document:
+    """One JSON value."""
+    duplicates: list[str] = []
+    try:
+        content = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, duplicates))
+    except json.JSONDecodeError as error:
+        return cast("Document", _refuse(file, error.lineno, f"not JSON: {error.msg} (column {error.colno})"))
+    document = Document(file, content, text=text)
+    for key in dict.fromkeys(duplicates):
+        line = text[: _second_index(text, json.dumps(key))].count("\n") + 1
+        document.early_mistakes.append(_duplicate(file, line, key))
+    return document
+
+
+def read_jsonl(text: str, file: str) -> Document:
+    """One scenario per line; the first line may be `{"version": 1, "problems": [...]}`."""
+    rows: list[Any] = []
+    lines: list[int] = []
+    header: dict[str, Any] = {}
+    header_line: int | None = None
+    mistakes: list[Mistake] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        duplicates: list[str] = []
+        try:
+            row = json.loads(line, object_pairs_hook=lambda pairs, found=duplicates: _object(pairs, found))
+        except json.JSONDecodeError as error:
+            mistakes.append(Mistake(file, number, "", f"not JSON: {error.msg} (column {error.colno})"))
+            continue
+        mistakes.extend(_duplicate(file, number, key) for key in dict.fromkeys(duplicates))
+        if header_line is None and not rows and isinstance(row, dict) and "problems" in row:
+            header, header_line = row, number
+            continue
+        rows.append(row)
+        lines.append(number)
+    document = LinesDocument(file, {**header, "scenarios": rows}, lines, header_line)
+    document.early_mistakes = mistakes
+    return document
+
+
+def _object(pairs: list[tuple[str, Any]], duplicates: list[str]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        seen: set[str] = set()
+        duplicates.extend(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    return made
+
+
+def _second_index(text: str, part: str) -> int:
+    first = text.find(part)
+    return max(text.find(part, first + 1), first, 0)
+
+
+def _duplicate(file: str, line: int | None, key: str) -> Mistake:
+    return Mistake(file, line, key, "written twice in one mapping; keep one of them")
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """YAML 1.2's core scalars: `yes` and `on` are text, 010 is ten, 1:30 and 2024-01-01 are text, 1e5 is a number."""
+
+
+def _construct_int(loader: Any, node: yaml.ScalarNode) -> int:
+    text = node.value
+    if text.startswith("0x"):
+        return int(text[2:], 16)
+    return int(text[2:], 8) if text.startswith("0o") else int(text)
+
+
+def _construct_float(loader: Any, node: yaml.ScalarNode) -> float:
+    return float(node.value.lower().replace(".inf", "inf").replace(".nan", "nan"))
+
+
+_KEPT_TAGS = {"tag:yaml.org,2002:null", "tag:yaml.org,2002:merge"}
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag in _KEPT_TAGS]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), "tTfF")
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:int", re.compile(r"^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$"), "-+0123456789"
+)
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(
+        r"^(?:[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$"
+    ),
+    "-+.0123456789",
+)
+_Loader.add_constructor("tag:yaml.org,2002:int", _construct_int)
+_Loader.add_constructor("tag:yaml.org,2002:float", _construct_float)
+
+
+def read_yaml(text: str, file: str) -> Document:
+    """One YAML document."""
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return Document(file, None)
+        if _expanded_size(node, {}) > _MAX_EXPANDED_NODES:
+            _refuse(file, None, "its aliases stand for more than 20 million values; write fewer")
+        document = Document(file, loader.construct_document(node), node=node)
+    except (yaml.YAMLError, ValueError, TypeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = None if mark is None else mark.line + 1
+        what = " ".join(part for part in (getattr(error, "problem", None), getattr(error, "context", None)) if part)
+        return cast("Document", _refuse(file, line, f"not YAML: {what or error}"))
+    finally:
+        loader.dispose()
+    _find_duplicate_keys(node, document, set())
+    return document
+
+
+def _expanded_size(node: yaml.Node, sizes: dict[int, int]) -> int:
+    """How many values a node stands for once every alias is replaced by what it names."""
+    if id(node) in sizes:
+        return sizes[id(node)]
+    sizes[id(node)] = 1  # an alias to a node that contains it
+    if isinstance(node, yaml.MappingNode):
+        size = 1 + sum(_expanded_size(key, sizes) + _expanded_size(value, sizes) for key, value in node.value)
+    elif isinstance(node, yaml.SequenceNode):
+        size = 1 + sum(_expanded_size(item, sizes) for item in node.value)
+    else:
+        size = 1
+    sizes[id(node)] = size
+    return size
+
+
+def _find_duplicate_keys(node: yaml.Node, document: Document, visited: set[int]) -> None:
+    if id(node) in visited or isinstance(node, yaml.ScalarNode):
+        return
+    visited.add(id(node))
+    if isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            _find_duplicate_keys(item, document, visited)
+        return
+    seen: set[str] = set()
+    for key, value in node.value:
+        if isinstance(key, yaml.ScalarNode):
+            if key.value in seen and key.tag != "tag:yaml.org,2002:merge":
+                document.early_mistakes.append(_duplicate(document.file, key.start_mark.line + 1, key.value))
+            seen.add(key.value)
+        _find_duplicate_keys(value, document, visited)
+
+
+def _compose_json(text: str) -> yaml.Node | None:
+    """JSON is YAML, nearly always; where it is not, there are no lines to show."""
+    try:
+        return cast("yaml.Node", yaml.compose(text, Loader=_Loader))
+    except (yaml.YAMLError, RecursionError):
+        return None
+
+
+def _step_into(node: yaml.Node, step: str | int) -> yaml.Node | None:
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int):
+        return node.value[step] if step < len(node.value) else None
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value == str(step):
+                # a scalar's own line is its key's; a block's first line would be one too low
+                return value if isinstance(value, yaml.CollectionNode) else _at(value, key)
+    return None
+
+
+def _at(value: yaml.Node, key: yaml.Node) -> yaml.Node:
+    return yaml.ScalarNode(value.tag, value.value, key.start_mark, value.end_mark)

@@ -1,0 +1,190 @@
+"""A scenario: one candidate, its scoring contract and its limits. And the rows in which people write scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema, model_validator
+
+from harena.core.models import MIB, Limits
+from harena.core.results import Reason, RunResult
+from harena.scoring.contracts import AnyContract, Contract, Files, RelativePath, Seconds, Strict, Text
+
+DEFAULT_ENTRY = "solution.py"
+
+Identifier = Annotated[str, Field(min_length=1, max_length=256)]
+
+
+class Candidate(Strict):
+    """The program to be scored: its files, and which of them is run or loaded."""
+
+    files: Annotated[Files, Field(min_length=1)]
+    entry: RelativePath = DEFAULT_ENTRY
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_source(cls, written: Any) -> Any:
+        return {"files": {DEFAULT_ENTRY: written}} if isinstance(written, str) else written
+
+    @model_validator(mode="after")
+    def _entry_exists(self) -> Self:
+        if self.entry not in self.files:
+            raise ValueError(f"`entry` names {self.entry!r}, which is not among `files`: {', '.join(self.files)}")
+        return self
+
+    @property
+    def source(self) -> str:
+        """The text of the entry."""
+        return self.files[self.entry]
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing but white space."""
+        return not any(text.strip() for text in self.files.values())
+
+
+class ScenarioLimits(Strict):
+    """What the candidate may use; what is not given is as the job says."""
+
+    memory_mb: Annotated[int, Field(gt=0)] | None = None
+    disk_mb: Annotated[int, Field(gt=0)] | None = None
+    output_mb: Annotated[int, Field(gt=0)] | None = None
+    """kept of each output stream; more fails as output_limit"""
+    pids: Annotated[int, Field(gt=0)] | None = None
+    cpu: Annotated[float, Field(gt=0)] | None = None
+    """cores"""
+    open_files: Annotated[int, Field(gt=0)] | None = None
+    timeout_seconds: Seconds | None = None
+    """wall time of everything that the candidate runs; the job's is the upper bound"""
+
+    def applied_to(self, limits: Limits) -> Limits:
+        """The job's limits with these in their place."""
+        changes: dict[str, Any] = {
+            "memory_bytes": self.memory_mb and self.memory_mb * MIB,
+            "disk_bytes": self.disk_mb and self.disk_mb * MIB,
+            "output_bytes": self.output_mb and self.output_mb * MIB,
+            "pids": self.pids,
+            "cpu": self.cpu,
+            "open_files": self.open_files,
+        }
+        return replace(limits, **{name: value for name, value in changes.items() if value is not None})
+
+
+def _reasons(written: Any) -> Any:
+    return (written,) if isinstance(written, str) else written
+
+
+ReasonName = Literal[
+    "passed", "wrong_answer", "partial", "exception", "syntax_error", "missing_entry_point", "timeout", "memory_limit",
+    "output_limit", "exited_early", "bad_value", "protocol", "empty_candidate", "scorer_rejected", "scorer_error",
+    "platform_error", "starved", "cancelled",
+]  # fmt: skip
+"""the values of core's `Reason` (a test compares them)"""
+
+
+class Expected(Strict):
+    """The verdict that is known beforehand: of a calibration or of a demo."""
+
+    passed: bool
+    reason: Annotated[
+        tuple[ReasonName, ...],
+        BeforeValidator(_reasons),
+        Field(strict=False),
+        WithJsonSchema({"anyOf": [{"$ref": "#/$defs/Reason"}, {"type": "array", "items": {"$ref": "#/$defs/Reason"}}]}),
+    ] = ()
+    """one reason, or a list of those that are right"""
+    score: float | None = None
+
+    def matches(self, result: RunResult) -> bool:
+        """The verdict is the known one."""
+        return (
+            result.passed == self.passed
+            and (not self.reason or result.reason.value in self.reason)
+            and (self.score is None or (result.score is not None and abs(result.score - self.score) < 1e-9))
+        )
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """As the envelope writes them; empty = any."""
+        return tuple(Reason(name) for name in self.reason)
+
+
+class InlineProblem(Strict):
+    """A problem written inside its only scenario."""
+
+    id: Identifier | None = None
+    statement: Text = ""
+    entry_point: str | None = None
+    """for `tests` contracts that name none"""
+    language: Literal["python"] = "python"
+    files: Files = {}
+    """put beside the candidate's, and over them"""
+    scoring: AnyContract | None = None
+    limits: ScenarioLimits | None = None
+    metadata: dict[str, Any] = {}
+
+
+class Problem(InlineProblem):
+    """What several scenarios share."""
+
+    id: Identifier
+
+
+class ScenarioRow(Strict):
+    """One scenario as it is written."""
+
+    id: Identifier
+    problem: (
+        Annotated[
+            Annotated[Identifier, Tag("id")] | Annotated[InlineProblem, Tag("inline")],
+            Discriminator(lambda written: "inline" if isinstance(written, Mapping) else "id"),
+        ]
+        | None
+    ) = None
+    """the id of a problem of the same file, or a problem"""
+    candidate: Candidate
+    """also written `candidate_solution` or `solution`"""
+    scoring: AnyContract | None = None
+    """in place of the problem's"""
+    limits: ScenarioLimits | None = None
+    """over the problem's, field by field"""
+    expected: Expected | None = None
+    metadata: dict[str, Any] = {}
+
+
+class ScenarioFile(Strict):
+    """A batch as it is written."""
+
+    model_config = ConfigDict(title="harena scenarios")
+
+    version: Literal[1] = 1
+    problems: Annotated[tuple[Problem, ...], Field(strict=False)] = ()
+    scenarios: Annotated[tuple[ScenarioRow, ...], Field(strict=False, min_length=1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """One candidate with everything that it takes to score it."""
+
+    id: str
+    candidate: Candidate
+    scoring: Contract
+    limits: ScenarioLimits
+    expected: Expected | None
+    metadata: Mapping[str, Any]
+    problem_id: str | None
+    statement: str
+    files: Mapping[str, str]
+    """the problem's, put over the candidate's"""
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioBatch:
+    """Scenarios in the order in which they were written; their ids differ."""
+
+    scenarios: tuple[Scenario, ...]
+
+    def __len__(self) -> int:
+        return len(self.scenarios)

@@ -1,0 +1,250 @@
+"""The file verbs of a sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import tempfile
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
+from os import PathLike
+from pathlib import Path
+from typing import IO, Any
+
+from harena.core.errors import SandboxFileError, SandboxRequestTimeoutError, SandboxValidationError
+from harena.core.models import FileInfo
+from harena.core.ports import SandboxPort
+from harena.sdk import archive
+from harena.sdk.options import check_absolute
+from harena.sdk.portal import Portal
+from harena.sdk.process import checked_timeout
+from harena.sdk.refs import OperationRef
+from harena.sdk.streams import IteratorSource, StreamReader
+
+CHUNK_BYTES = 1024 * 1024
+
+
+class FileVerbs:
+    """Reading and writing inside a sandbox. Paths are absolute paths inside it.
+
+    Every verb raises SandboxFileError (with `filepath` and `reason`) through its reference when the file system says no,
+    and takes `timeout_seconds`, after which it raises SandboxRequestTimeoutError.
+    """
+
+    __slots__ = ()
+
+    def _bound_portal(self) -> Portal:
+        raise NotImplementedError
+
+    async def running_port(self) -> SandboxPort:
+        """The running sandbox, started and waited for where needed. On the sdk's loop only."""
+        raise NotImplementedError
+
+    def read_file(self, path: str, *, timeout_seconds: float | None = None) -> OperationRef[bytes]:
+        """The whole file."""
+        check_absolute(path, "path")
+        return self._file_verb(self._read_file, path, timeout_seconds=timeout_seconds)
+
+    def write_file(
+        self, path: str, contents: bytes | str, *, mode: int | None = None, timeout_seconds: float | None = None
+    ) -> OperationRef[None]:
+        """Create or replace a file, creating missing parents. Text is written as UTF-8; `mode` sets permission bits."""
+        return self._file_verb(
+            self._write_file, *_written(path, contents), False, mode, timeout_seconds=timeout_seconds
+        )
+
+    def append_file(
+        self, path: str, contents: bytes | str, *, timeout_seconds: float | None = None
+    ) -> OperationRef[None]:
+        """Add to the end of a file, which is created where it is missing."""
+        return self._file_verb(self._write_file, *_written(path, contents), True, None, timeout_seconds=timeout_seconds)
+
+    def read_file_streaming(self, path: str, *, chunk_bytes: int = CHUNK_BYTES) -> StreamReader[bytes]:
+        """The file in pieces of at most `chunk_bytes`, however large it is."""
+        check_absolute(path, "path")
+
+        async def opened() -> AsyncIterator[bytes]:
+            return (await self.running_port()).read_stream(path, chunk_bytes=chunk_bytes)
+
+        return StreamReader(self._bound_portal(), IteratorSource(opened))
+
+    def write_file_streaming(
+        self,
+        path: str,
+        source: bytes | Iterable[bytes] | AsyncIterable[bytes],
+        *,
+        timeout_seconds: float | None = None,
+    ) -> OperationRef[None]:
+        """Create or replace a file from pieces, however large it gets.
+
+        An asynchronous `source` is read on the event loop from which this is called; a plain one in a thread.
+        """
+        check_absolute(path, "path")
+        content: bytes | AsyncIterable[bytes]
+        if isinstance(source, bytes | bytearray | memoryview):
+            content = bytes(source)
+        elif isinstance(source, AsyncIterable):
+            content = _from_other_loop(source)
+        elif isinstance(source, Iterable) and not isinstance(source, str):
+            content = _from_thread(source)
+        else:
+            raise SandboxValidationError(f"source must be bytes or an iterable of bytes (got {type(source).__name__})")
+        return self._file_verb(self._write_file, path, content, False, None, timeout_seconds=timeout_seconds)
+
+    def list_files(
+        self, path: str = "/workspace", *, timeout_seconds: float | None = None
+    ) -> OperationRef[builtins.list[FileInfo]]:
+        """A directory's entries, sorted by name."""
+        check_absolute(path, "path")
+        return self._file_verb(self._list_files, path, timeout_seconds=timeout_seconds)
+
+    def stat(self, path: str, *, timeout_seconds: float | None = None) -> OperationRef[FileInfo]:
+        """About one path; a link is described, not followed."""
+        check_absolute(path, "path")
+        return self._file_verb(self._stat, path, timeout_seconds=timeout_seconds)
+
+    def make_dir(
+        self, path: str, *, parents: bool = True, timeout_seconds: float | None = None
+    ) -> OperationRef[None]:
+        """Create a directory; with `parents` like `mkdir -p`."""
+        check_absolute(path, "path")
+        return self._file_verb(self._make_dir, path, parents, timeout_seconds=timeout_seconds)
+
+    def remove(
+        self, path: str, *, recursive: bool = False, missing_ok: bool = False, timeout_seconds: float | None = None
+    ) -> OperationRef[None]:
+        """Remove a file, a link or an empty directory; with `recursive` a whole tree."""
+        check_absolute(path, "path")
+        return self._file_verb(self._remove, path, recursive, missing_ok, timeout_seconds=timeout_seconds)
+
+    def upload_dir(
+        self,
+        local: str | PathLike[str],
+        path: str,
+        *,
+        max_entries: int = archive.MAX_ENTRIES,
+        max_bytes: int = archive.MAX_BYTES,
+        timeout_seconds: float | None = None,
+    ) -> OperationRef[None]:
+        """Copy what is in the host's directory `local` into the sandbox's directory `path`. Links are refused."""
+        check_absolute(path, "path")
+        return self._file_verb(
+            self._upload_dir, Path(local), path, max_entries, max_bytes, timeout_seconds=timeout_seconds
+        )
+
+    def download_dir(
+        self,
+        path: str,
+        local: str | PathLike[str],
+        *,
+        max_entries: int = archive.MAX_ENTRIES,
+        max_bytes: int = archive.MAX_BYTES,
+        timeout_seconds: float | None = None,
+    ) -> OperationRef[None]:
+        """Copy what is in the sandbox's directory `path` into the host's directory `local`. Links are left out."""
+        check_absolute(path, "path")
+        return self._file_verb(
+            self._download_dir, path, Path(local), max_entries, max_bytes, timeout_seconds=timeout_seconds
+        )
+
+    # -- on the sdk's loop --
+
+    def _file_verb(
+        self, verb: Callable[..., Any], *args: Any, timeout_seconds: float | None = None
+    ) -> OperationRef[Any]:
+        if timeout_seconds is None:
+            return self._bound_portal().submit(verb, *args)
+        limit = checked_timeout(timeout_seconds)
+
+        async def limited() -> Any:
+            try:
+                async with asyncio.timeout(limit):
+                    return await verb(*args)
+            except TimeoutError:
+                message = f"a file operation took longer than timeout_seconds={limit:g}"
+                raise SandboxRequestTimeoutError(message) from None
+
+        return self._bound_portal().submit(limited)
+
+    async def _read_file(self, path: str) -> bytes:
+        return await (await self.running_port()).read_file(path)
+
+    async def _write_file(
+        self, path: str, content: bytes | AsyncIterable[bytes], append: bool, mode: int | None
+    ) -> None:
+        await (await self.running_port()).write_file(path, content, append=append, mode=mode)
+
+    async def _list_files(self, path: str) -> builtins.list[FileInfo]:
+        return await (await self.running_port()).list_dir(path)
+
+    async def _stat(self, path: str) -> FileInfo:
+        return await (await self.running_port()).stat(path)
+
+    async def _make_dir(self, path: str, parents: bool) -> None:
+        await (await self.running_port()).make_dir(path, parents=parents)
+
+    async def _remove(self, path: str, recursive: bool, missing_ok: bool) -> None:
+        await (await self.running_port()).remove(path, recursive=recursive, missing_ok=missing_ok)
+
+    async def _upload_dir(self, local: Path, path: str, max_entries: int, max_bytes: int) -> None:
+        with tempfile.TemporaryFile() as packed:
+            await asyncio.to_thread(
+                lambda: archive.pack(local, packed, max_entries=max_entries, max_bytes=max_bytes)
+            )
+            packed.seek(0)
+            await (await self.running_port()).extract_archive(path, _pieces(packed))
+
+    async def _download_dir(self, path: str, local: Path, max_entries: int, max_bytes: int) -> None:
+        most = max_bytes + max_entries * 4096  # an archive also holds names and padding
+        with tempfile.TemporaryFile() as packed:
+            size = 0
+            async for piece in (await self.running_port()).create_archive(path):
+                size += len(piece)
+                if size > most:
+                    raise SandboxFileError(
+                        f"refused: {path} holds more than max_bytes={max_bytes} bytes", filepath=path, reason="TOO_LARGE"
+                    )
+                await asyncio.to_thread(packed.write, piece)
+            packed.seek(0)
+            await asyncio.to_thread(
+                lambda: archive.unpack(packed, local, max_entries=max_entries, max_bytes=max_bytes)
+            )
+
+
+def _written(path: str, contents: bytes | str) -> tuple[str, bytes]:
+    check_absolute(path, "path")
+    if isinstance(contents, str):
+        return path, contents.encode()
+    if not isinstance(contents, bytes | bytearray | memoryview):
+        raise SandboxValidationError(f"contents must be bytes or text (got {type(contents).__name__})")
+    return path, bytes(contents)
+
+
+async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
+    while piece := await asyncio.to_thread(file.read, CHUNK_BYTES):
+        yield piece
+
+
+async def _from_thread(source: Iterable[bytes]) -> AsyncIterator[bytes]:
+    """A plain iterable may block: it is asked in a thread."""
+    items = iter(source)
+    while (piece := await asyncio.to_thread(next, items, None)) is not None:
+        yield piece
+
+
+def _from_other_loop(source: AsyncIterable[bytes]) -> AsyncIterable[bytes]:
+    """An asynchronous iterable may belong to the loop of the caller: it is asked there."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return source
+    return _asked_on(loop, source)
+
+
+async def _asked_on(loop: asyncio.AbstractEventLoop, source: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    items = aiter(source)
+
+    async def following() -> bytes | None:
+        return await anext(items, None)
+
+    while (piece := await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(following(), loop))) is not None:
+        yield piece

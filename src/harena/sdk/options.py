@@ -1,0 +1,288 @@
+"""What a sandbox can be asked to be: one list of options for `Sandbox`, `Session.sandbox` and `Session.function`."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from harena.core.errors import SandboxValidationError
+from harena.core.models import Blueprint, Limits, SandboxSpec
+from harena.sdk.process import checked_command, checked_environment, checked_timeout
+from harena.sdk.quantities import cores, size_bytes
+
+if TYPE_CHECKING:
+    from harena.sdk.defaults import SandboxDefaults
+
+
+@dataclass(frozen=True)
+class ResourceOptions:
+    """Amounts as Kubernetes writes them, by name: "cpu" (cores), "memory" and "ephemeral-storage" (bytes).
+
+    `limits` is what the sandbox may use. `requests` reserves nothing on one machine; it is checked, and may not be
+    more than `limits`. `gpu` is not supported.
+    """
+
+    requests: Mapping[str, str | float] | None = None
+    limits: Mapping[str, str | float] | None = None
+    gpu: Mapping[str, Any] | None = None
+
+
+class SandboxOptions(TypedDict, total=False):
+    """Everything that a sandbox can be asked to be. None is the same as not given."""
+
+    container_image: str | None
+    """name of the image; "python:3.11" unless the defaults say otherwise"""
+    blueprint: str | Blueprint | None
+    """a blueprint, its name or its id"""
+    command: str | None
+    """first word of the main command; see `Sandbox.run`"""
+    args: Sequence[str] | None
+    """the main command's other words, or all of them where there is no `command`"""
+    tags: Iterable[str] | None
+    """added to those of the defaults"""
+    environment_variables: Mapping[str, str] | None
+    """merged over those of the defaults"""
+    annotations: Mapping[str, str] | None
+    """merged over those of the defaults"""
+    resources: ResourceOptions | Mapping[str, Any] | None
+    """as `ResourceOptions`, or {"cpu": ..., "memory": ...} for its limits"""
+    limits: Limits | Mapping[str, Any] | None
+    """every limit that harena has, by the names of `Limits`"""
+    mounted_files: Iterable[Mapping[str, Any]] | Mapping[str, bytes | str] | None
+    """[{"mount_path": path, "file_content": bytes}] or {path: bytes}, written before the first command"""
+    max_lifetime_seconds: float | None
+    """wall time after which the sandbox is ended; a day where nothing is said"""
+    working_dir: str | None
+    """where commands run that do not say; absolute"""
+    request_timeout_seconds: float | None
+    """SandboxRequestTimeoutError when the sandbox does not run after so long; None = wait"""
+    base_url: str | None
+    """accepted from code that was written for a remote node; no effect on an embedded one"""
+    auth: Any
+    """likewise"""
+    create_retry_budget_seconds: float | None
+    """likewise"""
+    poll_retry_budget_seconds: float | None
+    """likewise"""
+    poll_rpc_timeout_seconds: float | None
+    """likewise"""
+    data_plane_mode: Any
+    """likewise"""
+
+
+OPTION_NAMES = frozenset(SandboxOptions.__annotations__)
+
+NOT_SUPPORTED = frozenset(
+    {
+        *("runner_ids", "placement_mode", "placement_spillover", "profile_ids", "profile_names", "runtime_class"),
+        *("network", "services", "ports", "secrets", "security_context", "image_pull_credentials", "template_id"),
+        *("volumes", "s3_mount", "object_storage_access", "file_system_snapshot", "containers"),
+    }
+)
+"""Options of clients of clusters; refused, because what they ask for would not happen."""
+
+_MEANT = {
+    "image": "container_image",
+    "env": "environment_variables",
+    "environment": "environment_variables",
+    "blueprint_id": "blueprint",
+    "cwd": "working_dir",
+    "files": "mounted_files",
+    "lifetime": "max_lifetime_seconds",
+    "timeout": "max_lifetime_seconds",
+    "max_timeout_seconds": "max_lifetime_seconds",
+    "memory": "resources",
+    "cpu": "resources",
+}
+
+
+def check_names(given: Mapping[str, Any], where: str, valid: frozenset[str] = OPTION_NAMES) -> None:
+    """Raises TypeError for a name that does not exist, SandboxValidationError for one that is not supported here."""
+    if given.keys() <= valid:
+        return
+    for name, value in given.items():
+        if name in NOT_SUPPORTED:
+            if value is not None:
+                raise SandboxValidationError(
+                    f"{where}: {name} is not supported here: harena runs sandboxes on one machine, without a network "
+                    "and without volumes of a cluster; leave it out"
+                )
+        elif name not in valid:
+            close = [_MEANT[name]] if name in _MEANT else difflib.get_close_matches(name, sorted(valid), n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"valid names are {', '.join(sorted(valid))}"
+            raise TypeError(f"{where} got an unexpected keyword argument {name!r}; {hint}")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What options and defaults together ask for."""
+
+    spec: SandboxSpec
+    main: tuple[str, ...] | None
+    """the command that the sandbox is started for"""
+    request_timeout_seconds: float | None
+
+
+def plan(defaults: SandboxDefaults, options: SandboxOptions, where: str) -> Plan:
+    """Merge and check. Raises SandboxValidationError, TypeError."""
+    check_names(options, where)
+    get = options.get
+    lifetime = get("max_lifetime_seconds")
+    resources = get("resources")
+    limits = get("limits")
+    working_dir = get("working_dir") or defaults.working_dir
+    check_absolute(working_dir, "working_dir")
+    blueprint = get("blueprint") or defaults.blueprint
+    timeout = get("request_timeout_seconds")
+    spec = SandboxSpec(
+        image=_checked_text(get("container_image") or defaults.container_image, "container_image"),
+        blueprint=blueprint.id if isinstance(blueprint, Blueprint) else blueprint,
+        env=defaults.merge_environment_variables(get("environment_variables")),
+        cwd=working_dir,
+        tags=tuple(defaults.merge_tags(get("tags"))),
+        annotations=defaults.merge_annotations(get("annotations")),
+        limits=combined_limits(
+            defaults.limits if limits is None else limits,
+            defaults.resources if resources is None else resources,
+            defaults.max_lifetime_seconds if lifetime is None else lifetime,
+        ),
+        files=mounted(get("mounted_files")),
+    )
+    return Plan(
+        spec,
+        _main_command(get("command") or defaults.command, get("args") or defaults.args),
+        checked_timeout(defaults.request_timeout_seconds if timeout is None else timeout, "request_timeout_seconds"),
+    )
+
+
+def combined_limits(
+    limits: Limits | Mapping[str, Any] | None,
+    resources: ResourceOptions | Mapping[str, Any] | None,
+    lifetime_seconds: float | None,
+) -> Limits:
+    """One `Limits` from the three places that speak of limits. Raises SandboxValidationError, TypeError."""
+    base = limits if isinstance(limits, Limits) else _limits_from(limits or {})
+    changes: dict[str, Any] = {}
+    if resources is not None:
+        amounts = _checked_resources(resources)
+        for name, value in amounts.items():
+            stated = getattr(base, name)
+            if limits is not None and stated != getattr(_NO_LIMITS_STATED, name) and stated != value:
+                raise SandboxValidationError(f"limits and resources say different things about {name}: give it once")
+        changes.update(amounts)
+    if lifetime_seconds is not None:
+        changes["lifetime_seconds"] = checked_timeout(lifetime_seconds, "max_lifetime_seconds")
+    return dataclasses.replace(base, **changes) if changes else base
+
+
+def mounted(files: Iterable[Mapping[str, Any]] | Mapping[str, bytes | str] | None) -> dict[str, bytes]:
+    """path -> content. Raises SandboxValidationError."""
+    if not files:
+        return {}
+    entries: dict[str, bytes] = {}
+    pairs = files.items() if isinstance(files, Mapping) else [_mount(entry) for entry in files]
+    for path, content in pairs:
+        check_absolute(path, "mounted_files: mount_path")
+        if isinstance(content, str):
+            content = content.encode()
+        if not isinstance(content, bytes | bytearray | memoryview):
+            raise SandboxValidationError(f"mounted_files: the content of {path} must be bytes or text")
+        entries[path] = bytes(content)
+    return entries
+
+
+def check_absolute(path: str | None, name: str) -> None:
+    """Raises SandboxValidationError unless `path` is an absolute path inside a sandbox (or None)."""
+    if path is not None and (not isinstance(path, str) or not path.startswith("/") or "\0" in path):
+        raise SandboxValidationError(f"{name} must be an absolute path inside the sandbox (got {path!r})")
+
+
+def checked_tags(tags: Iterable[str] | None) -> tuple[str, ...]:
+    """Raises SandboxValidationError."""
+    if tags is None:
+        return ()
+    if isinstance(tags, str):
+        raise SandboxValidationError(f"tags must be a list of texts, not one text: [{tags!r}]")
+    checked = tuple(tags)
+    for tag in checked:
+        _checked_text(tag, "tags")
+    return checked
+
+
+def checked_annotations(annotations: Mapping[str, str] | None) -> dict[str, str]:
+    """Raises SandboxValidationError."""
+    checked = dict(annotations or {})
+    for key, value in checked.items():
+        if not isinstance(key, str) or not isinstance(value, str):
+            raise SandboxValidationError(f"annotations: names and values must be text (got {key!r}: {value!r})")
+    return checked
+
+
+def checked_variables(variables: Mapping[str, str] | None) -> dict[str, str]:
+    """Raises SandboxValidationError."""
+    return checked_environment(variables, "environment_variables") if variables else {}
+
+
+_NO_LIMITS_STATED = Limits()
+_LIMIT_NAMES = frozenset(field.name for field in dataclasses.fields(Limits))
+_RESOURCES = {
+    "cpu": ("cpu", cores),
+    "memory": ("memory_bytes", size_bytes),
+    "ephemeral-storage": ("disk_bytes", size_bytes),
+}
+
+
+def _limits_from(limits: Mapping[str, Any]) -> Limits:
+    if not limits:
+        return _NO_LIMITS_STATED
+    check_names(limits, "limits", _LIMIT_NAMES)
+    for name, value in limits.items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0):
+            raise SandboxValidationError(f"limits: {name} must be a positive number or None (got {value!r})")
+    return Limits(**limits)
+
+
+def _checked_resources(resources: ResourceOptions | Mapping[str, Any]) -> dict[str, float | int]:
+    if not isinstance(resources, ResourceOptions):
+        if not isinstance(resources, Mapping):
+            raise SandboxValidationError(f"resources must be a mapping or ResourceOptions (got {resources!r})")
+        if not resources.keys() & {"limits", "requests", "gpu"}:
+            resources = {"limits": resources}
+        check_names(resources, "resources", frozenset({"limits", "requests", "gpu"}))
+        resources = ResourceOptions(**resources)
+    if resources.gpu:
+        raise SandboxValidationError("resources: gpu is not supported here: sandboxes see no devices; leave it out")
+    limits = _amounts(resources.limits, "limits")
+    for name, value in _amounts(resources.requests, "requests").items():
+        if value > limits.get(name, value):
+            raise SandboxValidationError(f"resources: requests ask for more {name} than limits allow")
+    return limits
+
+
+def _amounts(given: Mapping[str, Any] | None, where: str) -> dict[str, float | int]:
+    check_names(given or {}, f"resources: {where}", frozenset(_RESOURCES))
+    amounts: dict[str, float | int] = {}
+    for name, value in (given or {}).items():
+        limit, parse = _RESOURCES[name]
+        amounts[limit] = parse(value, name)
+    return amounts
+
+
+def _mount(entry: Mapping[str, Any]) -> tuple[str, Any]:
+    if not isinstance(entry, Mapping) or entry.keys() != {"mount_path", "file_content"}:
+        raise SandboxValidationError('mounted_files: each entry must be {"mount_path": path, "file_content": bytes}')
+    return entry["mount_path"], entry["file_content"]
+
+
+def _main_command(command: str | None, args: Sequence[str] | None) -> tuple[str, ...] | None:
+    words = [*([command] if command else []), *(checked_command(args) if args else ())]
+    return checked_command(words) if words else None
+
+
+def _checked_text(value: Any, name: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise SandboxValidationError(f"{name}: must be text that is not empty (got {value!r})")
+    return value

@@ -1,0 +1,1 @@
+"""Jobs, runs and events, kept in a database. Knows tables and queries, and nothing of what they mean."""

@@ -1,0 +1,27 @@
+"""What every runtime must do, as tests that any back-end can run. Needs pytest and pytest-asyncio.
+
+    class TestMyRuntime(RuntimeConformance):
+        @classmethod
+        def make_runtime(cls) -> Runtime:
+            return MyRuntime()
+
+One runtime and one event loop serve the whole class (override the `runtime` fixture for anything else); each test gets
+a fresh `sandbox`. `check_leaks` runs after each test, when the sandbox has been destroyed. Only behaviour that does not
+depend on isolation is tested here, so that a fake can pass; walls have suites of their own.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from harena.testing.conformance_base import ConformanceBase
+from harena.testing.conformance_exec import ExecConformance
+from harena.testing.conformance_files import FileConformance
+from harena.testing.conformance_life import LifeConformance
+
+__all__ = ["RuntimeConformance"]
+
+
+@pytest.mark.asyncio(loop_scope="class")
+class RuntimeConformance(ExecConformance, FileConformance, LifeConformance, ConformanceBase):
+    """All of it: commands, files, and a sandbox's life."""

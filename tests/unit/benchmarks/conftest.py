@@ -1,0 +1,8 @@
+"""`benchmarks` is a folder of the repository, not a part of the installed package: put the repository on the path."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[3]))

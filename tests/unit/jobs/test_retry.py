@@ -1,0 +1,47 @@
+"""Retry decisions."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harena.core.errors import HostUnsupportedError, NotFoundError, PlatformError, SandboxResourceExhaustedError
+from harena.jobs.retry import GiveUp, RetryAfter, RetryPolicy, decide
+
+LOST = PlatformError("the node was lost", step="exec")
+
+
+def test_retry_attempts_counts_the_further_tries() -> None:
+    """With retry_attempts=2 a run is tried three times in all."""
+    policy = RetryPolicy(retry_attempts=2)
+    decisions = [decide(policy, LOST, failures=failures) for failures in (1, 2, 3)]
+    assert [type(decision) for decision in decisions] == [RetryAfter, RetryAfter, GiveUp]
+
+
+def test_no_retries() -> None:
+    """retry_attempts=0 gives up at the first failure, and for this run only."""
+    assert decide(RetryPolicy(retry_attempts=0), LOST, failures=1) == GiveUp(whole_job=False)
+
+
+@pytest.mark.parametrize("error", [HostUnsupportedError("no user namespaces"), NotFoundError("no such image")])
+def test_what_no_retry_can_heal_ends_the_job(error: Exception) -> None:
+    """A host that cannot isolate, or a missing image, is the same for every run."""
+    assert decide(RetryPolicy(retry_attempts=5), error, failures=1) == GiveUp(whole_job=True)
+
+
+def test_the_errors_own_delay_is_respected() -> None:
+    """An error that says when to come back is not asked earlier."""
+    full = SandboxResourceExhaustedError("full", retry_delay=timedelta(seconds=7))
+    assert decide(RetryPolicy(), full, failures=1) == RetryAfter(7.0)
+
+
+@given(failures=st.integers(1, 10_000), first=st.floats(0.001, 5), maximum=st.floats(5, 60))
+def test_delays_grow_and_stay_bounded(failures: int, first: float, maximum: float) -> None:
+    """However often a run fails, the next delay is not shorter than the last and never above the maximum."""
+    policy = RetryPolicy(retry_attempts=100_000, first_delay_seconds=first, max_delay_seconds=maximum)
+    now = decide(policy, LOST, failures=failures)
+    later = decide(policy, LOST, failures=failures + 1)
+    assert isinstance(now, RetryAfter)
+    assert isinstance(later, RetryAfter)
+    assert first <= now.delay_seconds <= later.delay_seconds <= maximum

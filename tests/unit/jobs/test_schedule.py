@@ -1,0 +1,116 @@
+"""The schedule: a model-based test of its promises, and its order."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harena.jobs.lifecycle import IllegalTransition
+from harena.jobs.schedule import Schedule, Ticket, effective_concurrency, tickets
+
+
+def test_attempts_of_a_scenario_follow_each_other() -> None:
+    """Two scenarios with two attempts each are four tickets, scenario by scenario."""
+    assert [(ticket.number, ticket.scenario_index, ticket.attempt) for ticket in tickets(2, 2)] == [
+        (0, 0, 1),
+        (1, 0, 2),
+        (2, 1, 1),
+        (3, 1, 2),
+    ]
+
+
+@given(requested=st.integers(1, 1000), cores=st.integers(1, 512))
+def test_effective_concurrency_is_bounded_by_request_and_cores(requested: int, cores: int) -> None:
+    """Never more than asked for, never more than four for a core, and never none."""
+    assert 1 <= effective_concurrency(requested, cores) <= min(requested, 4 * cores)
+    assert effective_concurrency(1000, 250) == 1000
+
+
+@given(
+    scenarios=st.integers(0, 6),
+    attempts=st.integers(1, 3),
+    limit=st.integers(1, 5),
+    choices=st.lists(
+        st.tuples(st.sampled_from(["take", "take", "finish", "retry", "wait", "cancel"]), st.integers(0, 10)),
+        max_size=80,
+    ),
+)
+def test_accepted_work_ends_exactly_once(
+    scenarios: int, attempts: int, limit: int, choices: list[tuple[str, int]]
+) -> None:
+    """Whatever happens in whatever order: no ticket is lost or ends twice, and the limit holds at every moment."""
+    accepted = tickets(scenarios, attempts)
+    schedule = Schedule(accepted, limit=limit)
+    now, running, ended = 0.0, [], []
+    for choice, number in choices:
+        if choice == "take" and (ticket := schedule.take(now)) is not None:
+            running.append(ticket)
+        elif choice == "finish" and running:
+            schedule.finish(running[0])
+            ended.append(running.pop(0).number)
+        elif choice == "retry" and running:
+            schedule.retry(running.pop(number % len(running)), ready_at=now + number)
+        elif choice == "wait":
+            now += number
+        elif choice == "cancel" and number == 0:
+            ended += [ticket.number for ticket in schedule.cancel_open()]
+            running.clear()
+        assert schedule.running == len(running) <= limit
+    ended += [ticket.number for ticket in schedule.cancel_open()]
+    assert schedule.exhausted
+    assert Counter(ended) == Counter(ticket.number for ticket in accepted)
+
+
+@given(limit=st.integers(1, 4), failing=st.sets(st.integers(0, 19)), retries=st.integers(1, 3))
+def test_nothing_starves(limit: int, failing: set[int], retries: int) -> None:
+    """Runs that fail again and again do not keep the others waiting: all 20 end within their fair number of turns."""
+    schedule = Schedule(tickets(20, 1), limit=limit)
+    now, turns, ended = 0.0, 0, []
+    while not schedule.exhausted:
+        batch: list[Ticket] = []
+        while (ticket := schedule.take(now)) is not None:
+            batch.append(ticket)
+        for ticket in batch:
+            if ticket.number in failing and ticket.failures < retries:
+                schedule.retry(ticket, ready_at=now + 1)
+            else:
+                schedule.finish(ticket)
+                ended.append(ticket.number)
+        now += 1
+        turns += 1
+        assert turns <= 20 * (retries + 1) + retries
+    assert sorted(ended) == list(range(20))
+
+
+def test_first_come_first_served() -> None:
+    """Tickets that never failed are taken in the order of acceptance."""
+    schedule = Schedule(tickets(5, 1), limit=5)
+    assert [schedule.take(0.0).number for _ in range(5)] == [0, 1, 2, 3, 4]  # type: ignore[union-attr]
+
+
+def test_a_retry_waits_for_its_time_and_then_goes_first() -> None:
+    """A delayed run is not taken early, and is taken before fresh ones when its time has come."""
+    schedule = Schedule(tickets(3, 1), limit=1)
+    first = schedule.take(0.0)
+    assert first is not None
+    schedule.retry(first, ready_at=5.0)
+    second = schedule.take(1.0)
+    assert second is not None
+    assert second.number == 1
+    assert schedule.seconds_until_ready(1.0) is None  # nothing to wait for while the limit is reached
+    schedule.finish(second)
+    assert schedule.seconds_until_ready(2.0) == pytest.approx(3.0)
+    again = schedule.take(5.0)
+    assert again is not None
+    assert (again.number, again.failures) == (0, 1)
+
+
+def test_a_ticket_cannot_finish_twice() -> None:
+    """Ending a run a second time is a bug that is shouted, not counted."""
+    schedule = Schedule(tickets(1, 1), limit=1)
+    ticket = schedule.take(0.0)
+    assert ticket is not None
+    schedule.finish(ticket)
+    with pytest.raises(IllegalTransition):
+        schedule.finish(ticket)

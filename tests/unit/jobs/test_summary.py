@@ -1,0 +1,119 @@
+"""What runs add up to."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from harena.core.results import Reason, RunResult, Trust, Validity
+from harena.jobs.summary import progress, run_fields, summarise
+
+
+@dataclass(frozen=True)
+class Known:
+    """A known verdict."""
+
+    passed: bool
+    reason: tuple[str, ...] = ()
+    score: float | None = None
+
+    def matches(self, result: RunResult) -> bool:
+        return result.passed == self.passed and (not self.reason or result.reason in self.reason)
+
+
+@dataclass(frozen=True)
+class Contract:
+    """Any contract."""
+
+    trust: Trust = Trust.SEPARATE
+
+
+@dataclass(frozen=True)
+class Named:
+    """A scenario as a job sees it."""
+
+    id: str = "s"
+    expected: Known | None = None
+    problem_id: str | None = "p"
+    scoring: Contract = Contract()
+
+
+def run(
+    score: float | None,
+    *,
+    reason: Reason = Reason.PASSED,
+    validity: Validity = Validity.VALID,
+    expected: Known | None = None,
+) -> dict[str, Any]:
+    """One finished run."""
+    result = RunResult(
+        scenario_id="s",
+        score=score,
+        passed=score == 1.0,
+        validity=validity,
+        trust=Trust.SEPARATE,
+        reason=reason,
+    )
+    return run_fields(result, scenario=Named(expected=expected))
+
+
+def test_platform_failures_are_no_zeros() -> None:
+    """A lost run lowers neither the pass rate nor the mean score."""
+    runs = [run(1.0), run(0.5, reason=Reason.PARTIAL), run(None, reason=Reason.PLATFORM_ERROR, validity=Validity.INFRA)]
+    summary = summarise(runs, total=4, duration_seconds=2.0)
+    assert summary["scored"] == 2
+    assert summary["passed"] == 1
+    assert summary["pass_rate"] == pytest.approx(0.5)
+    assert summary["pass_rate_of_all"] == pytest.approx(0.25)
+    assert summary["mean_score"] == pytest.approx(0.75)
+    assert summary["infra"] == 1
+    assert summary["runs_per_second"] == pytest.approx(1.5)
+    assert summary["by_reason"] == {"passed": 1, "partial": 1, "platform_error": 1}
+    assert summary["verdicts"] is None
+
+
+def test_nothing_scored_has_no_rate() -> None:
+    """Rates over nothing are None, not 0."""
+    summary = summarise([run(None, validity=Validity.INVALID, reason=Reason.SCORER_ERROR)], total=1, duration_seconds=0)
+    assert (summary["pass_rate"], summary["mean_score"], summary["invalid"]) == (None, None, 1)
+
+
+def test_cancelled_runs_are_counted_apart() -> None:
+    """Cancellation is neither a failure of the platform nor of a program."""
+    summary = summarise(
+        [run(None, reason=Reason.CANCELLED, validity=Validity.INFRA), run(0.0, reason=Reason.WRONG_ANSWER)],
+        total=2,
+        duration_seconds=1,
+    )
+    assert (summary["cancelled"], summary["infra"], summary["scored"]) == (1, 0, 1)
+
+
+def test_known_verdicts_are_judged_run_by_run() -> None:
+    """Each run says whether its verdict is the known one, and the summary counts them."""
+    runs = [
+        run(1.0, expected=Known(passed=True)),
+        run(0.0, reason=Reason.TIMEOUT, expected=Known(passed=False, reason=("timeout", "memory_limit"))),
+        run(0.0, reason=Reason.WRONG_ANSWER, expected=Known(passed=False, reason=("timeout",))),
+        run(0.0, reason=Reason.WRONG_ANSWER),
+        run(None, reason=Reason.CANCELLED, validity=Validity.INFRA, expected=Known(passed=True)),
+    ]
+    assert [one["verdict_right"] for one in runs] == [True, True, False, None, None]
+    assert runs[1]["expected"] == {"passed": False, "reason": ["timeout", "memory_limit"], "score": None}
+    assert summarise(runs, total=5, duration_seconds=1)["verdicts"] == {"expected": 3, "right": 2, "wrong": 1}
+
+
+def test_a_lost_run_is_no_right_verdict() -> None:
+    """A run that the platform lost has no verdict: it does not confirm that a candidate fails."""
+    lost = run(None, reason=Reason.PLATFORM_ERROR, validity=Validity.INFRA, expected=Known(passed=False))
+    summary = summarise([run(1.0, expected=Known(passed=True)), lost], total=2, duration_seconds=1)
+    assert summary["verdicts"] == {"expected": 2, "right": 1, "wrong": 1}
+
+
+def test_progress_adds_up() -> None:
+    """The states add up to the total, and passed + failed + infra to done."""
+    counts = {"queued": 3, "running": 2, "done": 10, "scored": 8, "passed": 5}
+    live = progress(counts, ended=False, effective_concurrency=8)
+    assert live["total"] == 15
+    assert (live["passed"], live["failed"], live["infra"]) == (5, 3, 2)
+    ended = progress(counts, ended=True, effective_concurrency=8)
+    assert (ended["running"], ended["queued"], ended["total"]) == (0, 5, 15)

@@ -1,0 +1,308 @@
+"""The worker: what becomes of scores, failures and stops."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harena.core.errors import HostUnsupportedError, PlatformError, SandboxFailedError
+from harena.core.results import Reason, RunResult, Trust, Validity
+from harena.jobs.lifecycle import JobState
+from harena.jobs.retry import RetryPolicy
+from harena.jobs.schedule import Schedule, Ticket, tickets
+from harena.jobs.worker import JobExecution
+from harena.testing.clock import FakeClock
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A contract of the weaker kind."""
+
+    trust: Trust = Trust.SHARED
+
+
+@dataclass(frozen=True)
+class Named:
+    """A scenario as a job sees it."""
+
+    id: str
+    expected: None = None
+    problem_id: str | None = None
+    scoring: Shared = Shared()
+
+
+@dataclass
+class Notebook:
+    """A journal that remembers."""
+
+    lines: list[tuple[str, int]] = field(default_factory=list)
+    results: dict[int, RunResult] = field(default_factory=dict)
+    delays: list[float] = field(default_factory=list)
+
+    def run_started(self, ticket: Ticket) -> None:
+        self.lines.append(("started", ticket.number))
+
+    def run_retried(self, ticket: Ticket, error: Exception, delay_seconds: float) -> None:
+        self.lines.append(("retried", ticket.number))
+        self.delays.append(delay_seconds)
+
+    def run_finished(self, ticket: Ticket, result: RunResult) -> None:
+        self.lines.append(("finished", ticket.number))
+        self.results[ticket.number] = result
+
+    def run_cancelled(self, ticket: Ticket, result: RunResult) -> None:
+        self.lines.append(("cancelled", ticket.number))
+        self.results[ticket.number] = result
+
+    def ends(self) -> Counter[int]:
+        """How often each run has ended."""
+        return Counter(number for kind, number in self.lines if kind in ("finished", "cancelled"))
+
+
+def scored(ticket: Ticket, score: float = 1.0) -> RunResult:
+    """An envelope as a scorer gives it."""
+    return RunResult(
+        scenario_id=f"s{ticket.scenario_index}",
+        score=score,
+        passed=score == 1.0,
+        validity=Validity.VALID,
+        trust=Trust.SEPARATE,
+        reason=Reason.PASSED if score == 1.0 else Reason.WRONG_ANSWER,
+    )
+
+
+def execution(
+    score: Callable[[Ticket], Awaitable[RunResult]],
+    *,
+    runs: int = 4,
+    limit: int = 2,
+    retry_attempts: int = 1,
+    clock: FakeClock | None = None,
+) -> tuple[JobExecution, Notebook]:
+    """A job of `runs` runs, and its journal."""
+    notebook = Notebook()
+    job = JobExecution(
+        scenarios=[Named(f"s{index}") for index in range(runs)],
+        schedule=Schedule(tickets(runs, 1), limit=limit),
+        score=score,
+        journal=notebook,
+        policy=RetryPolicy(retry_attempts=retry_attempts),
+        clock=clock or FakeClock(),
+    )
+    return job, notebook
+
+
+async def test_every_run_is_scored_once() -> None:
+    """Scores arrive as the scorer gave them."""
+
+    async def score(ticket: Ticket) -> RunResult:
+        await asyncio.sleep(0)
+        return scored(ticket, float(ticket.number % 2))
+
+    job, notebook = execution(score, runs=7)
+    assert await job.run() is JobState.COMPLETED
+    assert notebook.ends() == Counter(range(7))
+    assert [notebook.results[number].score for number in range(7)] == [0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0]
+
+
+async def test_a_job_without_runs_ends() -> None:
+    """Nothing to do is done at once."""
+    job, notebook = execution(lambda ticket: asyncio.sleep(0, scored(ticket)), runs=0)
+    assert await job.run() is JobState.COMPLETED
+    assert notebook.lines == []
+
+
+@given(runs=st.integers(1, 12), limit=st.integers(1, 5), failures=st.lists(st.integers(0, 3), min_size=12, max_size=12))
+@settings(max_examples=40, deadline=None)
+def test_accepted_runs_end_once_within_the_limit(runs: int, limit: int, failures: list[int]) -> None:
+    """However often each run is failed: it ends once, no more than `limit` execute, and lost runs have no score."""
+
+    async def scenario() -> None:
+        executing, most, tries = 0, 0, Counter[int]()
+
+        async def score(ticket: Ticket) -> RunResult:
+            nonlocal executing, most
+            executing += 1
+            most = max(most, executing)
+            tries[ticket.number] += 1
+            try:
+                for _ in range(failures[ticket.number]):
+                    await asyncio.sleep(0)
+                if tries[ticket.number] <= failures[ticket.number]:
+                    raise PlatformError("lost")
+                return scored(ticket)
+            finally:
+                executing -= 1
+
+        job, notebook = execution(score, runs=runs, limit=limit, retry_attempts=2)
+        assert await job.run() is JobState.COMPLETED
+        assert notebook.ends() == Counter(range(runs))
+        assert most <= limit
+        for number, result in notebook.results.items():
+            assert tries[number] == min(failures[number], 2) + 1
+            assert result.platform_retries == min(failures[number], 2)
+            assert (result.score is None) == (failures[number] > 2)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("error", [PlatformError("gone"), SandboxFailedError("no start"), ZeroDivisionError("a bug")])
+async def test_whatever_is_raised_is_no_score(error: Exception) -> None:
+    """An exception of any kind is retried, and then an envelope without a score: never 0."""
+
+    async def score(ticket: Ticket) -> RunResult:
+        raise error
+
+    job, notebook = execution(score, runs=1, retry_attempts=2)
+    assert await job.run() is JobState.COMPLETED
+    assert [kind for kind, _ in notebook.lines] == [
+        *["started", "retried"] * 2,
+        "started",
+        "finished",
+    ]
+    lost = notebook.results[0]
+    assert (lost.score, lost.passed, lost.validity, lost.reason) == (None, False, Validity.INFRA, Reason.PLATFORM_ERROR)
+    assert (lost.scenario_id, lost.trust) == ("s0", Trust.SHARED)
+    assert lost.detail == f"{type(error).__name__}: {error}"
+    assert lost.platform_retries == 2
+
+
+async def test_a_starved_run_says_so() -> None:
+    """The platform's own reason is kept where the error carries it."""
+
+    async def score(ticket: Ticket) -> RunResult:
+        raise PlatformError("no processor", reason="starved")
+
+    job, notebook = execution(score, runs=1, retry_attempts=0)
+    await job.run()
+    assert notebook.results[0].reason is Reason.STARVED
+
+
+async def test_retries_wait_while_others_run() -> None:
+    """The delay before a retry is waited for on the clock, and does not hold up fresh runs."""
+    clock = FakeClock()
+    seen: list[tuple[int, float]] = []
+
+    async def score(ticket: Ticket) -> RunResult:
+        seen.append((ticket.number, clock.now()))
+        if ticket.number == 0 and ticket.failures < 2:
+            raise PlatformError("lost")
+        return scored(ticket)
+
+    job, notebook = execution(score, runs=3, limit=1, retry_attempts=2, clock=clock)
+    await job.run()
+    assert [number for number, _ in seen] == [0, 1, 2, 0, 0]
+    assert notebook.delays == pytest.approx([0.1, 0.2])
+    assert clock.now() == pytest.approx(0.3)
+
+
+async def test_stop_cancels_what_runs_and_what_waits() -> None:
+    """A cancelled job ends every open run once, and keeps the results it had."""
+    cleaned: list[int] = []
+    first_two = asyncio.Event()
+
+    async def score(ticket: Ticket) -> RunResult:
+        if ticket.number == 0:
+            return scored(ticket)
+        try:
+            if ticket.number == 2:
+                first_two.set()
+            await asyncio.Event().wait()
+        finally:
+            cleaned.append(ticket.number)
+        raise AssertionError("nobody waits for this")
+
+    job, notebook = execution(score, runs=5, limit=2)
+    running = asyncio.create_task(job.run())
+    await first_two.wait()
+    job.stop(JobState.CANCELLED)
+    job.stop(JobState.FAILED)  # too late: the first one counts
+    assert await running is JobState.CANCELLED
+    assert sorted(cleaned) == [1, 2]
+    assert notebook.ends() == Counter(range(5))
+    assert notebook.results[0].score == 1.0
+    assert [notebook.results[number].reason for number in (1, 2, 3, 4)] == [Reason.CANCELLED] * 4
+
+
+async def test_stop_before_the_start() -> None:
+    """A job that is cancelled at once runs nothing."""
+    job, notebook = execution(lambda ticket: asyncio.sleep(0, scored(ticket)))
+    job.stop(JobState.CANCELLED)
+    assert await job.run() is JobState.CANCELLED
+    assert {kind for kind, _ in notebook.lines} == {"cancelled"}
+
+
+async def test_an_interrupted_job_leaves_open_runs_open() -> None:
+    """They may be resumed one day; they are neither done nor cancelled."""
+    started = asyncio.Event()
+
+    async def score(ticket: Ticket) -> RunResult:
+        started.set()
+        return await asyncio.Event().wait() and scored(ticket)
+
+    job, notebook = execution(score)
+    running = asyncio.create_task(job.run())
+    await started.wait()
+    job.stop(JobState.INTERRUPTED)
+    assert await running is JobState.INTERRUPTED
+    assert notebook.ends() == Counter()
+
+
+async def test_a_host_that_cannot_isolate_fails_the_job() -> None:
+    """One clear error instead of thousands of lost runs."""
+
+    async def score(ticket: Ticket) -> RunResult:
+        raise HostUnsupportedError("set kernel.unprivileged_userns_clone=1")
+
+    job, notebook = execution(score, runs=100, limit=4, retry_attempts=5)
+    assert await job.run() is JobState.FAILED
+    assert job.error == "set kernel.unprivileged_userns_clone=1"
+    assert notebook.ends() == Counter(range(100))
+    assert all(result.score is None for result in notebook.results.values())
+
+
+async def test_a_cancellation_from_below_is_a_platform_failure() -> None:
+    """A score that is cancelled by nobody here is retried, and the job goes on."""
+
+    async def score(ticket: Ticket) -> RunResult:
+        if ticket.number == 1 and ticket.failures == 0:
+            raise asyncio.CancelledError
+        return scored(ticket)
+
+    job, notebook = execution(score)
+    assert await job.run() is JobState.COMPLETED
+    assert notebook.results[1].score == 1.0
+    assert notebook.results[1].platform_retries == 1
+
+
+async def test_a_score_that_outruns_the_stop_is_kept() -> None:
+    """A run that finishes although it was cancelled has finished: it is not cancelled, too."""
+    started = asyncio.Event()
+
+    async def score(ticket: Ticket) -> RunResult:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return scored(ticket)
+        raise AssertionError
+
+    job, notebook = execution(score, runs=1)
+    running = asyncio.create_task(job.run())
+    await started.wait()
+    job.stop(JobState.CANCELLED)
+    await running
+    assert notebook.lines == [("started", 0), ("finished", 0)]
+
+
+async def test_a_bug_in_the_journal_is_raised() -> None:
+    """The worker's own faults are not results: they reach whoever runs the job, and nothing is left running."""
+    job, notebook = execution(lambda ticket: asyncio.sleep(0, scored(ticket)))
+    notebook.results = None  # type: ignore[assignment]
+    with pytest.raises(TypeError):
+        await job.run()
+    assert not [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]

@@ -1,0 +1,357 @@
+"""Benchmark jobs of a node, over a real store and a scripted scorer."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harena.core.clock import SystemClock
+from harena.core.errors import NotFoundError, PlatformError, ValidationError
+from harena.core.models import Blueprint, SandboxSpec
+from harena.core.ports import SandboxPort, SandboxSource
+from harena.core.results import Reason, RunResult, Trust, Validity
+from harena.jobs.owner import Owner
+from harena.node.benchmark_jobs import BenchmarkJobs
+
+
+@dataclass(frozen=True)
+class Contract:
+    """A scoring contract, as far as a job sees it."""
+
+    trust: Trust = Trust.SEPARATE
+
+
+@dataclass(frozen=True)
+class Named:
+    """A scenario as a job sees it; `does` tells the scripted scorer what to do."""
+
+    id: str
+    does: str = "pass"
+    problem_id: str | None = "p"
+    expected: None = None
+    scoring: Contract = Contract()
+
+
+def load(source: Sequence[str]) -> list[Named]:
+    """Scenarios from words: "pass", "fail", "lost", "hang", "shared"."""
+    trusts = {"shared": Trust.SHARED}
+    return [
+        Named(f"s{index}", does, scoring=Contract(trusts.get(does, Trust.SEPARATE)))
+        for index, does in enumerate(source)
+    ]
+
+
+@dataclass
+class Scorer:
+    """Scores as the scenario says, and remembers what it was given."""
+
+    calls: list[tuple[str, int, float, SandboxSpec]] = field(default_factory=list)
+    cancelled: list[str] = field(default_factory=list)
+    hanging: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def __call__(
+        self,
+        scenario: Named,
+        *,
+        sandboxes: SandboxSource,
+        base_spec: SandboxSpec,
+        timeout_seconds: float,
+        attempt: int = 1,
+        require_trust: Trust | None = None,
+    ) -> RunResult:
+        self.calls.append((scenario.id, attempt, timeout_seconds, base_spec))
+        if scenario.does == "lost":
+            raise PlatformError("the node was lost")
+        if scenario.does == "hang":
+            self.hanging.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.cancelled.append(scenario.id)
+        passed = scenario.does == "pass"
+        return RunResult(
+            scenario_id=scenario.id,
+            score=float(passed),
+            passed=passed,
+            validity=Validity.VALID,
+            trust=Trust.SEPARATE,
+            reason=Reason.PASSED if passed else Reason.WRONG_ANSWER,
+            duration_seconds=0.25,
+        )
+
+
+class NoSandboxes:
+    """The scripted scorer needs none."""
+
+    def sandbox(self, spec: SandboxSpec) -> AbstractAsyncContextManager[SandboxPort]:
+        raise AssertionError("the scripted scorer asks for no sandbox")
+
+
+class Recipes:
+    """One blueprint."""
+
+    async def get(self, name_or_id: str) -> Blueprint:
+        if name_or_id in ("env", "bp_1"):
+            return Blueprint(id="bp_1", name="env", image="python:3.11")
+        raise NotFoundError(f"no blueprint {name_or_id}")
+
+
+Open = Callable[[Scorer], Awaitable[BenchmarkJobs]]
+
+
+@asynccontextmanager
+async def opened(path: Path, scorer: Scorer) -> AsyncIterator[BenchmarkJobs]:
+    """Jobs over the database at `path`, on a host with two cores."""
+    jobs = BenchmarkJobs(
+        path,
+        NoSandboxes(),
+        Recipes(),
+        SystemClock(),
+        score=scorer,
+        load=load,  # type: ignore[arg-type]  # `expected` is None here, so its type does not matter
+        cores=2,
+    )
+    try:
+        yield jobs
+    finally:
+        await jobs.close()
+
+
+def request(*does: str, name: str = "n", **config: Any) -> dict[str, Any]:
+    """A request for scenarios that do these things."""
+    return {"name": name, "scenarios": list(does), "blueprint_id": "env", "config": config}
+
+
+async def test_a_job_from_acceptance_to_results(tmp_path: Path) -> None:
+    """Every run is there with its envelope, and the summary, the progress and the events agree."""
+    scorer = Scorer()
+    async with opened(tmp_path / "harena.db", scorer) as jobs:
+        job = await jobs.create(request("pass", "fail", "lost", attempts=2, timeout_seconds=7, concurrency=200))
+        assert job["id"].startswith("job_")
+        assert job["progress"]["total"] == 6
+        assert job["progress"]["effective_concurrency"] == 6
+        results = await jobs.wait(job["id"])
+        assert (results["job_id"], results["name"], results["state"]) == (job["id"], "n", "completed")
+        assert [(run["scenario_id"], run["attempt"], run["score"]) for run in results["runs"]] == [
+            ("s0", 1, 1.0),
+            ("s0", 2, 1.0),
+            ("s1", 1, 0.0),
+            ("s1", 2, 0.0),
+            ("s2", 1, None),
+            ("s2", 2, None),
+        ]
+        assert results["runs"][5]["platform_retries"] == 1
+        assert results["runs"][0]["problem"] == "p"
+        assert {key: results["summary"][key] for key in ("total", "scored", "passed", "pass_rate", "infra")} == {
+            "total": 6,
+            "scored": 4,
+            "passed": 2,
+            "pass_rate": 0.5,
+            "infra": 2,
+        }
+        progress = (await jobs.get("n"))["progress"]
+        assert (progress["done"], progress["passed"], progress["failed"], progress["infra"]) == (6, 2, 2, 2)
+        events = [event async for event in jobs.events(job["id"])]
+    assert [event["cursor"] for event in events] == list(range(1, len(events) + 1))
+    kinds = [event["kind"] for event in events]
+    assert (kinds[0], kinds[-1]) == ("job_started", "job_ended")
+    assert (kinds.count("run_started"), kinds.count("run_retried"), kinds.count("run_finished")) == (8, 2, 6)
+    name, _, timeout, spec = scorer.calls[0]
+    assert (name, timeout, spec.blueprint, spec.image) == ("s0", 7.0, "bp_1", "python:3.11")
+
+
+async def test_events_are_followed_live_and_from_a_cursor(tmp_path: Path) -> None:
+    """A reader who comes back with its cursor misses nothing and sees nothing twice."""
+    async with opened(tmp_path / "harena.db", Scorer()) as jobs:
+        job = await jobs.create(request(*["pass"] * 30, concurrency=1))
+        first: list[int] = []
+        async for event in jobs.events(job["id"]):
+            first.append(event["cursor"])
+            if len(first) == 7:
+                break
+        rest = [event["cursor"] async for event in jobs.events(job["id"], after=first[-1])]
+    assert first + rest == list(range(1, 63))
+
+
+async def test_what_an_event_tells_is_in_the_database(tmp_path: Path) -> None:
+    """When a finished run is told of, another reader of the same file finds its result."""
+    scorer = Scorer()
+    async with opened(tmp_path / "harena.db", scorer) as jobs, opened(tmp_path / "harena.db", Scorer()) as reader:
+        job = await jobs.create(request("pass", "hang"))
+        async for event in jobs.events(job["id"]):
+            if event["kind"] == "run_finished":
+                break
+        results = await reader.results(job["id"])
+        assert [run["scenario_id"] for run in results["runs"]] == ["s0"]
+        assert results["state"] == "running"
+
+
+async def test_nothing_runs_when_the_request_is_wrong(tmp_path: Path) -> None:
+    """Bad keys, an unknown blueprint, no scenarios, too little trust: refused, and no job is left behind."""
+    scorer = Scorer()
+    async with opened(tmp_path / "harena.db", scorer) as jobs:
+        with pytest.raises(ValidationError, match="did you mean 'attempts'"):
+            await jobs.create(request("pass", atempts=2))
+        with pytest.raises(NotFoundError, match="no blueprint other"):
+            await jobs.create({**request("pass"), "blueprint_id": "other"})
+        with pytest.raises(ValidationError, match="would have 0"):
+            await jobs.create(request())
+        with pytest.raises(ValidationError, match="the verdict of s1 is computed beside"):
+            await jobs.create(request("pass", "shared", require_trust="separate"))
+        assert await jobs.list() == []
+    assert scorer.calls == []
+
+
+async def test_the_default_blueprint_needs_no_creation(tmp_path: Path) -> None:
+    """Without a blueprint the bare image is used."""
+    scorer = Scorer()
+    async with opened(tmp_path / "harena.db", scorer) as jobs:
+        await jobs.wait((await jobs.create({"name": "n", "scenarios": ["pass"]}))["id"])
+    assert scorer.calls[0][3] == SandboxSpec()
+
+
+async def test_names_mean_the_newest_job(tmp_path: Path) -> None:
+    """Two jobs of one name: the name finds the second, ids find each; an unknown one is an error that says where."""
+    async with opened(tmp_path / "harena.db", Scorer()) as jobs:
+        first = await jobs.create(request("pass"))
+        second = await jobs.create(request("fail"))
+        await jobs.wait(first["id"])
+        assert (await jobs.wait("n"))["job_id"] == second["id"]
+        assert [job["id"] for job in await jobs.list()] == [second["id"], first["id"]]
+        with pytest.raises(NotFoundError, match="benchmark ls"):
+            await jobs.get("other")
+
+
+async def test_cancel_stops_what_runs_and_keeps_results(tmp_path: Path) -> None:
+    """Running candidates are ended, results so far stay, and a second cancel changes nothing."""
+    scorer = Scorer()
+    async with opened(tmp_path / "harena.db", scorer) as jobs:
+        job = await jobs.create(request("pass", "hang", "hang", "pass", concurrency=2))
+        await scorer.hanging.wait()
+        cancelled = await jobs.cancel(job["id"])
+        assert cancelled["state"] == "cancelled"
+        assert (await jobs.cancel(job["id"]))["ended_at"] == cancelled["ended_at"]
+        results = await jobs.results(job["id"])
+    assert "s1" in scorer.cancelled
+    assert [run["reason"] for run in results["runs"]] == ["passed", "cancelled", "cancelled", "cancelled"]
+    assert (results["summary"]["cancelled"], results["summary"]["infra"]) == (3, 0)
+
+
+async def test_a_cancelled_wait_leaves_the_job_alone(tmp_path: Path) -> None:
+    """Whoever stops waiting does not stop the job."""
+    scorer = Scorer()
+    async with opened(tmp_path / "harena.db", scorer) as jobs:
+        job = await jobs.create(request("hang"))
+        waiting = asyncio.create_task(jobs.wait(job["id"]))
+        await scorer.hanging.wait()
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        assert (await jobs.get(job["id"]))["ended_at"] is None
+        assert scorer.cancelled == []
+
+
+async def test_close_interrupts_and_keeps_results(tmp_path: Path) -> None:
+    """A node that is closed ends its candidates; the next one finds the job interrupted, with what it had."""
+    scorer = Scorer()
+    async with opened(tmp_path / "harena.db", scorer) as jobs:
+        job = await jobs.create(request("pass", "hang", "pass", concurrency=2))
+        await scorer.hanging.wait()
+    assert scorer.cancelled == ["s1"]
+    async with opened(tmp_path / "harena.db", Scorer()) as later:
+        results = await later.wait(job["id"])
+        progress = (await later.get(job["id"]))["progress"]
+    assert results["state"] == "interrupted"
+    assert all(run["score"] == 1.0 for run in results["runs"])
+    assert (progress["running"], progress["queued"] + progress["done"]) == (0, 3)
+
+
+async def test_another_process_can_follow_and_cancel(tmp_path: Path) -> None:
+    """A second node over the same file reads the job's events live, and its cancel reaches the owner."""
+    scorer = Scorer()
+    async with opened(tmp_path / "harena.db", scorer) as jobs, opened(tmp_path / "harena.db", Scorer()) as other:
+        job = await jobs.create(request("pass", "hang"))
+        await scorer.hanging.wait()
+        following = asyncio.create_task(_kinds(other, job["id"]))
+        assert (await other.cancel("n"))["state"] == "cancelled"
+        assert (await following)[-1] == "job_ended"
+        assert (await other.wait(job["id"]))["summary"]["passed"] == 1
+    assert scorer.cancelled == ["s1"]
+
+
+async def _kinds(jobs: BenchmarkJobs, job_id: str) -> list[str]:
+    return [event["kind"] async for event in jobs.events(job_id)]
+
+
+async def test_a_store_that_fails_ends_the_job_with_an_error(tmp_path: Path) -> None:
+    """Results that cannot be recorded are not reported: wait raises instead."""
+    scorer = Scorer()
+    async with opened(tmp_path / "harena.db", scorer) as jobs:
+        job = await jobs.create(request("pass", "hang"))
+        await scorer.hanging.wait()
+        store = await jobs._store()
+        async with store._database.transaction() as connection:
+            await connection.exec_driver_sql("DROP TABLE events")
+        await jobs.cancel(job["id"])
+        with pytest.raises(PlatformError, match="no such table: events"):
+            await jobs.wait(job["id"])
+
+
+async def test_a_job_of_a_dead_process_is_interrupted(tmp_path: Path) -> None:
+    """An owner that no longer lives is noticed on reading, once and for good."""
+    path = tmp_path / "harena.db"
+    async with opened(path, Scorer()) as jobs:
+        jobs._owner = Owner(pid=os.getpid(), started="1", boot=jobs._owner.boot)
+        job = await jobs.create(request("hang"))
+        store = await jobs._store()
+        async with opened(path, Scorer()) as reader:
+            seen = await reader.get(job["id"])
+            assert (seen["state"], seen["progress"]["running"]) == ("interrupted", 0)
+            assert "has gone" in seen["error"]
+        row = await store.find_job(job["id"])
+        assert row is not None
+        assert row["state"] == "interrupted"
+
+
+KILLED = """
+import asyncio, pathlib, sys
+sys.path.insert(0, sys.argv[2])
+from test_benchmark_jobs import Scorer, opened, request
+
+async def main():
+    async with opened(pathlib.Path(sys.argv[1]), Scorer()) as jobs:
+        job = await jobs.create(request(*["pass"] * 20, "hang"))
+        async for event in jobs.events(job["id"]):
+            if event["kind"] == "run_finished":
+                print(event["scenario_id"], flush=True)
+
+asyncio.run(main())
+"""
+
+
+async def test_results_survive_kill_9(tmp_path: Path) -> None:
+    """Whatever a killed process had reported as finished is in the database, and the job is interrupted."""
+    path = tmp_path / "harena.db"
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", KILLED, str(path), str(Path(__file__).parent), stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    reported = {(await process.stdout.readline()).decode().strip() for _ in range(20)}
+    process.kill()
+    await process.wait()
+    async with opened(path, Scorer()) as jobs:
+        results = await jobs.wait("n")
+    assert results["state"] == "interrupted"
+    assert {run["scenario_id"] for run in results["runs"]} == reported == {f"s{index}" for index in range(20)}
+
+
+def test_a_node_that_runs_no_jobs_does_not_load_the_store() -> None:
+    """The database library is imported on first use only."""
+    code = "import sys, harena.node.benchmark_jobs; sys.exit(any(m in sys.modules for m in ('sqlalchemy', 'pydantic')))"
+    subprocess.run([sys.executable, "-c", code], check=True)

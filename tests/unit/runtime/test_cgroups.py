@@ -1,0 +1,658 @@
+"""Cgroups: what is found on each kind of host, and the pool of groups, against a simulated kernel (and a real one)."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harena.runtime.kernel.cgroups import (
+    CgroupBackend,
+    CgroupFiles,
+    DelegationFacts,
+    NoCgroups,
+    clean_stale,
+    delegated_command,
+    detect,
+    owner_id,
+    probe_delegation,
+)
+
+V1_FILES = {
+    "memory": {
+        "memory.limit_in_bytes": "9223372036854771712",
+        "memory.max_usage_in_bytes": "4096",
+        "memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 0\n",
+        "memory.use_hierarchy": "1",
+    },
+    "pids": {"pids.max": "max"},
+    "cpu": {"cpu.cfs_quota_us": "-1"},
+    "cpuacct": {"cpuacct.usage": "0"},
+}
+V2_FILES = {
+    "memory": {
+        "memory.max": "max",
+        "memory.swap.max": "max",
+        "memory.events": "oom 0\noom_kill 0\n",
+        "memory.peak": "0",
+    },
+    "pids": {"pids.max": "max"},
+    "cpu": {"cpu.max": "max 100000"},
+}
+
+
+class SimulatedKernel(CgroupFiles):
+    """A cgroup file system in a plain directory, with the kernel's rules as far as they matter here."""
+
+    def __init__(self, root: Path) -> None:
+        self.proc = root / "proc"
+        self.sys = root / "sys"
+        self.read_only: list[str] = []
+        self.killed: list[int] = []
+        self.refused_controllers: set[str] = set()
+        self.busy_removals = 0
+        self.written: list[tuple[str, str]] = []
+        (self.proc / "self").mkdir(parents=True)
+        self._versions: dict[str, tuple[int, tuple[str, ...]]] = {}
+
+    def host(self, *, mountinfo: str, own: str) -> None:
+        (self.proc / "self/mountinfo").write_text(mountinfo)
+        (self.proc / "self/cgroup").write_text(own)
+
+    def hierarchy(self, point: str, version: int, controllers: tuple[str, ...], *, true_root: bool = True) -> Path:
+        """Mount one hierarchy below the simulated /sys."""
+        directory = self.sys / point
+        directory.mkdir(parents=True)
+        self._versions[str(directory)] = (version, controllers)
+        self._fill(directory, controllers, true_root=true_root)
+        return directory
+
+    def cgroup(self, directory: Path, *processes: int, enable: str = "") -> Path:
+        """A directory that was there before us, with processes in it."""
+        if not directory.exists():
+            self.mkdir(str(directory))
+        (directory / "cgroup.procs").write_text("".join(f"{pid}\n" for pid in processes))
+        for name in enable.split():
+            self._enable(directory, name)
+        return directory
+
+    def mkdir(self, path: str) -> None:
+        directory = Path(path)
+        if directory.exists():
+            return
+        version, controllers = self._of(path)
+        directory.mkdir()
+        if version == 2:
+            controllers = tuple((directory.parent / "cgroup.subtree_control").read_text().split())
+        self._fill(directory, controllers, true_root=False)
+
+    def rmdir(self, path: str) -> None:
+        directory = Path(path)
+        if not directory.exists():
+            raise FileNotFoundError(errno.ENOENT, "gone", path)
+        if self.busy_removals > 0:
+            self.busy_removals -= 1
+            raise OSError(errno.EBUSY, "busy", path)
+        if (directory / "cgroup.procs").read_text().split() or self.subdirectories(path):
+            raise OSError(errno.EBUSY, "busy", path)
+        shutil.rmtree(directory)
+
+    def write(self, path: str, text: str) -> None:
+        target = Path(path)
+        if not target.exists():
+            raise FileNotFoundError(errno.ENOENT, "no such file", path)
+        self.written.append((path, text))
+        if target.name == "cgroup.procs":
+            self._move(target, text)
+        elif target.name == "cgroup.subtree_control":
+            self._enable(target.parent, text.lstrip("+"), check=True)
+        elif target.name == "cgroup.kill":
+            (target.parent / "cgroup.procs").write_text("")
+        else:
+            target.write_text(text)
+
+    def writable(self, path: str) -> bool:
+        return not any(path == entry or path.startswith(entry + "/") for entry in self.read_only)
+
+    def kill(self, pid: int) -> None:
+        self.killed.append(pid)
+        for procs in self.sys.rglob("cgroup.procs"):
+            procs.write_text("".join(f"{p}\n" for p in procs.read_text().split() if p != str(pid)))
+
+    def _of(self, path: str) -> tuple[int, tuple[str, ...]]:
+        return next(value for point, value in self._versions.items() if path.startswith(point + "/"))
+
+    def _fill(self, directory: Path, controllers: tuple[str, ...], *, true_root: bool) -> None:
+        version, _ = self._versions.get(str(directory)) or self._of(str(directory))
+        contents = {"cgroup.procs": ""}
+        if version == 2:
+            contents |= {
+                "cgroup.controllers": " ".join(controllers),
+                "cgroup.subtree_control": "",
+                "cgroup.kill": "",
+                "cpu.stat": "usage_usec 0\n",
+            }
+            contents |= {} if true_root else {"cgroup.type": "domain\n"}
+        for name in controllers:
+            contents |= (V1_FILES if version == 1 else V2_FILES).get(name, {})
+        for name, text in contents.items():
+            (directory / name).write_text(text)
+
+    def _enable(self, directory: Path, name: str, *, check: bool = False) -> None:
+        control = directory / "cgroup.subtree_control"
+        if check and name in self.refused_controllers:
+            raise OSError(errno.EINVAL, "realtime processes", str(control))
+        if check and (directory / "cgroup.type").exists() and (directory / "cgroup.procs").read_text().split():
+            raise OSError(errno.EBUSY, "no internal processes", str(control))
+        control.write_text(" ".join(dict.fromkeys([*control.read_text().split(), name])))
+        for child in directory.iterdir():
+            if child.is_dir():
+                self._fill_controller(child, name)
+
+    def _fill_controller(self, directory: Path, name: str) -> None:
+        offered = directory / "cgroup.controllers"
+        offered.write_text(f"{offered.read_text()} {name}")
+        for file, text in V2_FILES[name].items():
+            (directory / file).write_text(text)
+
+    def _move(self, procs: Path, pid: str) -> None:
+        point = next(point for point in self._versions if str(procs).startswith(point + "/"))
+        for other in Path(point).rglob("cgroup.procs"):
+            other.write_text("".join(f"{entry}\n" for entry in other.read_text().split() if entry != pid))
+        procs.write_text(procs.read_text() + f"{pid}\n")
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> SimulatedKernel:
+    return SimulatedKernel(tmp_path)
+
+
+def look(kernel: SimulatedKernel, *, uid: int = 0) -> CgroupBackend:
+    return detect(str(kernel.proc), str(kernel.sys), files=kernel, uid=uid)
+
+
+def v1_host(kernel: SimulatedKernel, *, hybrid: bool = False, comounted: bool = False) -> None:
+    """Cgroup v1 as an older distribution mounts it; our own memory cgroup is not the root."""
+    groups = (
+        [("memory",), ("pids",), ("cpu", "cpuacct")] if comounted else [("memory",), ("pids",), ("cpu",), ("cpuacct",)]
+    )
+    lines = ["31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw"]
+    own = ["9:name=systemd:/", "0::/"]
+    for index, names in enumerate(groups):
+        joined = ",".join(names)
+        kernel.hierarchy(f"fs/cgroup/{joined}", 1, names)
+        lines.append(
+            f"{40 + index} 31 0:{30 + index} / /sys/fs/cgroup/{joined} rw,relatime - cgroup cgroup rw,{joined}"
+        )
+        own.append(f"{index + 1}:{joined}:{'/box/one' if 'memory' in names else '/'}")
+    kernel.mkdir(str(kernel.sys / "fs/cgroup/memory/box"))
+    kernel.mkdir(str(kernel.sys / "fs/cgroup/memory/box/one"))
+    if hybrid:
+        kernel.hierarchy("fs/cgroup/unified", 2, ("hugetlb",))
+        lines.append("60 31 0:50 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw")
+    kernel.host(mountinfo="\n".join(lines) + "\n", own="\n".join(own) + "\n")
+
+
+def v2_host(kernel: SimulatedKernel, own: str, *, true_root: bool = True, options: str = "rw") -> Path:
+    """Cgroup v2 with every controller offered at its root."""
+    root = kernel.hierarchy("fs/cgroup", 2, ("cpu", "memory", "pids"), true_root=true_root)
+    line = f"30 24 0:26 / /sys/fs/cgroup {options},nosuid - cgroup2 cgroup2 {options},nsdelegate\n"
+    kernel.host(mountinfo=line, own=f"0::{own}\n")
+    return root
+
+
+ENFORCED_V2 = {"memory_bytes": "cgroup v2 memory", "pids": "cgroup v2 pids", "cpu": "cgroup v2 cpu"}
+
+
+def test_v1_groups_lie_below_the_own_cgroup_of_each_controller(kernel: SimulatedKernel) -> None:
+    """A limit that somebody put on this process stays above the sandboxes."""
+    v1_host(kernel)
+    backend = look(kernel)
+    assert backend.describe() == {"memory_bytes": "cgroup v1 memory", "pids": "cgroup v1 pids", "cpu": "cgroup v1 cpu"}
+    group = backend.open_pool("1-2-3").acquire(memory_bytes=1 << 20, pids=7)
+    base = kernel.sys / "fs/cgroup"
+    assert group.directories["memory"] == str(base / "memory/box/one/harena-1-2-3/g0")
+    assert group.directories["pids"] == str(base / "pids/harena-1-2-3/g0")
+    assert (base / "memory/box/one/harena-1-2-3/g0/memory.limit_in_bytes").read_text() == str(1 << 20)
+    assert (base / "pids/harena-1-2-3/g0/pids.max").read_text() == "7"
+
+
+def test_hybrid_host_uses_the_version_that_has_the_controllers(kernel: SimulatedKernel) -> None:
+    """A v2 hierarchy with only hugetlb does not hide the v1 controllers."""
+    v1_host(kernel, hybrid=True)
+    assert look(kernel).kind == "v1"
+
+
+def test_cpu_directories_are_made_and_joined_only_with_a_cpu_limit(kernel: SimulatedKernel) -> None:
+    """Without a cpu limit a sandbox pays for two attaches, with one for all."""
+    v1_host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    plain = pool.acquire(memory_bytes=1 << 20, pids=7)
+    plain.attach(501)
+    assert not Path(plain.directories["cpu"]).exists()
+    limited = pool.acquire(memory_bytes=1 << 20, pids=7, cpu=0.5)
+    limited.attach(502)
+    assert {
+        name: Path(path, "cgroup.procs").read_text() for name, path in limited.directories.items()
+    } == dict.fromkeys(("memory", "pids", "cpu", "cpuacct"), "502\n")
+    assert Path(limited.directories["cpu"], "cpu.cfs_quota_us").read_text() == "50000"
+    assert plain.cpu_seconds() is None
+    assert limited.cpu_seconds() == 0.0
+
+
+def test_controllers_mounted_together_are_attached_once(kernel: SimulatedKernel) -> None:
+    """`cpu,cpuacct` is one directory."""
+    v1_host(kernel, comounted=True)
+    group = look(kernel).open_pool("1-2-3").acquire(cpu=2)
+    kernel.written.clear()
+    group.attach(77)
+    assert [path.split("fs/cgroup/")[1].split("/")[0] for path, _ in kernel.written] == [
+        "memory",
+        "pids",
+        "cpu,cpuacct",
+    ]
+
+
+def test_v1_without_pids_says_what_is_not_enforced(kernel: SimulatedKernel) -> None:
+    """One missing controller does not take the others away."""
+    v1_host(kernel)
+    kernel.read_only = [str(kernel.sys / "fs/cgroup/pids")]
+    backend = look(kernel)
+    assert backend.describe()["memory_bytes"] == "cgroup v1 memory"
+    assert backend.describe()["pids"].startswith("not enforced: ")
+    assert "is not writable" in backend.describe()["pids"]
+
+
+def test_v2_root_makes_a_top_level_directory(kernel: SimulatedKernel) -> None:
+    """Root gets harena-<owner> below the true root, where processes may stay."""
+    root = v2_host(kernel, "/user.slice/session-1.scope")
+    kernel.cgroup(root, 1, 2)
+    kernel.cgroup(root / "user.slice")
+    kernel.cgroup(root / "user.slice/session-1.scope", os.getpid(), 99)
+    backend = look(kernel)
+    assert backend.describe() == ENFORCED_V2
+    group = backend.open_pool("1-2-3").acquire(memory_bytes=4096, pids=3, cpu=1.5)
+    directory = root / "harena-1-2-3/g0"
+    assert set(group.directories.values()) == {str(directory)}
+    assert (directory / "memory.max").read_text() == "4096"
+    assert (directory / "memory.swap.max").read_text() == "0"
+    assert (directory / "cpu.max").read_text() == "150000 100000"
+    group.attach(55)
+    assert (directory / "cgroup.procs").read_text() == "55\n"
+    assert (root / "user.slice/session-1.scope/cgroup.procs").read_text().split() == [str(os.getpid()), "99"]
+
+
+def test_v2_container_root_moves_its_processes_to_a_leaf(kernel: SimulatedKernel) -> None:
+    """The top of a container is not the true root: it has to be empty before controllers can be enabled."""
+    root = v2_host(kernel, "/", true_root=False)
+    kernel.cgroup(root, 1, os.getpid())
+    backend = look(kernel)
+    assert backend.describe() == ENFORCED_V2
+    assert (root / "cgroup.procs").read_text() != ""  # looking changed nothing
+    backend.open_pool("1-2-3").acquire(pids=3)
+    assert (root / "harena-host/cgroup.procs").read_text().split() == ["1", str(os.getpid())]
+    assert (root / "cgroup.procs").read_text() == ""
+
+
+def test_v2_delegated_scope_of_a_user(kernel: SimulatedKernel) -> None:
+    """Alone in a scope that is its own, a user's process steps into a leaf and uses the scope."""
+    root = v2_host(kernel, "/user.slice/run-7.scope")
+    kernel.cgroup(root, 1, enable="cpu memory pids")
+    kernel.cgroup(root / "user.slice", enable="cpu memory pids")
+    scope = kernel.cgroup(root / "user.slice/run-7.scope", os.getpid())
+    kernel.read_only = [str(root / "cgroup.procs"), str(root / "user.slice/cgroup.procs")]
+    backend = look(kernel, uid=1000)
+    assert backend.describe() == ENFORCED_V2
+    backend.open_pool("1-2-3").acquire(pids=3)
+    assert (scope / "harena-host/cgroup.procs").read_text().split() == [str(os.getpid())]
+    assert (scope / "harena-1-2-3/g0/pids.max").read_text() == "3"
+
+
+def test_v2_user_without_cpu_delegation_gets_the_rest(kernel: SimulatedKernel) -> None:
+    """Older systemd delegates memory and pids only."""
+    root = v2_host(kernel, "/run-7.scope")
+    kernel.cgroup(root, 1, enable="memory pids")
+    kernel.cgroup(root / "run-7.scope", os.getpid())
+    kernel.read_only = [str(root / "cgroup.procs")]
+    described = look(kernel, uid=1000).describe()
+    assert described["memory_bytes"] == "cgroup v2 memory"
+    assert described["cpu"].endswith("does not offer the cpu controller")
+
+
+def test_v2_user_in_a_shared_session_scope_is_told_what_to_do(kernel: SimulatedKernel) -> None:
+    """Other processes in the own cgroup forbid controllers below it, and nothing above is writable."""
+    root = v2_host(kernel, "/session-1.scope")
+    kernel.cgroup(root, 1, enable="cpu memory pids")
+    kernel.cgroup(root / "session-1.scope", os.getpid(), 99)
+    kernel.read_only = [str(root / "cgroup.procs")]
+    backend = look(kernel, uid=1000)
+    assert isinstance(backend, NoCgroups)
+    assert "holds other processes" in backend.reason
+    assert "systemd-run --user --scope" in backend.fix
+    assert backend.describe()["memory_bytes"].startswith("not enforced: ")
+
+
+def test_v2_read_only_in_a_container(kernel: SimulatedKernel) -> None:
+    """A container's default; the fix names the container's own settings."""
+    root = v2_host(kernel, "/", true_root=False, options="ro")
+    kernel.cgroup(root, 1, os.getpid())
+    kernel.read_only = [str(root)]
+    backend = look(kernel)
+    assert isinstance(backend, NoCgroups)
+    assert "is not writable" in backend.reason
+    assert "writable-cgroups=true" in backend.fix
+
+
+def test_v2_processes_of_another_pid_namespace_are_left_where_they_are(kernel: SimulatedKernel) -> None:
+    """A 0 in cgroup.procs is somebody that we can neither see nor move."""
+    root = v2_host(kernel, "/", true_root=False)
+    kernel.cgroup(root, 0, os.getpid())
+    assert isinstance(look(kernel), NoCgroups)
+
+
+def test_v2_refused_cpu_controller_is_said_and_survived(kernel: SimulatedKernel) -> None:
+    """Realtime processes make the kernel refuse cpu; memory and pids still hold."""
+    root = v2_host(kernel, "/")
+    kernel.cgroup(root, 1)
+    kernel.refused_controllers = {"cpu"}
+    backend = look(kernel)
+    group = backend.open_pool("1-2-3").acquire(memory_bytes=4096, pids=3, cpu=1)
+    assert set(group.directories) == {"memory", "pids"}
+    assert backend.describe()["cpu"].startswith("not enforced: the kernel refused to enable cpu")
+
+
+def test_no_cgroups_mounted(kernel: SimulatedKernel) -> None:
+    """Groups of a host without cgroups can be used like any other and do nothing."""
+    kernel.host(mountinfo="21 1 8:1 / / rw - ext4 /dev/vda rw\n", own="")
+    backend = look(kernel)
+    assert isinstance(backend, NoCgroups)
+    assert backend.reason == "no cgroup file system is mounted"
+    pool = backend.open_pool("1-2-3")
+    group = pool.acquire(memory_bytes=1, pids=1, cpu=1)
+    group.attach(1)
+    group.kill()
+    assert (group.oom_kills(), group.memory_peak_bytes(), group.cpu_seconds()) == (0, None, None)
+    assert pool.release(group)
+    assert pool.close() == []
+
+
+def test_cgroup_path_outside_the_namespace_falls_back_to_the_mount(kernel: SimulatedKernel) -> None:
+    """A container that sees only its own part of the hierarchy uses the top of what it sees."""
+    root = kernel.hierarchy("fs/cgroup", 2, ("cpu", "memory", "pids"))
+    kernel.host(mountinfo="30 24 0:26 /docker/abc /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", own="0::/docker/abc\n")
+    assert look(kernel).parents["memory"] == str(root)
+    kernel.host(mountinfo="30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", own="0::/../other\n")
+    assert look(kernel).parents["memory"] == str(root)
+
+
+def test_released_groups_are_used_again_and_limits_written_only_when_they_differ(kernel: SimulatedKernel) -> None:
+    """The directories stay; the second sandbox with the same limits costs no write at all."""
+    v1_host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    first = pool.acquire(memory_bytes=4096, pids=3)
+    assert pool.release(first)
+    kernel.written.clear()
+    assert pool.acquire(memory_bytes=4096, pids=3) is first
+    assert kernel.written == []
+    assert pool.release(first)
+    kernel.written.clear()
+    assert pool.acquire(memory_bytes=4096, pids=5) is first
+    assert [text for _, text in kernel.written] == ["5"]
+
+
+def test_memory_and_swap_limits_are_written_in_the_order_the_kernel_accepts(kernel: SimulatedKernel) -> None:
+    """memory <= memory + swap at every moment: down from below, up from above."""
+    v1_host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    group = pool.acquire(memory_bytes=None)
+    Path(group.directories["memory"], "memory.memsw.limit_in_bytes").write_text("-1")
+    kernel.written.clear()
+    group.apply((8192, None, None))
+    group.apply((4096, None, None))
+    group.apply((8192, None, None))
+    group.apply((None, None, None))
+    order = [(path.rsplit("/", 1)[1].removeprefix("memory."), text) for path, text in kernel.written]
+    assert order == [
+        ("limit_in_bytes", "8192"),
+        ("memsw.limit_in_bytes", "8192"),
+        ("limit_in_bytes", "4096"),
+        ("memsw.limit_in_bytes", "4096"),
+        ("memsw.limit_in_bytes", "8192"),
+        ("limit_in_bytes", "8192"),
+        ("memsw.limit_in_bytes", "-1"),
+        ("limit_in_bytes", "-1"),
+    ]
+
+
+def test_a_group_with_a_process_inside_is_not_given_out(kernel: SimulatedKernel) -> None:
+    """It is looked at again later, and given out once it is empty."""
+    v1_host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    first = pool.acquire(pids=3)
+    first.attach(501)
+    assert not pool.release(first)
+    assert pool.acquire(pids=3) is not first
+    kernel.kill(501)
+    assert pool.acquire(pids=3) is first
+
+
+def test_releasing_twice_is_an_error(kernel: SimulatedKernel) -> None:
+    """Otherwise two sandboxes would share one group."""
+    v1_host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    group = pool.acquire(pids=3)
+    assert pool.release(group)
+    with pytest.raises(ValueError, match="not in use"):
+        pool.release(group)
+
+
+def test_counters_start_anew_for_the_next_sandbox(kernel: SimulatedKernel) -> None:
+    """What cannot be set back is subtracted."""
+    v1_host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    group = pool.acquire(memory_bytes=4096, cpu=1)
+    memory = Path(group.directories["memory"])
+    (memory / "memory.oom_control").write_text("under_oom 0\noom_kill 2\n")
+    (memory / "memory.max_usage_in_bytes").write_text("4096")
+    Path(group.directories["cpuacct"], "cpuacct.usage").write_text("1500000000")
+    assert (group.oom_kills(), group.memory_peak_bytes(), group.cpu_seconds()) == (2, 4096, 1.5)
+    assert pool.release(group)
+    assert pool.acquire(memory_bytes=4096, cpu=1) is group
+    assert (group.oom_kills(), group.memory_peak_bytes(), group.cpu_seconds()) == (0, 0, 0.0)
+
+
+def test_v2_peak_of_a_used_group_is_unknown_until_it_is_passed(kernel: SimulatedKernel) -> None:
+    """`memory.peak` cannot be set back: an older sandbox's peak is never reported as this one's."""
+    v2_host(kernel, "/")
+    pool = look(kernel).open_pool("1-2-3")
+    group = pool.acquire(memory_bytes=1 << 20)
+    directory = Path(group.directories["memory"])
+    (directory / "memory.peak").write_text("5000\n")
+    (directory / "cpu.stat").write_text("usage_usec 2000000\nuser_usec 1\n")
+    (directory / "memory.events").write_text("oom 1\noom_kill 1\noom_group_kill 0\n")
+    assert (group.oom_kills(), group.memory_peak_bytes(), group.cpu_seconds()) == (1, 5000, 2.0)
+    pool.release(group)
+    assert pool.acquire(memory_bytes=1 << 20) is group
+    assert (group.oom_kills(), group.memory_peak_bytes(), group.cpu_seconds()) == (0, None, 0.0)
+    (directory / "memory.peak").write_text("6000\n")
+    assert group.memory_peak_bytes() == 6000
+
+
+def test_v1_kill_forbids_forks_first_and_the_limit_comes_back(kernel: SimulatedKernel) -> None:
+    """pids.max 0 while the list is walked, and the real limit for the next sandbox."""
+    v1_host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    group = pool.acquire(memory_bytes=4096, pids=3)
+    group.attach(501)
+    kernel.written.clear()
+    group.kill()
+    assert kernel.written[0][1] == "0"
+    assert kernel.killed == [501]
+    assert pool.release(group)
+    assert pool.acquire(memory_bytes=4096, pids=3) is group
+    assert Path(group.directories["pids"], "pids.max").read_text() == "3"
+
+
+def test_v2_kill_uses_the_kernel_s_own_and_does_without_on_older_ones(kernel: SimulatedKernel) -> None:
+    """cgroup.kill is there since Linux 5.14."""
+    v2_host(kernel, "/")
+    pool = look(kernel).open_pool("1-2-3")
+    group = pool.acquire(pids=3)
+    group.attach(501)
+    group.kill()
+    assert (group.processes(), kernel.killed) == ([], [])
+    Path(group.directories["pids"], "cgroup.kill").unlink()
+    group.attach(502)
+    group.kill()
+    assert (group.processes(), kernel.killed) == ([], [502])
+
+
+def test_close_kills_and_removes_everything_and_tries_again_when_busy(kernel: SimulatedKernel) -> None:
+    """Nothing is left, although the kernel said EBUSY at first."""
+    v1_host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    pool.acquire(pids=3, cpu=1).attach(501)
+    pool.release(pool.acquire(pids=3))
+    kernel.busy_removals = 3
+    assert pool.close() == []
+    assert list(kernel.sys.rglob("harena-*")) == []
+    assert kernel.killed == [501]
+
+
+def test_close_says_what_it_could_not_remove(kernel: SimulatedKernel) -> None:
+    """Bounded: a directory that stays busy is reported instead of waited for without end."""
+    v1_host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    pool.acquire(pids=3)
+    kernel.busy_removals = 10**6
+    left = pool.close(timeout_seconds=0.0)
+    assert str(kernel.sys / "fs/cgroup/pids/harena-1-2-3/g0") in left
+
+
+def test_stale_directories_of_gone_owners_are_removed_and_others_kept(kernel: SimulatedKernel) -> None:
+    """Gone: no such pid, or the pid is somebody else's now. Another pid namespace's owners cannot be judged."""
+    v1_host(kernel)
+    (kernel.proc / "self/ns").mkdir()
+    (kernel.proc / "self/ns/pid").symlink_to("pid:[77]")
+    for pid, started in ((os.getpid(), 5), (10, 100), (11, 300)):
+        (kernel.proc / str(pid)).mkdir()
+        fields = " ".join(["0"] * 18)
+        (kernel.proc / str(pid) / "stat").write_text(f"{pid} (a ) name) S {fields} {started} 0\n")
+    backend = look(kernel)
+    for owner in ("10-100-77", "11-200-77", "12-100-77", "12-100-78"):
+        backend.open_pool(owner).acquire(pids=3)
+    kernel.mkdir(str(kernel.sys / "fs/cgroup/pids/harena-mine"))
+    assert clean_stale(backend, str(kernel.proc)) == []
+    left = {path.name for path in (kernel.sys / "fs/cgroup/pids").iterdir() if path.is_dir()}
+    assert left == {"harena-10-100-77", "harena-12-100-78", "harena-mine"}
+
+
+def test_owner_id_names_pid_start_and_namespace() -> None:
+    """Two processes never share it, not even one after the other."""
+    pid, started, namespace = owner_id(os.getpid()).split("-")
+    assert int(pid) == os.getpid()
+    assert int(started) > 0
+    assert namespace in os.readlink("/proc/self/ns/pid")
+    with pytest.raises(ProcessLookupError):
+        owner_id(2**31 - 1)
+
+
+def facts(**changes: object) -> DelegationFacts:
+    values: dict[str, object] = {
+        "uid": 1000,
+        "systemd_run": "/usr/bin/systemd-run",
+        "user_bus": True,
+        "has_v2": True,
+        "enforced": False,
+    }
+    return DelegationFacts(**(values | changes))  # type: ignore[arg-type]
+
+
+def test_an_ordinary_user_with_systemd_gets_a_delegated_scope() -> None:
+    """systemd-run in front, the program unchanged behind."""
+    command = delegated_command(["python3", "-I", "spawner.py"], facts())
+    assert command is not None
+    assert command[:3] == ["/usr/bin/systemd-run", "--user", "--scope"]
+    assert "Delegate=yes" in command
+    assert command[-4:] == ["--", "python3", "-I", "spawner.py"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"uid": 0}, {"systemd_run": None}, {"user_bus": False}, {"has_v2": False}, {"enforced": True}],
+    ids=lambda change: next(iter(change)),
+)
+def test_no_scope_where_it_is_not_needed_or_not_possible(change: dict[str, object]) -> None:
+    """Root, no systemd, no session, cgroup v1, or limits that work already."""
+    assert delegated_command(["x"], facts(**change)) is None
+
+
+def test_delegation_is_probed_without_starting_anything(tmp_path: Path, kernel: SimulatedKernel) -> None:
+    """A systemd-run on PATH and the socket of the user's systemd are what counts."""
+    v2_host(kernel, "/")
+    (tmp_path / "systemd-run").write_text("#!/bin/false\n")
+    (tmp_path / "systemd-run").chmod(0o755)
+    (tmp_path / "run/systemd").mkdir(parents=True)
+    environ = {"PATH": f"/nowhere:{tmp_path}", "XDG_RUNTIME_DIR": str(tmp_path / "run")}
+    backend = NoCgroups(kernel, "for this test", "")
+    assert not probe_delegation(backend, environ, str(kernel.proc)).user_bus
+    (tmp_path / "run/systemd/private").touch()
+    probed = probe_delegation(backend, environ, str(kernel.proc))
+    assert (probed.systemd_run, probed.user_bus, probed.has_v2) == (str(tmp_path / "systemd-run"), True, True)
+    assert not probed.enforced
+
+
+@pytest.fixture
+def real_backend() -> CgroupBackend:
+    if os.geteuid() != 0:
+        pytest.skip("capability:root needed to write this host's cgroups")
+    backend = detect()
+    if "memory" not in backend.parents:
+        pytest.skip(f"capability:cgroups {backend.describe()['memory_bytes']}")
+    return backend
+
+
+@pytest.fixture
+def parked_child() -> Iterator[tuple[int, int]]:
+    """A child that waits for a byte, then eats memory until it is killed: (pid, descriptor to write to)."""
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.close(write_end)
+            os.read(read_end, 1)
+            hoard = [bytearray(b"x" * (1 << 20)) for _ in range(512)]
+            os._exit(len(hoard) % 7)
+        finally:
+            os._exit(99)
+    os.close(read_end)
+    yield pid, write_end
+    os.close(write_end)
+
+
+@pytest.mark.root
+def test_a_memory_hog_is_killed_by_the_real_kernel(real_backend: CgroupBackend, parked_child: tuple[int, int]) -> None:
+    """64 MB hold against a program that wants 512 MB, and the group is clean and gone afterwards."""
+    pid, go = parked_child
+    pool = real_backend.open_pool(owner_id(os.getpid()))
+    group = pool.acquire(memory_bytes=64 << 20, pids=16)
+    group.attach(pid)
+    assert group.processes() == [pid]
+    assert not pool.release(group)
+    os.write(go, b"x")
+    _, status = os.waitpid(pid, 0)
+    assert os.WIFSIGNALED(status)
+    assert os.WTERMSIG(status) == 9
+    assert group.oom_kills() == 1
+    peak = group.memory_peak_bytes()
+    assert peak is None or 32 << 20 <= peak <= 64 << 20
+    assert pool.release(group)
+    again = pool.acquire(memory_bytes=64 << 20, pids=16)
+    assert again is group
+    assert again.oom_kills() == 0
+    assert pool.close() == []
+    assert not any(os.path.exists(path) for path in group.directories.values())

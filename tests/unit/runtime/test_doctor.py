@@ -1,0 +1,242 @@
+"""The doctor: what it says about hosts that we have met, from simulated answers, and about the one it runs on."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import pytest
+
+from harena.runtime import host_facts, probes
+from harena.runtime.doctor import Finding, judge, report, usable
+from harena.runtime.host_facts import HostFacts
+
+
+def steps(**codes: int) -> dict[str, int]:
+    """Everything works but these."""
+    return dict.fromkeys(probes.STEPS, 0) | codes
+
+
+def steps_until(last: str, **codes: int) -> dict[str, int]:
+    """Nothing was reached after `last`, but these."""
+    reached = probes.STEPS[: probes.STEPS.index(last) + 1]
+    return dict.fromkeys(reached, 0) | codes
+
+
+def findings(facts: HostFacts) -> dict[str, Finding]:
+    found = {finding.name: finding for finding in judge(facts)}
+    assert len(found) == len(judge(facts))
+    return found
+
+
+def broken(facts: HostFacts) -> dict[str, Finding]:
+    return {name: finding for name, finding in findings(facts).items() if finding.ok is not True}
+
+
+def test_a_good_host_has_nothing_to_fix() -> None:
+    """Every finding is positive and none asks for a change."""
+    found = findings(HostFacts())
+    assert broken(HostFacts()) == {}
+    assert not any(finding.fix for finding in found.values())
+    assert usable(list(found.values()))
+
+
+def test_every_problem_comes_with_what_to_change() -> None:
+    """A host where nothing works: no finding without a fix, but for those that were not tried."""
+    facts = HostFacts(
+        kernel="4.19.0",
+        steps=dict.fromkeys(("clone3", "pidfd", "close_range", "seccomp_filter", "user_namespace"), errno.EPERM),
+        enforcement=dict.fromkeys(("memory_bytes", "pids", "cpu"), "not enforced: nothing mounted"),
+        cgroup_fix="mount them",
+        open_files=1024,
+        missing_devices=("/dev/null",),
+        python=(3, 9),
+    )
+    for name, finding in broken(facts).items():
+        assert finding.fix or finding.detail.startswith("not tried"), name
+    assert len(broken(facts)) == len(findings(facts))
+
+
+def test_ubuntu_24_04_names_the_apparmor_setting() -> None:
+    """User namespaces can be made there, and give no privilege inside."""
+    facts = HostFacts(
+        sysctls={"kernel.apparmor_restrict_unprivileged_userns": 1, "user.max_user_namespaces": 63000},
+        steps=steps_until(
+            "namespaces", identity_map=errno.EPERM, identity_map_from_outside=0, mount_private=errno.EACCES
+        ),
+    )
+    found = broken(facts)
+    assert found["user namespaces"].ok is False
+    assert "kernel.apparmor_restrict_unprivileged_userns=0" in found["user namespaces"].fix
+    assert "AppArmor" in found["user namespaces"].detail
+    assert "apparmor_restrict" in found["mounts"].fix
+    assert not usable(judge(facts))
+
+
+def test_ubuntu_s_setting_does_not_matter_to_root() -> None:
+    """Root is not restricted by it."""
+    facts = HostFacts(uid=0, sysctls={"kernel.apparmor_restrict_unprivileged_userns": 1})
+    assert broken(facts) == {}
+
+
+def test_docker_s_default_profile_names_its_options() -> None:
+    """Its seccomp filter forbids namespaces; clone3 is denied with ENOSYS."""
+    facts = HostFacts(
+        uid=0,
+        container="docker",
+        seccomp_filtered=True,
+        apparmor="docker-default (enforce)",
+        steps=steps_until("seccomp_filter", clone3=errno.ENOSYS, user_namespace=errno.EPERM, namespaces=errno.ENOSYS),
+        enforcement=dict.fromkeys(("memory_bytes", "pids", "cpu"), "not enforced: /sys/fs/cgroup is not writable"),
+        cgroup_fix="docker run --security-opt writable-cgroups=true",
+    )
+    found = broken(facts)
+    assert "seccomp=unconfined" in found["user namespaces"].fix
+    assert "apparmor=unconfined" in found["user namespaces"].fix
+    assert "systempaths=unconfined" in found["user namespaces"].fix
+    assert "seccomp filter" in found["clone3"].detail
+    assert found["mounts"] == Finding(name="mounts", ok=None, detail="not tried: an earlier step failed")
+    assert found["fresh /proc"].ok is None
+    assert found["limit: memory"] == Finding(
+        name="limit: memory",
+        ok=None,
+        detail="not enforced: /sys/fs/cgroup is not writable",
+        fix="docker run --security-opt writable-cgroups=true",
+    )
+
+
+def test_rootless_podman_lacks_only_a_fresh_proc() -> None:
+    """Its seccomp profile allows namespaces, but what covers /proc stays covered."""
+    facts = HostFacts(
+        uid=0,
+        container="podman",
+        seccomp_filtered=True,
+        masked_proc=("/proc/kcore", "/proc/keys"),
+        steps=steps(mount_proc=errno.EPERM),
+    )
+    found = broken(facts)
+    assert list(found) == ["fresh /proc"]
+    assert "/proc/kcore, /proc/keys" in found["fresh /proc"].detail
+    assert found["fresh /proc"].fix == "podman run --security-opt unmask=ALL"
+
+
+@pytest.mark.parametrize(
+    ("container", "words"),
+    [("docker", "systempaths=unconfined"), ("kubernetes", "procMount: Unmasked"), (None, "unmount what covers it")],
+)
+def test_a_covered_proc_is_explained_for_each_container_engine(container: str | None, words: str) -> None:
+    """Each engine has its own word for it."""
+    facts = HostFacts(container=container, steps=steps(mount_proc=errno.EPERM))
+    assert words in broken(facts)["fresh /proc"].fix
+
+
+def test_an_old_kernel_is_named_with_the_version_it_lacks() -> None:
+    """Debian 11 has 5.10: everything but read-only trees."""
+    facts = HostFacts(kernel="5.10.0-28-amd64", steps=steps(read_only_tree=errno.ENOSYS))
+    found = broken(facts)
+    assert found["kernel"].ok is False
+    assert "5.12" in found["kernel"].fix
+    assert "read only tree" in found["mounts"].detail
+    assert broken(HostFacts(kernel="5.12.1+")) == {}
+    assert broken(HostFacts(kernel="6.1-rc3")) == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "fix"),
+    [
+        ({"sysctls": {"user.max_user_namespaces": 0}}, "sysctl -w user.max_user_namespaces"),
+        ({"sysctls": {"kernel.unprivileged_userns_clone": 0}}, "sysctl -w kernel.unprivileged_userns_clone=1"),
+        ({}, "CONFIG_USER_NS"),
+    ],
+)
+def test_forbidden_user_namespaces_name_their_setting(changes: dict[str, dict[str, int]], fix: str) -> None:
+    """Three ways to forbid them, three things to change."""
+    facts = HostFacts(
+        steps=steps_until("seccomp_filter", user_namespace=errno.EPERM, namespaces=errno.EPERM),
+        sysctls=changes.get("sysctls", {}),
+    )
+    assert fix in broken(facts)["user namespaces"].fix
+
+
+def test_an_exhausted_limit_of_user_namespaces_is_that_limit() -> None:
+    """ENOSPC means too many, also where the setting is not zero."""
+    facts = HostFacts(
+        steps=steps_until("seccomp_filter", user_namespace=errno.ENOSPC, namespaces=errno.ENOSPC),
+        sysctls={"user.max_user_namespaces": 4},
+    )
+    assert "user.max_user_namespaces is 4" in broken(facts)["user namespaces"].detail
+
+
+def test_limits_that_are_not_enforced_restrict_but_do_not_forbid() -> None:
+    """Sandboxes run; the finding says what does not hold."""
+    enforcement = {
+        "memory_bytes": "cgroup v1 memory",
+        "pids": "cgroup v1 pids",
+        "cpu": "not enforced: no cpu hierarchy",
+    }
+    facts = HostFacts(enforcement=enforcement, cgroup_fix="run as root")
+    assert broken(facts) == {
+        "limit: cpu": Finding(name="limit: cpu", ok=None, detail="not enforced: no cpu hierarchy", fix="run as root")
+    }
+    assert usable(judge(facts))
+
+
+def test_a_systemd_scope_makes_up_for_cgroups_that_are_not_writable_yet() -> None:
+    """The spawner will be started in one."""
+    enforcement = dict.fromkeys(("memory_bytes", "pids", "cpu"), "not enforced: holds other processes")
+    assert broken(HostFacts(enforcement=enforcement, delegated=True)) == {}
+
+
+def test_few_open_files_are_told_as_sandboxes() -> None:
+    """The number that a person can do something with."""
+    finding = broken(HostFacts(open_files=1024))["open files"]
+    assert "256 sandboxes" in finding.detail
+    assert finding.ok is None
+
+
+def test_an_interpreter_in_a_private_directory_is_found() -> None:
+    """A sandbox's user is not you: what only you can read, it cannot."""
+    finding = broken(HostFacts(unreadable=("/home/me/python/lib",)))["interpreter"]
+    assert finding.ok is False
+    assert "chmod -R o+rX /home/me/python/lib" in finding.fix
+
+
+def test_probes_that_could_not_run_are_not_taken_for_success() -> None:
+    """No answer is not a good answer."""
+    found = broken(HostFacts(steps={"probes": errno.EIO}))
+    assert found["user namespaces"].ok is False
+    assert found["clone3"].ok is False
+
+
+def test_covered_parts_of_proc_are_read_from_mountinfo() -> None:
+    """Only what lies below /proc counts, once each."""
+    mountinfo = (
+        "22 1 0:21 / /proc rw - proc proc rw\n"
+        "40 22 0:5 /null /proc/kcore rw - tmpfs tmpfs rw\n"
+        "41 22 0:5 /null /proc/kcore rw - tmpfs tmpfs rw\n"
+        "42 1 0:6 / /processes rw - tmpfs tmpfs rw\n"
+    )
+    assert host_facts.masked_proc(mountinfo) == ("/proc/kcore",)
+
+
+def test_readable_by_others_means_files_and_directories(tmp_path: os.PathLike[str]) -> None:
+    """A directory needs its x bit too."""
+    directory = os.path.join(tmp_path, "lib")
+    os.mkdir(directory, 0o755)
+    assert host_facts.readable_by_others(directory, uid=0)
+    os.chmod(directory, 0o754)
+    assert not host_facts.readable_by_others(directory, uid=0)
+    assert not host_facts.readable_by_others(directory + "/missing", uid=0)
+
+
+def test_the_real_host_is_examined_without_a_change() -> None:
+    """Every decision is made from real probes, and this process stays where it was."""
+    before = [os.readlink(f"/proc/self/ns/{name}") for name in ("user", "mnt", "pid", "net")]
+    names = [finding.name for finding in report()]
+    assert names == [finding.name for finding in judge(HostFacts())]
+    assert [os.readlink(f"/proc/self/ns/{name}") for name in ("user", "mnt", "pid", "net")] == before
+
+
+def test_probes_of_a_missing_interpreter_report_that_they_did_not_run() -> None:
+    """An errno instead of an exception."""
+    assert probes.run("/nowhere/python3") == {"probes": errno.EIO}
