@@ -27,9 +27,10 @@ def neighbour_ratio(measured: float, before: float, after: float) -> float:
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:
-    """p50, p90, p99 and count, for a table."""
+    """count, mean, p50, p90 and p99, for a table."""
     return {
         "n": len(values),
+        "mean": statistics.fmean(values),
         "p50": percentile(values, 0.50),
         "p90": percentile(values, 0.90),
         "p99": percentile(values, 0.99),

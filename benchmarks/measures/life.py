@@ -35,7 +35,14 @@ def measure(*, count: int) -> dict[str, Any]:
         os.environ[VARIABLE] = log.name  # before harena is imported: its processes inherit it
         with OwnTree() as tree:
             rows = {mode: _mode(blueprint, count, tree, Path(log.name)) for mode, blueprint in MODES.items()}
+            _shutdown()
     return {"count": count, "modes": rows}
+
+
+def _shutdown() -> None:
+    from harena import shutdown
+
+    shutdown()
 
 
 def _mode(blueprint: str | None, count: int, tree: OwnTree, log: Path) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.peers.harena_program import run_program
+from benchmarks.peers.harena_program import close_node, run_program
 from benchmarks.verdicts import Ending
 from harena import Limits, Sandbox
 
@@ -25,4 +25,5 @@ class HarenaFresh:
             await sandbox.stop()
 
     async def close(self) -> None:
-        """Nothing is kept: the embedded node ends with this process."""
+        """End the node."""
+        await close_node()

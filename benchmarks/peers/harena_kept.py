@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from benchmarks.peers.harena_program import WARM_BLUEPRINT, run_program
+from benchmarks.peers.harena_program import WARM_BLUEPRINT, close_node, run_program
 from benchmarks.peers.harena_program import unavailable as unavailable
 from benchmarks.peers.port import Setting
 from benchmarks.verdicts import Ending
@@ -37,9 +37,8 @@ class HarenaKept:
             self._idle.put_nowait(sandbox)
 
     async def close(self) -> None:
-        """End them."""
-        while not self._idle.empty():
-            await self._idle.get_nowait().stop()
+        """End the node, and the sandboxes with it."""
+        await close_node()
 
 
 def make(setting: Setting) -> HarenaKept:

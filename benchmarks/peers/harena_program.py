@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from benchmarks.verdicts import Ending
-from harena import ExecOutcome, ProcessResult, Sandbox, SandboxCommandTimeoutError
+from harena import ExecOutcome, ProcessResult, Sandbox, SandboxCommandTimeoutError, shutdown
 
 WARM_BLUEPRINT = "python-warm"
 """the built-in blueprint whose execs fork from a warm interpreter"""
@@ -23,6 +25,11 @@ async def run_program(sandbox: Sandbox, program: str, stdin: bytes | None, timeo
         stderr=result.stderr_bytes,
         out_of_memory=result.outcome is ExecOutcome.MEMORY,
     )
+
+
+async def close_node() -> None:
+    """End the embedded node, and with it every sandbox of this process."""
+    await asyncio.to_thread(shutdown)
 
 
 def unavailable() -> str | None:

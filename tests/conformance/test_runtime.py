@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 from harena.core.ports import Runtime
 from harena.testing import FakeRuntime
 from harena.testing.conformance import RuntimeConformance
-from harena.testing.fake_exec import marked
+from harena.testing.fake_exec import fake_mark, marked
 
 
 class TestFakeRuntime(RuntimeConformance):
@@ -23,4 +21,4 @@ class TestFakeRuntime(RuntimeConformance):
         """No sandbox and no process of one is left."""
         assert isinstance(runtime, FakeRuntime)
         assert runtime.sandboxes == {}
-        assert marked(f"sb_fake{os.getpid():x}") == []
+        assert marked(fake_mark()) == []

@@ -34,8 +34,9 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
 }
 """Room -> rooms that it may import, itself left out. "harena" is the face, which users see."""
 
-MOST_MODULES_OF_IMPORT_HARENA = 170
-"""all modules that `import harena` adds to a bare interpreter, standard library included"""
+MOST_MODULES_OF_IMPORT_HARENA = 60
+MOST_MODULES_OF_THE_SDK = 190
+"""modules that `import harena`, and then all its public names, add to a bare interpreter, standard library included"""
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def room_of(module: str) -> str:
     return "harena"
 
 
-def all_imports(tree: ast.AST, importer: str, *, for_types: bool = False) -> Iterator[Import]:
+def all_imports(tree: ast.AST, importer: str, for_types: bool = False) -> Iterator[Import]:
     """Every import in the file, those inside functions included."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
@@ -77,7 +78,7 @@ def all_imports(tree: ast.AST, importer: str, *, for_types: bool = False) -> Ite
             yield Import(importer, node.module or "", names, node.lineno, for_types)
         else:
             guarded = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-            yield from all_imports(node, importer, for_types=for_types or guarded)
+            yield from all_imports(node, importer, for_types or guarded)
 
 
 def source_imports() -> list[Import]:
@@ -215,30 +216,38 @@ def find_cycle(graph: dict[str, set[str]]) -> list[str] | None:
     return None
 
 
-LOADED_BY_IMPORT = """
+LOADED = """
 import json, sys
 before = set(sys.modules)
 import harena
-print(json.dumps(sorted(set(sys.modules) - before)))
+by_import = set(sys.modules) - before
+for name in harena.__all__:
+    getattr(harena, name)
+print(json.dumps([sorted(by_import), sorted(set(sys.modules) - before)]))
 """
 
 
 @pytest.fixture(scope="module")
-def loaded_by_import() -> list[str]:
-    """The modules that `import harena` adds, in a fresh interpreter."""
-    done = subprocess.run(
-        [sys.executable, "-c", LOADED_BY_IMPORT], capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    return [str(name) for name in json.loads(done.stdout)]
+def loaded() -> tuple[set[str], set[str]]:
+    """The modules that `import harena` adds, and those that all its public names add, in a fresh interpreter."""
+    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, cwd=ROOT)
+    by_import, by_names = json.loads(done.stdout)
+    return set(by_import), set(by_names)
 
 
-def test_import_harena_loads_no_third_party_module(loaded_by_import: list[str]) -> None:
-    """No torch, no SQL, no web framework, no models library: those come with what needs them."""
-    foreign = {name.split(".")[0] for name in loaded_by_import} - {"harena", *sys.stdlib_module_names}
+def test_import_harena_loads_no_third_party_module(loaded: tuple[set[str], set[str]]) -> None:
+    """No torch, no SQL, no web framework, no models library: those come with the node, which the first verb starts."""
+    foreign = {name.split(".")[0] for name in loaded[1]} - {"harena", *sys.stdlib_module_names}
     assert foreign == set()
 
 
-def test_import_harena_stays_light(loaded_by_import: list[str]) -> None:
+def test_import_harena_loads_no_room_behind_the_sdk(loaded: tuple[set[str], set[str]]) -> None:
+    """Sandboxes that are never made cost nothing."""
+    rooms = {room_of(name) for name in loaded[1] if name.startswith("harena.")}
+    assert rooms <= {"harena", "core", "sdk"}
+
+
+def test_import_harena_stays_light(loaded: tuple[set[str], set[str]]) -> None:
     """Counted in modules: time depends on the machine, and each module costs some."""
-    assert len(loaded_by_import) <= MOST_MODULES_OF_IMPORT_HARENA
-    assert not any(name.startswith(("harena.node", "harena.runtime", "harena.store")) for name in loaded_by_import)
+    assert len(loaded[0]) <= MOST_MODULES_OF_IMPORT_HARENA
+    assert len(loaded[1]) <= MOST_MODULES_OF_THE_SDK

@@ -14,6 +14,7 @@
     │  ├─ SandboxResourceExhaustedError
     │  ├─ SandboxTerminatedError
     │  ├─ SandboxFailedError             the sandbox could not start or died by itself
+    │  │  └─ SandboxStartError           (also PlatformError) it could not start
     │  ├─ SandboxNotFoundError
     │  ├─ SandboxExecutionError          a command failed and the caller asked for check=True
     │  ├─ SandboxFileError               a file operation failed; carries the path
@@ -129,6 +130,14 @@ class SandboxFailedError(SandboxError):
         super().__init__(message, reason=reason)
         self.sandbox_id = sandbox_id
         self.status_reason = status_reason
+
+
+class SandboxStartError(SandboxFailedError, PlatformError):
+    """The node could not start the sandbox: the platform's failure, before any program ran."""
+
+    def __init__(self, message: str, *, sandbox_id: str | None = None, status_reason: str | None = None) -> None:
+        SandboxFailedError.__init__(self, message, sandbox_id=sandbox_id, status_reason=status_reason)
+        self.step = "create sandbox"
 
 
 class SandboxNotFoundError(SandboxError):

@@ -40,12 +40,13 @@ class GiveUp:
 def decide(policy: RetryPolicy, error: Exception, *, failures: int) -> RetryAfter | GiveUp:
     """What follows the `failures`-th (1, 2, ...) platform failure of one run.
 
-    A host that forbids what isolation needs, or a request that names what does not exist, stops the whole job: the
-    next run would meet the same answer. A delay that the error itself asks for is kept when it is longer than ours.
+    A host that forbids what isolation needs, or an image that does not exist, stops the whole job: the next run would
+    meet the same answer. What a run itself asks for wrongly stays wrong, for this run. A delay that the error asks for
+    is kept when it is longer than ours.
     """
-    if isinstance(error, HostUnsupportedError | NotFoundError | ValidationError):
+    if isinstance(error, HostUnsupportedError | NotFoundError):
         return GiveUp(whole_job=True)
-    if failures > policy.retry_attempts:
+    if failures > policy.retry_attempts or isinstance(error, ValidationError):
         return GiveUp()
     # the exponent is bounded so that a large count cannot overflow a float
     delay = min(policy.max_delay_seconds, policy.first_delay_seconds * policy.factor ** min(failures - 1, 60))

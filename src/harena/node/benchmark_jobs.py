@@ -10,60 +10,28 @@ Not covered yet: resuming a job whose process has gone. It is shown as `interrup
 from __future__ import annotations
 
 import asyncio
+import builtins
 import os
-import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from harena.core.clock import Clock
-from harena.core.errors import NotFoundError, ValidationError
-from harena.core.models import Blueprint, SandboxSpec
+from harena.core.errors import NotFoundError
 from harena.core.ports import SandboxSource
-from harena.core.results import RunResult, Trust
-from harena.jobs.lifecycle import JobState, RunState
+from harena.jobs.lifecycle import JobState
 from harena.jobs.owner import Owner, is_alive, this_process
-from harena.jobs.retry import RetryPolicy
-from harena.jobs.schedule import Schedule, Ticket, effective_concurrency, tickets
-from harena.jobs.worker import JobExecution, JobScenario
-from harena.node.job_journal import OwnedJob, StoreJournal
+from harena.node.job_acceptance import Acceptance, Blueprints, LoadScenarios, ScoreScenario
+from harena.node.owned_job import OwnedJob
 
 if TYPE_CHECKING:
-    from harena.jobs.models import JobRequest
     from harena.store.benchmark_jobs import JobStore, Row
     from harena.store.database import Database
 
 OTHERS_POLL_SECONDS = 0.25
 """how often the store is asked about a job that another process runs"""
-MAX_RUNS = 1_000_000
 OPEN_STATES = tuple(state for state in JobState if not state.is_terminal)
-
-
-class Blueprints(Protocol):
-    """Where blueprints are found."""
-
-    async def get(self, name_or_id: str) -> Blueprint:
-        """Raises NotFoundError."""
-
-
-class ScoreScenario(Protocol):
-    """`harena.scoring.score.score_scenario`."""
-
-    def __call__(
-        self,
-        scenario: Any,
-        *,
-        sandboxes: SandboxSource,
-        base_spec: SandboxSpec,
-        timeout_seconds: float,
-        attempt: int = 1,
-        require_trust: Trust | None = None,
-    ) -> Awaitable[RunResult]:
-        """One attempt, scored. Raises PlatformError."""
-
-
-LoadScenarios = Callable[[Any], Sequence[JobScenario]]
 
 
 class BenchmarkJobs:
@@ -82,13 +50,17 @@ class BenchmarkJobs:
     ) -> None:
         """`score`, `load` and `cores` are for tests; by default the scoring room and this host's own."""
         self._store_path = store_path
-        self._sandboxes = sandboxes
-        self._blueprints = blueprints
         self._clock = clock
-        self._score = score
-        self._load = load or _load_scenarios
-        self._cores = cores or len(os.sched_getaffinity(0))
-        self._owner: Owner = this_process()
+        self._owner = this_process()
+        self._acceptance = Acceptance(
+            sandboxes=sandboxes,
+            blueprints=blueprints,
+            clock=clock,
+            cores=cores or len(os.sched_getaffinity(0)),
+            owner=self._owner,
+            score=score,
+            load=load,
+        )
         self._owned: dict[str, OwnedJob] = {}
         self._database: Database | None = None
         self._opening = asyncio.Lock()
@@ -99,21 +71,13 @@ class BenchmarkJobs:
         Raises ValidationError (every mistake of the request), a scenario file's own error with file, line and field of
         every mistake, NotFoundError (blueprint), PlatformError (store). Nothing has been started then.
         """
-        from harena.jobs.models import parse_request
-
-        parsed = parse_request(request)
-        spec = await self._base_spec(parsed.blueprint_id)
-        scenarios = await asyncio.to_thread(self._load, parsed.scenarios)
-        total = len(scenarios) * parsed.config.attempts
-        if not 0 < total <= MAX_RUNS:
-            raise ValidationError(f"a benchmark job has 1 to {MAX_RUNS} runs; {parsed.name!r} would have {total}")
-        _check_trust(scenarios, parsed.config.require_trust)
+        job = await self._acceptance.accept(request)
         store = await self._store()
-        accepted = tickets(len(scenarios), parsed.config.attempts)
-        row = self._new_job(parsed, total)
-        await store.insert_job(row, [_queued(ticket, scenarios) for ticket in accepted])
-        self._start(row, parsed, spec, scenarios, accepted, store)
-        return await self._describe(row["id"])
+        await store.insert_job(job.row, job.runs)
+        owned = OwnedJob(job, store=store, clock=self._clock)
+        self._owned[owned.id] = owned
+        owned.start(on_end=lambda: self._owned.pop(owned.id, None) if owned.failure is None else None)
+        return await self._describe(owned.id)
 
     async def get(self, job_id_or_name: str) -> dict[str, Any]:
         """A job, or the newest of that name. Raises NotFoundError."""
@@ -196,9 +160,10 @@ class BenchmarkJobs:
 
     async def close(self) -> None:
         """Interrupt the jobs that this process runs, record what they had, and close the store."""
-        for owned in self._owned.values():
+        running = builtins.list(self._owned.values())
+        for owned in running:
             owned.stop(JobState.INTERRUPTED, "the process that ran it was closed")
-        for owned in self._owned.values():
+        for owned in running:
             await owned.wait()
         self._owned.clear()
         async with self._opening:
@@ -214,81 +179,6 @@ class BenchmarkJobs:
             if self._database is None:
                 self._database = await Database.open(self._store_path)
             return JobStore(self._database)
-
-    async def _base_spec(self, blueprint_id: str) -> SandboxSpec:
-        from harena.jobs.models import DEFAULT_BLUEPRINT
-
-        try:
-            blueprint = await self._blueprints.get(blueprint_id)
-        except NotFoundError:
-            if blueprint_id == DEFAULT_BLUEPRINT:
-                return SandboxSpec()
-            raise
-        return SandboxSpec(image=blueprint.image, blueprint=blueprint.id)
-
-    def _new_job(self, parsed: JobRequest, total: int) -> Row:
-        return {
-            "id": f"job_{uuid.uuid4().hex[:16]}",
-            "name": parsed.name,
-            "state": JobState.QUEUED,
-            "created_at": self._clock.utcnow().isoformat(),
-            "blueprint": parsed.blueprint_id,
-            "config": parsed.config.model_dump(),
-            "effective_concurrency": min(total, effective_concurrency(parsed.config.concurrency, self._cores)),
-            "total": total,
-            "owner_pid": self._owner.pid,
-            "owner_started": self._owner.started,
-            "owner_boot": self._owner.boot,
-        }
-
-    def _start(
-        self,
-        row: Row,
-        parsed: JobRequest,
-        spec: SandboxSpec,
-        scenarios: Sequence[JobScenario],
-        accepted: Iterable[Ticket],
-        store: JobStore,
-    ) -> None:
-        from harena.store.writer import BatchWriter
-
-        config = parsed.config
-        score = self._score or _scoring_room()
-        require_trust = Trust(config.require_trust) if config.require_trust else None
-
-        def score_ticket(ticket: Ticket) -> Awaitable[RunResult]:
-            return score(
-                scenarios[ticket.scenario_index],
-                sandboxes=self._sandboxes,
-                base_spec=spec,
-                timeout_seconds=config.timeout_seconds,
-                attempt=ticket.attempt,
-                require_trust=require_trust,
-            )
-
-        job_id = row["id"]
-        writer = BatchWriter(
-            store,
-            job_id,
-            clock=self._clock,
-            on_commit=lambda: self._owned[job_id].tell(),
-            on_failure=lambda error: self._owned[job_id].store_failed(error),
-        )
-        journal = StoreJournal(writer, self._clock, scenarios)
-        execution = JobExecution(
-            scenarios=scenarios,
-            schedule=Schedule(accepted, limit=row["effective_concurrency"]),
-            score=score_ticket,
-            journal=journal,
-            policy=RetryPolicy(retry_attempts=config.retry_attempts),
-            clock=self._clock,
-        )
-        started = {"total": row["total"], "effective_concurrency": row["effective_concurrency"]}
-        self._owned[job_id] = OwnedJob(
-            job_id, store=store, writer=writer, journal=journal, execution=execution, clock=self._clock,
-            started_event=started,
-        )  # fmt: skip
-        self._owned[job_id].start()
 
     async def _find(self, job_id_or_name: str) -> Row:
         row = await (await self._store()).find_job(job_id_or_name)
@@ -337,36 +227,3 @@ def _job_answer(row: Row, counts: Mapping[str, int]) -> dict[str, Any]:
         **{name: row[name] for name in plain},
         "progress": progress(counts, ended=ended, effective_concurrency=row["effective_concurrency"]),
     }
-
-
-def _check_trust(scenarios: Sequence[JobScenario], required: str | None) -> None:
-    if required != Trust.SEPARATE:
-        return
-    shared = [scenario.id for scenario in scenarios if scenario.scoring.trust is Trust.SHARED]
-    if shared:
-        shown = ", ".join(shared[:10]) + (f" and {len(shared) - 10} more" if len(shared) > 10 else "")
-        raise ValidationError(
-            f"require_trust is 'separate', and the verdict of {shown} is computed beside the candidate's own files; "
-            "use another scoring contract for them, or leave require_trust out"
-        )
-
-
-def _queued(ticket: Ticket, scenarios: Sequence[JobScenario]) -> dict[str, Any]:
-    return {
-        "number": ticket.number,
-        "scenario_id": scenarios[ticket.scenario_index].id,
-        "attempt": ticket.attempt,
-        "state": RunState.QUEUED,
-    }
-
-
-def _load_scenarios(source: Any) -> Sequence[JobScenario]:
-    from harena.scoring.load import load_scenarios
-
-    return load_scenarios(source).scenarios
-
-
-def _scoring_room() -> ScoreScenario:
-    from harena.scoring.score import score_scenario
-
-    return score_scenario

@@ -298,12 +298,14 @@ class LinuxSandbox:
         self._stopping = True
         self._link.kill(self.number)
 
-    def abandon(self) -> None:
-        """Its start has failed: let go of it."""
+    def abandon(self) -> str:
+        """Its start has failed: let go of it. Gives what its init said, if anything."""
+        self._receive()
         self.discard()
         self._close_channel()
         if not self.ready.done():
             self.ready.cancel()
+        return self._failure
 
     def forget(self) -> None:
         """In a forked child: let go of the parent's descriptors."""
@@ -410,8 +412,9 @@ class LinuxSandbox:
         if message == init.READY and not self.ready.done():
             self.ready.set_result(None)
             return True
-        if kind == init.FAILED and not self.ready.done():
-            self._failure = message[1:500].decode(errors="replace")
+        if kind == init.FAILED:
+            self._failure = message[1:1000].decode(errors="replace")
+            self._link.kill(self.number)
             return True
         return False
 

@@ -20,6 +20,8 @@ from harena.runtime.host_facts import DEVICES, HostFacts, examine
 OLDEST_KERNEL = (5, 12)
 """mount_setattr: makes whole trees of mounts read-only"""
 OVERLAY_KERNEL = (5, 11)
+MACHINES = ("x86_64", "aarch64")
+"""those that the seccomp policy knows"""
 FEW_OPEN_FILES = 4096
 OLDEST_PYTHON = (3, 11)
 
@@ -56,8 +58,11 @@ def usable(findings: list[Finding]) -> bool:
 def _kernel(facts: HostFacts) -> list[Finding]:
     version = _version(facts.kernel)
     wanted = ".".join(map(str, OLDEST_KERNEL))
+    if facts.machine not in MACHINES:
+        detail = f"{facts.machine}: there is no list of its system calls, so no filter for them"
+        return [Finding(name="kernel", ok=False, detail=detail, fix=f"use {' or '.join(MACHINES)}")]
     if version >= OLDEST_KERNEL:
-        return [Finding(name="kernel", ok=True, detail=f"Linux {facts.kernel} (>= {wanted})")]
+        return [Finding(name="kernel", ok=True, detail=f"Linux {facts.kernel} (>= {wanted}) on {facts.machine}")]
     detail = f"Linux {facts.kernel} is older than {wanted}, the first that can make a tree of mounts read-only"
     return [Finding(name="kernel", ok=False, detail=detail, fix=f"boot a kernel >= {wanted}")]
 
@@ -195,6 +200,9 @@ def _interpreter(facts: HostFacts) -> list[Finding]:
     if facts.python < OLDEST_PYTHON:
         detail = f"{facts.executable} is Python {version}"
         return [Finding(name="interpreter", ok=False, detail=detail, fix="use Python >= 3.11")]
+    if facts.image_problem:
+        fix = "make the environment with another Python (HARENA_PYTHON=/usr/bin/python3 make setup)"
+        return [Finding(name="interpreter", ok=False, detail=facts.image_problem, fix=fix)]
     if facts.unreadable:
         detail = f"a sandbox's user cannot read {', '.join(facts.unreadable)}"
         fix = f"chmod -R o+rX {' '.join(facts.unreadable)}, or use an interpreter below /usr"

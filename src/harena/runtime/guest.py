@@ -1,15 +1,23 @@
-"""What is sent into a template: the sources of the modules that run there, and the few lines that load them."""
+"""What is sent into a template: the few modules that run there, and the lines that load them.
+
+Modules go compiled, without docstrings, if the image's interpreter is of the same version, and as source besides:
+a template that compiles nothing is smaller, and every sandbox is a copy of it.
+"""
 
 from __future__ import annotations
 
 import functools
 import marshal
 import os
+from _frozen_importlib_external import MAGIC_NUMBER  # type: ignore[import-not-found]
 
 MODULES = (
     "harena.runtime.warm",  # first: it notes which modules a program would find
+    "harena.runtime.warm_end",
     "harena.runtime.kernel.syscalls",
     "harena.runtime.kernel.namespaces",
+    "harena.runtime.kernel.numbers",
+    "harena.runtime.kernel.batch",
     "harena.runtime.kernel.mounts",
     "harena.runtime.kernel.privileges",
     "harena.runtime.kernel.seccomp",
@@ -23,10 +31,11 @@ MODULES = (
 )
 
 # Runs at the top of `python3 -c`, so that a warm program has as few frames above it as can be. Descriptor 4 holds
-# the sources. `harena` and its packages are empty modules here: nothing of the real package exists in an image.
+# the modules. `harena` and its packages are empty modules here: nothing of the real package exists in an image.
 BOOTSTRAP = """\
 def load():
     import marshal, os, sys
+    import _frozen_importlib_external
     chunks = []
     while True:
         chunk = os.read(4, 1 << 20)
@@ -41,13 +50,17 @@ def load():
         sys.modules[name] = package
     sys.modules["harena"].runtime = sys.modules["harena.runtime"]
     sys.modules["harena.runtime"].kernel = sys.modules["harena.runtime.kernel"]
-    for name, source in marshal.loads(b"".join(chunks)):
+    magic, compiled, sources = marshal.loads(b"".join(chunks))
+    same = magic == _frozen_importlib_external.MAGIC_NUMBER
+    for name, code in marshal.loads(compiled if same else sources):
         module = kind(name)
         module.__file__ = "<" + name + ">"
         sys.modules[name] = module
         parent, _, leaf = name.rpartition(".")
         setattr(sys.modules[parent], leaf, module)
-        exec(compile(source, module.__file__, "exec", dont_inherit=True), module.__dict__)
+        if not same:
+            code = compile(code, module.__file__, "exec", dont_inherit=True, optimize=2)
+        exec(code, module.__dict__)
     return sys.modules["harena.runtime.template"].serve, sys.modules["harena.runtime.warm"].execute
 serve, execute = load()
 execute(serve())
@@ -56,10 +69,12 @@ execute(serve())
 
 @functools.cache
 def bundle() -> bytes:
-    """The sources, as what BOOTSTRAP reads."""
+    """The modules, as what BOOTSTRAP reads."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    sources = []
+    sources, compiled = [], []
     for name in MODULES:
         with open(os.path.join(package, *name.split(".")[1:]) + ".py", encoding="utf-8") as file:
-            sources.append((name, file.read()))
-    return marshal.dumps(sources, 2)
+            source = file.read()
+        sources.append((name, source))
+        compiled.append((name, compile(source, f"<{name}>", "exec", dont_inherit=True, optimize=2)))
+    return marshal.dumps((MAGIC_NUMBER, marshal.dumps(compiled), marshal.dumps(sources, 2)), 2)

@@ -10,8 +10,11 @@ import sys
 import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from harena.core.errors import HostUnsupportedError
 from harena.runtime import probes
+from harena.runtime.image import default_image
 from harena.runtime.kernel import cgroups
 
 DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -52,7 +55,10 @@ class HostFacts:
     python: tuple[int, int] = (3, 12)
     executable: str = "/usr/bin/python3"
     unreadable: tuple[str, ...] = ()
-    """parts of the interpreter that a sandbox's user could not read"""
+    """parts of the default image that a sandbox's user could not read"""
+    image_problem: str = ""
+    """why this interpreter cannot be shown inside a sandbox"""
+    machine: str = "x86_64"
 
 
 def examine() -> HostFacts:
@@ -60,6 +66,7 @@ def examine() -> HostFacts:
     backend = cgroups.detect()
     status = _status()
     scope = cgroups.delegated_command(["spawner"], cgroups.probe_delegation(backend))
+    parts, image_problem = _image_parts()
     return HostFacts(
         kernel=platform.release(),
         uid=os.geteuid(),
@@ -76,7 +83,9 @@ def examine() -> HostFacts:
         missing_devices=tuple(f"/dev/{name}" for name in DEVICES if not _is_device(f"/dev/{name}")),
         python=sys.version_info[:2],
         executable=os.path.realpath(sys.executable),
-        unreadable=tuple(path for path in _interpreter_parts() if not readable_by_others(path, uid=os.geteuid())),
+        unreadable=tuple(path for path in parts if not readable_by_others(path, uid=os.geteuid())),
+        image_problem=image_problem,
+        machine=platform.machine(),
     )
 
 
@@ -126,13 +135,14 @@ def _is_device(path: str) -> bool:
         return False
 
 
-def _interpreter_parts() -> list[str]:
-    """The executable, its standard library and its shared objects (not those of packages that the caller loaded)."""
-    mapped = {line.split()[-1] for line in _read("/proc/self/maps").splitlines() if ".so" in line}
-    libraries = {path for path in mapped if path.startswith((sys.base_prefix + "/lib/lib", "/usr/lib/", "/lib"))}
-    stdlib = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")]
-    paths = [os.path.realpath(sys.executable), *stdlib, *sorted(libraries)]
-    return list(dict.fromkeys(path for path in paths if path and os.path.isabs(path)))
+def _image_parts() -> tuple[list[str], str]:
+    """(what the default image shows of the host, and its interpreter; why there can be no such image)."""
+    try:
+        image = default_image(Path("/"))
+    except HostUnsupportedError as error:
+        return [], str(error)
+    directories = [source for source, _, _, is_file in image.trees if not is_file]
+    return [*directories, sysconfig.get_path("stdlib"), os.path.realpath(sys.executable)], ""
 
 
 def readable_by_others(path: str, *, uid: int) -> bool:

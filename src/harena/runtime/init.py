@@ -21,14 +21,16 @@ from __future__ import annotations
 import _signal
 import _socket
 import errno
+import fcntl
 import marshal
 import os
+import resource
 import select
 import signal
 import struct
 
-from harena.runtime import files, trees, warm
-from harena.runtime.kernel import privileges, signals
+from harena.runtime import files, launch, trees, warm
+from harena.runtime.kernel import privileges
 from harena.runtime.kernel.syscalls import close_from
 
 READY = b"R"
@@ -50,6 +52,7 @@ class Base:
         self.environment = environment
         self.python = python
         self.is_warm = is_warm
+        self.poll = select.poll()
 
 
 class Become(BaseException):
@@ -66,6 +69,8 @@ def serve(connection: _socket.socket, base: Base) -> object:
         _Init(connection, base).loop()
     except Become as become:
         return become.plan
+    except Exception as error:  # whatever it is, the owner shall read it: nobody else is here
+        connection.send(FAILED + ("init: %s: %s" % (type(error).__name__, error)).encode()[:1000])  # noqa: UP031
     finally:
         if os.getpid() == 1:
             os._exit(0)
@@ -79,15 +84,10 @@ class _Init:
         self.running: dict[int, tuple[int, bool, bool]] = {}  # pid -> (exec number, is a leader, was warm)
         self.reports: dict[int, tuple[int, int]] = {}  # pipe -> (exec number, leader's pid)
         self.terminating = False
-        _signal.pthread_sigmask(_signal.SIG_BLOCK, [signal.SIGCHLD])
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        self.ended = signals.open_child_signal()
-        self.oom_adjust = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
-        self.nothing = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
-        self.poll = select.poll()
-        self.poll.register(connection.fileno(), select.POLLIN)
-        self.poll.register(self.ended, select.POLLIN)
-        connection.send(READY)
+        self.ended = launch.ENDED
+        self.oom_adjust = launch.OOM_ADJUST
+        self.nothing = launch.NOTHING
+        self.poll = base.poll
 
     def loop(self) -> None:
         """One event after the other."""
@@ -270,8 +270,6 @@ class _Init:
 
     def _exec_on_terminal(self, program: str, argv: list[str], environment: dict[str, str], stdio: list[int]) -> None:
         try:
-            import fcntl
-
             os.setsid()
             for target, source in enumerate(_above(stdio)):
                 os.dup2(source, target)
@@ -395,8 +393,6 @@ def _above(descriptors: list[int], floor: int = 3) -> list[int]:
     """The same files at numbers >= `floor`, so that dup2 to the low ones overwrites none of them."""
     if min(descriptors, default=floor) >= floor:
         return descriptors
-    import fcntl
-
     return [
         descriptor if descriptor >= floor else fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, floor)
         for descriptor in descriptors
@@ -423,6 +419,4 @@ def _find(program: str, path: str) -> str | None:
 
 
 def _limit_cpu(pid: int, seconds: int) -> None:
-    import resource
-
     resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, seconds + 1))

@@ -1,37 +1,41 @@
 """The launch: what is done to a process so that it becomes a template, and to a template's fork so that it becomes a
 sandbox. Each step is one line of one of the two lists; every failure names its step.
 
-A template (once per image): a fork of the spawner in new user, mount, pid, net, ipc, uts and cgroup namespaces.
+A template (once per image): a fork of the spawner in new user, mount, pid, ipc, uts and cgroup namespaces.
 
-    await_map -> become_root -> private_mounts -> new_root -> trees -> links_and_files -> own_proc -> pivot
+    await_map -> become_root -> private_mounts -> open_trees -> new_root -> trees -> links_and_files -> own_proc -> pivot
     -> nest_user_namespace -> read_only_root -> (exec of the image's interpreter, see template)
 
 The second user namespace locks every mount that the first one made: not even the template's own privilege can make
-/usr writable again or look below a mount.
+/usr writable again or look below a mount. The template's network namespace is made with it, so that it may come back
+to it (see network.Recycled).
 
 A sandbox (once per life): a fork of its template in new mount, pid, net, ipc, uts and cgroup namespaces. It is in the
 template's root already and adds only what is its own.
 
-    writable -> proc -> terminals -> hostname -> loopback -> rlimits -> capabilities -> seccomp -> workdir
+    network namespace -> channel, everything else closed -> writable directories -> proc (sys read-only) -> terminals
+    -> hostname -> loopback -> init's descriptors -> rlimits -> capabilities -> seccomp -> "ready"
 """
 
 from __future__ import annotations
 
 import os
+import resource
+import struct
 
-from harena.runtime.kernel import mounts, namespaces, network, privileges, seccomp
+from harena.runtime.kernel import batch, mounts, namespaces, network, privileges, seccomp, signals
+from harena.runtime.kernel.numbers import NUMBERS
 from harena.runtime.kernel.syscalls import StepError
 
 TEMPLATE_FLAGS = (
     namespaces.NEWUSER
     | namespaces.NEWNS
     | namespaces.NEWPID
-    | namespaces.NEWNET
     | namespaces.NEWIPC
     | namespaces.NEWUTS
     | namespaces.NEWCGROUP
 )
-SANDBOX_FLAGS = TEMPLATE_FLAGS & ~namespaces.NEWUSER
+SANDBOX_FLAGS = (TEMPLATE_FLAGS & ~namespaces.NEWUSER) | namespaces.NEWNET
 
 WRITABLE = (("tmp", "/tmp", 0o1777), ("workspace", "/workspace", 0o755), ("data", "/data", 0o755),
             ("root", "/root", 0o700), ("shm", "/dev/shm", 0o1777))  # fmt: skip
@@ -46,7 +50,7 @@ class TemplateRoot:
     """
 
     def __init__(self, plan: dict[str, object], trees: list[tuple[object, str, bool, bool]], map_ready: int) -> None:
-        self.trees = trees
+        self.trees = list(trees)
         self.links: list[tuple[str, str]] = plan["links"]  # type: ignore[assignment]
         self.files: list[tuple[str, bytes, int]] = plan["files"]  # type: ignore[assignment]
         self.directories: list[str] = plan["directories"]  # type: ignore[assignment]
@@ -68,6 +72,14 @@ def _private_mounts(_: TemplateRoot) -> None:
     mounts.make_private()
 
 
+def _open_trees(root: TemplateRoot) -> None:
+    # before anything is mounted, which could hide them
+    for position, (source, target, read_only, is_file) in enumerate(root.trees):
+        if not isinstance(source, int):
+            descriptor = mounts.clone_tree(str(source), read_only=read_only, devices=is_file)
+            root.trees[position] = (descriptor, target, read_only, is_file)
+
+
 def _new_root(_: TemplateRoot) -> None:
     os.umask(0o022)
     mounts.mount(b"root", b"/tmp", b"tmpfs", mounts.NOSUID, b"mode=755,size=16m,nr_inodes=4096")
@@ -78,21 +90,17 @@ def _new_root(_: TemplateRoot) -> None:
 
 
 def _trees(root: TemplateRoot) -> None:
-    for source, target, read_only, is_file in root.trees:
+    for source, target, _read_only, is_file in root.trees:
         inside = "/tmp" + target
-        if isinstance(source, int):
-            descriptor = source
-        else:
-            descriptor = mounts.clone_tree(str(source), read_only=read_only, devices=is_file)
         try:
             if is_file:
                 os.makedirs(os.path.dirname(inside), exist_ok=True)
                 os.close(os.open(inside, os.O_CREAT | os.O_WRONLY, 0o644))
             else:
                 os.makedirs(inside, exist_ok=True)
-            mounts.attach_tree(descriptor, os.fsencode(inside))
+            mounts.attach_tree(source, os.fsencode(inside))  # type: ignore[arg-type]
         finally:
-            os.close(descriptor)
+            os.close(source)  # type: ignore[arg-type]
 
 
 def _links_and_files(root: TemplateRoot) -> None:
@@ -120,7 +128,7 @@ def _pivot(_: TemplateRoot) -> None:
 
 
 def _nest_user_namespace(_: TemplateRoot) -> None:
-    namespaces.unshare(namespaces.NEWUSER | namespaces.NEWNS)
+    namespaces.unshare(namespaces.NEWUSER | namespaces.NEWNS | namespaces.NEWNET)
     namespaces.map_identity("self", 0, 0, 0)
 
 
@@ -134,6 +142,7 @@ TEMPLATE_STEPS = (
     _await_map,
     _become_root,
     _private_mounts,
+    _open_trees,
     _new_root,
     _trees,
     _links_and_files,
@@ -144,88 +153,121 @@ TEMPLATE_STEPS = (
 )
 
 
-class SandboxRoot:
-    """What `launch.SANDBOX_STEPS` work on: one sandbox's own settings, and what its template has prepared."""
+# -- sandboxes -----------------------------------------------------------------------------------------------------
+
+CONTROL, ENDED, OOM_ADJUST, NOTHING = 3, 4, 5, 6  # the descriptors that a sandbox's init starts with
+_AT_FDCWD = -100
+_PROC_FLAGS = mounts.NOSUID | mounts.NODEV | mounts.NOEXEC
+_SCRATCH_FLAGS = mounts.NOSUID | mounts.NODEV
+_SIGCHLD = 17
+
+
+class SandboxLaunch:
+    """The calls that make a fork of a template a sandbox of one kind; prepared in the template, made in the fork."""
 
     def __init__(self, settings: dict[str, object], filter_: seccomp.Filter) -> None:
-        self.tmpfs_options: bytes = settings["tmpfs"]  # type: ignore[assignment]
-        self.hostname: bytes = settings["hostname"]  # type: ignore[assignment]
-        self.rlimits: list[tuple[int, int]] = settings["rlimits"]  # type: ignore[assignment]
         self.own_users: bool = settings["own_users"]  # type: ignore[assignment]
-        self.workdir: str = settings["workdir"]  # type: ignore[assignment]
-        self.filter = filter_
+        self._batch = batch.Batch()
+        self._own_channel(settings)
+        self._own_files(settings["tmpfs"])  # type: ignore[arg-type]
+        self._own_proc()
+        self._own_names(settings["hostname"])  # type: ignore[arg-type]
+        self._own_loopback()
+        self._init_descriptors()
+        self._limits(settings["rlimits"])  # type: ignore[arg-type]
+        self._lock_down(filter_)
+        self._batch.seal()
 
+    def _call(self, step: str, name: str, *arguments: int | bytes | None) -> int:
+        return self._batch.add(step, NUMBERS[name], *arguments)
 
-_BINDS = tuple((os.fsencode(_SCRATCH.decode() + "/" + name), os.fsencode(target)) for name, target, _ in WRITABLE)
+    def _own_channel(self, _: dict[str, object]) -> None:
+        self._setns = self._call("enter network namespace", "setns", -1, namespaces.NEWNET)
+        self._dup = self._call("channel", "dup3", -1, CONTROL, os.O_CLOEXEC)
+        self._call("close everything else", "close_range", CONTROL + 1, 0xFFFFFFFF, 0)
 
+    def _own_files(self, options: bytes) -> None:
+        self._mount("writable", b"sandbox", _SCRATCH, b"tmpfs", _SCRATCH_FLAGS, options)
+        for name, target, mode in WRITABLE:
+            source = _SCRATCH + b"/" + name.encode()
+            self._call("mkdir " + target, "mkdirat", _AT_FDCWD, source, mode)
+            if mode & 0o1000:  # mkdir obeys the umask
+                self._call("chmod " + target, "fchmodat", _AT_FDCWD, source, mode)
+            self._mount("bind " + target, source, target.encode(), None, mounts.BIND)
+        self._call("hide scratch", "umount2", _SCRATCH, mounts.DETACH)
 
-def _own_users(root: SandboxRoot) -> None:
-    if root.own_users:  # processes are counted per user namespace where there is no pids cgroup
-        privileges.set_dumpable(True)
-        namespaces.map_identity("self", 0, 0, 0)
-        privileges.set_dumpable(False)
+    def _own_proc(self) -> None:
+        self._mount("proc", b"proc", b"/proc", b"proc", _PROC_FLAGS)
+        self._mount("proc/sys", b"/proc/sys", b"/proc/sys", None, mounts.BIND)
+        self._mount(
+            "proc/sys read-only", b"none", b"/proc/sys", None, mounts.REMOUNT | mounts.BIND | mounts.RDONLY | _PROC_FLAGS
+        )
+        self._mount(
+            "terminals",
+            b"devpts",
+            b"/dev/pts",
+            b"devpts",
+            mounts.NOSUID | mounts.NOEXEC,
+            b"newinstance,ptmxmode=0666,mode=0620",
+        )
 
+    def _own_names(self, hostname: bytes) -> None:
+        self._call("hostname", "sethostname", hostname, len(hostname))
 
-def _writable(root: SandboxRoot) -> None:
-    mounts.mount(b"sandbox", _SCRATCH, b"tmpfs", mounts.NOSUID | mounts.NODEV, root.tmpfs_options)
-    for (name, _target, mode), (source, target) in zip(WRITABLE, _BINDS):
-        os.mkdir(source, mode)
-        if mode & 0o1000:
-            os.chmod(source, mode)
-        mounts.bind(source, target)
-    mounts.unmount(_SCRATCH)
+    def _own_loopback(self) -> None:
+        self._loopback = (
+            (self._call("loopback socket", "socket", 2, 2 | os.O_CLOEXEC, 0), NUMBERS["socket"]),
+            (
+                self._call("loopback up", "ioctl", CONTROL + 1, network.SET_FLAGS, network.LOOPBACK_UP),
+                NUMBERS["ioctl"],
+            ),
+            (self._call("loopback socket", "close", CONTROL + 1), NUMBERS["close"]),
+        )
 
+    def _init_descriptors(self) -> None:
+        self._call("SIGCHLD", "rt_sigaction", _SIGCHLD, bytes(32), None, 8)
+        self._call("signalfd", "signalfd4", -1, signals.CHILD_MASK, 8, os.O_CLOEXEC | os.O_NONBLOCK)
+        path, flags = b"/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC
+        self._call("oom_score_adj", "openat", _AT_FDCWD, path, flags, 0)
+        self._call("/dev/null", "openat", _AT_FDCWD, b"/dev/null", os.O_RDWR | os.O_CLOEXEC, 0)
 
-def _proc(_: SandboxRoot) -> None:
-    mounts.mount(b"proc", b"/proc", b"proc", mounts.NOSUID | mounts.NODEV | mounts.NOEXEC)
+    def _limits(self, rlimits: list[tuple[int, int]]) -> None:
+        for which, value in rlimits:
+            hard = resource.getrlimit(which)[1]
+            if hard != resource.RLIM_INFINITY:
+                value = min(value, hard)
+            self._call("rlimit %d" % which, "prlimit64", 0, which, struct.pack("<QQ", value, value), None)  # noqa: UP031
 
+    def _lock_down(self, filter_: seccomp.Filter) -> None:
+        self._call("capabilities", "capset", privileges.CAPSET_HEADER, privileges.CAPSET_NOTHING)
+        self._call("workdir", "chdir", b"/")
+        self._call("seccomp", "prctl", seccomp.PR_SET_SECCOMP, seccomp.MODE_FILTER, filter_.address)
+        self._call("ready", "sendto", CONTROL, b"R", 1, 0, None, 0)
 
-def _terminals(_: SandboxRoot) -> None:
-    mounts.mount(b"devpts", b"/dev/pts", b"devpts", mounts.NOSUID | mounts.NOEXEC, b"newinstance,ptmxmode=0666,mode=0620")
+    def _mount(
+        self, step: str, source: bytes, target: bytes, kind: bytes | None, flags: int, options: bytes | None = None
+    ) -> None:
+        self._call(step, "mount", source, target, kind, flags, options)
 
+    def prepare(self, channel: int, network_namespace: int) -> int:
+        """Before the fork: its channel and, or -1 for a new one, its network namespace. Gives the clone flags."""
+        reuse = network_namespace >= 0
+        self._batch.patch(self._dup, 0, channel)
+        self._batch.patch(self._setns, -1, NUMBERS["setns" if reuse else "getppid"])
+        self._batch.patch(self._setns, 0, network_namespace)
+        for index, number in self._loopback:
+            self._batch.patch(index, -1, NUMBERS["getppid"] if reuse else number)
+        flags = SANDBOX_FLAGS & ~namespaces.NEWNET if reuse else SANDBOX_FLAGS
+        return flags | (namespaces.NEWUSER if self.own_users else 0)
 
-def _hostname(root: SandboxRoot) -> None:
-    namespaces.set_hostname(root.hostname)
-
-
-def _loopback(_: SandboxRoot) -> None:
-    network.loopback_up()
-
-
-def _rlimits(root: SandboxRoot) -> None:
-    import resource
-
-    for which, value in root.rlimits:
-        _soft, hard = resource.getrlimit(which)
-        if hard != resource.RLIM_INFINITY and value > hard:
-            value = hard
-        resource.setrlimit(which, (value, value))
-
-
-def _capabilities(_: SandboxRoot) -> None:
-    privileges.drop_capabilities()
-
-
-def _seccomp(root: SandboxRoot) -> None:
-    root.filter.load()
-
-
-def _workdir(root: SandboxRoot) -> None:
-    os.chdir(root.workdir)
-
-
-SANDBOX_STEPS = (
-    _own_users,
-    _writable,
-    _proc,
-    _terminals,
-    _hostname,
-    _loopback,
-    _rlimits,
-    _capabilities,
-    _seccomp,
-    _workdir,
-)
+    def run(self) -> None:
+        """In the fork: make the calls. Raises StepError."""
+        if self.own_users:  # processes are counted per user namespace where there is no pids cgroup
+            privileges.set_dumpable(True)
+            namespaces.map_identity("self", 0, 0, 0)
+            privileges.forbid_gains()  # a new user namespace starts with every privilege again
+            privileges.set_dumpable(False)
+        self._batch.run()
 
 
 def apply(steps: tuple[object, ...], root: object) -> None:

@@ -31,7 +31,7 @@ class Order:
 
     number: int
     template: int
-    settings: dict[str, object]
+    settings: bytes
     limits: Limits
     channel: socket.socket
     created: asyncio.Future[None]

@@ -6,6 +6,7 @@ It owns one spawner, a template for each (image, blueprint) that was asked for, 
 from __future__ import annotations
 
 import asyncio
+import marshal
 import os
 import resource
 import socket
@@ -216,14 +217,16 @@ class LinuxRuntime:
         try:
             await created
             await sandbox.ready
-        except BaseException:
+        except BaseException as error:
             self._sandboxes.pop(sandbox.number, None)
-            sandbox.abandon()
+            said = sandbox.abandon()
+            if said and isinstance(error, PlatformError):
+                raise PlatformError(f"sandbox start: {said}", step=said.partition(":")[0]) from None
             raise
         return sandbox
 
 
-def _settings(limits: Limits, template: _Template) -> tuple[dict[str, object], tuple[int | None, int | None, float | None]]:
+def _settings(limits: Limits, template: _Template) -> tuple[bytes, tuple[int | None, int | None, float | None]]:
     """(what the template's fork is told, what its cgroups are given)."""
     unenforced = {name for name, how in template.enforcement.items() if how.startswith(("rlimit", "not enforced"))}
     rlimits = [(resource.RLIMIT_NOFILE, limits.open_files), (resource.RLIMIT_CORE, 0)]
@@ -238,9 +241,8 @@ def _settings(limits: Limits, template: _Template) -> tuple[dict[str, object], t
         "hostname": _HOSTNAME,
         "rlimits": rlimits,
         "own_users": own_users,
-        "workdir": "/",
     }
-    return settings, (limits.memory_bytes, limits.pids, limits.cpu)
+    return marshal.dumps(settings, 2), (limits.memory_bytes, limits.pids, limits.cpu)
 
 
 def _enforcement(described: Mapping[str, str]) -> dict[str, str]:

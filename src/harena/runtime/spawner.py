@@ -241,7 +241,7 @@ class Spawner:
         self,
         number: int,
         template_number: int,
-        settings: dict[str, object],
+        settings: bytes,
         limits: tuple[int | None, int | None, float | None],
         channel: int,
     ) -> None:

@@ -5,7 +5,8 @@ It is pid 1 of a pid namespace of its own, so its death ends every sandbox below
 (see guest) and on descriptor 3 its control socket. Messages from the spawner are marshal, to it fixed structs:
 
     configure  first message: {"warm": [module...] | None, "filter": BPF, "environment": {...}, "python": path}
-    fork       (number, settings) with the sandbox's socket; answer ANSWER(number, errno) + step, with the pidfd
+    fork       (number, marshalled settings) with the sandbox's socket; answer ANSWER(number, errno) + step, or with
+               the pidfd
 
 It never reaps: SIGCHLD is ignored, so that a sandbox's end costs it nothing.
 """
@@ -16,13 +17,14 @@ import _socket
 import gc
 import marshal
 import os
+import select
 import signal
 import struct
 import sys
 
 from harena.runtime import init, launch, warm
-from harena.runtime.kernel import namespaces, privileges, seccomp
-from harena.runtime.kernel.syscalls import StepError, close_from
+from harena.runtime.kernel import namespaces, network, privileges, seccomp
+from harena.runtime.kernel.syscalls import StepError
 
 ANSWER = struct.Struct("<Ii")
 _CONTROL = 3
@@ -45,49 +47,82 @@ def serve() -> object:
     privileges.die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # as every fork wants it
     base = init.Base(configuration["environment"], configuration["python"], modules is not None)
     del configuration, modules, warmth
     sys.stdout.flush()
     gc.collect()
     gc.freeze()
     gc.disable()
+    _copy_text_at_fork()
     control.send(ANSWER.pack(0, 0))
-    return _fork_on_request(control, filter_, base)
+    try:
+        return _fork_on_request(control, filter_, base)
+    except Exception as error:  # whatever it is, the spawner shall be told: nobody else can be
+        control.send(ANSWER.pack(0, 1) + ("template: %s: %s" % (type(error).__name__, error)).encode()[:4000])  # noqa: UP031
+        os._exit(1)
+
+
+def _copy_text_at_fork() -> None:
+    """Have forks inherit the page tables of the interpreter's own text, instead of faulting each page in again.
+
+    Linux skips private file mappings at fork unless something was written to them; so one byte of each is written,
+    with the value that it has. A kernel that forbids this (proc_mem.restrict_write) leaves things as they were.
+    """
+    try:
+        with open("/proc/self/maps", encoding="ascii", errors="replace") as maps:
+            lines = [line.split() for line in maps]
+        memory = os.open("/proc/self/mem", os.O_RDWR | os.O_CLOEXEC)
+        try:
+            for fields in lines:
+                if len(fields) > 5 and fields[5].startswith("/") and fields[1][0] == "r" and fields[1][3] == "p":
+                    start = int(fields[0].partition("-")[0], 16)
+                    os.pwrite(memory, os.pread(memory, 1, start), start)
+        finally:
+            os.close(memory)
+    except OSError:
+        return
 
 
 def _fork_on_request(control: _socket.socket, filter_: seccomp.Filter, base: init.Base) -> object:
+    launches: dict[bytes, launch.SandboxLaunch] = {}
+    networks = network.Recycled()
+    look = select.poll()
+    base.poll = select.poll()  # init's; made here so that forks need not
+    base.poll.register(launch.CONTROL, select.POLLIN)
+    base.poll.register(launch.ENDED, select.POLLIN)
+    space = _socket.CMSG_SPACE(4)
     while True:
-        message, ancillary, _flags, _address = control.recvmsg(
-            _MESSAGE_BYTES, _socket.CMSG_SPACE(4), _socket.MSG_CMSG_CLOEXEC
-        )
+        message, ancillary, _flags, _address = control.recvmsg(_MESSAGE_BYTES, space, _socket.MSG_CMSG_CLOEXEC)
         if not message:
             os._exit(0)  # the spawner has gone
         number, settings = marshal.loads(message)  # noqa: S302 (from our own spawner)
         channel = struct.unpack("i", ancillary[0][2])[0]
+        made = launches.get(settings)
+        if made is None:
+            made = launches[settings] = launch.SandboxLaunch(marshal.loads(settings), filter_)  # noqa: S302
+        used = None if made.own_users else networks.take(look)
         try:
-            pid, pidfd = namespaces.clone(
-                launch.SANDBOX_FLAGS | (namespaces.NEWUSER if settings["own_users"] else 0)
-            )
+            pid, pidfd = namespaces.clone(made.prepare(channel, used[0] if used else -1))
         except StepError as error:
             control.send(ANSWER.pack(number, error.errno or 1) + str(error).encode())
             os.close(channel)
             continue
         if pid == 0:
-            return _become_sandbox(channel, settings, filter_, base)
+            return _become_sandbox(made, control, channel, base)
         control.sendmsg(
             [ANSWER.pack(number, 0)], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", pidfd))]
         )
-        os.close(pidfd)
+        if made.own_users or not networks.give(used, pid, pidfd):
+            os.close(pidfd)
         os.close(channel)
 
 
-def _become_sandbox(channel: int, settings: dict[str, object], filter_: seccomp.Filter, base: init.Base) -> object:
-    os.dup2(channel, _CONTROL, inheritable=False)
-    close_from(_CONTROL + 1)
-    connection = _socket.socket(fileno=_CONTROL)
+def _become_sandbox(made: launch.SandboxLaunch, control: _socket.socket, channel: int, base: init.Base) -> object:
     try:
-        launch.apply(launch.SANDBOX_STEPS, launch.SandboxRoot(settings, filter_))
+        made.run()  # `control` is the sandbox's own channel afterwards: it has taken over the descriptor
     except StepError as error:
-        connection.send(init.FAILED + str(error).encode())
+        os.dup2(channel, launch.CONTROL)
+        control.send(init.FAILED + str(error).encode())
         os._exit(1)
-    return init.serve(connection, base)
+    return init.serve(control, base)

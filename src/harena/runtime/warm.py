@@ -1,4 +1,415 @@
-def prepare(modules): return None
-def plan(*a): return None
-def become(plan): pass
-def execute(plan): pass
+"""Warm programs: a fork of a started interpreter becomes what `python FILE`, `-c CODE` or `-m MODULE` would be.
+
+Runs inside a sandbox's interpreter, so: standard library only, any Python 3 from 3.8 on, as few imports as possible
+(each costs memory in every sandbox), and its top level runs before any other module of ours is loaded, because it
+notes what a plain start leaves behind. `docs/explanation/warm-exec.md` says how the pieces work, what is taken to a
+real start instead, and what still differs.
+
+    prepare(modules)                     in the template: import what shall be warm, remember what a start looks like
+    plan(argv, env, base_env, cwd)       in init: a Plan, or None = only a real start is right
+    become(plan)                         in the forked child: argv, path, streams, signals, __main__ ...
+    execute(plan)                        then: leave every frame of ours, run, end as the interpreter would (warm_end)
+"""
+from __future__ import annotations
+
+import builtins
+import os
+import sys
+
+_LOADED = list(sys.modules)
+_STARTED = frozenset(_LOADED[: _LOADED.index("harena")] if "harena" in _LOADED else _LOADED)  # what came before us
+_START_MAIN = [name for name in sys.modules["__main__"].__dict__ if name[:2] == "__"]
+
+import _signal  # noqa: E402 (after the note above)
+import gc  # noqa: E402
+import io  # noqa: E402
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_OLDEST, _NEWEST = (3, 8), (3, 14)  # versions whose start this file knows: oldest <= version < newest
+_FIXED_NAMES = frozenset({"HOME", "TZ", "TZDIR", "LANG", "LANGUAGE", "LOCPATH", "GLIBC_TUNABLES", "GCONV_PATH"})
+_FIXED_PREFIXES = ("PYTHON", "LC_", "LD_", "MALLOC_")
+_LIBRARY_PREFIXES = ("OMP_", "OPENBLAS_", "GOTO_", "MKL_", "BLIS_", "KMP_", "GOMP_", "NPY_", "NUMPY_", "NUMEXPR_",
+                     "TORCH_", "PYTORCH_", "CUDA_", "NVIDIA_", "MPL", "TF_", "XLA_", "JAX_", "HF_")  # fmt: skip
+_INTERPRETER_LETTERS = "0123456789."
+
+
+class Baseline:
+    """What a program that was really started (and imported the warm modules) would find."""
+
+    modules: frozenset[str] = frozenset()
+    """names in sys.modules"""
+    shadowable: frozenset[str] = frozenset()
+    """top-level modules that only the warm list loaded; a file of that name beside a program would have won"""
+    early_directories: tuple[str, ...] = ()
+    """entries of sys.path that are searched before the standard library"""
+    library_places: tuple[str, ...] = ()
+    """the others, each with a slash at its end"""
+    stamps: tuple[tuple[str, int], ...] = ()
+    """(directory, mtime in ns; 0 = absent) for every directory that a start looks at"""
+    executable = ""
+    executable_real = ""
+    environment: dict[str, str] = {}
+    """os.environ as the start left it"""
+    observed: frozenset[str] = frozenset()
+    """environment variables that warm modules read while they were imported"""
+    path: list[str] = []
+    adds_directory = True
+    """sys.path gets the program's directory (not so with PYTHONSAFEPATH)"""
+    meta_path: list[object] = []
+    path_hooks: list[object] = []
+    caches: frozenset[str] = frozenset()
+    hooks: dict[str, object] = {}
+    """sys attributes that a program may find changed by site hooks"""
+    streams: tuple[tuple[str, str], ...] = ()
+    """(encoding, errors) of stdin, stdout, stderr"""
+    unbuffered = False
+    thresholds = (700, 10, 10)
+    main_loader: object = None
+
+
+class Plan:
+    """How to run one program."""
+
+    def __init__(self, kind: str, target: str, argv: list[str], rest: list[str]) -> None:
+        self.kind = kind
+        """ "file", "code" or "module" """
+        self.target = target
+        self.argv = argv
+        """the request's, as they are"""
+        self.rest = rest
+        """arguments of the program itself"""
+        self.unbuffered = False
+        self.executable = ""
+        self.environment: dict[str, str] = {}
+        """the request's, for a real start"""
+        self.added: dict[str, str] = {}
+        """variables that a start itself adds (C locale coercion, site hooks)"""
+        self.main: dict[str, object] = {}
+        self.baseline = Baseline()
+
+
+_baseline: Baseline | None = None
+_launch: Callable[[Plan], None] | None = None  # warm_end's: in the child its module is no longer found by import
+
+
+# -- in the template ---------------------------------------------------------------------------------------------------
+
+
+def prepare(modules: list[str]) -> Baseline:
+    """Import `modules` as a program would and note what a start looks like. Raises ImportError, saying which one."""
+    global _baseline, _launch
+    found = Baseline()
+    found.hooks = {
+        name: getattr(sys, name)
+        for name in ("excepthook", "displayhook", "unraisablehook", "breakpointhook", "dont_write_bytecode")
+    }
+    found.environment = dict(os.environ)
+    found.adds_directory = bool(sys.path) and sys.path[0] == ""
+    if found.adds_directory:
+        del sys.path[0]  # nothing of the working directory may become part of a template
+    ours = {name: module for name, module in sys.modules.items() if name not in _STARTED}
+    for name in ours:
+        del sys.modules[name]
+    _detach_from_parents(ours)
+    found.observed = _import_all(modules)
+    for name, module in list(sys.modules.items()):
+        if isinstance(module, type(sys)):
+            module.__dict__.pop("__warningregistry__", None)
+        if name == "linecache":
+            module.clearcache()
+    found.modules = frozenset(sys.modules)
+    found.shadowable = frozenset(name.partition(".")[0] for name in found.modules - _STARTED)
+    for name, module in ours.items():
+        sys.modules.setdefault(name, module)
+    _note_interpreter(found)
+    from harena.runtime import warm_end
+
+    warm_end.prepare()
+    _launch = warm_end.launch
+    _baseline = found
+    return found
+
+
+def _import_all(modules: list[str]) -> frozenset[str]:
+    """Import them; gives the environment variables that were read meanwhile."""
+    seen: set[object] = set()
+
+    class Observed(dict):  # type: ignore[type-arg]
+        def __getitem__(self, key: object) -> object:
+            seen.add(key)
+            return dict.__getitem__(self, key)
+
+    held = os.environ._data  # type: ignore[attr-defined]
+    os.environ._data = Observed(held)  # type: ignore[attr-defined]
+    try:
+        for name in modules:
+            try:
+                __import__(name)
+            except BaseException as error:
+                raise ImportError(
+                    "warm module %r cannot be imported in this image: %s: %s; install it in the blueprint or take it "  # noqa: UP031
+                    "off the warm list" % (name, type(error).__name__, error)
+                ) from error
+    finally:
+        held.clear()
+        held.update(os.environ._data)  # type: ignore[attr-defined]
+        os.environ._data = held  # type: ignore[attr-defined]
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()  # or every program would print it again
+    return frozenset(os.fsdecode(key) for key in seen if isinstance(key, bytes))
+
+
+def _note_interpreter(found: Baseline) -> None:
+    found.executable = sys.executable
+    found.executable_real = os.path.realpath(sys.executable)
+    found.path = list(sys.path)
+    found.meta_path = list(sys.meta_path)
+    found.path_hooks = list(sys.path_hooks)
+    found.caches = frozenset(sys.path_importer_cache)
+    library = os.path.dirname(os.__file__)
+    places = found.path.index(library) if library in found.path else len(found.path)
+    found.early_directories = tuple(place for place in found.path[:places] if not place.endswith(".zip"))
+    found.library_places = tuple(place + "/" for place in found.path if place not in found.early_directories)
+    watched = list(found.path)
+    user_site = getattr(sys.modules.get("site"), "USER_SITE", None)
+    if user_site and user_site not in watched:
+        watched.append(user_site)
+    found.stamps = tuple((place, _stamp(place)) for place in watched)
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        raise ImportError("a warm template must be started with descriptors 0, 1 and 2 open, for example to /dev/null")
+    found.streams = tuple((stream.encoding, stream.errors or "") for stream in (sys.stdin, sys.stdout, sys.stderr))
+    found.unbuffered = bool(getattr(sys.stdout, "write_through", False))
+    found.thresholds = gc.get_threshold()
+    found.main_loader = sys.modules["__main__"].__dict__.get("__loader__")
+
+
+def _stamp(directory: str) -> int:
+    try:
+        return os.stat(directory).st_mtime_ns
+    except OSError:
+        return 0
+
+
+# -- in init -----------------------------------------------------------------------------------------------------------
+
+
+def plan(argv: list[str], env: dict[str, str], base_env: dict[str, str], cwd: str) -> Plan | None:
+    """How to run this warm, or None where only a real start is right. Changes nothing, opens nothing."""
+    found = _baseline
+    if found is None or not _OLDEST <= sys.version_info[:2] < _NEWEST or not argv:
+        return None
+    planned = _read_command_line(argv)
+    if planned is None:
+        return None
+    executable = _executable(argv[0], env, found)
+    if executable is None or not _is_same_environment(env, base_env, found):
+        return None
+    for directory, stamp in found.stamps:
+        if _stamp(directory) != stamp:
+            return None  # packages were installed here, or .pth files: a start would see them
+    if found.shadowable:
+        beside = os.path.dirname(os.path.join(cwd, planned.target)) if planned.kind == "file" else cwd
+        for directory in (beside, *found.early_directories):
+            if _shadows(directory, found.shadowable):
+                return None
+    planned.unbuffered = planned.unbuffered or found.unbuffered
+    planned.executable = executable
+    planned.baseline = found
+    planned.environment = env
+    planned.added = {name: value for name, value in found.environment.items() if base_env.get(name) != value}
+    for name in planned.added:
+        if env.get(name) != base_env.get(name):
+            return None
+    return planned
+
+
+def _read_command_line(argv: list[str]) -> Plan | None:
+    words = argv[1:]
+    unbuffered = False
+    while words and words[0] == "-u":
+        unbuffered = True
+        del words[0]
+    if not words or not words[0]:
+        return None
+    if words[0] == "-c" and len(words) > 1:
+        planned = Plan("code", words[1], argv, words[2:])
+    elif words[0] == "-m" and len(words) > 1 and words[1]:
+        planned = Plan("module", words[1], argv, words[2:])
+    elif words[0][0] != "-" and not words[0].endswith(".pyc"):
+        planned = Plan("file", words[0], argv, words[1:])
+    else:
+        return None
+    planned.unbuffered = unbuffered
+    return planned
+
+
+def _executable(program: str, env: dict[str, str], found: Baseline) -> str | None:
+    """What sys.executable would be, if that is the interpreter of this template under another name."""
+    directory, _, name = program.rpartition("/")
+    if not name.startswith("python") or name[6:].strip(_INTERPRETER_LETTERS):
+        return None
+    if not directory:
+        for directory in env.get("PATH", "").split(":"):
+            if directory[:1] != "/":
+                return None
+            if _is_program(directory + "/" + name):
+                break
+        else:
+            return None
+    path = directory + "/" + name
+    if path == found.executable:
+        return path
+    if path[:1] != "/" or getattr(sys, "_base_executable", found.executable) != found.executable:
+        return None  # in a virtual environment another name means another sys._base_executable
+    if directory != os.path.dirname(found.executable):
+        for place in (directory, os.path.dirname(directory)):
+            if os.path.exists(place + "/pyvenv.cfg"):
+                return None
+    return path if os.path.realpath(path) == found.executable_real else None
+
+
+def _is_program(path: str) -> bool:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return False
+    return status.st_mode & 0o170111 > 0o100000  # a regular file with an execute bit
+
+
+def _is_same_environment(env: dict[str, str], base_env: dict[str, str], found: Baseline) -> bool:
+    """Every variable that a start, or an import of a warm module, looks at has its value in the template."""
+    if env == base_env:
+        return True
+    prefixes = _FIXED_PREFIXES + _LIBRARY_PREFIXES if found.shadowable else _FIXED_PREFIXES
+    for name in {*env, *base_env}:
+        matters = name in _FIXED_NAMES or name in found.observed or name.startswith(prefixes)
+        if matters and env.get(name) != base_env.get(name):
+            return False
+    return True
+
+
+def _shadows(directory: str, names: frozenset[str]) -> bool:
+    try:
+        return not names.isdisjoint([entry.partition(".")[0] for entry in os.listdir(directory)])
+    except OSError:
+        return False
+
+
+# -- in the child ------------------------------------------------------------------------------------------------------
+
+
+def become(plan: Plan) -> None:
+    """Make this process what the interpreter is right before it runs `plan`. Standard descriptors, environment,
+    working directory, session and signal mask are the request's already; no other descriptor is open."""
+    found = plan.baseline
+    for name, value in plan.added.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value
+    _reset_signals()
+    _restore_import_state(found)
+    sys.argv = [{"code": "-c", "module": "-m"}.get(plan.kind, plan.target), *plan.rest]
+    if hasattr(sys, "orig_argv"):
+        sys.orig_argv = list(plan.argv)
+    if plan.executable != sys.executable:
+        sys.executable = plan.executable
+        sys._base_executable = plan.executable  # type: ignore[attr-defined]
+    for name, hook in found.hooks.items():
+        setattr(sys, name, hook)
+    plan.main = _fresh_main(found)
+    sys.stdin = sys.__stdin__ = _stream(0, "<stdin>", found, plan.unbuffered)  # type: ignore[misc,assignment]
+    sys.stdout = sys.__stdout__ = _stream(1, "<stdout>", found, plan.unbuffered)  # type: ignore[misc,assignment]
+    sys.stderr = sys.__stderr__ = _stream(2, "<stderr>", found, plan.unbuffered)  # type: ignore[misc,assignment]
+    _renew_randomness()
+    gc.set_threshold(*found.thresholds)
+    gc.enable()
+
+
+def _reset_signals() -> None:
+    _signal.set_wakeup_fd(-1)
+    default, ignored = _signal.SIG_DFL, _signal.SIG_IGN
+    for number in range(1, _signal.NSIG):
+        current = _signal.getsignal(number)
+        if number == _signal.SIGINT:
+            wanted: object = _signal.default_int_handler
+        else:
+            wanted = ignored if number in (_signal.SIGPIPE, _signal.SIGXFSZ) else default
+        if current is not wanted and current is not None and number not in (_signal.SIGKILL, _signal.SIGSTOP):
+            # `==` too: where `signal` is loaded it has given us its own enumeration, which a start has as well
+            if current != wanted:
+                _signal.signal(number, wanted)  # type: ignore[arg-type]
+
+
+def _restore_import_state(found: Baseline) -> None:
+    foreign = {name: sys.modules[name] for name in sys.modules.keys() - found.modules}
+    for name in foreign:
+        del sys.modules[name]
+    _detach_from_parents(foreign)
+    sys.path[:] = found.path
+    if sys.meta_path != found.meta_path:
+        sys.meta_path[:] = found.meta_path  # type: ignore[assignment]
+    if sys.path_hooks != found.path_hooks:
+        sys.path_hooks[:] = found.path_hooks  # type: ignore[assignment]
+    for place in sys.path_importer_cache.keys() - found.caches:
+        del sys.path_importer_cache[place]
+
+
+def _detach_from_parents(modules: dict[str, object]) -> None:
+    """Importing a.b leaves `b` on a, where a program that did not import it would find it."""
+    for name, module in modules.items():
+        parent, _, leaf = name.rpartition(".")
+        holder = sys.modules.get(parent)
+        if holder is not None and holder.__dict__.get(leaf) is module:
+            delattr(holder, leaf)
+
+
+def _fresh_main(found: Baseline) -> dict[str, object]:
+    module = type(sys)("__main__")
+    names = module.__dict__
+    first = {"__name__": "__main__", "__loader__": found.main_loader, "__annotations__": {}, "__builtins__": builtins}
+    names.clear()
+    for name in _START_MAIN:
+        names[name] = first.get(name)
+    sys.modules["__main__"] = module
+    return names
+
+
+def _stream(descriptor: int, name: str, found: Baseline, unbuffered: bool) -> io.TextIOWrapper | None:
+    """A standard stream, made as the interpreter makes it; None if the descriptor is closed."""
+    writing = descriptor > 0
+    try:
+        file = open(descriptor, "wb" if writing else "rb", 0 if unbuffered and writing else -1, None, None, None, False)  # noqa: SIM115
+    except OSError:
+        return None
+    raw = file if unbuffered and writing else file.raw  # type: ignore[attr-defined]
+    raw.name = name
+    by_line = not unbuffered and (descriptor == 2 or raw.isatty())
+    encoding, errors = found.streams[descriptor]
+    stream = io.TextIOWrapper(file, encoding, errors, "\n", by_line, unbuffered)  # type: ignore[arg-type]
+    stream.mode = "w" if writing else "r"  # type: ignore[misc]
+    return stream
+
+
+def _renew_randomness() -> None:
+    """What is seeded once per process is seeded again; `random` sees to itself after a fork."""
+    legacy = sys.modules.get("numpy.random.mtrand")
+    if legacy is not None:
+        legacy.seed()
+    process = sys.modules.get("multiprocessing.process")
+    if process is not None:
+        process.current_process().authkey = os.urandom(32)
+    threading = sys.modules.get("threading")
+    if threading is not None:
+        main = threading.main_thread()
+        if hasattr(main, "_set_native_id"):
+            main._set_native_id()
+
+
+def execute(plan: Plan) -> None:
+    """Run it, and end the process as the interpreter would. Does not return: it unwinds to the interpreter's top
+    level (so no frame on the way may catch BaseException) and goes on from there."""
+    assert _launch is not None
+    _launch(plan)

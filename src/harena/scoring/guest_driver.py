@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     Module = Any
 
-MAX_DEPTH = 200
+MAX_DEPTH = 100
 MAX_PARTS = 250_000
 MAX_BYTES = 8 * 1024 * 1024
 TAGS: dict[Any, bytes] = {list: b"l", tuple: b"t", set: b"e", frozenset: b"z", dict: b"d"}

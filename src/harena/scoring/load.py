@@ -1,4 +1,4 @@
-"""From what people write to scenarios: everything is checked before anything runs, and every mistake is told at once."""
+"""From what people write to scenarios. Everything is checked before anything runs; every mistake is told at once."""
 
 from __future__ import annotations
 
@@ -99,8 +99,7 @@ class _Loader:
             place: Place = ("problems", index)
             problem = self._validated(Problem, self._renamed(row, place), place)
             if problem is None:
-                if isinstance(row, Mapping) and isinstance(row.get("id"), str):
-                    self._broken_problems.add(row["id"])
+                self._broken_problems.add(str(row.get("id")) if isinstance(row, Mapping) else "")
             elif problem.id in self._problems:
                 self._note((*place, "id"), f"{problem.id!r} is the id of an earlier problem; ids must differ")
             else:
@@ -111,7 +110,7 @@ class _Loader:
             return row
         renamed: dict[str, Any] = {}
         for name, value in row.items():
-            target = OTHER_NAMES.get(name, name)
+            target: Any = OTHER_NAMES.get(name, name)
             if target in renamed:
                 self._note((*place, name), f"is another name of `{target}`, which is there too; keep one of them")
             renamed[target] = value
@@ -122,13 +121,15 @@ class _Loader:
             return model.model_validate(row)
         except pydantic.ValidationError as refusal:
             for error in refusal.errors(include_url=False):
+                if error["type"] == "too_short" and error["input"]:
+                    continue  # its items are wrong, which is told for each of them
                 below, message = explained(error, row, model)
                 self._note((*place, *below), message)
         return None
 
     def _scenario(self, row: Any, place: Place) -> Scenario | None:
         made = self._validated(ScenarioRow, self._renamed(row, place), place)
-        row_id = made.id if made is not None else row.get("id") if isinstance(row, Mapping) else None
+        row_id: Any = made.id if made is not None else row.get("id") if isinstance(row, Mapping) else None
         if isinstance(row_id, str):
             first = self._first_rows.setdefault(row_id, place)
             if first != place:

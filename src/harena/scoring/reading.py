@@ -1,4 +1,4 @@
-"""Scenario files as plain objects, with the line of everything in them: YAML, JSON, JSONL, or objects made in Python."""
+"""Scenario files as plain objects, with the line of everything in them: YAML, JSON, JSONL, or made in Python."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import yaml
 
@@ -108,7 +109,7 @@ def read_document(source: str | Path | Mapping[str, Any] | Sequence[Mapping[str,
         _refuse(str(path), None, "nested too deeply to be read")
 
 
-def _refuse(file: str, line: int | None, message: str) -> Any:
+def _refuse(file: str, line: int | None, message: str) -> NoReturn:
     raise ScenarioFileError([Mistake(file, line, "", message)])
 
 
@@ -116,9 +117,9 @@ def read_json(text: str, file: str) -> Document:
     """One JSON value."""
     duplicates: list[str] = []
     try:
-        content = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, duplicates))
+        content = json.loads(text, object_pairs_hook=partial(_object, duplicates))
     except json.JSONDecodeError as error:
-        return cast("Document", _refuse(file, error.lineno, f"not JSON: {error.msg} (column {error.colno})"))
+        _refuse(file, error.lineno, f"not JSON: {error.msg} (column {error.colno})")
     document = Document(file, content, text=text)
     for key in dict.fromkeys(duplicates):
         line = text[: _second_index(text, json.dumps(key))].count("\n") + 1
@@ -138,7 +139,7 @@ def read_jsonl(text: str, file: str) -> Document:
             continue
         duplicates: list[str] = []
         try:
-            row = json.loads(line, object_pairs_hook=lambda pairs, found=duplicates: _object(pairs, found))
+            row = json.loads(line, object_pairs_hook=partial(_object, duplicates))
         except json.JSONDecodeError as error:
             mistakes.append(Mistake(file, number, "", f"not JSON: {error.msg} (column {error.colno})"))
             continue
@@ -153,7 +154,7 @@ def read_jsonl(text: str, file: str) -> Document:
     return document
 
 
-def _object(pairs: list[tuple[str, Any]], duplicates: list[str]) -> dict[str, Any]:
+def _object(duplicates: list[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
         seen: set[str] = set()
@@ -219,7 +220,7 @@ def read_yaml(text: str, file: str) -> Document:
         mark = getattr(error, "problem_mark", None)
         line = None if mark is None else mark.line + 1
         what = " ".join(part for part in (getattr(error, "problem", None), getattr(error, "context", None)) if part)
-        return cast("Document", _refuse(file, line, f"not YAML: {what or error}"))
+        _refuse(file, line, f"not YAML: {what or error}")
     finally:
         loader.dispose()
     _find_duplicate_keys(node, document, set())

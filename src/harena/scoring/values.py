@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-MAX_DEPTH = 200
+MAX_DEPTH = 100
 """of nested containers; the guest refuses to send deeper ones (the two numbers are compared by a test)"""
 
 type_names = "None, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset"

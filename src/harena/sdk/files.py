@@ -26,8 +26,8 @@ CHUNK_BYTES = 1024 * 1024
 class FileVerbs:
     """Reading and writing inside a sandbox. Paths are absolute paths inside it.
 
-    Every verb raises SandboxFileError (with `filepath` and `reason`) through its reference when the file system says no,
-    and takes `timeout_seconds`, after which it raises SandboxRequestTimeoutError.
+    Every verb raises SandboxFileError (with `filepath` and `reason`) through its reference when the file system says
+    no, and takes `timeout_seconds`, after which it raises SandboxRequestTimeoutError.
     """
 
     __slots__ = ()
@@ -102,9 +102,7 @@ class FileVerbs:
         check_absolute(path, "path")
         return self._file_verb(self._stat, path, timeout_seconds=timeout_seconds)
 
-    def make_dir(
-        self, path: str, *, parents: bool = True, timeout_seconds: float | None = None
-    ) -> OperationRef[None]:
+    def make_dir(self, path: str, *, parents: bool = True, timeout_seconds: float | None = None) -> OperationRef[None]:
         """Create a directory; with `parents` like `mkdir -p`."""
         check_absolute(path, "path")
         return self._file_verb(self._make_dir, path, parents, timeout_seconds=timeout_seconds)
@@ -187,9 +185,7 @@ class FileVerbs:
 
     async def _upload_dir(self, local: Path, path: str, max_entries: int, max_bytes: int) -> None:
         with tempfile.TemporaryFile() as packed:
-            await asyncio.to_thread(
-                lambda: archive.pack(local, packed, max_entries=max_entries, max_bytes=max_bytes)
-            )
+            await asyncio.to_thread(lambda: archive.pack(local, packed, max_entries=max_entries, max_bytes=max_bytes))
             packed.seek(0)
             await (await self.running_port()).extract_archive(path, _pieces(packed))
 
@@ -201,13 +197,13 @@ class FileVerbs:
                 size += len(piece)
                 if size > most:
                     raise SandboxFileError(
-                        f"refused: {path} holds more than max_bytes={max_bytes} bytes", filepath=path, reason="TOO_LARGE"
+                        f"refused: {path} holds more than max_bytes={max_bytes} bytes",
+                        filepath=path,
+                        reason="TOO_LARGE",
                     )
                 await asyncio.to_thread(packed.write, piece)
             packed.seek(0)
-            await asyncio.to_thread(
-                lambda: archive.unpack(packed, local, max_entries=max_entries, max_bytes=max_bytes)
-            )
+            await asyncio.to_thread(lambda: archive.unpack(packed, local, max_entries=max_entries, max_bytes=max_bytes))
 
 
 def _written(path: str, contents: bytes | str) -> tuple[str, bytes]:

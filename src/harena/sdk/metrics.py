@@ -7,9 +7,14 @@ from typing import TypedDict
 
 from harena.core.models import ExecOutcome, ExecResult
 
-ExecStats = TypedDict(
-    "ExecStats", {"exec_count": int, "completed_ok": int, "completed_nonzero": int, "failures": int}
-)
+
+class ExecStats(TypedDict):
+    """What became of a sandbox's commands."""
+
+    exec_count: int
+    completed_ok: int
+    completed_nonzero: int
+    failures: int
 
 
 class ExecCounter:

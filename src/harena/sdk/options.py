@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from harena.core.errors import SandboxValidationError
-from harena.core.models import Blueprint, Limits, SandboxSpec
+from harena.core.models import Blueprint, Limits, SandboxSpec, SandboxStatus
 from harena.sdk.process import checked_command, checked_environment, checked_timeout
 from harena.sdk.quantities import cores, size_bytes
 
@@ -129,7 +129,7 @@ class Plan:
 def plan(defaults: SandboxDefaults, options: SandboxOptions, where: str) -> Plan:
     """Merge and check. Raises SandboxValidationError, TypeError."""
     check_names(options, where)
-    get = options.get
+    get: Callable[[str], Any] = options.get
     lifetime = get("max_lifetime_seconds")
     resources = get("resources")
     limits = get("limits")
@@ -224,6 +224,20 @@ def checked_annotations(annotations: Mapping[str, str] | None) -> dict[str, str]
 def checked_variables(variables: Mapping[str, str] | None) -> dict[str, str]:
     """Raises SandboxValidationError."""
     return checked_environment(variables, "environment_variables") if variables else {}
+
+
+def checked_statuses(
+    status: SandboxStatus | str | Iterable[SandboxStatus | str] | None,
+) -> tuple[SandboxStatus, ...]:
+    """One status or several. Raises SandboxValidationError."""
+    if status is None:
+        return ()
+    several = (status,) if isinstance(status, str) else tuple(status)
+    try:
+        return tuple(SandboxStatus(str(one).lower()) for one in several)
+    except ValueError:
+        valid = ", ".join(str(one) for one in SandboxStatus)
+        raise SandboxValidationError(f"status must be one or several of {valid} (got {status!r})") from None
 
 
 _NO_LIMITS_STATED = Limits()

@@ -75,7 +75,9 @@ class Portal:
                 raise RuntimeError("closed")
             loop.call_soon_threadsafe(callback, *args)
         except RuntimeError:
-            message = "harena was closed (at the end of the process, or by harena.shutdown()): start again from Sandbox.run"
+            message = (
+                "harena was closed (at the end of the process, or by harena.shutdown()): start again from Sandbox.run"
+            )
             raise SandboxNotRunningError(message, reason="CLOSED") from None
 
     def call_if_open(self, callback: Callable[..., object], *args: Any) -> None:
@@ -104,9 +106,7 @@ class Portal:
 
     # -- on the loop --
 
-    def launch(
-        self, ref: OperationRef[T], function: Callable[..., Coroutine[Any, Any, T]], *args: Any
-    ) -> None:
+    def launch(self, ref: OperationRef[T], function: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> None:
         """Start `function(*args)` as a task whose outcome goes to `ref`."""
         if ref.completed is not None:  # cancelled before it began
             return
@@ -258,3 +258,7 @@ def _after_fork_in_child() -> None:
 
 
 os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
+def disable_signal_handlers() -> None:
+    """Does nothing: harena never installs a signal handler. Accepted from code written for clients that do."""

@@ -52,6 +52,12 @@ class OperationRef(Generic[T]):
         self._portal.check_not_inherited()
         return self._future.done()
 
+    def error(self) -> BaseException | None:
+        """What it raised; None where it went well, was cancelled, or runs still."""
+        if not self.done() or self._future.cancelled():
+            return None
+        return self._future.exception()
+
     def cancel(self) -> bool:
         """Ask for the operation to be given up. False if it has ended already, or cannot be cancelled."""
         self._portal.check_not_inherited()
@@ -75,6 +81,10 @@ class OperationRef(Generic[T]):
             return f"<{type(self).__name__} of the process that forked this one>"
         state = "running" if not self._future.done() else "cancelled" if self._future.cancelled() else "done"
         return f"<{type(self).__name__} {state}>"
+
+    def check_may_block(self) -> None:
+        """Raise where waiting for it would never end."""
+        self._portal.check_may_block()
 
     def watch(self, token: object, callback: Callable[[], object]) -> None:
         """Call `callback()` once, from any thread, when the operation has ended (at once if it has)."""

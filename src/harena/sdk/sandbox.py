@@ -1,23 +1,23 @@
-"""`Sandbox`: one isolated, fresh place to run a program in."""
+"""`Sandbox`: one isolated, fresh place to run programs in."""
 
 from __future__ import annotations
 
 import builtins
-import itertools
-import threading
+import signal as signals
 from collections.abc import Generator, Iterable, Mapping, Sequence
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Self, Unpack
 
-from harena.core.errors import SandboxNotFoundError, SandboxTimeoutError, SandboxValidationError
+from harena.core.errors import SandboxNotFoundError, SandboxNotRunningError, SandboxTimeoutError, SandboxValidationError
 from harena.core.models import ExecRequest, ProcessInfo, SandboxInfo, SandboxStatus
-from harena.core.ports import SandboxHandle
+from harena.core.ports import SandboxHandle, SandboxPort
 from harena.sdk.defaults import SandboxDefaults, as_defaults
 from harena.sdk.files import FileVerbs
-from harena.sdk.life import Life
+from harena.sdk.life import Life, start_all
 from harena.sdk.metrics import ExecStats
-from harena.sdk.options import Plan, SandboxOptions, check_absolute, checked_tags, plan
+from harena.sdk.options import SandboxOptions, check_absolute, checked_statuses, checked_tags, plan
 from harena.sdk.portal import Portal, current_portal
 from harena.sdk.process import (
     Process,
@@ -28,7 +28,386 @@ from harena.sdk.process import (
     checked_timeout,
 )
 from harena.sdk.refs import OperationRef
-from harena.sdk.streams import StreamReader
+from harena.sdk.session import Session
+from harena.sdk.streams import IteratorSource, StreamReader
 
-if TYPE_CHECKING:
-    from harena.sdk.session import Session
+
+class Sandbox(FileVerbs):
+    """One isolated, fresh place to run programs in.
+
+    `Sandbox.run()` returns at once and creates in the background; every verb waits for the sandbox by itself, and a
+    sandbox that was only made (`Sandbox(...)`, `session.sandbox()`) starts with its first verb. Verbs return at once
+    too: `.result(timeout)` waits, `await` works in any event loop. Everything may be called from any thread.
+
+    Dropping the last reference does not end a sandbox made by `Sandbox.run` (`Sandbox.list` finds it again), but does
+    end one made by a session, once its commands have ended. All of an embedded node's sandboxes end with the process.
+    """
+
+    __slots__ = ("_life",)
+
+    def __init__(
+        self, *, defaults: SandboxDefaults | Mapping[str, Any] | None = None, **options: Unpack[SandboxOptions]
+    ) -> None:
+        """A sandbox that is not started yet. Raises SandboxValidationError, TypeError for bad options."""
+        self._life = Life(current_portal(), plan(as_defaults(defaults), options, "Sandbox"))
+
+    # -- beginnings --
+
+    @classmethod
+    def run(
+        cls, *words: str, defaults: SandboxDefaults | Mapping[str, Any] | None = None, **options: Unpack[SandboxOptions]
+    ) -> Self:
+        """Create and start a sandbox in the background.
+
+        `words`, where given, are its main command: it starts when the sandbox runs, `stream_logs` reads its output
+        (standard error included), and the sandbox ends with it, as `wait_until_complete` and `returncode` tell.
+        """
+        if words:
+            options["args"] = (*(options.get("args") or ()), *words)
+        sandbox = cls(defaults=defaults, **options)
+        sandbox._life.start()
+        return sandbox
+
+    @classmethod
+    def run_many(
+        cls,
+        count: int,
+        *,
+        defaults: SandboxDefaults | Mapping[str, Any] | None = None,
+        **options: Unpack[SandboxOptions],
+    ) -> builtins.list[Self]:
+        """Create and start `count` sandboxes of the same kind, all at once."""
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise SandboxValidationError(f"count must be a whole number of sandboxes (got {count!r})")
+        planned = plan(as_defaults(defaults), options, "Sandbox.run_many")
+        portal = current_portal()
+        lives = [Life(portal, planned) for _ in range(count)]
+        start_all(portal, lives)
+        return [cls.of(life) for life in lives]
+
+    @classmethod
+    def session(
+        cls,
+        defaults: SandboxDefaults | Mapping[str, Any] | None = None,
+        *,
+        report_to: builtins.list[str] | None = None,
+        auth: Any = None,
+    ) -> Session:
+        """A session whose sandboxes have these defaults."""
+        return Session(defaults, report_to, auth=auth)
+
+    @classmethod
+    def list(
+        cls,
+        *,
+        tags: Iterable[str] | None = None,
+        status: SandboxStatus | str | Iterable[SandboxStatus | str] | None = None,
+        show_terminated: bool = False,
+    ) -> OperationRef[builtins.list[Self]]:
+        """The node's sandboxes that carry all `tags` and have (one of the) `status`.
+
+        Ended ones are left out unless `show_terminated`, or a `status` that is an end, asks for them.
+        """
+        return current_portal().submit(cls.listed, checked_tags(tags), checked_statuses(status), show_terminated)
+
+    @classmethod
+    def from_id(cls, sandbox_id: str) -> OperationRef[Self]:
+        """The sandbox with this id. Raises SandboxNotFoundError."""
+        return current_portal().submit(cls.found, sandbox_id)
+
+    @classmethod
+    def delete(cls, sandbox_id: str, *, missing_ok: bool = False) -> OperationRef[None]:
+        """End the sandbox with this id. Raises SandboxNotFoundError unless `missing_ok`."""
+        return current_portal().submit(cls._delete, sandbox_id, missing_ok, cancellable=False)
+
+    def start(self) -> OperationRef[None]:
+        """Start it, unless it was started before; done when it runs."""
+        return self._life.start()
+
+    def wait(self, timeout: float | None = None) -> Self:
+        """Wait until it runs. Raises SandboxTimeoutError after `timeout` seconds, SandboxFailedError ..."""
+        try:
+            self._life.start().result(timeout)
+        except FutureTimeoutError:
+            raise SandboxTimeoutError(f"the sandbox did not run after timeout={timeout} seconds") from None
+        return self
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        yield from self._life.start().__await__()
+        return self
+
+    # -- ends --
+
+    def stop(self, *, graceful_shutdown_seconds: float = 0.0, missing_ok: bool = False) -> OperationRef[None]:
+        """End it; done when nothing of it runs any more. Several calls share one end.
+
+        With `graceful_shutdown_seconds`, every process is first sent SIGTERM and given so long. `missing_ok`: no
+        SandboxNotFoundError if the node does not know it any more.
+        """
+        if isinstance(graceful_shutdown_seconds, bool) or not graceful_shutdown_seconds >= 0:
+            raise SandboxValidationError(
+                f"graceful_shutdown_seconds must be 0 or more seconds (got {graceful_shutdown_seconds!r})"
+            )
+        return self._life.stop(graceful_shutdown_seconds, missing_ok)
+
+    def wait_until_complete(
+        self, timeout: float | None = None, *, raise_on_termination: bool = True
+    ) -> OperationRef[Self]:
+        """Wait for its end: of its main command where it has one, else of the sandbox.
+
+        Raises SandboxTimeoutError, SandboxFailedError, and (unless `raise_on_termination` is False)
+        SandboxTerminatedError where it was stopped through this object or its lifetime was over.
+        """
+
+        async def complete() -> Self:
+            await self._life.complete(checked_timeout(timeout, "timeout"), raise_on_termination)
+            return self
+
+        return self._life.portal.submit(complete)
+
+    def extend_lifetime(self, seconds: float) -> OperationRef[datetime | None]:
+        """End it `seconds` from now at the earliest. The result is when it will end (None = never by itself)."""
+        checked = checked_timeout(seconds, "seconds")
+        assert checked is not None
+        return self._life.portal.submit(self._extend_lifetime, checked)
+
+    def __enter__(self) -> Self:
+        self._life.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        stopped = self.stop()
+        try:
+            stopped.result()
+        except Exception:  # an error that is on its way already says more than a failed clean-up
+            if kind is None:
+                raise
+
+    async def __aenter__(self) -> Self:
+        await self._life.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            await self.stop()
+        except Exception:  # as in `__exit__`
+            if kind is None:
+                raise
+
+    # -- commands --
+
+    def exec(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        check: bool = False,
+        timeout_seconds: float | None = None,
+        stdin: bool | bytes | str = False,
+        cpu_seconds: float | None = None,
+        output_bytes: int | None = None,
+        warm: bool | None = None,
+    ) -> Process:
+        """Start a command, without a shell.
+
+        `env` is added to the sandbox's environment; `stdin` is everything that the command shall read, or True for a
+        `Process.stdin` to write to; after `timeout_seconds` of wall time everything that the command started is killed;
+        `cpu_seconds` limits the processor time of each process; of each output stream at most `output_bytes` are kept;
+        `warm=False` asks for a real interpreter start where the blueprint has a warm one. `check=True` makes anything
+        but exit code 0 a SandboxExecutionError.
+        """
+        check_absolute(cwd, "cwd")
+        request = ExecRequest(
+            argv=checked_command(command),
+            env=checked_environment(env, "env") if env else {},
+            cwd=cwd,
+            timeout_seconds=None if timeout_seconds is None else checked_timeout(timeout_seconds),
+            stdin=stdin.encode() if isinstance(stdin, str) else None if isinstance(stdin, bool) else bytes(stdin),
+            stdin_stream=stdin is True,
+            output_bytes=output_bytes,
+            cpu_seconds=None if cpu_seconds is None else checked_timeout(cpu_seconds, "cpu_seconds"),
+            warm=warm,
+        )
+        life = self._life
+        if life.ready is None:
+            life.start()
+        process = Process(life.portal, life, request, check=check)
+        life.exec_begun()
+        return process
+
+    def shell(
+        self, command: Sequence[str] | None = None, *, width: int | None = None, height: int | None = None
+    ) -> TerminalSession:
+        """Start a command (`/bin/bash`) on a pseudo-terminal of `width` columns (80) and `height` rows (24)."""
+        size = (80 if width is None else width, 24 if height is None else height)
+        check_size(*size)
+        argv = ("/bin/bash",) if command is None else checked_command(command)
+        terminal = TerminalSession(
+            self._life.portal, self._life, ExecRequest(argv=argv, terminal=size, stdin_stream=True)
+        )
+        self._life.exec_begun()
+        return terminal
+
+    def stream_logs(self, *, follow: bool = False, tail_lines: int | None = None) -> StreamReader[str]:
+        """The main command's output: the last `tail_lines` lines (all) of it so far, and with `follow` what comes."""
+        life = self._life
+        return StreamReader(life.portal, IteratorSource(lambda: life.logs(follow, tail_lines)))
+
+    def processes(self) -> OperationRef[builtins.list[ProcessInfo]]:
+        """The processes inside."""
+        return self._life.portal.submit(self._processes)
+
+    def kill(self, pid: int, signal: int = signals.SIGKILL) -> OperationRef[None]:
+        """Send a signal to a process inside, by the `pid` that `processes` gives."""
+        if isinstance(pid, bool) or not isinstance(pid, int) or pid <= 1:
+            raise SandboxValidationError(f"pid must be a process id greater than 1 (got {pid!r})")
+        return self._life.portal.submit(self._kill, pid, int(signal))
+
+    # -- what is known of it --
+
+    @property
+    def info(self) -> SandboxInfo | None:
+        """What was last known, limits and how this host enforces them included; waits for a creation under way.
+
+        None when it was not started, or could not be.
+        """
+        return self._life.settled_info()
+
+    @property
+    def sandbox_id(self) -> str | None:
+        """Its id; waits for a creation under way. None when it was not started, or could not be."""
+        info = self._life.settled_info()
+        return None if info is None else info.id
+
+    @property
+    def status(self) -> SandboxStatus | None:
+        """Where it was last known to be in its life; None when it was not started. Never waits."""
+        life = self._life
+        if life.ready is None:
+            return None
+        if not life.ready.done():
+            return SandboxStatus.CREATING
+        return SandboxStatus.FAILED if life.handle is None else life.handle.info.status
+
+    def get_status(self) -> SandboxStatus:
+        """Ask the node. Raises SandboxNotRunningError when it was not started, and whatever its start failed with."""
+        if self._life.ready is None:
+            raise SandboxNotRunningError("this sandbox was not started: it has no status yet")
+        return self._life.portal.submit(self._get_status).result()
+
+    @property
+    def status_reason(self) -> str | None:
+        """Why it has this status, where there is something to say."""
+        life = self._life
+        if life.handle is not None:
+            return life.handle.info.status_reason
+        if life.ready is None or not life.ready.done():
+            return None
+        return str(life.ready.error())
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Its tags."""
+        life = self._life
+        if life.plan is not None:
+            return life.plan.spec.tags
+        assert life.handle is not None
+        return life.handle.info.tags
+
+    @property
+    def created_at(self) -> datetime | None:
+        """When the node began to create it (UTC); waits for a creation under way."""
+        info = self._life.settled_info()
+        return None if info is None else info.created_at
+
+    @property
+    def started_at(self) -> datetime | None:
+        """Since when it runs (UTC); waits for a creation under way."""
+        info = self._life.settled_info()
+        return None if info is None else info.started_at
+
+    @property
+    def returncode(self) -> int | None:
+        """The main command's exit code, once it has ended."""
+        main = self._life.main
+        return None if main is None else main.returncode
+
+    @property
+    def exec_stats(self) -> ExecStats:
+        """{"exec_count", "completed_ok", "completed_nonzero", "failures"} of the commands run through this object.
+
+        Failures are time-outs, cancelled commands and failures of the platform.
+        """
+        return self._life.counter.as_dict()
+
+    def __repr__(self) -> str:
+        life = self._life
+        if life.portal.inherited:
+            return "<Sandbox of the process that forked this one>"
+        name = life.handle.info.id if life.handle is not None else "without an id"
+        return f"<Sandbox {name} {self.status or 'not started'}>"
+
+    # -- on the sdk's loop --
+
+    async def running_port(self) -> SandboxPort:
+        """The running sandbox, started and waited for where needed. On the sdk's loop only."""
+        return await self._life.running_port()
+
+    def _bound_portal(self) -> Portal:
+        return self._life.portal
+
+    @classmethod
+    def of(cls, life: Life) -> Self:
+        """The face of a life."""
+        sandbox = cls.__new__(cls)
+        sandbox._life = life
+        return sandbox
+
+    @classmethod
+    def _with_handle(cls, handle: SandboxHandle) -> Self:
+        return cls.of(Life(current_portal(), None, handle=handle))
+
+    @classmethod
+    async def listed(
+        cls, tags: tuple[str, ...], statuses: tuple[SandboxStatus, ...], show_terminated: bool
+    ) -> builtins.list[Self]:
+        """As `list`, on the sdk's loop."""
+        operations = await current_portal().operations()
+        include_terminal = show_terminated or any(status.is_terminal for status in statuses)
+        handles = await operations.list_sandboxes(tags=tags, statuses=statuses, include_terminal=include_terminal)
+        return [cls._with_handle(handle) for handle in handles]
+
+    @classmethod
+    async def found(cls, sandbox_id: str) -> Self:
+        """As `from_id`, on the sdk's loop."""
+        operations = await current_portal().operations()
+        return cls._with_handle(await operations.get_sandbox(sandbox_id))
+
+    @classmethod
+    async def _delete(cls, sandbox_id: str, missing_ok: bool) -> None:
+        operations = await current_portal().operations()
+        try:
+            await (await operations.get_sandbox(sandbox_id)).stop()
+        except SandboxNotFoundError:
+            if not missing_ok:
+                raise
+
+    async def _extend_lifetime(self, seconds: float) -> datetime | None:
+        return (await (await self._life.running_handle()).extend_lifetime(seconds)).expires_at
+
+    async def _get_status(self) -> SandboxStatus:
+        return (await (await self._life.running_handle()).refresh()).status
+
+    async def _processes(self) -> builtins.list[ProcessInfo]:
+        return await (await self.running_port()).processes()
+
+    async def _kill(self, pid: int, signum: int) -> None:
+        await (await self.running_port()).signal(pid, signum)
+
+
+Session.sandbox_class = Sandbox

@@ -19,16 +19,15 @@ from harena.sdk.portal import Portal
 from harena.sdk.refs import OperationRef
 
 T = TypeVar("T")
-S = TypeVar("S", covariant=True)
 
 
-class Source(Protocol[S]):
+class Source(Protocol[T]):
     """Where a reader gets its items."""
 
-    def ready(self) -> list[S]:
+    def ready(self) -> list[T]:
         """Items that are there now; called by the reader's thread."""
 
-    async def more(self) -> list[S] | None:
+    async def more(self) -> list[T] | None:
         """Items, waiting for them; None at the end. Called on the sdk's loop, never twice at one time."""
 
     async def close(self) -> None:
@@ -197,7 +196,9 @@ class StreamWriter:
 
     __slots__ = ("_closed", "_ended", "_lock", "_portal", "_started")
 
-    def __init__(self, portal: Portal, started: Callable[[], Awaitable[RunningExec]], ended: Callable[[], bool]) -> None:
+    def __init__(
+        self, portal: Portal, started: Callable[[], Awaitable[RunningExec]], ended: Callable[[], bool]
+    ) -> None:
         self._portal = portal
         self._started = started
         self._ended = ended

@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import json
-import os
 import sqlite3
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
@@ -27,12 +26,6 @@ from harena.store.tables import SCHEMA_VERSION, metadata
 
 BUSY_SECONDS = 30.0
 """how long a write waits for another process's write"""
-
-
-def default_store_path(environment: Mapping[str, str] | None = None) -> Path:
-    """Where the database lies: $HARENA_HOME/harena.db; HARENA_HOME is ~/.local/share/harena where it is not set."""
-    home = (os.environ if environment is None else environment).get("HARENA_HOME")
-    return (Path(home).expanduser() if home else Path.home() / ".local/share/harena") / "harena.db"
 
 
 class Database:

@@ -68,7 +68,12 @@ class FakeClock:
             await asyncio.sleep(0)
             return
         over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        timer = self.call_later(seconds, lambda: over.done() or over.set_result(None))
+
+        def end() -> None:
+            if not over.done():
+                over.set_result(None)
+
+        timer = self.call_later(seconds, end)
         try:
             await over
         finally:

@@ -182,7 +182,7 @@ class ExecConformance:
         result = await run(sandbox, "printf", "12345", output_bytes=5)
         assert (result.stdout, result.stdout_truncated) == (b"12345", False)
 
-    async def test_many_at_once(self, sandbox: SandboxPort) -> None:
+    async def test_many_commands_at_once(self, sandbox: SandboxPort) -> None:
         """Many commands run at once in one sandbox, and each result is its own."""
 
         async def one(number: int) -> bytes:

@@ -22,6 +22,7 @@ from harena.core.output import OutputBuffer
 MARK = "HARENA_FAKE_EXEC"
 _PIPE_BYTES = 64 * 1024
 _MOST_LEFT_IN_PIPE_BYTES = 1024 * 1024
+_MOST_EXECVE_LOOKS = 100
 
 
 class FakeExec:
@@ -87,7 +88,7 @@ class FakeExec:
         """The sandbox has ended: kill the tree; `wait` raises `failure`."""
         if self._result is None and self._failure is None:
             self._failure = failure
-            kill_marked(self._mark)
+            self._kill_tree()
 
     async def wait_ended(self) -> None:
         """Returns when the process is gone, however it ended."""
@@ -126,8 +127,7 @@ class FakeExec:
             self._loop.remove_writer(self._stdin)
             os.close(self._stdin)
         self._stdin = None
-        if self._stdin_ready is not None and not self._stdin_ready.done():
-            self._stdin_ready.set_result(None)
+        self._wake_writer()
 
     def resize(self, columns: int, rows: int) -> None:
         """Set the pseudo-terminal's size."""
@@ -170,13 +170,17 @@ class FakeExec:
 
     async def _stdin_writable(self, descriptor: int) -> None:
         ready = self._stdin_ready = self._loop.create_future()
-        self._loop.add_writer(descriptor, lambda: ready.done() or ready.set_result(None))
+        self._loop.add_writer(descriptor, self._wake_writer)
         try:
             await ready
         finally:
             if self._stdin is not None:
                 self._loop.remove_writer(descriptor)
             self._stdin_ready = None
+
+    def _wake_writer(self) -> None:
+        if self._stdin_ready is not None and not self._stdin_ready.done():
+            self._stdin_ready.set_result(None)
 
     def _read_from(self, descriptor: int, buffer: OutputBuffer) -> None:
         os.set_blocking(descriptor, False)
@@ -259,7 +263,12 @@ class FakeExec:
     def _end_by(self, outcome: ExecOutcome) -> None:
         if not self._ended.done() and self._outcome is None:
             self._outcome = outcome
-            kill_marked(self._mark)
+            self._kill_tree()
+
+    def _kill_tree(self) -> None:
+        if self._process is not None:
+            signal_process(self._process.pid, signal.SIGKILL)  # not reaped yet, so the number is still its own
+        kill_marked(self._mark)
 
     def _terminal_ends(self) -> tuple[int, int]:
         assert self._request.terminal is not None
@@ -272,19 +281,34 @@ def _set_size(terminal: int, columns: int, rows: int) -> None:
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
+def fake_mark() -> str:
+    """What the marks of all fake sandboxes of this process begin with."""
+    return f"{os.getpid():x}"
+
+
 def marked(mark: str) -> list[int]:
-    """Process ids of all living descendants of the execs whose mark starts with `mark`."""
+    """Process ids of all living descendants of the execs with this mark, or with one below it ("a/b" is below "a")."""
     wanted = f"{MARK}={mark}".encode()
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit():
-            try:
-                words = Path("/proc", name, "environ").read_bytes().split(b"\0")
-            except OSError:  # ended meanwhile, or not ours
-                continue
+            words = _environment(name).split(b"\0")
             if any(word == wanted or word.startswith(wanted + b"/") for word in words):
                 found.append(int(name))
     return sorted(found)
+
+
+def _environment(pid: str) -> bytes:
+    """What /proc shows; empty for a process that has ended, or is not ours."""
+    try:
+        # a process in the middle of execve shows an empty environment for a moment; only the dead have no program file
+        for _ in range(_MOST_EXECVE_LOOKS):
+            if (found := Path("/proc", pid, "environ").read_bytes()) or not os.readlink(f"/proc/{pid}/exe"):
+                return found
+            os.sched_yield()
+    except OSError:
+        pass
+    return b""
 
 
 def kill_marked(mark: str) -> None:

@@ -12,7 +12,6 @@ Limits are not enforced, output limits and time-outs excepted. Beyond the port: 
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import sys
 import tempfile
@@ -30,7 +29,7 @@ from harena.core.errors import (
 )
 from harena.core.models import Blueprint, ExecRequest, FileInfo, ProcessInfo, SandboxSpec
 from harena.core.ports import Death
-from harena.testing.fake_exec import FakeExec, describe, kill_marked, marked, signal_process
+from harena.testing.fake_exec import FakeExec, describe, fake_mark, kill_marked, marked, signal_process
 from harena.testing.fake_files import FakeFiles
 
 _PYTHON_NAMES = frozenset({"python", "python3", f"python3.{sys.version_info.minor}"})
@@ -69,7 +68,7 @@ class FakeRuntime:
             raise NotFoundError(f"unknown image {spec.image!r}: FakeRuntime knows python:*")
         self._count += 1
         sandbox = FakeSandbox(
-            f"sb_fake{os.getpid():x}x{id(self):x}x{self._count}",
+            f"sb_fake_{id(self):x}_{self._count}",
             spec,
             env=self._environment(blueprint),
             forget=self.sandboxes.pop,
@@ -115,6 +114,7 @@ class FakeSandbox:
             **spec.env,
         }
         self._forget = forget
+        self._mark = f"{fake_mark()}/{sandbox_id}"
         self._execs: set[FakeExec] = set()
         self._exec_count = 0
         self._death: Death | None = None
@@ -127,7 +127,7 @@ class FakeSandbox:
             raise SandboxValidationError("argv is empty: give the program to run as its first word")
         self._exec_count += 1
         limit = self.spec.limits.output_bytes if request.output_bytes is None else request.output_bytes
-        running = FakeExec(f"{self.id}/{self._exec_count}", request, limit, self._execs.discard)
+        running = FakeExec(f"{self._mark}/{self._exec_count}", request, limit, self._execs.discard)
         self._execs.add(running)
         cwd = self.files.host_path(request.cwd or self.spec.cwd or "/workspace")
         running.start(self._argv(request.argv), {**self._env, **request.env}, cwd)
@@ -189,12 +189,12 @@ class FakeSandbox:
     async def processes(self) -> list[ProcessInfo]:
         """The living descendants of this sandbox's execs; process ids are the host's."""
         self._check_running()
-        return [about for pid in marked(self.id) if (about := describe(pid)) is not None]
+        return [about for pid in marked(self._mark) if (about := describe(pid)) is not None]
 
     async def signal(self, pid: int, signum: int) -> None:
         """Send a signal to one of them."""
         self._check_running()
-        if pid <= 1 or pid not in marked(self.id) or not signal_process(pid, signum):
+        if pid <= 1 or pid not in marked(self._mark) or not signal_process(pid, signum):
             raise SandboxValidationError(f"no process {pid} in sandbox {self.id}: `processes()` lists those there are")
 
     async def destroy(self, *, grace_seconds: float = 0.0) -> None:
@@ -224,18 +224,19 @@ class FakeSandbox:
             running.fail(failure)
         for running in execs:
             await running.wait_ended()
-        kill_marked(self.id)
+        kill_marked(self._mark)
         shutil.rmtree(self.files.root, ignore_errors=True)
         self._forget(self.id, None)
         self._dead.set_result(None)
 
     async def _end_gracefully(self, seconds: float) -> None:
-        for pid in marked(self.id):
+        for pid in marked(self._mark):
             signal_process(pid, 15)
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
-        while marked(self.id) and loop.time() < deadline:
-            await asyncio.sleep(0.005)  # there is no event for the end of a process that is not our child
+        # there is no event to wait for: most of these processes are not children of ours
+        while marked(self._mark) and loop.time() < deadline:  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
 
     def _argv(self, argv: tuple[str, ...]) -> list[str]:
         program = self.files.rewrite(argv[0])

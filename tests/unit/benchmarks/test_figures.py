@@ -39,5 +39,5 @@ def test_median_of_an_even_number_is_between_the_middle_two() -> None:
 
 
 def test_spread_has_what_a_table_row_needs() -> None:
-    """Count, middle and tail."""
-    assert spread([1.0] * 98 + [5.0, 9.0]) == {"n": 100, "p50": 1.0, "p90": 1.0, "p99": 5.0}
+    """Count, mean, middle and tail."""
+    assert spread([1.0] * 98 + [5.0, 9.0]) == {"n": 100, "mean": 1.12, "p50": 1.0, "p90": 1.0, "p99": 5.0}

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harena.core.errors import HostUnsupportedError, NotFoundError, PlatformError, SandboxResourceExhaustedError
+from harena.core.errors import (
+    HostUnsupportedError,
+    NotFoundError,
+    PlatformError,
+    SandboxResourceExhaustedError,
+    ValidationError,
+)
 from harena.jobs.retry import GiveUp, RetryAfter, RetryPolicy, decide
 
 LOST = PlatformError("the node was lost", step="exec")
@@ -28,6 +34,11 @@ def test_no_retries() -> None:
 def test_what_no_retry_can_heal_ends_the_job(error: Exception) -> None:
     """A host that cannot isolate, or a missing image, is the same for every run."""
     assert decide(RetryPolicy(retry_attempts=5), error, failures=1) == GiveUp(whole_job=True)
+
+
+def test_a_wrong_request_is_not_repeated() -> None:
+    """It would be as wrong the next time; the job's other runs are not concerned."""
+    assert decide(RetryPolicy(retry_attempts=5), ValidationError("no"), failures=1) == GiveUp(whole_job=False)
 
 
 def test_the_errors_own_delay_is_respected() -> None:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +97,7 @@ class NoSandboxes:
 class Recipes:
     """One blueprint."""
 
-    async def get(self, name_or_id: str) -> Blueprint:
+    def find(self, name_or_id: str) -> Blueprint:
         if name_or_id in ("env", "bp_1"):
             return Blueprint(id="bp_1", name="env", image="python:3.11")
         raise NotFoundError(f"no blueprint {name_or_id}")
@@ -203,7 +203,7 @@ async def test_nothing_runs_when_the_request_is_wrong(tmp_path: Path) -> None:
             await jobs.create({**request("pass"), "blueprint_id": "other"})
         with pytest.raises(ValidationError, match="would have 0"):
             await jobs.create(request())
-        with pytest.raises(ValidationError, match="the verdict of s1 is computed beside"):
+        with pytest.raises(ValidationError, match="the verdict of s1 is computed"):
             await jobs.create(request("pass", "shared", require_trust="separate"))
         assert await jobs.list() == []
     assert scorer.calls == []
@@ -308,6 +308,7 @@ async def test_a_job_of_a_dead_process_is_interrupted(tmp_path: Path) -> None:
     path = tmp_path / "harena.db"
     async with opened(path, Scorer()) as jobs:
         jobs._owner = Owner(pid=os.getpid(), started="1", boot=jobs._owner.boot)
+        jobs._acceptance = replace(jobs._acceptance, owner=jobs._owner)
         job = await jobs.create(request("hang"))
         store = await jobs._store()
         async with opened(path, Scorer()) as reader:

@@ -18,6 +18,7 @@ from harena.runtime.kernel.cgroups import (
     clean_stale,
     delegated_command,
     detect,
+    open_best,
     owner_id,
     probe_delegation,
 )
@@ -363,6 +364,16 @@ def test_v2_refused_cpu_controller_is_said_and_survived(kernel: SimulatedKernel)
     group = backend.open_pool("1-2-3").acquire(memory_bytes=4096, pids=3, cpu=1)
     assert set(group.directories) == {"memory", "pids"}
     assert backend.describe()["cpu"].startswith("not enforced: the kernel refused to enable cpu")
+
+
+def test_a_kernel_that_refuses_what_was_expected_leaves_no_cgroups_and_the_reason(kernel: SimulatedKernel) -> None:
+    """Sandboxes run then without these limits, and say so, instead of not at all."""
+    v2_host(kernel, "/")
+    kernel.refused_controllers = {"cpu", "memory", "pids"}
+    backend, pool = open_best(look(kernel), "1-2-3")
+    assert isinstance(backend, NoCgroups)
+    assert "cgroup.subtree_control: realtime processes" in backend.describe()["memory_bytes"]
+    assert pool.acquire(memory_bytes=1).directories == {}
 
 
 def test_no_cgroups_mounted(kernel: SimulatedKernel) -> None:

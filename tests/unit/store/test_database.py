@@ -10,13 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from harena.core.errors import PlatformError
-from harena.store.database import Database, default_store_path
-
-
-def test_where_it_lies() -> None:
-    """HARENA_HOME decides; without it, the user's data directory."""
-    assert default_store_path({"HARENA_HOME": "/srv/h"}) == Path("/srv/h/harena.db")
-    assert default_store_path({}) == Path.home() / ".local/share/harena/harena.db"
+from harena.store.database import Database
 
 
 async def test_creates_directories_and_keeps_what_is_there(tmp_path: Path) -> None:

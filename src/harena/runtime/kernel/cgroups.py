@@ -1,11 +1,11 @@
 """Control groups: which of them this process may use, and the pool of groups that sandboxes are put into.
 
-    backend = detect()                               # reads only
-    pool = backend.open_pool(owner_id(os.getpid()))  # makes the owner's directories
+    backend = detect()                                             # reads only
+    backend, pool = open_best(backend, owner_id(os.getpid()))      # makes the owner's directories
     group = pool.acquire(memory_bytes=512 * 1024 * 1024, pids=256)
-    group.attach(pid)                                # before any program of the sandbox runs
+    group.attach(pid)                                              # before any program of the sandbox runs
     ...
-    pool.release(group)                              # when all its processes are gone
+    pool.release(group)                                            # when all its processes are gone
     pool.close()
 
 Groups lie in directories `harena-<owner>`, where the owner is a pid, its start time and its pid namespace, so that
@@ -198,14 +198,12 @@ def _fix(*, has_v2: bool, uid: int) -> str:
     )
 
 
-def open_best(owner: str, files: CgroupFiles | None = None) -> tuple[CgroupBackend, Pool]:
-    """What a spawner starts with: the best backend and its pool. Where the kernel refuses what `detect` expected, no
-    cgroups at all, with the kernel's answer as the reason."""
-    backend = detect(files=files)
+def open_best(backend: CgroupBackend, owner: str) -> tuple[CgroupBackend, Pool]:
+    """The backend and its pool. Where the kernel refuses what `detect` expected: no cgroups, and why."""
     try:
         return backend, backend.open_pool(owner)
     except OSError as error:
-        none = NoCgroups(files or CgroupFiles(), f"{error.filename}: {error.strerror}", "see `harena doctor`")
+        none = NoCgroups(CgroupFiles(), f"{error.filename}: {error.strerror}", "run as root, or without cgroup limits")
         return none, none.open_pool(owner)
 
 

@@ -36,19 +36,9 @@ def mount(source: bytes, target: bytes, kind: bytes | None, flags: int = 0, opti
         raise StepError(f"mount {target.decode()} ({(kind or b'bind').decode()})", ctypes.get_errno())
 
 
-def bind(source: bytes, target: bytes) -> None:
-    """Show `source` at `target` too."""
-    mount(source, target, None, BIND)
-
-
 def make_private(target: bytes = b"/") -> None:
     """Nothing that is mounted below goes out, nothing comes in."""
     mount(b"none", target, None, REC | PRIVATE)
-
-
-def unmount(target: bytes) -> None:
-    """Take a mount away, at the latest when its last user has gone."""
-    check(f"umount {target.decode()}", libc.umount2(target, ctypes.c_int(DETACH)))
 
 
 def clone_tree(path: str, *, read_only: bool = True, devices: bool = False) -> int:

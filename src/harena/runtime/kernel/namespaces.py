@@ -42,6 +42,11 @@ def unshare(flags: int) -> None:
     check("unshare", libc.unshare(ctypes.c_int(flags)))
 
 
+def enter(descriptor: int, kind: int) -> None:
+    """`setns(2)`."""
+    check("setns", libc.setns(ctypes.c_int(descriptor), ctypes.c_int(kind)))
+
+
 def map_identity(process: str, inside: int, outside_uid: int, outside_gid: int) -> None:
     """Map one user and one group of a user namespace: `inside` (both) to the given ids of the parent namespace.
 
@@ -66,7 +71,3 @@ def _write(path: str, text: str) -> None:
     except OSError as error:
         raise StepError("write " + path, error.errno or 0) from None
 
-
-def set_hostname(name: bytes) -> None:
-    """Name of the machine in this uts namespace."""
-    check("sethostname", libc.sethostname(ctypes.c_char_p(name), ctypes.c_size_t(len(name))))

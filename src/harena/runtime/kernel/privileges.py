@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import struct
 
-from harena.runtime.kernel.syscalls import OLD, StepError, prctl, syscall
+from harena.runtime.kernel.syscalls import StepError, prctl
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
@@ -36,13 +35,9 @@ def forbid_gains() -> None:
     prctl("no_new_privs", _PR_SET_NO_NEW_PRIVS, 1)
 
 
-_CAPSET_HEADER = struct.pack("<Ii", 0x20080522, 0)
-_CAPSET_NOTHING = b"\0" * 24
-
-
-def drop_capabilities() -> None:
-    """Effective, permitted and inheritable sets become empty; that cannot be undone."""
-    syscall("capset", OLD["capset"], ctypes.c_char_p(_CAPSET_HEADER), ctypes.c_char_p(_CAPSET_NOTHING))
+# capset(2): version 3, this process; effective, permitted and inheritable sets empty
+CAPSET_HEADER = struct.pack("<Ii", 0x20080522, 0)
+CAPSET_NOTHING = b"\0" * 24
 
 
 def set_dumpable(value: bool) -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError
 from harena.core.results import RunResult
 from harena.jobs.lifecycle import JobState, RunState, check_job_transition
-from harena.jobs.schedule import Ticket
+from harena.jobs.schedule import Schedule, Ticket
 from harena.jobs.summary import run_fields
 from harena.jobs.worker import JobExecution, JobScenario, one_line
+from harena.node.job_acceptance import AcceptedJob
 
 if TYPE_CHECKING:
     from harena.store.benchmark_jobs import JobStore
@@ -78,26 +79,25 @@ class StoreJournal:
 class OwnedJob:
     """A job that runs in this process, from acceptance to its one end."""
 
-    def __init__(
-        self,
-        job_id: str,
-        *,
-        store: JobStore,
-        writer: BatchWriter,
-        journal: StoreJournal,
-        execution: JobExecution,
-        clock: Clock,
-        started_event: Mapping[str, Any],
-    ) -> None:
-        self.id = job_id
+    def __init__(self, job: AcceptedJob, *, store: JobStore, clock: Clock) -> None:
+        from harena.store.writer import BatchWriter
+
+        self.id: str = job.row["id"]
         self.failure: PlatformError | None = None
         """the store failed: what the job did since is not recorded"""
         self._store = store
-        self._writer = writer
-        self._journal = journal
-        self._execution = execution
         self._clock = clock
-        self._started_event = started_event
+        self._writer = BatchWriter(store, self.id, clock=clock, on_commit=self.tell, on_failure=self.store_failed)
+        self._journal = StoreJournal(self._writer, clock, job.scenarios)
+        self._execution = JobExecution(
+            scenarios=job.scenarios,
+            schedule=Schedule(job.tickets, limit=job.row["effective_concurrency"]),
+            score=job.score,
+            journal=self._journal,
+            policy=job.policy,
+            clock=clock,
+        )
+        self._started_event = {name: job.row[name] for name in ("total", "effective_concurrency")}
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -106,9 +106,10 @@ class OwnedJob:
         """The job has ended and its end is recorded (or `failure` says why not)."""
         return self._task is not None and self._task.done()
 
-    def start(self) -> None:
-        """Begin."""
+    def start(self, *, on_end: Callable[[], object]) -> None:
+        """Begin; `on_end` is called when the job has ended."""
         self._task = asyncio.create_task(self._run(), name=self.id)
+        self._task.add_done_callback(lambda _: on_end())
 
     def stop(self, state: JobState, error: str | None = None) -> None:
         """End it as `state`; `wait` returns when it has ended."""

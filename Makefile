@@ -1,0 +1,56 @@
+# One command each. The environment is made on first use and again when pyproject.toml changes.
+
+SHELL := /bin/bash
+MAKEFLAGS += --no-print-directory
+.SHELLFLAGS := -eu -o pipefail -c
+
+PYTHON := .venv/bin/python
+PYTEST_OPTIONS ?=
+
+.PHONY: help demo test test-only lint style types rules bench docs setup clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+
+demo: .venv/.for-use ## run the example's candidate solutions, each in its own sandbox, and print their rewards
+	@.venv/bin/harena benchmark run --name demo --scenarios examples/candidate-solutions.yaml \
+		--blueprint python-warm --concurrency 200 --timeout 120 --retry-attempts 1
+
+test: style types test-only ## lint, and every test
+
+test-only: .venv/.for-development
+	@$(PYTHON) -m pytest tests $(PYTEST_OPTIONS)
+
+lint: style types rules ## ruff, mypy and the import rules
+
+style: .venv/.for-development
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+
+types: .venv/.for-development
+	@.venv/bin/mypy
+
+rules: .venv/.for-development
+	@$(PYTHON) -m pytest -q tests/unit/test_import_rules.py
+
+bench: .venv/.for-development ## measure harena beside plain Python and bubblewrap; results go to benchmarks/results
+	@scripts/system-packages bubblewrap:bwrap util-linux:prlimit
+	@$(PYTHON) -m benchmarks all
+
+docs: .venv/.for-development ## check links and code in the documentation, and run its examples
+	@$(PYTHON) scripts/check_docs.py
+	@$(PYTHON) -m pytest -q tests/integration/test_documented_code.py
+
+setup: .venv/.for-development ## make the environment and nothing else
+
+.venv/.for-use: pyproject.toml scripts/setup
+	@scripts/setup .
+	@touch $@
+
+.venv/.for-development: pyproject.toml scripts/setup
+	@scripts/setup '.[dev]'
+	@touch $@ .venv/.for-use
+
+clean: ## remove the environment and what tools left behind
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

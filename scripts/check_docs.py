@@ -1,0 +1,125 @@
+"""Check the documentation: links lead somewhere, Python blocks compile, `make` and file names in it exist.
+
+    python scripts/check_docs.py        prints what is wrong, one a line, and exits with 1 if anything is
+
+The Python blocks themselves are run by tests/integration/test_documented_code.py, each alone in a fresh process, except
+those that say ```python no-run.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+_LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
+_FENCE = re.compile(r"^```(.*)$")
+_MAKE = re.compile(r"`make ([a-z-]+)`|^\s*(?:\$ )?make ([a-z-]+)\s*(?:#.*)?$")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: where, in which language, with which words behind it."""
+
+    path: Path
+    line: int
+    language: str
+    words: tuple[str, ...]
+    text: str
+
+    @property
+    def is_run(self) -> bool:
+        """Tests run it."""
+        return self.language == "python" and "no-run" not in self.words
+
+
+def documents(root: Path = ROOT) -> list[Path]:
+    """Every Markdown file that people are meant to read."""
+    return sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md")])
+
+
+def blocks(path: Path) -> Iterator[Block]:
+    """The fenced blocks of a file."""
+    start, head = 0, ""
+    lines: list[str] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        fence = _FENCE.match(line)
+        if fence and start:
+            words = head.split()
+            yield Block(path, start, words[0] if words else "", tuple(words[1:]), "\n".join(lines) + "\n")
+            start = 0
+        elif fence:
+            start, head, lines = number, fence[1], []
+        elif start:
+            lines.append(line)
+
+
+def headings(path: Path) -> set[str]:
+    """The anchors that a forge makes of the headings."""
+    found = set()
+    fenced = False
+    for line in path.read_text(encoding="utf-8").splitlines():
+        fenced ^= line.startswith("```")
+        if line.startswith("#") and not fenced:
+            title = line.lstrip("#").strip().lower()
+            found.add(re.sub(r"[^\w\- ]", "", title).replace(" ", "-"))
+    return found
+
+
+def check_links(path: Path) -> Iterator[str]:
+    """Relative links and anchors; the network is not asked."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for match in _LINK.finditer(line):
+            target = match[1] or match[2]
+            if re.match(r"[a-z]+:", target):
+                continue
+            name, _, anchor = target.partition("#")
+            file = (path.parent / name).resolve() if name else path
+            if not file.exists():
+                yield f"{path}:{number}: {target} does not exist"
+            elif anchor and file.suffix == ".md" and anchor not in headings(file):
+                yield f"{path}:{number}: {target}: no such heading"
+
+
+def check_code(path: Path) -> Iterator[str]:
+    """Python blocks are Python."""
+    for block in blocks(path):
+        if block.language == "python":
+            try:
+                compile(block.text, f"{path}:{block.line}", "exec")
+            except SyntaxError as error:
+                yield f"{path}:{block.line + (error.lineno or 0)}: {error.msg}"
+
+
+def check_targets(path: Path, makefile: str) -> Iterator[str]:
+    """`make` targets exist."""
+    known = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for match in _MAKE.finditer(line):
+            target = match[1] or match[2]
+            if target not in known:
+                yield f"{path}:{number}: the Makefile has no target {target}"
+
+
+def check(root: Path = ROOT) -> list[str]:
+    """Everything that is wrong."""
+    makefile = (root / "Makefile").read_text(encoding="utf-8")
+    wrong: list[str] = []
+    for path in documents(root):
+        wrong += [*check_links(path), *check_code(path), *check_targets(path, makefile)]
+    return wrong
+
+
+def main() -> int:
+    """Print and count."""
+    wrong = check()
+    for line in wrong:
+        sys.stderr.write(line.replace(f"{ROOT}/", "") + "\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

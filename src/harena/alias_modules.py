@@ -1,0 +1,83 @@
+"""harena under the names that other clients have: `import aviato`, `import cwsandbox`, `import runloop`.
+
+Opt-in, and only for what programs of those clients do on one machine: their names for what harena has.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+from harena.core.errors import ValidationError
+
+_ERRORS = {
+    "Error": "HarenaError",
+    "ValidationError": "ValidationError",
+}
+
+ALIASES: dict[str, dict[str, str]] = {
+    "aviato": {f"Aviato{suffix}": name for suffix, name in _ERRORS.items()},
+    "cwsandbox": {f"CWSandbox{suffix}": name for suffix, name in _ERRORS.items()},
+    "runloop": {},
+}
+"""module -> names that it has beyond harena's own, and what they are there"""
+
+
+class AliasModule(ModuleType):
+    """A module whose names are harena's."""
+
+    def __init__(self, name: str, extra: dict[str, str]) -> None:
+        super().__init__(name, f"harena, under the name {name}.")
+        self.__spec__ = ModuleSpec(name, None)
+        self._extra = extra
+        self.__all__ = sorted({*_harena().__all__, *extra})
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        target = self._extra.get(name, name)
+        try:
+            return getattr(_harena(), target)
+        except AttributeError:
+            raise AttributeError(
+                f"harena has nothing for {self.__name__}.{name}: this name of {self.__name__!r} is not supported here"
+            ) from None
+
+    def __dir__(self) -> list[str]:
+        return list(self.__all__)
+
+
+def install_aliases(*names: str, force: bool = False) -> tuple[str, ...]:
+    """Make these (all: "aviato", "cwsandbox", "runloop") importable as other names of harena; the installed ones.
+
+    Raises ValidationError for a name that is none of them, or that a really installed package has (its programs would
+    silently run elsewhere) unless `force`.
+    """
+    wanted = names or tuple(ALIASES)
+    for name in wanted:
+        if name not in ALIASES:
+            raise ValidationError(f"no alias {name!r}: there are {', '.join(ALIASES)}")
+        if not force and is_really_installed(name):
+            raise ValidationError(
+                f"a package named {name!r} is installed: install_aliases({name!r}, force=True) puts harena in its place"
+            )
+    for name in wanted:
+        if not isinstance(sys.modules.get(name), AliasModule):
+            sys.modules[name] = AliasModule(name, ALIASES[name])
+    return wanted
+
+
+def is_really_installed(name: str) -> bool:
+    """Something else than an alias of ours answers to this name."""
+    module = sys.modules.get(name)
+    if module is not None:
+        return not isinstance(module, AliasModule)
+    return find_spec(name) is not None
+
+
+def _harena() -> ModuleType:
+    return import_module("harena")

@@ -1,0 +1,40 @@
+"""The package's face, imported when a command needs it: `harena --help` loads no node.
+
+This is the only place where the command line takes hold of the package; it uses
+
+    benchmark_jobs.create/events/results/get/list/cancel, blueprints.create/get/list, Sandbox, doctor(),
+    load_scenarios(source), scenario_schema(), __version__
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from collections.abc import Mapping
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+
+def load() -> Any:
+    """`import harena`."""
+    return importlib.import_module("harena")
+
+
+def plain(value: Any) -> Any:
+    """What the sdk gives, as JSON types: its objects as dicts of their fields, bytes as their number."""
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, bytes):
+        return f"<{len(value)} bytes>"
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if dataclasses.is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    return plain(value.to_dict())

@@ -1,0 +1,39 @@
+"""One whole node: the runtime's sandboxes, blueprints and benchmark jobs behind the operations port.
+
+Importing this loads nothing else; `open_embedded` loads what plain sandboxes need.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harena.core.ports import Operations
+
+__all__ = ["open_embedded"]
+
+
+async def open_embedded() -> Operations:
+    """A node inside this process: everything that it starts ends with the process.
+
+    Blueprints, packages and results are kept in harena's home. Raises HostUnsupportedError where this host forbids
+    what isolation needs.
+    """
+    from harena.core.clock import SystemClock
+    from harena.core.home import harena_home
+    from harena.node.blueprints import Blueprints
+    from harena.node.node import Node
+    from harena.runtime.layers import LayerStore
+    from harena.runtime.linux import LinuxRuntime
+
+    clock = SystemClock()
+    home = harena_home()
+    layers = LayerStore(home / "layers")
+    blueprints = Blueprints(clock, layers=layers, root=home / "blueprints")
+    runtime = LinuxRuntime(layers=layers, home=home)
+    try:
+        await runtime.start()
+    except BaseException:  # also a cancellation: a spawner that was half started must not stay
+        await runtime.close()
+        raise
+    return Node(runtime, blueprints, clock, store_path=home / "harena.db")

@@ -1,0 +1,220 @@
+"""Blueprints: recipes for sandboxes, kept as one JSON file per version below harena's home.
+
+    blueprints/<name>@<version>.json     written beside and linked into place: whole or not there, and never changed
+
+Creating a name again makes the next version; `get(name)` gives the newest and `get(id)` exactly one. Two blueprints are
+always there: `default` (nothing installed, every exec is a real start) and `python-warm` (nothing installed, a bare
+warm interpreter). Packages are installed when the blueprint is created, by `harena.runtime.layers`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import keyword
+import os
+import re
+import secrets
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harena.core.clock import Clock
+from harena.core.errors import NotFoundError, PlatformError, ValidationError
+from harena.core.home import harena_home
+from harena.core.models import Blueprint, Package
+
+if TYPE_CHECKING:
+    from harena.runtime.layers import LayerStore
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_FILE = re.compile(rf"({_NAME.pattern})@(\d+)\.json")
+_ID_PREFIX = "bp_"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+BUILT_IN = {
+    name: Blueprint(id=f"{_ID_PREFIX}{name}", name=name, warm=warm, created_at=_EPOCH)
+    for name, warm in (("default", None), ("python-warm", ()))
+}
+
+
+class Blueprints:
+    """The blueprints in `root` (default: `blueprints` in harena's home) and the built-in ones."""
+
+    def __init__(
+        self, clock: Clock, *, layers: LayerStore, root: Path | None = None, python: str = sys.executable
+    ) -> None:
+        """`python` is the interpreter of the default image, for which packages are installed."""
+        self._clock = clock
+        self._layers = layers
+        self._root = root or harena_home() / "blueprints"
+        self._python = python
+        self._loaded: dict[tuple[str, int], Blueprint] = {}
+
+    async def create(
+        self,
+        name: str,
+        *,
+        image: str = "python:3.11",
+        packages: Sequence[str] = (),
+        files: Mapping[str, bytes] | None = None,
+        env: Mapping[str, str] | None = None,
+        warm: Sequence[str] | None = None,
+    ) -> Blueprint:
+        """Check, install, record. Raises ValidationError before any work for what is malformed, and as
+        `LayerStore.install` does."""
+        files, env = dict(files or {}), dict(env or {})
+        _check(name, files, env, warm)
+        made = await asyncio.to_thread(self._layers.install, packages, python=self._python) if packages else None
+        _check_modules_exist(warm or (), self._layers.path(made.digest) if made else None, packages)
+        blueprint = Blueprint(
+            id=f"{_ID_PREFIX}{secrets.token_hex(6)}",
+            name=name,
+            image=image,
+            packages=made.packages if made else (),
+            requested=tuple(packages),
+            files=files,
+            env=env,
+            warm=None if warm is None else tuple(warm),
+            layer=made.digest if made else None,
+            created_at=self._clock.utcnow(),
+        )
+        self._record(blueprint)
+        return blueprint
+
+    async def get(self, name_or_id: str) -> Blueprint:
+        """The newest version of a name, or the one with this id. Raises NotFoundError."""
+        return self.find(name_or_id)
+
+    async def list(self) -> list[Blueprint]:
+        """The newest version of each name, newest first, the built-in ones last."""
+        newest = dict(sorted(self._versions()))
+        found = [self._load(name, version) for name, version in newest.items()]
+        return [*sorted(found, key=lambda b: b.created_at or _EPOCH, reverse=True), *BUILT_IN.values()]
+
+    def find(self, name_or_id: str) -> Blueprint:
+        """As `get`, without waiting: a file is read once, later calls look at the directory's names only."""
+        built_in = BUILT_IN.get(name_or_id.removeprefix(_ID_PREFIX))
+        if built_in is not None and name_or_id in (built_in.name, built_in.id):
+            return built_in
+        versions = list(self._versions())
+        if name_or_id.startswith(_ID_PREFIX):
+            for name, version in versions:
+                if (blueprint := self._load(name, version)).id == name_or_id:
+                    return blueprint
+        elif mine := [version for name, version in versions if name == name_or_id]:
+            return self._load(name_or_id, max(mine))
+        there_are = ", ".join(sorted({name for name, _ in versions} | set(BUILT_IN)))
+        example = name_or_id if _NAME.fullmatch(name_or_id) and not name_or_id.startswith(_ID_PREFIX) else "NAME"
+        raise NotFoundError(
+            f"no blueprint {name_or_id!r}; there are: {there_are}. Create one with "
+            f"`harena blueprint create {example} --packages PACKAGE ... --warm MODULE ...`"
+        )
+
+    def _versions(self) -> Iterator[tuple[str, int]]:
+        try:
+            names = os.listdir(self._root)
+        except FileNotFoundError:
+            return
+        for name in names:
+            if match := _FILE.fullmatch(name):
+                yield match[1], int(match[2])
+
+    def _path(self, name: str, version: int) -> Path:
+        return self._root / f"{name}@{version:06d}.json"
+
+    def _load(self, name: str, version: int) -> Blueprint:
+        blueprint = self._loaded.get((name, version))
+        if blueprint is None:
+            path = self._path(name, version)
+            try:
+                blueprint = _from_json(path.read_text())
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                message = f"blueprint file {path} cannot be read ({error}): remove it, then create the blueprint again"
+                raise PlatformError(message, step="read blueprint") from error
+            self._loaded[name, version] = blueprint
+        return blueprint
+
+    def _record(self, blueprint: Blueprint) -> None:
+        """Write the next version; a link cannot replace a file, so that two writers get two versions."""
+        draft = self._root / f".{blueprint.id}.draft"
+        try:
+            self._root.mkdir(parents=True, exist_ok=True)
+            draft.write_text(_to_json(blueprint))
+            version = max((number for name, number in self._versions() if name == blueprint.name), default=0) + 1
+            while True:
+                try:
+                    os.link(draft, self._path(blueprint.name, version))
+                    break
+                except FileExistsError:
+                    version += 1
+        except OSError as error:
+            message = f"blueprint {blueprint.name} cannot be recorded in {self._root}: {error}"
+            raise PlatformError(message, step="write blueprint") from error
+        finally:
+            draft.unlink(missing_ok=True)
+        self._loaded[blueprint.name, version] = blueprint
+
+
+def _check(name: str, files: Mapping[str, object], env: Mapping[str, object], warm: Sequence[str] | None) -> None:
+    """Everything that can be wrong before anything is done."""
+    if not _NAME.fullmatch(name) or name.startswith(_ID_PREFIX):
+        raise ValidationError(
+            f"blueprint name {name!r}: use 1 to 64 letters, digits, dots, dashes and underscores, "
+            f"a letter or digit first, and not {_ID_PREFIX!r} at the start, which marks ids"
+        )
+    if name in BUILT_IN:
+        raise ValidationError(f"blueprint {name!r} is built in and cannot be made anew: choose another name")
+    for path, content in files.items():
+        if not path.startswith("/") or "\0" in path or path.endswith("/"):
+            raise ValidationError(f"blueprint file {path!r}: give the absolute path of a file inside the sandbox")
+        if not isinstance(content, bytes):
+            raise ValidationError(f"blueprint file {path!r}: give its content as bytes, not {type(content).__name__}")
+    for key, value in env.items():
+        if not key or "=" in key or "\0" in key or not isinstance(value, str) or "\0" in value:
+            raise ValidationError(f"blueprint environment variable {key!r}: names without '=', and text as values")
+    if isinstance(warm, str):
+        raise ValidationError(f"warm must be a list of module names, not the string {warm!r}")
+    for module in warm or ():
+        if not all(part.isidentifier() and not keyword.iskeyword(part) for part in module.split(".")):
+            raise ValidationError(f"warm module {module!r} is not the name of a module, like 'numpy' or 'os.path'")
+
+
+def _check_modules_exist(warm: Sequence[str], packages: Path | None, requested: Sequence[str]) -> None:
+    for module in warm:
+        top = module.partition(".")[0]
+        if not (top in sys.stdlib_module_names or (packages and _holds(packages, top)) or find_spec(top)):
+            asked = ", ".join(requested) or "none"
+            raise ValidationError(
+                f"warm module {module!r} is neither in the standard library nor in the packages that were asked for "
+                f"({asked}): add the package that has it"
+            )
+
+
+def _holds(packages: Path, module: str) -> bool:
+    return (packages / module).is_dir() or any(
+        (packages / f"{module}{suffix}").is_file() for suffix in (".py", *EXTENSION_SUFFIXES)
+    )
+
+
+def _to_json(blueprint: Blueprint) -> str:
+    written: dict[str, Any] = {field.name: getattr(blueprint, field.name) for field in fields(blueprint)}
+    written["packages"] = [asdict(package) for package in blueprint.packages]
+    written["files"] = {path: base64.b64encode(content).decode() for path, content in blueprint.files.items()}
+    written["created_at"] = blueprint.created_at.isoformat() if blueprint.created_at else None
+    return json.dumps(written, indent=1)
+
+
+def _from_json(text: str) -> Blueprint:
+    read = json.loads(text)
+    read["packages"] = tuple(Package(**package) for package in read["packages"])
+    read["requested"] = tuple(read["requested"])
+    read["files"] = {path: base64.b64decode(content, validate=True) for path, content in read["files"].items()}
+    read["warm"] = None if read["warm"] is None else tuple(read["warm"])
+    read["created_at"] = datetime.fromisoformat(read["created_at"]) if read["created_at"] else None
+    return Blueprint(**read)

@@ -1,0 +1,360 @@
+"""The sandboxes of one node: their records, their lifetimes, and who may still ask about them.
+
+A record lives in one of two places. While its sandbox runs, it is among the living, with one task that waits for the
+sandbox's death and one timer for its lifetime; nothing is polled. When the sandbox has ended, for whatever reason, that
+task writes the last status and moves the record to the remembered ones, of which the newest MOST_REMEMBERED are kept.
+
+    RUNNING -> TERMINATING -> COMPLETED    somebody asked
+            -> TERMINATING -> TERMINATED   its lifetime is over
+            -> FAILED                      it ended by itself; status_reason says why
+    (none)  -> FAILED                      it could not be created
+
+Used from one event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import secrets
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Protocol
+
+from harena.core.clock import Clock, Timer
+from harena.core.errors import (
+    HarenaError,
+    HostUnsupportedError,
+    NotFoundError,
+    PlatformError,
+    SandboxNotFoundError,
+    SandboxNotRunningError,
+    SandboxResourceExhaustedError,
+    SandboxStartError,
+    SandboxTerminatedError,
+    SandboxUnavailableError,
+    SandboxValidationError,
+    ValidationError,
+)
+from harena.core.models import Blueprint, SandboxInfo, SandboxSpec, SandboxStatus
+from harena.core.ports import Death, Runtime, SandboxPort
+
+MOST_REMEMBERED = 10_000
+_DEFAULT_IMAGE = SandboxSpec().image
+
+
+class BlueprintSource(Protocol):
+    """Where blueprints are found."""
+
+    def find(self, name_or_id: str) -> Blueprint:
+        """Raises NotFoundError."""
+
+
+class SandboxRecord:
+    """One sandbox of this node. Implements `SandboxHandle`."""
+
+    __slots__ = ("_clock", "_deadline", "_death", "_ended", "_ending", "_forget", "_info", "_port", "_timer", "_wanted")
+
+    def __init__(
+        self, info: SandboxInfo, port: SandboxPort | None, clock: Clock, forget: Callable[[SandboxRecord], None]
+    ) -> None:
+        """`port` is None for a sandbox that could not be created; `forget` is called once, at the end."""
+        self._info = info
+        self._port = port
+        self._clock = clock
+        self._forget = forget
+        self._ended: asyncio.Future[None] | None = None
+        self._ending: asyncio.Task[None] | None = None
+        self._wanted: tuple[SandboxStatus, str | None] = (SandboxStatus.COMPLETED, None)
+        self._timer: Timer | None = None
+        self._deadline: float | None = None
+        self._death: asyncio.Task[None] | None = None
+
+    @property
+    def info(self) -> SandboxInfo:
+        """What is known now."""
+        return self._info
+
+    @property
+    def port(self) -> SandboxPort:
+        """The running sandbox."""
+        if self._info.status is SandboxStatus.RUNNING and self._port is not None:
+            return self._port
+        about = f"sandbox {self._info.id} is {self._info.status}"
+        reason = f" ({self._info.status_reason})" if self._info.status_reason else ""
+        if self._info.status is SandboxStatus.FAILED:
+            raise SandboxNotRunningError(f"{about}{reason}: create a new one", reason="SANDBOX_FAILED")
+        raise SandboxTerminatedError(f"{about}{reason}: create a new one", reason="SANDBOX_TERMINATED")
+
+    def watch(self) -> None:
+        """Begin to wait for its death and to count its lifetime."""
+        self._death = asyncio.get_running_loop().create_task(self._wait_dead())
+        if self._info.limits.lifetime_seconds is not None:
+            self._set_deadline(self._clock.now() + self._info.limits.lifetime_seconds)
+
+    async def refresh(self) -> SandboxInfo:
+        """The node is here: what is known is what is so."""
+        return self._info
+
+    async def wait_terminal(self) -> SandboxInfo:
+        """Returns when it has ended."""
+        if not self._info.status.is_terminal:
+            if self._ended is None:
+                self._ended = asyncio.get_running_loop().create_future()
+            await asyncio.shield(self._ended)
+        return self._info
+
+    async def stop(self, *, grace_seconds: float = 0.0) -> None:
+        """End it. Callers that come later wait for the same end; the first one's grace counts."""
+        if not grace_seconds >= 0:
+            raise SandboxValidationError(f"grace_seconds is {grace_seconds}: give zero or more seconds")
+        if not self._info.status.is_terminal:
+            await asyncio.shield(self._begin_end(SandboxStatus.COMPLETED, None, grace_seconds))
+
+    async def extend_lifetime(self, seconds: float) -> SandboxInfo:
+        """End `seconds` from now at the earliest; never sooner than was already agreed."""
+        if not 0 < seconds < math.inf:
+            raise SandboxValidationError(f"a lifetime can be extended by a positive number of seconds, not {seconds}")
+        if self._info.status is not SandboxStatus.RUNNING:
+            _ = self.port  # raises what is the matter
+        if self._deadline is not None and (wished := self._clock.now() + seconds) > self._deadline:
+            self._set_deadline(wished)
+        return self._info
+
+    def _set_deadline(self, deadline: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        seconds = deadline - self._clock.now()
+        self._deadline = deadline
+        self._timer = self._clock.call_later(seconds, self._lifetime_over)
+        self._info = replace(self._info, expires_at=self._clock.utcnow() + timedelta(seconds=seconds))
+
+    def _lifetime_over(self) -> None:
+        # nobody waits for this end: a failure of it is in the record, and must not be reported a second time
+        self._begin_end(SandboxStatus.TERMINATED, "its lifetime is over", 0.0).add_done_callback(_take_exception)
+
+    def _begin_end(self, status: SandboxStatus, reason: str | None, grace_seconds: float) -> asyncio.Task[None]:
+        if self._ending is None:
+            self._wanted = (status, reason)
+            self._info = replace(self._info, status=SandboxStatus.TERMINATING, status_reason=reason)
+            self._ending = asyncio.get_running_loop().create_task(self._destroy(grace_seconds))
+        return self._ending
+
+    async def _destroy(self, grace_seconds: float) -> None:
+        if self._port is None or self._death is None:
+            return
+        try:
+            await self._port.destroy(grace_seconds=grace_seconds)
+        except HarenaError as error:
+            if not self._info.status.is_terminal:
+                self._finish(SandboxStatus.FAILED, f"it could not be ended: {error}")
+                self._death.cancel()
+            raise
+        await asyncio.wait((self._death,))
+
+    async def _wait_dead(self) -> None:
+        assert self._port is not None
+        try:
+            death = await self._port.wait_dead()
+        except Exception as error:  # noqa: BLE001 - a record that cannot be watched must end, whatever the reason
+            self._finish(SandboxStatus.FAILED, str(error) or type(error).__name__)
+            return
+        if death.by_request:
+            self._finish(*self._wanted)
+        else:
+            self._finish(SandboxStatus.FAILED, _cause(death, self._info))
+
+    def _finish(self, status: SandboxStatus, reason: str | None) -> None:
+        self._info = replace(self._info, status=status, status_reason=reason, stopped_at=self._clock.utcnow())
+        self._port = None
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._ended is not None and not self._ended.done():
+            self._ended.set_result(None)
+        self._forget(self)
+
+
+class Sandboxes:
+    """Creates, finds, lists and ends sandboxes. Implements `SandboxSource`."""
+
+    def __init__(
+        self, runtime: Runtime, blueprints: BlueprintSource, clock: Clock, *, most_remembered: int = MOST_REMEMBERED
+    ) -> None:
+        self._runtime = runtime
+        self._blueprints = blueprints
+        self._clock = clock
+        self._most_remembered = most_remembered
+        self._living: dict[str, SandboxRecord] = {}
+        self._remembered: OrderedDict[str, SandboxRecord] = OrderedDict()
+        self._closed = False
+
+    async def create(self, spec: SandboxSpec) -> SandboxRecord:
+        """A running sandbox. Raises ValidationError, NotFoundError, HostUnsupportedError, SandboxResourceExhaustedError
+        or SandboxStartError (a SandboxFailedError)."""
+        self._check_open()
+        _check_lifetime(spec)
+        blueprint = self._blueprints.find(spec.blueprint) if spec.blueprint is not None else None
+        if blueprint is not None and spec.image == _DEFAULT_IMAGE:
+            spec = replace(spec, image=blueprint.image)
+        created_at = self._clock.utcnow()
+        try:
+            port = await self._runtime.create(spec, blueprint)
+        except (ValidationError, NotFoundError):
+            raise
+        except Exception as error:  # whatever stopped the start, a bug included, belongs into the record
+            raise self._failed(spec, created_at, error) from error
+        if self._closed:  # while the runtime was busy with it
+            await port.destroy()
+            self._check_open()
+        info = _describe(
+            port.id,
+            spec,
+            status=SandboxStatus.RUNNING,
+            created_at=created_at,
+            started_at=self._clock.utcnow(),
+            enforcement=port.enforcement,
+        )
+        record = SandboxRecord(info, port, self._clock, self._forget)
+        self._living[port.id] = record
+        record.watch()
+        return record
+
+    def get(self, sandbox_id: str) -> SandboxRecord:
+        """Living or remembered. Raises SandboxNotFoundError."""
+        record = self._living.get(sandbox_id) or self._remembered.get(sandbox_id)
+        if record is None:
+            message = (
+                f"no sandbox {sandbox_id!r} on this node: sandboxes end with the process that holds their node, "
+                f"and the last {self._most_remembered} that ended are remembered"
+            )
+            raise SandboxNotFoundError(message, sandbox_id=sandbox_id)
+        return record
+
+    def list(
+        self,
+        *,
+        tags: Sequence[str] = (),
+        statuses: Sequence[SandboxStatus] = (),
+        include_terminal: bool = False,
+    ) -> list[SandboxRecord]:
+        """In order of creation (ended ones first, in order of their end). A terminal status in `statuses` is a request
+        for ended ones."""
+        records = list(self._living.values())
+        if include_terminal or any(status.is_terminal for status in statuses):
+            records = [*self._remembered.values(), *records]
+        wanted = set(tags)
+        return [
+            record
+            for record in records
+            if (not statuses or record.info.status in statuses) and wanted.issubset(record.info.tags)
+        ]
+
+    def sandbox(self, spec: SandboxSpec) -> AbstractAsyncContextManager[SandboxPort]:
+        """A sandbox that lives as long as the block."""
+        return self._lent(spec)
+
+    async def close(self) -> None:
+        """End all, at the same time; no new ones from now on. May be called more than once.
+
+        Raises PlatformError if some could not be ended, after all others were.
+        """
+        self._closed = True
+        records = list(self._living.values())
+        ends = await asyncio.gather(*(record.stop() for record in records), return_exceptions=True)
+        failures = [end for end in ends if isinstance(end, BaseException)]
+        if failures:
+            message = f"{len(failures)} of {len(records)} sandboxes could not be ended; the first: {failures[0]}"
+            raise PlatformError(message, step="destroy sandbox") from failures[0]
+
+    def abandon(self) -> None:
+        """Forget all without ending any: they belong to another process (after a fork)."""
+        self._closed = True
+        self._living.clear()
+        self._remembered.clear()
+
+    @asynccontextmanager
+    async def _lent(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
+        record = await self.create(spec)
+        try:
+            yield record.port
+        finally:
+            await record.stop()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise SandboxUnavailableError("this node has been closed: open another one", reason="NODE_CLOSED")
+
+    def _forget(self, record: SandboxRecord) -> None:
+        if self._living.pop(record.info.id, None) is not None:
+            self._remember(record)
+
+    def _remember(self, record: SandboxRecord) -> None:
+        self._remembered[record.info.id] = record
+        while len(self._remembered) > self._most_remembered:
+            self._remembered.popitem(last=False)
+
+    def _failed(self, spec: SandboxSpec, created_at: datetime, error: Exception) -> Exception:
+        """Remember a sandbox that could not be created, and say what to raise."""
+        reason = str(error) or type(error).__name__
+        info = _describe(
+            f"sb_{secrets.token_hex(8)}",
+            spec,
+            status=SandboxStatus.FAILED,
+            created_at=created_at,
+            stopped_at=self._clock.utcnow(),
+            status_reason=reason,
+        )
+        self._remember(SandboxRecord(info, None, self._clock, self._forget))
+        if isinstance(error, HostUnsupportedError | SandboxResourceExhaustedError):
+            return error
+        return SandboxStartError(f"a sandbox could not be started: {reason}", sandbox_id=info.id, status_reason=reason)
+
+
+def _describe(
+    sandbox_id: str,
+    spec: SandboxSpec,
+    *,
+    status: SandboxStatus,
+    created_at: datetime,
+    started_at: datetime | None = None,
+    stopped_at: datetime | None = None,
+    enforcement: Mapping[str, str] = MappingProxyType({}),
+    status_reason: str | None = None,
+) -> SandboxInfo:
+    return SandboxInfo(
+        id=sandbox_id,
+        status=status,
+        image=spec.image,
+        blueprint=spec.blueprint,
+        tags=spec.tags,
+        annotations=spec.annotations,
+        limits=spec.limits,
+        enforcement=enforcement,
+        created_at=created_at,
+        started_at=started_at,
+        stopped_at=stopped_at,
+        status_reason=status_reason,
+    )
+
+
+def _cause(death: Death, info: SandboxInfo) -> str:
+    if death.memory:
+        limit = info.limits.memory_bytes
+        amount = f" of {limit} bytes" if limit is not None else ""
+        return f"it reached its memory limit{amount} and was killed" + (f": {death.detail}" if death.detail else "")
+    return death.detail or "it ended by itself"
+
+
+def _check_lifetime(spec: SandboxSpec) -> None:
+    seconds = spec.limits.lifetime_seconds
+    if seconds is not None and not 0 < seconds < math.inf:
+        raise SandboxValidationError(f"lifetime_seconds is {seconds}: give a positive number of seconds, or None")
+
+
+def _take_exception(task: asyncio.Task[None]) -> None:
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,293 @@
+"""Layers of Python packages: installed once, named by what is in them, shared read-only by every sandbox.
+
+A layer is made in three steps: pip downloads wheels (wheels only: nothing of a package runs on the host), their
+sha256 sums, names, versions and the interpreter's ABI give the digest, and pip unpacks and byte-compiles them.
+
+    layers/<digest>/site-packages/   what goes onto sys.path; scripts are in its bin/, with `#!/usr/bin/env python3`
+    layers/<digest>/layer.json       the packages, for people and for `installed`
+    layers/.making/<random>/         a layer in the making, locked by its maker; what a dead maker left is swept
+
+A layer appears by one rename, so that it is whole or not there at all; of two makers of the same layer the second
+takes what the first has made. Files are read-only and readable by everybody.
+
+Not covered: a user who changes files of their own layers on purpose, and a power cut in the second after the rename.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from harena.core.errors import NotFoundError, PlatformError, ValidationError
+from harena.core.home import harena_home
+from harena.core.models import Package
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_REQUIREMENT = re.compile(
+    r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)"
+    r"\s*(?:\[[A-Za-z0-9._,\s-]*\])?"
+    r"\s*(?P<versions>(?:(?:===|~=|==|!=|<=|>=|<|>)\s*[A-Za-z0-9.*+!_-]+\s*,?\s*)*)"
+    r"(?:;[^\n]*)?"
+)
+_FOLDER_MODE = 0o755
+_SEALED_FOLDER_MODE = 0o555
+_SEALED_PROGRAM_MODE = 0o555
+_SEALED_FILE_MODE = 0o444
+_NO_MATCH = re.compile(r"No matching distribution found for ([^\s;(]+)")
+_UNREACHABLE = ("Retrying (Retry(", "ConnectionError", "ReadTimeoutError", "ProxyError", "SSLError")
+_ABI = "import sysconfig; print(sysconfig.get_config_var('SOABI'))"
+_MOST_LINES_OF_PIP = 12
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledLayer:
+    """A layer that is on this machine."""
+
+    digest: str
+    packages: tuple[Package, ...]
+
+
+class LayerStore:
+    """The layers below `root` (default: `layers` in harena's home). Blocking; safe between threads and processes.
+
+    `pip_options` go to `pip download` (and `pip index`), for instance ("--find-links", "wheels"); apart from them the
+    user's own pip configuration counts.
+    """
+
+    def __init__(self, root: Path | None = None, *, pip_options: Sequence[str] = ()) -> None:
+        self.root = root or harena_home() / "layers"
+        self._making = self.root / ".making"
+        self._pip_options = tuple(pip_options)
+
+    def install(self, requirements: Sequence[str], *, python: str = sys.executable) -> InstalledLayer:
+        """The layer that holds `requirements` and all that they need, for the interpreter at path `python`.
+
+        Raises ValidationError for requirements that are malformed, unknown, in conflict or only there as sources,
+        and PlatformError when the index cannot be reached or pip fails in another way.
+        """
+        check_requirements(requirements)
+        abi = _abi_of(python)
+        self._sweep()
+        with self._workplace() as workplace:
+            wheels = self._download(requirements, python, workplace / "wheels")
+            packages = tuple(sorted((_package(wheel) for wheel in wheels), key=lambda p: (p.name, p.version)))
+            digest = _digest(packages, abi)
+            if not (self.root / digest).is_dir():
+                layer = workplace / "layer"
+                self._unpack(wheels, python, layer / "site-packages")
+                _make_portable(layer / "site-packages" / "bin")
+                described = {"abi": abi, "packages": [asdict(package) for package in packages]}
+                (layer / "layer.json").write_text(json.dumps(described, indent=1))
+                _make_read_only(layer)
+                _publish(layer, self.root / digest)
+        return InstalledLayer(digest, packages)
+
+    def path(self, digest: str) -> Path:
+        """The directory for `sys.path`. Raises NotFoundError."""
+        return self._layer(digest) / "site-packages"
+
+    def installed(self, digest: str) -> InstalledLayer:
+        """What a layer holds. Raises NotFoundError."""
+        described = json.loads((self._layer(digest) / "layer.json").read_text())
+        return InstalledLayer(digest, tuple(Package(**package) for package in described["packages"]))
+
+    def _layer(self, digest: str) -> Path:
+        layer = self.root / digest
+        if not _DIGEST.fullmatch(digest) or not layer.is_dir():
+            message = f"layer {digest!r} is not in {self.root}: create the blueprint that needs it again"
+            raise NotFoundError(message)
+        return layer
+
+    @contextmanager
+    def _workplace(self) -> Iterator[Path]:
+        """An empty directory that lives as long as the block, or until the next `_sweep` if this process dies."""
+        workplace = self._making / secrets.token_hex(8)
+        self._making.mkdir(parents=True, exist_ok=True)
+        lock = os.open(f"{workplace}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            workplace.mkdir()
+            yield workplace
+        finally:
+            _remove_tree(workplace)
+            os.unlink(f"{workplace}.lock")
+            os.close(lock)
+
+    def _sweep(self) -> None:
+        """Remove what makers that died have left: their locks are free."""
+        for lock_path in self._making.glob("*.lock"):
+            try:
+                lock = os.open(lock_path, os.O_RDWR | os.O_CLOEXEC)
+            except FileNotFoundError:  # its owner has just finished
+                continue
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if lock_path.with_suffix("").is_dir():  # a lock without a directory may be about to get one
+                    _remove_tree(lock_path.with_suffix(""))
+                    lock_path.unlink(missing_ok=True)
+            except BlockingIOError:
+                continue
+            finally:
+                os.close(lock)
+
+    def _download(self, requirements: Sequence[str], python: str, wheels: Path) -> list[Path]:
+        options = ["--only-binary", ":all:", "--dest", str(wheels), "--quiet", *self._pip_options]
+        finished = _pip(python, ["download", *options, "--", *requirements])
+        if finished.returncode:
+            raise self._why_not(requirements, python, finished.stderr)
+        return sorted(wheels.glob("*.whl"))
+
+    def _why_not(self, requirements: Sequence[str], python: str, said: str) -> Exception:
+        asked = ", ".join(requirements)
+        if any(sign in said for sign in _UNREACHABLE):
+            message = f"the package index could not be reached to resolve {asked}; pip said:\n{_last_lines(said)}"
+            return PlatformError(message, step="pip download")
+        unmatched = _NO_MATCH.search(said)
+        if unmatched is None:
+            if "ResolutionImpossible" in said or "conflicting dependencies" in said:
+                return ValidationError(f"the requirements {asked} contradict each other:\n{_last_lines(said)}")
+            return PlatformError(f"pip could not download {asked}; it said:\n{_last_lines(said)}", step="pip download")
+        name = unmatched[1]
+        if self._has_sources(name, python):
+            return ValidationError(
+                f"{name} has no wheel for {python}, only sources, and harena installs wheels only: build one with "
+                f"`pip wheel {name} -w DIRECTORY` and set PIP_FIND_LINKS=DIRECTORY, or ask for another version"
+            )
+        return ValidationError(
+            f"no wheel of {name} for {python} was found: check the name, the version and the index that pip is "
+            f"configured to use (`pip config list`); pip said:\n{_last_lines(said)}"
+        )
+
+    def _has_sources(self, requirement: str, python: str) -> bool:
+        """Whether the index has source distributions of it. Nothing is downloaded or run."""
+        named = _REQUIREMENT.match(requirement)
+        name = named["name"] if named else requirement
+        asked = ["index", "versions", "--no-binary", ":all:", *self._pip_options, "--", name]
+        return _pip(python, asked).returncode == 0
+
+    def _unpack(self, wheels: Sequence[Path], python: str, target: Path) -> None:
+        options = ["--isolated", "--no-index", "--no-deps", "--no-warn-script-location", "--no-warn-conflicts"]
+        options += ["--root-user-action", "ignore", "--compile", "--quiet", "--target", str(target)]
+        finished = _pip(python, ["install", *options, "--", *map(str, wheels)])
+        if finished.returncode:
+            raise PlatformError(f"pip could not unpack the wheels:\n{_last_lines(finished.stderr)}", step="pip install")
+
+
+def check_requirements(requirements: Sequence[str]) -> None:
+    """Raise ValidationError for what is not a plain requirement: options, paths, addresses, empty ones."""
+    if isinstance(requirements, str):
+        raise ValidationError(f"packages must be a list of requirements, not the string {requirements!r}")
+    if not requirements:
+        raise ValidationError("packages is empty: name at least one, such as 'numpy' or 'numpy>=2'")
+    for requirement in requirements:
+        if not isinstance(requirement, str) or not _REQUIREMENT.fullmatch(requirement.strip()):
+            raise ValidationError(
+                f"package {requirement!r} is not a requirement like 'numpy', 'numpy>=2,<3' or 'name[extra]==1.0'"
+                + _hint(requirement)
+            )
+
+
+def _hint(requirement: object) -> str:
+    text = str(requirement).strip()
+    if text.startswith("-"):
+        return "; options of pip belong into pip's own configuration (`pip config set`)"
+    if "/" in text or "@" in text or text.endswith((".whl", ".tar.gz")):
+        return "; paths and addresses are not taken: put the wheel into a directory and set PIP_FIND_LINKS to it"
+    return ""
+
+
+def _pip(python: str, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Run the pip of this interpreter, on behalf of `python` where that is another one."""
+    target = [] if _is_ours(python) else ["--python", python]
+    env = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PYTHONWARNINGS": "ignore"}
+    env.pop("PYTHONPATH", None)
+    command = [sys.executable, "-m", "pip", *target, *arguments]
+    try:
+        return subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise PlatformError(f"pip could not be started with {sys.executable}: {error}", step="pip") from error
+
+
+def _is_ours(python: str) -> bool:
+    return os.path.realpath(python) == os.path.realpath(sys.executable)
+
+
+def _abi_of(python: str) -> str:
+    """Such as "cpython-311-x86_64-linux-gnu"."""
+    if _is_ours(python):
+        return str(sysconfig.get_config_var("SOABI"))
+    try:
+        finished = subprocess.run([python, "-I", "-c", _ABI], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise ValidationError(f"{python} is not a Python interpreter that can be run: {error}") from error
+    return finished.stdout.strip()
+
+
+def _package(wheel: Path) -> Package:
+    """From a wheel's file name (name-version[-build]-python-abi-platform.whl) and its bytes."""
+    name, version = wheel.name.split("-")[:2]
+    with wheel.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return Package(name=re.sub(r"[-_.]+", "-", name).lower(), version=version, sha256=sha256)
+
+
+def _digest(packages: Sequence[Package], abi: str) -> str:
+    pinned = [[package.name, package.version, package.sha256] for package in packages]
+    return hashlib.sha256(json.dumps([1, abi, pinned]).encode()).hexdigest()
+
+
+def _make_portable(scripts: Path) -> None:
+    """Let scripts start the sandbox's own interpreter: pip writes the path of the one that it runs with."""
+    for script in scripts.glob("*"):
+        content = script.read_bytes()
+        first, _, rest = content.partition(b"\n")
+        if first == b"#!/bin/sh" and rest.startswith(b"'''exec'"):  # pip's form for long interpreter paths
+            rest = b"\n".join(rest.split(b"\n")[2:])
+        elif not (first.startswith(b"#!") and b"python" in first):
+            continue
+        script.write_bytes(b"#!/usr/bin/env python3\n" + rest)
+
+
+def _make_read_only(layer: Path) -> None:
+    # the layer's own directory stays writable for its owner: a directory that is not cannot be renamed
+    for folder, folders, files in os.walk(layer):
+        for name in files:
+            path = os.path.join(folder, name)
+            runs = os.stat(path).st_mode & 0o100
+            os.chmod(path, _SEALED_PROGRAM_MODE if runs else _SEALED_FILE_MODE)
+        for name in folders:
+            os.chmod(os.path.join(folder, name), _SEALED_FOLDER_MODE)
+    os.chmod(layer, _FOLDER_MODE)
+
+
+def _publish(layer: Path, destination: Path) -> None:
+    try:
+        os.rename(layer, destination)
+    except OSError as error:
+        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):  # these: another maker was first with the same layer
+            raise
+
+
+def _remove_tree(path: Path) -> None:
+    """Remove a tree that may have read-only directories in it."""
+    for folder, folders, _ in os.walk(path):
+        for name in folders:
+            os.chmod(os.path.join(folder, name), _FOLDER_MODE)
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _last_lines(text: str) -> str:
+    return "\n".join(text.strip().splitlines()[-_MOST_LINES_OF_PIP:])

@@ -1,0 +1,472 @@
+"""The bottom of a warm program: run it as the interpreter's top level would, and end as the interpreter does.
+
+A program must find nothing below itself. So the forked child raises out of every frame of ours; the interpreter, at
+its own top level by then, reports that to sys.excepthook, which is our `_top_level`, called from C with no frame below
+it. That one frame is hidden (see `_hide`) and taken out of the recursion budget (see `_RecursionBudget`).
+
+Leaving is what Py_FinalizeEx does as far as a program can see it (threads, atexit, flushing, what the program's own
+modules held), and then `os._exit`: taking down the rest of the interpreter costs ten times as much as all of this.
+"""
+# ruff: noqa: S102, S110, SIM105, BLE001
+# (exec is the purpose; what a program raises is data here, of whatever class; contextlib is not loaded in a start)
+
+from __future__ import annotations
+
+import _signal
+import atexit
+import gc
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType, TracebackType
+    from typing import Any, NoReturn
+
+    from harena.runtime.warm import Plan
+
+_display: Any = sys.__excepthook__
+_display_unraisable: Any = sys.__unraisablehook__
+_ZIP_END = b"PK\x05\x06"
+_ZIP_TAIL_BYTES = 65535 + 22  # the longest archive comment, and the record it belongs to
+_MAX_SOURCE_BYTES = 64 << 20
+_LONG = range(-(1 << 63), 1 << 63)  # a C long
+
+
+class _Leave(BaseException):
+    """Unwinds a warm child to the interpreter's top level."""
+
+
+class _Program:
+    """The one program that this process becomes."""
+
+    plan: Plan
+    code: CodeType | None = None
+    failures: list[BaseException] = []
+    modules: frozenset[str] = frozenset()
+
+
+class _Report:
+    """Stands in for sys.stderr while a program is compiled, so that its warnings can still be taken back."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.write = self.parts.append
+
+    def flush(self) -> None:
+        """As a file has it."""
+
+
+# -- compiling, or leaving it to a real start --------------------------------------------------------------------------
+
+
+def launch(plan: Plan) -> NoReturn:
+    """Compile the program, then go to the interpreter's top level. Ends in a real start where compiling fails: only
+    the interpreter itself words such errors, and nothing has been done yet."""
+    code = None
+    if plan.kind != "module":
+        source, name = (plan.target, "<string>") if plan.kind == "code" else _read(plan)
+        screen = sys.stderr
+        report = _Report()
+        sys.stderr = report  # type: ignore[assignment]
+        try:
+            code = compile(source, name, "exec", dont_inherit=True)
+        except BaseException:
+            start_really(plan)
+        sys.stderr = screen
+        if report.parts and screen is not None:
+            screen.write("".join(report.parts))
+        if plan.kind == "file":
+            _complete_main(plan, name)
+        elif sys.version_info >= (3, 13):
+            import linecache
+
+            linecache._register_code(code, source, name)  # type: ignore[attr-defined]
+    _place_on_path(plan)
+    _Program.plan = plan
+    _Program.code = code
+    _Program.modules = frozenset(sys.modules)
+    sys.excepthook = _top_level
+    raise _Leave
+
+
+def start_really(plan: Plan) -> NoReturn:
+    """Become a real interpreter after all."""
+    for number in (_signal.SIGPIPE, _signal.SIGXFSZ):
+        _signal.signal(number, _signal.SIG_DFL)
+    try:
+        os.execve(plan.executable, plan.argv, plan.environment)
+    except OSError as error:
+        os.write(2, ("harena: %s: %s\n" % (plan.executable, error.strerror)).encode())  # noqa: UP031
+        os._exit(126)
+
+
+def _read(plan: Plan) -> tuple[bytes, str]:
+    """The program's text and the name that its code carries."""
+    try:
+        descriptor = os.open(plan.target, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        status = os.fstat(descriptor)
+        size = status.st_size
+        if status.st_mode & 0o170000 != 0o100000 or size > _MAX_SOURCE_BYTES:
+            start_really(plan)
+        source = os.read(descriptor, size + 1)
+        os.close(descriptor)
+        name = plan.target
+        if name[:1] != "/" and sys.version_info >= (3, 9):
+            name = os.getcwd().rstrip("/") + "/" + (name[2:] if name[:2] == "./" else name)
+    except OSError:
+        start_really(plan)
+    if len(source) != size or not _is_plain(source):
+        start_really(plan)
+    return source, name
+
+
+def _is_plain(source: bytes) -> bool:
+    """Text that `compile` and the interpreter's own file reader surely take for the same."""
+    if b"\0" in source or _ZIP_END in source[-_ZIP_TAIL_BYTES:]:
+        return False
+    if b"\r" in source and source.count(b"\r") != source.count(b"\r\n"):
+        return False
+    head = b"".join(source.split(b"\n", 2)[:2]).lower()
+    return b"coding" not in head or b"utf-8" in head or b"utf8" in head
+
+
+def _complete_main(plan: Plan, name: str) -> None:
+    main = plan.main
+    main["__file__"] = name
+    main["__cached__"] = None
+    main["__loader__"] = sys.modules["_frozen_importlib_external"].SourceFileLoader("__main__", name)
+    sys.path_importer_cache[name] = None  # type: ignore[assignment]  # a start asks first whether it is an archive
+
+
+def _place_on_path(plan: Plan) -> None:
+    if not plan.baseline.adds_directory:
+        return
+    try:
+        if plan.kind == "code":
+            place = ""
+        elif plan.kind == "module":
+            place = os.getcwd()
+        else:
+            place = os.path.dirname(os.path.realpath(plan.target))
+    except OSError:
+        start_really(plan)
+    sys.path.insert(0, place)
+
+
+# -- the top level -----------------------------------------------------------------------------------------------------
+
+
+def _top_level(_type: object, leave: BaseException, _trace: object) -> None:
+    """sys.excepthook of a warm child, for the one exception that is ours."""
+    leave.__traceback__ = None
+    sys.excepthook = _Program.plan.baseline.hooks["excepthook"]  # type: ignore[assignment]
+    _forget_last_error()
+    gc.freeze()
+    code, plan = _Program.code, _Program.plan
+    try:
+        if code is None:
+            import runpy
+
+            _budget.enter(_budget.call_cost)
+            runpy._run_module_as_main(plan.target, True)  # type: ignore[attr-defined]
+        else:
+            main = plan.main
+            del plan
+            _budget.enter(_budget.exec_cost)
+            exec(code, main)
+    except BaseException as error:
+        _Program.failures.append(error)
+    code = main = None  # type: ignore[assignment]
+    _end()
+
+
+class _RecursionBudget:
+    """Lets a program recurse exactly as deep as in a real start, by writing the interpreter's own counter.
+
+    The counter is a C int in the thread's state, beside the limit; both are found by changing the limit and looking
+    which ints follow. Where they are not found (no ctypes; Python before 3.11) the program has a few frames less.
+    """
+
+    _INTS = 64
+
+    def __init__(self) -> None:
+        self.remaining: Any = None
+        self.exec_cost = self.call_cost = 0
+
+    def find(self) -> None:
+        """Look for the counter and measure what running a program costs. Called once, in the template."""
+        if sys.version_info < (3, 11):
+            return
+        try:
+            import ctypes
+        except ImportError:
+            return
+        ctypes.pythonapi.PyThreadState_Get.restype = ctypes.c_void_p
+        state = ctypes.pythonapi.PyThreadState_Get()
+        ints = (ctypes.c_int * self._INTS).from_address(state)
+        limit = sys.getrecursionlimit()
+        looks = []
+        for probe in (limit + 1237, limit + 4391):
+            sys.setrecursionlimit(probe)
+            looks.append((probe, list(ints)))
+        sys.setrecursionlimit(limit)
+        (first, before), (second, after) = looks
+        for index in range(1, self._INTS):
+            depth = first - before[index - 1]
+            if before[index] == first and after[index] == second and 0 < depth < 200:  # noqa: SIM102
+                if second - after[index - 1] == depth:
+                    self.remaining = ctypes.c_int.from_address(state + 4 * (index - 1))
+                    self._measure()
+                    return
+
+    def _measure(self) -> None:
+        names = {"counter": self.remaining}
+        outside = self.remaining.value
+        exec(compile("inside = counter.value", "<string>", "exec"), names)
+        self.exec_cost = outside - names["inside"]
+        self.call_cost = outside - _look(self.remaining)
+
+    def enter(self, cost: int) -> None:
+        """The frame that is entered at `cost` from the caller shall be the first one."""
+        if self.remaining is not None:
+            self.remaining.value = sys.getrecursionlimit() + cost - 1 - self.call_cost  # this call ends
+
+
+def _look(counter: Any) -> int:
+    return counter.value  # type: ignore[no-any-return]
+
+
+_budget = _RecursionBudget()
+_flush_c_streams: Any = None
+_opcodes: list[int] = []
+
+
+def prepare() -> None:
+    """Called once in the template."""
+    global _flush_c_streams
+    _hide(_probe)
+    if _opcodes and _probe() is _probe.__code__:
+        _opcodes.clear()  # this interpreter shows it all the same
+    for function in (_top_level, _end, _report, _exit_status, _call_hook, _finish_threads, _flush, _drop_program, _unraisable):
+        _hide(function)
+    _budget.find()
+    try:
+        import ctypes
+
+        _flush_c_streams = ctypes.pythonapi.fflush
+    except (ImportError, AttributeError):
+        pass
+
+
+def _hide(function: Any) -> None:
+    """Make frames of `function` invisible to sys._getframe, f_back and tracebacks.
+
+    Since 3.11 the interpreter passes over a frame that has not come to its RESUME instruction: it is not complete
+    yet. The frame of a function without that instruction never is.
+    """
+    if sys.version_info < (3, 11):
+        return
+    if function is _probe:
+        import opcode
+
+        _opcodes[:] = opcode.opmap["RESUME"], opcode.opmap["NOP"]
+    if _opcodes:
+        resume, nothing = _opcodes
+        instructions = bytearray(function.__code__.co_code)
+        place = next(place for place in range(0, len(instructions), 2) if instructions[place] == resume)
+        instructions[place : place + 2] = bytes((nothing, 0))
+        function.__code__ = function.__code__.replace(co_code=bytes(instructions))
+
+
+def _probe() -> object:
+    return _caller()
+
+
+def _caller() -> object:
+    return sys._getframe(1).f_code
+
+
+# -- ending ------------------------------------------------------------------------------------------------------------
+
+
+def _end() -> NoReturn:
+    """What Py_RunMain does once the program has run."""
+    status, interrupted = 0, False
+    if _Program.failures:
+        status, interrupted = _report()
+    _finish_threads()
+    callbacks: Any = atexit if sys.version_info >= (3, 10) else sys.modules.get("atexit", atexit)
+    try:
+        callbacks._run_exitfuncs()
+    except BaseException:
+        pass  # it has been printed
+    if not _flush():
+        status = 120
+    _drop_program()
+    if _flush_c_streams is not None:
+        _flush_c_streams(None)
+    if interrupted:
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+        os.kill(os.getpid(), _signal.SIGINT)
+    os._exit(status)
+
+
+def _report() -> tuple[int, bool]:
+    """Report what ended the program. Gives the exit status, and whether to die by SIGINT in the end."""
+    error = _Program.failures.pop()
+    if isinstance(error, SystemExit):
+        return _exit_status(error), False
+    trace = error.__traceback__
+    if trace is not None and trace.tb_frame.f_code is _top_level.__code__:
+        trace = trace.tb_next
+    error.__traceback__ = trace
+    if sys.version_info >= (3, 12):
+        sys.last_exc = error
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
+    status = _call_hook(error, trace)
+    return status, type(error) is KeyboardInterrupt and _Program.code is not None
+
+
+def _call_hook(error: BaseException, trace: TracebackType | None) -> int:
+    try:
+        hook = sys.excepthook
+    except AttributeError:
+        _write_error("sys.excepthook is missing\n")
+        _display(type(error), error, trace)
+        return 1
+    try:
+        hook(type(error), error, trace)
+    except BaseException as caught:
+        failure = caught
+    else:
+        return 1
+    if isinstance(failure, SystemExit):
+        return _exit_status(failure)
+    if failure.__traceback__ is not None and failure.__traceback__.tb_frame.f_code is _call_hook.__code__:
+        failure.__traceback__ = failure.__traceback__.tb_next
+    _write_error("Error in sys.excepthook:\n")
+    _display(type(failure), failure, failure.__traceback__)
+    _write_error("\nOriginal exception was:\n")
+    _display(type(error), error, trace)
+    return 1
+
+
+def _exit_status(error: SystemExit) -> int:
+    value: Any = error
+    try:
+        value = error.code
+    except BaseException:
+        pass  # then the exception itself is printed
+    if value is None:
+        return 0
+    if issubclass(type(value), int):
+        number = int.__index__(value)
+        return number & 0xFF if number in _LONG else 0xFF
+    try:
+        if getattr(sys, "stderr", None) is None:
+            os.write(2, str(value).encode(errors="backslashreplace"))
+        else:
+            sys.stderr.write(str(value))
+    except BaseException:
+        pass  # as the interpreter does
+    _write_error("\n")
+    return 1
+
+
+def _write_error(text: str) -> None:
+    try:
+        sys.stderr.write(text)
+    except BaseException:
+        os.write(2, text.encode())
+
+
+def _finish_threads() -> None:
+    threading: Any = sys.modules.get("threading")
+    if threading is None:
+        return
+    try:
+        threading._shutdown()
+    except BaseException as caught:
+        error = caught
+    else:
+        return
+    if sys.version_info >= (3, 13):
+        _unraisable(error, None, "Exception ignored on threading shutdown %r" % threading)  # noqa: UP031
+    else:
+        _unraisable(error, threading, None)
+
+
+def _unraisable(error: BaseException, where: object, message: str | None) -> None:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_globals is globals():
+        trace = trace.tb_next
+    arguments: Any = sys.UnraisableHookArgs((type(error), error, trace, message, where))  # type: ignore[call-arg]
+    try:
+        sys.unraisablehook(arguments)
+    except BaseException:
+        _display_unraisable(arguments)
+
+
+def _flush() -> bool:
+    """Flush standard output and error. False if one of them failed."""
+    flushed = True
+    for name in ("stdout", "stderr"):
+        stream: Any = getattr(sys, name, None)
+        if stream is None:
+            continue
+        try:
+            closed = bool(stream.closed)
+        except BaseException:
+            closed = False
+        if closed:
+            continue
+        try:
+            stream.flush()
+            continue
+        except BaseException as caught:
+            error = caught
+        flushed = False
+        if name == "stdout":
+            _unraisable(error, stream, None)
+    return flushed
+
+
+def _drop_program() -> None:
+    """Let go of all that only the program's own modules hold: files are flushed, `__del__` runs. What is left of the
+    interpreter would tell nobody anything by going too."""
+    if gc.isenabled():
+        gc.collect()
+    _forget_last_error()
+    found = _Program.plan.baseline
+    for name in ("stdin", "stdout", "stderr"):
+        try:
+            setattr(sys, name, getattr(sys, "__" + name + "__", None))
+        except BaseException:
+            pass  # what was there before refused to go
+    sys.settrace(None)
+    sys.setprofile(None)
+    for name, hook in found.hooks.items():
+        setattr(sys, name, hook)
+    for number in range(1, _signal.NSIG):
+        if callable(_signal.getsignal(number)):
+            _signal.signal(number, _signal.SIG_DFL)
+    _Program.plan.main = {}
+    for name in ["__main__", *(name for name in list(sys.modules) if name not in _Program.modules)]:
+        origin = getattr(sys.modules.get(name), "__file__", None)
+        if name == "__main__" or (isinstance(origin, str) and not origin.startswith(found.library_places)):
+            sys.modules.pop(name, None)
+    gc.callbacks.clear()
+    gc.collect()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:
+            pass  # so late the interpreter does not say so either
+
+
+def _forget_last_error() -> None:
+    for name in ("last_type", "last_value", "last_traceback", "last_exc"):
+        if name in sys.__dict__:
+            delattr(sys, name)

@@ -1,0 +1,305 @@
+"""The `tests` contract: the host's half of the conversation with `guest_driver`.
+
+The candidate's process is asked one check after the other, and knows of a check only when it is asked. Its answers are
+decoded and compared here; expected values never leave this process. Each question carries a fresh token that its answer
+must repeat, so an answer given before its question was asked is seen. What else the other side can do: answer wrongly,
+end, fall silent, or speak out of turn. The first three are failures of the program, the last is marked as suspect.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import marshal
+import posixpath
+import secrets
+from functools import cache
+from pathlib import Path
+
+from harena.core.errors import PlatformError, SandboxError, SandboxExecutionError
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult
+from harena.core.output import OutputBuffer
+from harena.core.ports import RunningExec, SandboxPort
+from harena.core.results import Reason
+from harena.scoring import codec, guest_driver
+from harena.scoring.codec import MalformedError
+from harena.scoring.compare import compare_values
+from harena.scoring.contracts import Check, TestsContract
+from harena.scoring.program import WORKSPACE, Bench, Deadline
+from harena.scoring.values import Bag, show
+from harena.scoring.verdict import CheckOutcome, StarvedError, digest, one_line, timeout_reason
+
+_BOOT = """\
+import marshal, os, sys
+def take(size):
+    got = b""
+    while len(got) < size:
+        got += os.read(0, size - len(got)) or os._exit(0)
+    return got
+magic, code, source = (take(int(take(8), 16)) for _ in range(3))
+same = getattr(sys.modules.get("_frozen_importlib_external"), "MAGIC_NUMBER", None) == magic
+driver = {"__name__": "harena_guest_driver"}
+exec(marshal.loads(code) if same else compile(source, "<driver>", "exec"), driver)
+driver["main"]()
+"""
+"""takes the driver from standard input: compiled where the interpreters are alike, else as source"""
+
+_MAX_FRAME_BYTES = codec.MAX_BYTES + 64
+_LOAD_FAILURES = {
+    b"s": Reason.SYNTAX_ERROR,
+    b"m": Reason.MISSING_ENTRY_POINT,
+    b"e": Reason.EXCEPTION,
+}
+
+
+class SetupFailedError(Exception):
+    """The other side says that the contract's `setup` failed. To be believed only without the candidate's files."""
+
+
+class LoadFailedError(Exception):
+    """The candidate could not be loaded; no check can be asked."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+@cache
+def _driver_frames() -> bytes:
+    source = Path(guest_driver.__file__).read_bytes()
+    code = marshal.dumps(compile(source, "<driver>", "exec", optimize=2))
+    return b"".join(map(_frame, (importlib.util.MAGIC_NUMBER, code, source)))
+
+
+def _frame(body: bytes) -> bytes:
+    return b"%08x%b" % (len(body), body)
+
+
+class FrameReader:
+    """Frames out of an exec's standard output, read once and forward."""
+
+    def __init__(self, buffer: OutputBuffer) -> None:
+        self._buffer = buffer
+        self._index = 0
+        self._pending = bytearray()
+        self._received_bytes = 0
+
+    async def next(self) -> bytes | None:
+        """The next frame's body; None at the end of the stream. Raises MalformedError."""
+        header = await self._take(8)
+        if header is None:
+            return None
+        try:
+            size = int(header, 16) if header.isalnum() else -1
+        except ValueError:
+            size = -1
+        if not 0 < size <= _MAX_FRAME_BYTES:
+            raise MalformedError(f"a frame begins with {bytes(header)!r}")
+        return await self._take(size)
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Everything that arrived has been read as frames."""
+        return not self._pending and self._received_bytes == self._buffer.size_bytes + self._buffer.dropped_bytes
+
+    @property
+    def is_full(self) -> bool:
+        """The output limit is reached: no further frame can arrive whole."""
+        return self._buffer.size_bytes >= self._buffer.limit_bytes
+
+    async def _take(self, size: int) -> bytes | None:
+        while len(self._pending) < size:
+            nothing_can_come = self.is_full and self._received_bytes == self._buffer.size_bytes
+            chunk = None if nothing_can_come else await self._buffer.next_chunk(self._index)
+            if chunk is None:
+                return None
+            self._index += 1
+            self._received_bytes += len(chunk)
+            self._pending += chunk
+        taken = bytes(self._pending[:size])
+        del self._pending[:size]
+        return taken
+
+
+class Conversation:
+    """One guest process, asked about some checks in order."""
+
+    def __init__(self, bench: Bench, sandbox: SandboxPort, running: RunningExec, contract: TestsContract) -> None:
+        self._bench = bench
+        self._sandbox = sandbox
+        self._running = running
+        self._contract = contract
+        self._replies = FrameReader(running.stdout)
+        self._heard_from = False
+        self._limit_seconds = 0.0
+
+    @classmethod
+    async def open(
+        cls, bench: Bench, sandbox: SandboxPort, contract: TestsContract, deadline: Deadline
+    ) -> Conversation:
+        """Start the guest's interpreter."""
+        request = ExecRequest(
+            argv=("python", "-c", _BOOT),
+            cwd=WORKSPACE,
+            stdin_stream=True,
+            timeout_seconds=deadline.left() + 5.0,  # should this process be too busy to keep time
+        )
+        return cls(bench, sandbox, await sandbox.exec(request), contract)
+
+    async def load(self, first: Check, limit_seconds: float) -> bytes | None:
+        """Send the driver, the candidate and the first question; its token. None if the process ended meanwhile.
+
+        Raises LoadFailedError, SetupFailedError, MalformedError, TimeoutError.
+        """
+        candidate = self._bench.scenario.candidate
+        source = self._bench.files()[candidate.entry]
+        stem = posixpath.splitext(candidate.entry)[0].replace("/", ".")
+        path = f"{WORKSPACE}/{candidate.entry}"
+        token = _token()
+        loading = codec.encode((self._contract.setup or "", source, path, stem, self._contract.entry_point))
+        question, first_token = _question(first)
+        self._limit_seconds = limit_seconds
+        async with asyncio.timeout(limit_seconds):
+            await self._send(_driver_frames() + _frame(b"L" + token + loading) + question)
+            if await self._replies.next() != b"H":
+                return None
+            self._heard_from = True
+            body = await self._replies.next()
+        if body is None:
+            return None
+        kind, rest = _answer(body, token)
+        if kind == b"o" and not rest:
+            return first_token
+        names, message = _error(rest)
+        detail = f"{names[0]}: {message}" if message else names[0]
+        if kind == b"p":
+            raise SetupFailedError(detail)
+        if kind not in _LOAD_FAILURES:
+            raise MalformedError(f"unknown answer {kind!r}")
+        reason = _raised(names) if kind == b"e" else _LOAD_FAILURES[kind]
+        raise LoadFailedError(reason, detail)
+
+    async def ask(self, check: Check, token: bytes | None, limit_seconds: float) -> tuple[bytes, bytes] | None:
+        """Ask one check (with `token`, it has been asked already): (kind, rest) of the answer, None if the process
+        ended. Raises MalformedError, TimeoutError."""
+        self._limit_seconds = limit_seconds
+        async with asyncio.timeout(limit_seconds):
+            if token is None:
+                question, token = _question(check)
+                await self._send(question)
+            body = await self._replies.next()
+        return None if body is None else _answer(body, token)
+
+    async def close(self) -> bool:
+        """All is asked: let it end. False if it said more than was asked."""
+        self._running.close_stdin()
+        await self._wait(2.0)
+        await self._bench.finish(self._sandbox, self._running)
+        return self._replies.is_exhausted
+
+    async def abort(self, *, grace_seconds: float) -> ExecResult:
+        """What it did until its end, which is given `grace_seconds` to come by itself. Raises StarvedError and
+        PlatformError if no line of the candidate has run."""
+        await self._wait(grace_seconds)
+        result = await self._bench.finish(self._sandbox, self._running)
+        if not self._heard_from and result.outcome is not ExecOutcome.MEMORY:
+            self._blame_platform(result)
+        return result
+
+    async def _wait(self, seconds: float) -> None:
+        """Kill it if it has not ended by then."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._running.wait()
+        except TimeoutError:
+            self._running.kill()
+        except (SandboxError, PlatformError):
+            return  # `finish` meets it again and says what it means
+
+    def failure(self, result: ExecResult, *, timed_out: bool) -> tuple[Reason, str]:
+        """Why no answer came. Raises StarvedError."""
+        if result.outcome is ExecOutcome.MEMORY:
+            return Reason.MEMORY_LIMIT, "killed at the memory limit"
+        if self._replies.is_full:
+            return Reason.OUTPUT_LIMIT, "its answers are longer than the output limit"
+        if timed_out or result.outcome is ExecOutcome.TIMEOUT:
+            return timeout_reason(result, "the program"), f"no answer within {self._limit_seconds:.3g} s"
+        if result.outcome is ExecOutcome.CANCELLED:
+            return Reason.EXITED_EARLY, "the program closed its side of the conversation"
+        how = f"signal {-result.returncode}" if result.returncode < 0 else f"exit code {result.returncode}"
+        return Reason.EXITED_EARLY, f"the program ended by itself ({how})"
+
+    def _blame_platform(self, result: ExecResult) -> None:
+        """Not one line of the candidate has run."""
+        if result.outcome in (ExecOutcome.CANCELLED, ExecOutcome.TIMEOUT):
+            raise StarvedError(f"the interpreter did not start within {result.duration_seconds:.2f} s")
+        raise PlatformError(
+            f"image {self._bench.spec.image!r} cannot run `python` (code {result.returncode}): "
+            + one_line(result.stderr[-300:].decode(errors="replace")),
+            step="start the interpreter",
+        )
+
+    async def _send(self, frames: bytes) -> None:
+        try:
+            await self._running.write_stdin(frames)
+        except SandboxExecutionError:
+            return  # it closed its end; that no answer comes tells the rest
+
+
+def _token() -> bytes:
+    return secrets.token_hex(8).encode()
+
+
+def _question(check: Check) -> tuple[bytes, bytes]:
+    token = _token()
+    keywords = Bag("dict", tuple(check.kwargs.items()))
+    return _frame(b"C" + token + codec.encode((check.args, keywords))), token
+
+
+def _answer(body: bytes, token: bytes) -> tuple[bytes, bytes]:
+    if not secrets.compare_digest(body[:16], token):
+        raise MalformedError("an answer to something that was not asked")
+    return body[16:17], body[17:]
+
+
+def _error(rest: bytes) -> tuple[tuple[str, ...], str]:
+    """(class names, most derived first; message) of an exception that the guest describes."""
+    described = codec.decode(rest)
+    if type(described) is tuple and len(described) == 2:
+        names, message = described
+        if type(names) is tuple and names and all(type(name) is str for name in names) and type(message) is str:
+            return tuple(one_line(name, 100) for name in names), one_line(message)
+    raise MalformedError("not the description of an exception")
+
+
+def _raised(names: tuple[str, ...]) -> Reason:
+    """Labels only: each of them scores 0."""
+    if "SystemExit" in names:
+        return Reason.EXITED_EARLY
+    return Reason.MEMORY_LIMIT if "MemoryError" in names else Reason.EXCEPTION
+
+
+def judge(check: Check, contract: TestsContract, kind: bytes, rest: bytes) -> CheckOutcome:
+    """Whether an answer is right. Raises MalformedError."""
+    observation = f"{kind.decode('latin-1')}:{digest(rest)}"
+    if kind == b"v":
+        answer = codec.decode(rest)
+        if check.raises is None and compare_values(answer, check.expected, contract.comparison, contract.tolerance):
+            return CheckOutcome(passed=True, reason=Reason.PASSED, observation=observation)
+        wanted = show(check.expected) if check.raises is None else f"{check.raises} to be raised"
+        detail = "" if check.hidden else f"expected {wanted}, got {show(answer)}"
+        return CheckOutcome(passed=False, reason=Reason.WRONG_ANSWER, detail=detail, observation=observation)
+    if kind == b"r":
+        names, message = _error(rest)
+        if check.raises is not None and check.raises in names:
+            return CheckOutcome(passed=True, reason=Reason.PASSED, observation=observation)
+        detail = names[0] if check.hidden or not message else f"{names[0]}: {message}"
+        return CheckOutcome(passed=False, reason=_raised(names), detail=detail, observation=observation)
+    if kind == b"x":
+        name = codec.decode(rest)
+        if type(name) is not str:
+            raise MalformedError("not the name of a type")
+        detail = f"returned a value that cannot cross the border: {one_line(name, 100)}"
+        return CheckOutcome(passed=False, reason=Reason.BAD_VALUE, detail=detail, observation=observation)
+    raise MalformedError(f"unknown answer {kind!r}")

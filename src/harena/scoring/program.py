@@ -1,0 +1,134 @@
+"""Running the candidate as a program in a sandbox: files in, one exec, what it did out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+
+from harena.core.errors import PlatformError, SandboxError, SandboxFileError, SandboxTerminatedError
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
+from harena.core.ports import RunningExec, SandboxPort, SandboxSource
+from harena.scoring.scenario import Candidate, Scenario
+from harena.scoring.verdict import Meter
+
+WORKSPACE = "/workspace"
+MAX_OUTPUT_FILE_BYTES = 4 * 1024 * 1024
+
+
+class Deadline:
+    """Wall time for everything that the candidate runs."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = asyncio.get_running_loop().time() + seconds
+
+    def left(self, most: float | None = None) -> float:
+        """Seconds left, at most `most`, never less than a millisecond."""
+        left = max(0.001, self._end - asyncio.get_running_loop().time())
+        return left if most is None else min(left, most)
+
+
+class Bench:
+    """One scenario at work: its sandboxes, its time, and what it has used so far."""
+
+    def __init__(
+        self, scenario: Scenario, sandboxes: SandboxSource, base_spec: SandboxSpec, timeout_seconds: float
+    ) -> None:
+        self.scenario = scenario
+        self.sandboxes = sandboxes
+        self.base_spec = base_spec
+        self.spec = replace(base_spec, limits=scenario.limits.applied_to(base_spec.limits))
+        own = scenario.scoring.timeout_seconds or scenario.limits.timeout_seconds
+        self.timeout_seconds = min(own, timeout_seconds) if own else timeout_seconds
+        self.meter = Meter()
+
+    def files(self) -> dict[str, str]:
+        """The candidate's files and the problem's over them."""
+        return {**self.scenario.candidate.files, **self.scenario.files}
+
+    @property
+    def seconds_left(self) -> float:
+        """Of the wall time for everything that the candidate runs. Creating sandboxes does not count."""
+        return max(0.0, self.timeout_seconds - self.meter.duration_seconds)
+
+    def with_candidate(self, candidate: Candidate, *, files: Mapping[str, str]) -> Bench:
+        """The same for another candidate; what it uses is not metered here."""
+        scenario = replace(self.scenario, candidate=candidate, files=files)
+        return Bench(scenario, self.sandboxes, self.base_spec, self.timeout_seconds)
+
+    async def run(self, sandbox: SandboxPort, request: ExecRequest) -> ExecResult:
+        """One exec from start to end."""
+        return await self.finish(sandbox, await sandbox.exec(request))
+
+    async def finish(self, sandbox: SandboxPort, running: RunningExec) -> ExecResult:
+        """Its result, metered. A sandbox that died at its memory limit is the program's doing, and so a result."""
+        try:
+            result = await running.wait()
+        except SandboxTerminatedError:
+            raise
+        except (SandboxError, PlatformError):
+            if not await _died_of_memory(sandbox):
+                raise
+            result = ExecResult(outcome=ExecOutcome.MEMORY, returncode=-9, stdout=b"", stderr=b"")
+        self.meter.add(result)
+        return result
+
+
+async def _died_of_memory(sandbox: SandboxPort) -> bool:
+    try:
+        async with asyncio.timeout(1.0):
+            return (await sandbox.wait_dead()).memory
+    except TimeoutError:
+        return False
+
+
+async def put_files(sandbox: SandboxPort, files: Mapping[str, str]) -> None:
+    """Write text files below the working directory."""
+    for path, text in files.items():
+        await sandbox.write_file(f"{WORKSPACE}/{path}", text.encode("utf-8", "surrogatepass"))
+
+
+async def run_candidate(
+    bench: Bench, sandbox: SandboxPort, *, args: tuple[str, ...], stdin: str, timeout_seconds: float
+) -> ExecResult:
+    """`python ENTRY ARGS` in the working directory. Raises PlatformError where there is no interpreter."""
+    result = await bench.run(
+        sandbox,
+        ExecRequest(
+            argv=("python", bench.scenario.candidate.entry, *args),
+            cwd=WORKSPACE,
+            stdin=stdin.encode("utf-8", "surrogatepass"),
+            timeout_seconds=timeout_seconds,
+        ),
+    )
+    if result.returncode in (126, 127) and result.outcome is ExecOutcome.EXITED:
+        await _require_interpreter(bench, sandbox)
+    return result
+
+
+async def _require_interpreter(bench: Bench, sandbox: SandboxPort) -> None:
+    """A program may exit with these codes, too; a sandbox that cannot run an empty program is broken."""
+    probe = await bench.run(sandbox, ExecRequest(argv=("python", "-c", ""), cwd="/", timeout_seconds=30))
+    if probe.outcome is ExecOutcome.EXITED and probe.returncode in (126, 127):
+        raise PlatformError(
+            f"image {bench.spec.image!r} cannot run `python`: {probe.stderr.decode(errors='replace').strip()}; "
+            "choose an image with a `python` on PATH",
+            step="start the interpreter",
+        )
+
+
+async def output_file(sandbox: SandboxPort, path: str) -> str | None:
+    """The text of a regular file that the candidate may have written; None if there is none that can be read."""
+    full_path = f"{WORKSPACE}/{path}"
+    try:
+        if (await sandbox.stat(full_path)).kind != "file":
+            return None
+    except SandboxFileError:
+        return None
+    try:
+        written = await sandbox.read_file(full_path, max_bytes=MAX_OUTPUT_FILE_BYTES)
+    except SandboxFileError as error:
+        if error.reason == "IO_FAILED":  # of a regular file: nothing that the candidate did
+            raise
+        return None
+    return written.decode("utf-8", "replace")

@@ -1,0 +1,147 @@
+"""One scenario in, one envelope out. Contracts are applied here; what the platform did wrong passes through."""
+
+from __future__ import annotations
+
+import hashlib
+
+from harena.core.errors import HarenaError, ValidationError
+from harena.core.models import SandboxSpec
+from harena.core.ports import SandboxSource
+from harena.core.results import Reason, RunResult, Trust, Validity
+from harena.scoring.codec import canonical
+from harena.scoring.contracts import (
+    CommandContract,
+    Contract,
+    NumericContract,
+    PythonContract,
+    StdioContract,
+    TestsContract,
+)
+from harena.scoring.program import Bench
+from harena.scoring.scenario import Scenario
+from harena.scoring.score_command import score_command
+from harena.scoring.score_program import score_numeric, score_stdio
+from harena.scoring.score_python import score_python
+from harena.scoring.score_tests import score_tests
+from harena.scoring.values import from_python
+from harena.scoring.verdict import Meter, Verdict, failed
+
+
+def require(contract: Contract, trust: Trust | None) -> None:
+    """Raises ValidationError if a job that demands `separate` trust is given a contract that cannot have it."""
+    if trust is Trust.SEPARATE and contract.trust is not Trust.SEPARATE:
+        raise ValidationError(
+            "this job demands trust `separate`, and a `command` contract runs the candidate's code inside the trusted "
+            "command (`shared`); score it with `tests`, `stdio`, `numeric` or `python`, or lower the demand"
+        )
+
+
+async def score_scenario(
+    scenario: Scenario,
+    *,
+    sandboxes: SandboxSource,
+    base_spec: SandboxSpec,
+    timeout_seconds: float,
+    attempt: int = 1,
+    require_trust: Trust | None = None,
+) -> RunResult:
+    """Run one candidate and score it.
+
+    What the program does is in the result. What the platform does is raised: PlatformError (StarvedError among them)
+    and SandboxError, worth another try; after the last one `infra_result` makes the envelope. ValidationError: the
+    contract's trust is not enough, nothing was run.
+
+    `base_spec` is what a sandbox shall be; the scenario's limits replace those of its limits that they name.
+    `timeout_seconds` is the wall time of everything that the candidate runs; the scenario's own may be shorter.
+    """
+    require(scenario.scoring, require_trust)
+    bench = Bench(scenario, sandboxes, base_spec, timeout_seconds)
+    if scenario.candidate.is_empty:
+        verdict = failed(Reason.EMPTY_CANDIDATE, "the candidate is empty", planned=_planned(scenario.scoring), run=0)
+    else:
+        verdict = await _apply(scenario.scoring, bench)
+    return _envelope(scenario, attempt, verdict, bench.meter)
+
+
+async def _apply(contract: Contract, bench: Bench) -> Verdict:
+    if isinstance(contract, TestsContract):
+        return await score_tests(bench, contract)
+    if isinstance(contract, StdioContract):
+        return await score_stdio(bench, contract)
+    if isinstance(contract, NumericContract):
+        return await score_numeric(bench, contract)
+    if isinstance(contract, PythonContract):
+        return await score_python(bench, contract)
+    assert isinstance(contract, CommandContract)
+    return await score_command(bench, contract)
+
+
+def infra_result(scenario: Scenario, error: HarenaError, *, attempt: int = 1, platform_retries: int = 0) -> RunResult:
+    """The envelope after the last retry: no score, never 0."""
+    starved = error.reason == Reason.STARVED.value
+    verdict = Verdict(
+        score=None,
+        passed=False,
+        reason=Reason.STARVED if starved else Reason.PLATFORM_ERROR,
+        detail=" ".join(str(error).split())[:500],
+        validity=Validity.INFRA,
+        planned=_planned(scenario.scoring),
+        run=0,
+    )
+    return _envelope(scenario, attempt, verdict, Meter(), platform_retries)
+
+
+def cancelled_result(scenario: Scenario, *, attempt: int = 1) -> RunResult:
+    """The envelope of a run that somebody stopped: no score."""
+    verdict = Verdict(
+        score=None,
+        passed=False,
+        reason=Reason.CANCELLED,
+        validity=Validity.INFRA,
+        planned=_planned(scenario.scoring),
+        run=0,
+    )
+    return _envelope(scenario, attempt, verdict, Meter())
+
+
+def _planned(contract: Contract) -> int:
+    if isinstance(contract, TestsContract):
+        return len(contract.checks)
+    return len(contract.cases) if isinstance(contract, StdioContract) else 1
+
+
+def _envelope(scenario: Scenario, attempt: int, verdict: Verdict, meter: Meter, platform_retries: int = 0) -> RunResult:
+    return RunResult(
+        scenario_id=scenario.id,
+        attempt=attempt,
+        score=verdict.score,
+        passed=verdict.passed,
+        validity=verdict.validity,
+        trust=scenario.scoring.trust,
+        reason=verdict.reason,
+        detail=verdict.detail,
+        duration_seconds=meter.duration_seconds,
+        cpu_seconds=meter.cpu_seconds,
+        peak_memory_bytes=meter.peak_memory_bytes,
+        checks_planned=verdict.planned,
+        checks_run=verdict.run,
+        checks_passed=verdict.checks_passed,
+        scorer_version=scenario.scoring.version,
+        evidence=_evidence(scenario, verdict),
+        platform_retries=platform_retries,
+        metadata=scenario.metadata,
+    )
+
+
+def _evidence(scenario: Scenario, verdict: Verdict) -> str:
+    """sha256 over contract, candidate, scorer version and observations; the same run gives the same digest."""
+    named = {
+        "contract": scenario.scoring.fingerprint,
+        "candidate": scenario.candidate.files,
+        "entry": scenario.candidate.entry,
+        "files": dict(scenario.files),
+        "scorer_version": scenario.scoring.version,
+        "observations": verdict.observations,
+        "score": verdict.score,
+    }
+    return hashlib.sha256(canonical(from_python(named))).hexdigest()

@@ -1,0 +1,133 @@
+"""Scoring by custom code: the `python` contract. The code runs in a sandbox of its own, on observations only."""
+
+from __future__ import annotations
+
+import json
+import math
+import secrets
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from harena.core.errors import HarenaError, PlatformError
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult
+from harena.core.results import Reason
+from harena.scoring import guest_scorer
+from harena.scoring.contracts import PythonContract
+from harena.scoring.program import Bench, output_file, put_files, run_candidate
+from harena.scoring.verdict import (
+    Verdict,
+    broken_contract,
+    digest,
+    one_line,
+    program_failure,
+    timeout_reason,
+)
+
+_PATTERN_SECONDS = 10.0
+
+
+class ScorerFailedError(HarenaError):
+    """The scorer gave no answer; the message says how it ended."""
+
+
+@cache
+def _scorer_program() -> str:
+    return Path(guest_scorer.__file__).read_text(encoding="utf-8") + "\n\nmain()\n"
+
+
+async def _ask_scorer(bench: Bench, request: dict[str, Any], timeout_seconds: float) -> dict[str, Any]:
+    """One answer of the scorer program, from a fresh sandbox with the job's own limits.
+
+    Raises ScorerFailedError, and PlatformError where the platform is to blame."""
+    nonce = secrets.token_hex(16)
+    async with bench.sandboxes.sandbox(bench.base_spec) as sandbox:
+        running = await sandbox.exec(
+            ExecRequest(
+                argv=("python", "-c", _scorer_program()),
+                stdin=json.dumps({**request, "nonce": nonce}).encode(),
+                timeout_seconds=timeout_seconds,
+            )
+        )
+        result = await running.wait()
+    if result.outcome is ExecOutcome.TIMEOUT:
+        timeout_reason(result, "the scorer")
+    if result.outcome is ExecOutcome.EXITED and result.returncode in (126, 127):
+        raise PlatformError(_how_it_ended(result), step="start the scorer's interpreter")
+    said, _, answer = result.stdout.partition(b" ")
+    if result.outcome is not ExecOutcome.EXITED or result.returncode != 0 or said != nonce.encode():
+        raise ScorerFailedError(_how_it_ended(result))
+    made: dict[str, Any] = json.loads(answer)
+    return made
+
+
+def _how_it_ended(result: ExecResult) -> str:
+    last_line = result.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace")
+    return one_line(f"the scorer ended with {result.outcome} {result.returncode}: {last_line}")
+
+
+async def search_pattern(bench: Bench, pattern: str, text: str) -> str | None:
+    """The first group (or the whole) of the last match. Not searched here, because a program can print what makes a
+    search take for ever. Raises ScorerFailedError."""
+    found = (await _ask_scorer(bench, {"pattern": pattern, "text": text}, _PATTERN_SECONDS))["found"]
+    return None if found is None else str(found)
+
+
+async def score_python(bench: Bench, contract: PythonContract) -> Verdict:
+    """Run, observe, ask the scorer. Raises PlatformError and SandboxError for what is not the program's doing."""
+    seen: dict[str, Any] = {
+        "scenario_id": bench.scenario.id,
+        "candidate": dict(bench.scenario.candidate.files),
+        "entry": bench.scenario.candidate.entry,
+        "metadata": dict(bench.scenario.metadata),
+        "stdout": "",
+        "stderr": "",
+        "exit_code": None,
+        "outcome": None,
+        "timed_out": False,
+        "files": {},
+    }
+    failure: tuple[Reason, str] | None = None
+    if contract.run_candidate:
+        failure = await _observe(bench, contract, seen)
+    request = {"source": contract.source, "run": seen}
+    try:
+        answer = await _ask_scorer(bench, request, contract.scorer_timeout_seconds)
+    except ScorerFailedError as error:
+        return broken_contract(str(error))
+    score = answer["score"]
+    if not math.isfinite(score) or not 0 <= score <= 1:
+        return broken_contract(f"the scorer gave {score!r}; a score is a number from 0 to 1")
+    passed = score >= contract.pass_mark
+    reason, detail = (Reason.PASSED, "") if passed else failure or (Reason.SCORER_REJECTED, "")
+    return Verdict(
+        score=score,
+        passed=passed,
+        reason=reason,
+        detail=one_line(answer["detail"]) or detail,
+        checks_passed=int(passed),
+        observations=(digest(json.dumps(seen, sort_keys=True, default=str).encode()), repr(score)),
+    )
+
+
+async def _observe(bench: Bench, contract: PythonContract, seen: dict[str, Any]) -> tuple[Reason, str] | None:
+    """Run the candidate and note what it did in `seen`; why it failed, if it did."""
+    async with bench.sandboxes.sandbox(bench.spec) as sandbox:
+        await put_files(sandbox, bench.files())
+        result = await run_candidate(
+            bench, sandbox, args=contract.args, stdin=contract.stdin, timeout_seconds=bench.timeout_seconds
+        )
+        failure = program_failure(result)
+        seen.update(
+            stdout=result.stdout.decode("utf-8", "replace"),
+            stderr=result.stderr.decode("utf-8", "replace"),
+            exit_code=result.returncode,
+            outcome=result.outcome.value,
+            timed_out=result.outcome is ExecOutcome.TIMEOUT,
+        )
+        if result.outcome is not ExecOutcome.MEMORY:  # the sandbox may be gone
+            for path in contract.output_files:
+                text = await output_file(sandbox, path)
+                if text is not None:
+                    seen["files"][path] = text
+    return failure

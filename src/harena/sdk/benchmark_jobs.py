@@ -1,0 +1,205 @@
+"""Benchmark jobs: many scenarios, each run and scored in its own sandbox.
+
+The verbs block; `benchmark_jobs.aio` has the same ones to await.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import Any, ClassVar
+
+from harena.core.errors import SandboxTimeoutError, ValidationError
+from harena.sdk.portal import current_portal
+from harena.sdk.process import checked_timeout
+from harena.sdk.records import Record
+from harena.sdk.streams import IteratorSource, StreamReader
+from harena.sdk.twins import Twin
+
+__all__ = [
+    *("BenchmarkEvent", "BenchmarkJob", "BenchmarkResults", "BenchmarkRun", "Progress", "Summary"),
+    *("aio", "cancel", "create", "events", "get", "list", "results", "wait"),
+]
+
+
+class Progress(Record):
+    """How far a job is: counts of its runs."""
+
+    __slots__ = ()
+    total: int
+    queued: int
+    running: int
+    done: int
+    cancelled: int
+    passed: int
+    failed: int
+    infra: int
+    """those without a score"""
+
+
+class BenchmarkJob(Record):
+    """A job, as it was when it was asked for."""
+
+    __slots__ = ()
+    _PARTS: ClassVar[Mapping[str, type[Record]]] = {"progress": Progress}
+    id: str
+    name: str
+    state: str
+    progress: Progress
+
+
+class BenchmarkRun(Record):
+    """One attempt of one scenario. `score` is None, and never 0, where the platform failed."""
+
+    __slots__ = ()
+    scenario_id: str
+    attempt: int
+    score: float | None
+    passed: bool
+    duration_seconds: float
+    validity: str
+    trust: str
+    reason: str
+    detail: str
+
+
+class Summary(Record):
+    """What the runs add up to."""
+
+    __slots__ = ()
+    total: int
+    scored: int
+    passed: int
+    pass_rate: float | None
+    mean_score: float | None
+
+
+class BenchmarkResults(Record):
+    """The runs of a job and their summary."""
+
+    __slots__ = ()
+    _PARTS: ClassVar[Mapping[str, type[Record]]] = {"runs": BenchmarkRun, "summary": Summary}
+    runs: _Runs
+    summary: Summary
+
+
+class BenchmarkEvent(Record):
+    """One thing that happened to a job; `cursor` grows."""
+
+    __slots__ = ()
+    cursor: int
+    kind: str
+
+
+_Scenarios = list[Any]
+_Runs = list[BenchmarkRun]
+_Jobs = list[BenchmarkJob]
+_Events = StreamReader[BenchmarkEvent]
+
+
+async def _create(
+    *,
+    name: str,
+    scenarios: str | os.PathLike[str] | Iterable[Any],
+    blueprint_id: str | None = None,
+    config: Mapping[str, Any] | None = None,
+) -> BenchmarkJob:
+    """Check everything, then start a job.
+
+    `scenarios` is the path of a scenario file or the scenarios themselves; `blueprint_id` a blueprint's id or name;
+    `config` may hold concurrency, timeout_seconds, retry_attempts (after failures of the platform), attempts (samples
+    per scenario) and require_trust. Raises ValidationError that lists every mistake, before anything runs.
+    """
+    if isinstance(scenarios, str | os.PathLike):
+        given: str | _Scenarios = os.fspath(scenarios)
+    elif isinstance(scenarios, Mapping) or not isinstance(scenarios, Iterable):
+        raise ValidationError(
+            f"scenarios must be the path of a scenario file or a list of scenarios (got {type(scenarios).__name__})"
+        )
+    else:
+        given = [dict(entry) if isinstance(entry, Mapping) else entry for entry in scenarios]
+    request: dict[str, Any] = {"name": name, "scenarios": given, "config": dict(config or {})}
+    if blueprint_id is not None:
+        request["blueprint_id"] = blueprint_id
+    operations = await current_portal().operations()
+    return BenchmarkJob(await operations.create_benchmark_job(request))
+
+
+async def _get(job: str | BenchmarkJob) -> BenchmarkJob:
+    """The job with this id or name, as it is now. Raises NotFoundError."""
+    operations = await current_portal().operations()
+    return BenchmarkJob(await operations.get_benchmark_job(_id(job)))
+
+
+async def _list() -> _Jobs:
+    """All jobs, newest first."""
+    operations = await current_portal().operations()
+    return [BenchmarkJob(answer) for answer in await operations.list_benchmark_jobs()]
+
+
+async def _wait(job: str | BenchmarkJob, *, timeout: float | None = None) -> BenchmarkResults:
+    """The results, when the job has ended. Raises SandboxTimeoutError after `timeout` seconds (the job goes on)."""
+    operations = await current_portal().operations()
+    timer = asyncio.timeout(checked_timeout(timeout, "timeout"))
+    try:
+        async with timer:
+            return BenchmarkResults(await operations.wait_benchmark_job(_id(job)))
+    except TimeoutError:
+        if not timer.expired():
+            raise
+        raise SandboxTimeoutError(f"benchmark job {_id(job)} had not ended after timeout={timeout} seconds") from None
+
+
+async def _results(job: str | BenchmarkJob) -> BenchmarkResults:
+    """The results so far."""
+    operations = await current_portal().operations()
+    return BenchmarkResults(await operations.benchmark_job_results(_id(job)))
+
+
+async def _cancel(job: str | BenchmarkJob) -> BenchmarkJob:
+    """End the job and its running sandboxes."""
+    operations = await current_portal().operations()
+    return BenchmarkJob(await operations.cancel_benchmark_job(_id(job)))
+
+
+def events(job: str | BenchmarkJob, *, after: int = 0) -> _Events:
+    """What happens to the job, for `for` and `async for`: from the first event after cursor `after` to its end."""
+
+    async def opened() -> AsyncIterator[BenchmarkEvent]:
+        operations = await current_portal().operations()
+        return _as_events(operations.benchmark_job_events(_id(job), after=after))
+
+    return StreamReader(current_portal(), IteratorSource(opened))
+
+
+async def _as_events(answers: AsyncIterator[Mapping[str, Any]]) -> AsyncIterator[BenchmarkEvent]:
+    async for answer in answers:
+        yield BenchmarkEvent(answer)
+
+
+def _id(job: str | BenchmarkJob) -> str:
+    return job if isinstance(job, str) else job.id
+
+
+create = Twin(_create)
+get = Twin(_get)
+list = Twin(_list)  # noqa: A001 - the verb's name, as in `benchmark_jobs.list()`
+wait = Twin(_wait)
+results = Twin(_results)
+cancel = Twin(_cancel)
+
+
+class _Awaitable:
+    """The same verbs, to await (`events` is for `async for`)."""
+
+    create = create.aio
+    get = get.aio
+    list = list.aio
+    wait = wait.aio
+    results = results.aio
+    cancel = cancel.aio
+    events = staticmethod(events)
+
+
+aio = _Awaitable()

@@ -1,0 +1,29 @@
+"""One asynchronous function, two ways to call it: blocking, and (`.aio`) as something to await."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, ParamSpec, TypeVar
+
+from harena.sdk.portal import current_portal
+from harena.sdk.refs import OperationRef
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Twin(Generic[P, T]):
+    """`twin(...)` waits for the result; `twin.aio(...)` returns an `OperationRef`, which any event loop can await."""
+
+    def __init__(self, function: Callable[P, Coroutine[Any, Any, T]]) -> None:
+        self._function = function
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run it and wait."""
+        return self.aio(*args, **kwargs).result()
+
+    def aio(self, *args: P.args, **kwargs: P.kwargs) -> OperationRef[T]:
+        """Run it in the background."""
+        return current_portal().submit(functools.partial(self._function, *args, **kwargs))

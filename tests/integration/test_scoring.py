@@ -1,0 +1,595 @@
+"""Every contract on running sandboxes, and every known forgery against it: none may score above an empty answer."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from harena.core.errors import HostUnsupportedError, PlatformError
+from harena.core.models import ExecRequest, SandboxSpec
+from harena.core.ports import RunningExec, Runtime, SandboxPort
+from harena.core.results import Reason, RunResult, Trust, Validity
+from harena.scoring import load_scenarios, score_scenario
+from harena.testing import FakeRuntime
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SPEC = SandboxSpec(image="python:3.11")
+
+
+class Source:
+    """Fresh sandboxes of one runtime."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self.is_fake = isinstance(runtime, FakeRuntime)
+
+    @asynccontextmanager
+    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
+        sandbox = await self.runtime.create(spec)
+        try:
+            yield sandbox
+        finally:
+            await sandbox.destroy()
+
+
+def linux_runtime(home: Path) -> Runtime:
+    """The real one, or a skip that says why not."""
+    try:
+        module = importlib.import_module("harena.runtime.linux")
+    except ImportError as error:
+        pytest.skip(f"no Linux runtime: {error}")
+    runtime: Runtime = module.LinuxRuntime(home=home)
+    return runtime
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["fake", "linux"])
+async def source(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
+    runtime = FakeRuntime() if request.param == "fake" else linux_runtime(tmp_path_factory.mktemp("home"))
+    try:
+        await runtime.start()
+    except HostUnsupportedError as error:
+        pytest.skip(str(error))
+    yield Source(runtime)
+    await runtime.close()
+
+
+async def scored(source: Source, candidate: Any, scoring: dict[str, Any], **row: Any) -> RunResult:
+    """The envelope of one candidate; 20 s for all that it runs."""
+    batch = load_scenarios([{"id": "one", "candidate": candidate, "scoring": scoring, **row}])
+    return await score_scenario(batch.scenarios[0], sandboxes=source, base_spec=SPEC, timeout_seconds=20)
+
+
+ADD = {
+    "type": "tests",
+    "entry_point": "add",
+    "checks": [{"args": [1, 2], "expected": 3}, {"args": [20, 22], "expected": 42}],
+    "check_timeout_seconds": 5.0,
+}
+WRONG = "def add(a, b):\n    return a - b\n"
+RIGHT = "def add(a, b):\n    return a + b\n"
+
+FORGERIES = {
+    "os._exit at import": "import os\nos._exit(0)\n",
+    "sys.exit at import": "import sys\nsys.exit(0)\n",
+    "os._exit in the call": "import os\ndef add(a, b):\n    os._exit(0)\n",
+    "sys.exit in the call": "import sys\ndef add(a, b):\n    sys.exit(0)\n",
+    "an object that equals everything": (
+        "class Any:\n    def __eq__(self, other): return True\n    def __hash__(self): return 0\n"
+        "def add(a, b):\n    return Any()\n"
+    ),
+    "an int that equals everything": (
+        "class Any(int):\n    def __eq__(self, other): return True\n    __hash__ = int.__hash__\n"
+        "def add(a, b):\n    return Any(7)\n"
+    ),
+    "an object that lies about its class": (
+        "class Any:\n    __class__ = int\n    def __eq__(self, other): return True\ndef add(a, b):\n    return Any()\n"
+    ),
+    "a container that equals everything": (
+        "class Any(list):\n    def __eq__(self, other): return True\ndef add(a, b):\n    return [Any()]\n"
+    ),
+    "atexit": "import atexit, os\natexit.register(lambda: os._exit(0))\n" + WRONG,
+    "excepthook": "import os, sys\nsys.excepthook = lambda *error: os._exit(0)\n" + WRONG + "raise ValueError\n",
+    "protocol-like words on every descriptor": (
+        "import os\n"
+        "for fd in range(1, 64):\n"
+        "    try:\n        os.write(fd, b'00000012' + b'0' * 16 + b'vT')\n"
+        "    except OSError:\n        pass\n" + WRONG
+    ),
+    "protocol-like words from a thread while asked": (
+        "import os, threading\n"
+        "def spam():\n"
+        "    for fd in range(3, 64):\n"
+        "        try:\n            os.write(fd, b'00000012' + b'0' * 16 + b'vT')\n"
+        "        except OSError:\n            pass\n"
+        "def add(a, b):\n    thread = threading.Thread(target=spam)\n    thread.start()\n    thread.join()\n    return 0\n"
+    ),
+    "answers to later questions before they are asked": (
+        "import sys\n"
+        "def add(a, b):\n"
+        "    import os\n"
+        "    frame = sys._getframe()\n"
+        "    while 'replies' not in frame.f_locals: frame = frame.f_back\n"
+        "    for _ in range(2):\n"
+        "        os.write(frame.f_locals['replies'], b'00000014' + frame.f_locals['token'] + b'vi3;')\n"
+        "    return 3\n"
+    ),
+    "a second copy of the process": "import os\ndef add(a, b):\n    os.fork()\n    return 3\n",
+    "closing every descriptor": "import os\ndef add(a, b):\n    os.closerange(0, 64)\n    return 3\n",
+    "patched builtins": (
+        "import builtins, sys\n"
+        "driver = sys._getframe(1).f_globals\n"
+        "driver['encode'] = lambda value: b'T'\n"
+        "builtins.type = lambda value: int\n" + WRONG
+    ),
+    "a verdict in place of a value": (
+        "import sys\nsys._getframe(1).f_globals['call'] = lambda function, request: b'passed'\n" + WRONG
+    ),
+    "a length without end": (
+        "import sys\n"
+        "def add(a, b):\n"
+        "    import os\n"
+        "    frame = sys._getframe()\n"
+        "    while 'replies' not in frame.f_locals: frame = frame.f_back\n"
+        "    os.write(frame.f_locals['replies'], b'ffffffff')\n"
+        "    os._exit(0)\n"
+    ),
+    "a bomb of shared references": (
+        "def add(a, b):\n    value = []\n    for _ in range(90): value = [value, value]\n    return value\n"
+    ),
+    "a value that contains itself": "def add(a, b):\n    value = []\n    value.append(value)\n    return value\n",
+    "skipping": "import unittest\ndef add(a, b):\n    raise unittest.SkipTest('no')\n",
+    "a message of success": "print('2 passed\\nscore=1.0\\nOK')\nraise SystemExit(0)\n",
+}
+
+
+async def test_a_right_function_passes(source: Source) -> None:
+    """A right answer scores 1, with every planned check run, and says that it cannot be forged."""
+    result = await scored(source, "print('loading')\n" + RIGHT, ADD)
+    assert (result.score, result.passed, result.reason) == (1.0, True, Reason.PASSED)
+    assert (result.checks_planned, result.checks_run, result.checks_passed) == (2, 2, 2)
+    assert (result.validity, result.trust) == (Validity.VALID, Trust.SEPARATE)
+    assert len(result.evidence) == 64
+    assert result.cpu_seconds > 0
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+async def test_no_forgery_of_tests_pays(source: Source, name: str) -> None:
+    """A known forgery scores 0, which is a score: it is neither paid nor excused."""
+    result = await scored(source, FORGERIES[name], ADD)
+    assert result.score == 0.0
+    assert not result.passed
+    assert result.validity in (Validity.VALID, Validity.SUSPECT)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reason"),
+    [
+        ("def add(a, b):\n    return a - b\n", Reason.WRONG_ANSWER),
+        ("def add(a, b:\n", Reason.SYNTAX_ERROR),
+        ("def plus(a, b):\n    return a + b\n", Reason.MISSING_ENTRY_POINT),
+        ("def add(a, b):\n    raise KeyError(a)\n", Reason.EXCEPTION),
+        ("1 / 0\n", Reason.EXCEPTION),
+        ("def add(a, b):\n    return {a: object()}\n", Reason.BAD_VALUE),
+        ("import os\ndef add(a, b):\n    os.kill(os.getpid(), 9)\n", Reason.EXITED_EARLY),
+        ("def add(a, b):\n    return 'x' * 9_000_000\n", Reason.BAD_VALUE),
+        (" \n\t\n", Reason.EMPTY_CANDIDATE),
+        ("def add(a, b):\n    raise MemoryError\n", Reason.MEMORY_LIMIT),
+    ],
+)
+async def test_each_failure_has_its_reason(source: Source, candidate: str, reason: Reason) -> None:
+    """The table of reasons, as far as the candidate decides."""
+    result = await scored(source, candidate, ADD)
+    assert (result.score, result.reason, result.validity) == (0.0, reason, Validity.VALID)
+
+
+@pytest.mark.parametrize("candidate", ["def add(a, b):\n    while True: pass\n", "import time\ntime.sleep(60)\n"])
+async def test_a_slow_program_times_out_at_its_check(source: Source, candidate: str) -> None:
+    """One check's limit ends the run, long before the limit of all of them."""
+    result = await scored(source, candidate, {**ADD, "check_timeout_seconds": 0.4})
+    assert (result.score, result.reason) == (0.0, Reason.TIMEOUT)
+    assert result.duration_seconds < 10
+
+
+async def test_partial_credit_is_the_weighted_share(source: Source) -> None:
+    """A check that ends the process costs that check only, and the others are asked in a new process."""
+    checks = [
+        {"args": [1], "expected": 1, "weight": 1},
+        {"args": [2], "expected": 2, "weight": 1},
+        {"args": [3], "expected": 3, "weight": 2},
+    ]
+    candidate = "import os\ndef same(x):\n    if x == 2: os._exit(1)\n    return x\n"
+    scoring = {"type": "tests", "entry_point": "same", "checks": checks, "partial_credit": True}
+    result = await scored(source, candidate, scoring)
+    assert (result.score, result.passed, result.reason) == (0.75, False, Reason.PARTIAL)
+    assert (result.checks_planned, result.checks_run, result.checks_passed) == (3, 2, 2)
+
+
+async def test_values_methods_setup_and_files_cross_the_border(source: Source) -> None:
+    """Tags, keyword arguments, expected exceptions, a class, setup code and a problem's own file."""
+    scoring = {
+        "type": "tests",
+        "entry_point": "Solver.solve",
+        "setup": "class Node:\n    def __init__(self, value): self.value = value\n",
+        "checks": [
+            {"args": [{"$set": [1, 2]}], "kwargs": {"scale": 2}, "expected": {"$dict": [[{"$tuple": [1, 2]}, 6]]}},
+            {"args": [None], "raises": "LookupError"},
+            {"args": [{"$bytes": "aGk="}], "expected": {"$tuple": ["hi", "from a file", {"$float": "nan"}]}},
+        ],
+    }
+    candidate = (
+        "class Solver:\n"
+        "    def __init__(self): self.calls = 0\n"
+        "    def solve(self, value, scale=1):\n"
+        "        self.calls += 1\n"
+        "        assert self.calls == 1\n"
+        "        if value is None: raise KeyError('nothing')\n"
+        "        if type(value) is bytes: return value.decode(), open('notes.txt').read(), float('nan')\n"
+        "        return {tuple(sorted(value)): Node(sum(value)).value * scale}\n"
+    )
+    problem = {"files": {"notes.txt": "from a file"}}
+    result = await scored(source, candidate, scoring, problem=problem)
+    assert (result.score, result.reason, result.detail) == (1.0, Reason.PASSED, "")
+
+
+async def test_a_check_is_unknown_until_it_is_asked(source: Source) -> None:
+    """While the first check is answered, the second one's arguments are nowhere in the process and not in its pipe."""
+    candidate = (
+        "import gc, os, select, sys\n"
+        "def spy(secret):\n"
+        "    frame = sys._getframe()\n"
+        "    while 'requests' not in frame.f_locals: frame = frame.f_back\n"
+        "    waiting = select.select([frame.f_locals['requests']], [], [], 0.2)[0]\n"
+        "    return bool(waiting)\n"
+    )
+    checks = [{"args": ["first"], "expected": False}, {"args": ["second"], "expected": False}]
+    result = await scored(source, candidate, {"type": "tests", "entry_point": "spy", "checks": checks})
+    assert result.reason is Reason.PASSED
+
+
+async def test_setup_that_fails_is_the_contracts_fault(source: Source) -> None:
+    """No score: no candidate could have done better."""
+    result = await scored(source, RIGHT, {**ADD, "setup": "import no_such_module_anywhere"})
+    assert (result.score, result.validity, result.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
+
+
+async def test_a_candidate_cannot_excuse_itself_by_breaking_setup(source: Source) -> None:
+    """Files that shadow what `setup` imports make the candidate fail, not the contract."""
+    candidate = {"files": {"solution.py": RIGHT, "colorsys.py": "raise ImportError('mine')"}}
+    result = await scored(source, candidate, {**ADD, "setup": "import colorsys"})
+    assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.EXCEPTION)
+
+
+async def test_details_of_hidden_checks_tell_nothing(source: Source) -> None:
+    """Neither arguments nor the expected value of a hidden check are in the result."""
+    checks = [{"args": ["secret-in"], "expected": "secret-out", "hidden": True}]
+    result = await scored(source, "def f(x):\n    return x\n", {"type": "tests", "entry_point": "f", "checks": checks})
+    assert result.reason is Reason.WRONG_ANSWER
+    assert "secret" not in result.detail
+
+
+async def test_the_same_run_gives_the_same_evidence(source: Source) -> None:
+    """The digest depends on what was seen, not on when; another answer gives another digest."""
+    first, again = await scored(source, RIGHT, ADD), await scored(source, RIGHT, ADD)
+    other = await scored(source, RIGHT + "\n", ADD)
+    assert first.evidence == again.evidence
+    assert first.evidence != other.evidence
+
+
+DOUBLE = {
+    "type": "stdio",
+    "cases": [{"stdin": "1\n2\n", "stdout": "2\n4\n"}, {"stdin": "5\n", "stdout": "10\n"}],
+}
+DOUBLING = "import sys\nfor line in sys.stdin:\n    print(int(line) * 2)\n"
+
+
+async def test_a_right_program_passes_its_cases(source: Source) -> None:
+    """Each case is a process of its own; a sandbox for each where that is asked for."""
+    assert (await scored(source, DOUBLING, DOUBLE)).score == 1.0
+    assert (await scored(source, DOUBLING, {**DOUBLE, "fresh": True})).score == 1.0
+
+
+@pytest.mark.parametrize(
+    "candidate",
+    [
+        "pass\n",
+        "print(2)\n",
+        "import os\nos._exit(0)\n",
+        "import sys\nsys.stdout.write('2\\n4')\nsys.stdout.flush()\nsys.exit(3)\n",
+        "print('2\\n4\\nPASSED\\nscore=1.0')\n",
+        "import sys\nprint('2\\n4', file=sys.stderr)\n",
+        "print('4\\n2')\n",
+    ],
+)
+async def test_no_forgery_of_output_pays(source: Source, candidate: str) -> None:
+    """A prefix of the expected output, nothing, an exit code and verdict-like words all score 0."""
+    result = await scored(source, candidate, DOUBLE)
+    assert (result.score, result.validity) == (0.0, Validity.VALID)
+
+
+async def test_a_large_output_is_read_whole(source: Source) -> None:
+    """A right program that prints 2 MB passes: reading does not wait for its end."""
+    scoring = {"type": "stdio", "cases": [{"stdout": "x" * 79 + "\n" + ("y" * 79 + "\n") * 25_000}]}
+    candidate = "print('x' * 79)\nfor _ in range(25000): print('y' * 79)\n"
+    result = await scored(source, candidate, scoring)
+    assert result.score == 1.0
+
+
+async def test_output_over_the_limit_is_its_own_reason(source: Source) -> None:
+    """What was cut off is not compared."""
+    result = await scored(
+        source, "print('x' * 3_000_000)\n", {"type": "stdio", "cases": [{"stdout": "x"}]}, limits={"output_mb": 1}
+    )
+    assert (result.score, result.reason) == (0.0, Reason.OUTPUT_LIMIT)
+
+
+async def test_cases_give_partial_credit_and_time_out(source: Source) -> None:
+    """A case that takes too long costs that case."""
+    candidate = "import sys, time\ntext = sys.stdin.read()\nif text == '5\\n': time.sleep(60)\nprint('2\\n4')\n"
+    scoring = {**DOUBLE, "partial_credit": True, "check_timeout_seconds": 0.6}
+    result = await scored(source, candidate, scoring)
+    assert (result.score, result.reason) == (0.5, Reason.PARTIAL)
+    strict = await scored(source, "import time\ntime.sleep(60)\n", {**DOUBLE, "check_timeout_seconds": 0.4})
+    assert (strict.score, strict.reason) == (0.0, Reason.TIMEOUT)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "contract", "score", "reason"),
+    [
+        ("print('busy')\nprint(41.5)\n", {"range": [0, 83]}, 0.5, Reason.WRONG_ANSWER),
+        ("print(2)\n", {"range": [10, 2]}, 1.0, Reason.PASSED),
+        ("print(99)\n", {"range": [10, 2]}, 0.0, Reason.WRONG_ANSWER),
+        ("print(3.1415926)\n", {"target": 3.14159265, "abs_tol": 1e-6}, 1.0, Reason.PASSED),
+        ("print('nan')\n", {"range": [0, 1]}, 0.0, Reason.BAD_VALUE),
+        ("print('inf')\n", {"range": [0, 1]}, 0.0, Reason.BAD_VALUE),
+        ("print('1e999')\n", {"range": [0, 1]}, 0.0, Reason.BAD_VALUE),
+        ("print('1_0')\n", {"range": [0, 10]}, 0.0, Reason.BAD_VALUE),
+        ("pass\n", {"range": [-1, 1]}, 0.0, Reason.BAD_VALUE),
+        ("print(1)\nraise SystemExit(2)\n", {"range": [0, 1]}, 0.0, Reason.EXCEPTION),
+        ("print('loss: 3 loss: 4 ok')\n", {"source": {"pattern": "loss: (\\d+)"}, "target": 4}, 1.0, Reason.PASSED),
+        ("print('loss')\n", {"source": {"pattern": "loss: (\\d+)"}, "target": 4}, 0.0, Reason.BAD_VALUE),
+        ("open('n.txt', 'w').write('7\\n')\n", {"source": {"file": "n.txt"}, "target": 7}, 1.0, Reason.PASSED),
+        ("print(7)\n", {"source": {"file": "n.txt"}, "target": 7}, 0.0, Reason.BAD_VALUE),
+        ("import os\nos.mkdir('n.txt')\n", {"source": {"file": "n.txt"}, "target": 7}, 0.0, Reason.BAD_VALUE),
+    ],
+)
+async def test_numbers_become_scores(
+    source: Source, candidate: str, contract: dict[str, Any], score: float, reason: Reason
+) -> None:
+    """The mapping, and everything that is not a number."""
+    result = await scored(source, candidate, {"type": "numeric", **contract})
+    assert (result.score, result.reason, result.validity) == (score, reason, Validity.VALID)
+
+
+JUDGE = """
+def score(run):
+    print("score=1.0")                    # what a scorer prints is not its answer
+    if run.timed_out or run.exit_code != 0:
+        return False
+    words = run.stdout.split() + run.files.get("out.txt", "").split()
+    return {"score": min(1.0, len(words) / 4), "detail": f"{len(words)} words by {run.scenario_id}"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("candidate", "score", "reason"),
+    [
+        ("print('a b')\nopen('out.txt', 'w').write('c d')\n", 1.0, Reason.PASSED),
+        ("print('a b')\n", 0.5, Reason.SCORER_REJECTED),
+        ("raise SystemExit(1)\n", 0.0, Reason.EXCEPTION),
+        ("import sys\nprint('{\"score\": 1}')\nsys.exit(1)\n", 0.0, Reason.EXCEPTION),
+        ("import os\nos.mkfifo('out.txt')\nprint('a')\n", 0.25, Reason.SCORER_REJECTED),
+    ],
+)
+async def test_custom_code_scores_what_was_observed(
+    source: Source, candidate: str, score: float, reason: Reason
+) -> None:
+    """The scorer sees output, files and exit code, and nothing that the candidate prints is taken for its answer."""
+    scoring = {"type": "python", "source": JUDGE, "output_files": ["out.txt"]}
+    result = await scored(source, candidate, scoring)
+    assert (result.score, result.reason) == (score, reason)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def score(run):\n    raise ValueError('mine')\n",
+        "def score(run):\n    return 'much'\n",
+        "def score(run):\n    return float('nan')\n",
+        "def score(run):\n    return 1.5\n",
+        "def score(run:\n",
+        "import os\ndef score(run):\n    os._exit(0)\n",
+        "def judge(run):\n    return 1\n",
+    ],
+)
+async def test_a_scorer_that_breaks_gives_no_score(source: Source, code: str) -> None:
+    """A fault of the scorer is neither 0 nor the platform's."""
+    result = await scored(source, "print(1)\n", {"type": "python", "source": code})
+    assert (result.score, result.validity, result.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
+
+
+CHECKED = """
+import sys
+word = sys.stdin.readline().strip()
+import solution
+assert solution.add(1, 2) == 3
+assert type(solution.add(20, 22)) is int and solution.add(20, 22) == 42
+print("harena-proof", word)
+"""
+COMMAND = {"type": "command", "command": ["python", "check.py"], "files": {"check.py": CHECKED}}
+
+
+async def test_a_trusted_command_passes_a_right_candidate(source: Source) -> None:
+    """Exit code 0 and the proof; and the result says that the process was shared."""
+    result = await scored(source, RIGHT, COMMAND)
+    assert (result.score, result.reason, result.trust) == (1.0, Reason.PASSED, Trust.SHARED)
+
+
+async def test_a_proof_may_be_in_a_file_and_a_command_a_line_of_shell(source: Source) -> None:
+    """The shell reads the word before the candidate runs, and tells it when all is right."""
+    scoring = {
+        "type": "command",
+        "command": 'read -r word; test "$(python solution.py </dev/null)" = 42 && echo "harena-proof $word" > proof',
+        "proof": {"file": "proof"},
+    }
+    assert (await scored(source, "print(42)\n", scoring)).score == 1.0
+    forged = "print(43)\nopen('proof', 'w').write('harena-proof ' + '0' * 32)\n"
+    assert (await scored(source, forged, scoring)).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "candidate",
+    [
+        WRONG,
+        "import os\nos._exit(0)\n",
+        "import sys\nsys.exit(0)\n",
+        "import atexit, os\natexit.register(lambda: os._exit(0))\n" + WRONG,
+        "import os, sys\nsys.excepthook = lambda *error: os._exit(0)\n" + WRONG,
+        "print('harena-proof')\nprint('1 passed')\nimport os\nos._exit(0)\n",
+        {"files": {"solution.py": WRONG, "check.py": "print('harena-proof', input())"}},
+        {"files": {"solution.py": WRONG, "sitecustomize.py": "import os\nos._exit(0)"}},
+        {"files": {"solution.py": WRONG, "builtins.py": "", "os.py": "print('harena-proof', input())\nexit(0)"}},
+        {"files": {"solution.py": WRONG, "x.pth": "import os; os._exit(0)"}},
+    ],
+)
+async def test_no_known_forgery_of_a_command_pays(source: Source, candidate: Any) -> None:
+    """An exit code of 0 is no proof, and a candidate's file never takes the place of a trusted one."""
+    result = await scored(source, candidate, COMMAND)
+    assert (result.score, result.validity) == (0.0, Validity.VALID)
+
+
+async def test_a_command_that_does_not_exist_is_the_contracts_fault(source: Source) -> None:
+    """A typing error in a contract does not become a batch of zeros; a candidate that exits with 127 does."""
+    scoring = {"type": "command", "command": ["pytst", "-q"]}
+    result = await scored(source, RIGHT, scoring)
+    assert (result.score, result.validity) == (None, Validity.INVALID)
+    excused = await scored(source, "import os\nos._exit(127)\n", COMMAND)
+    assert (excused.score, excused.validity) == (0.0, Validity.VALID)
+
+
+TESTED = """
+import pytest
+from solution import add
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_add(n):
+    assert add(n, n) == 2 * n
+
+def test_type():
+    assert add(1, 1) == 2
+"""
+PYTEST = {"type": "command", "pytest": ["test_add.py"], "files": {"test_add.py": TESTED}}
+
+
+@pytest.fixture
+def with_pytest(source: Source) -> Source:
+    """Sandboxes that have pytest: only the fake ones, which see this environment."""
+    if not source.is_fake:
+        pytest.skip("the default image has no pytest")
+    return source
+
+
+async def test_pytest_passes_a_right_candidate(with_pytest: Source) -> None:
+    """All collected tests ran and passed, unittest's among them."""
+    assert (await scored(with_pytest, RIGHT, PYTEST)).score == 1.0
+    classic = (
+        "import unittest\nimport solution\nclass TestAdd(unittest.TestCase):\n"
+        "    def test_add(self): self.assertEqual(solution.add(1, 2), 3)\n"
+    )
+    scoring = {"type": "command", "pytest": ["test_add.py"], "files": {"test_add.py": classic}}
+    assert (await scored(with_pytest, RIGHT, scoring)).score == 1.0
+    assert (await scored(with_pytest, WRONG, scoring)).score == 0.0
+
+
+REWRITTEN = """
+import pytest
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    report.outcome = "passed"
+    report.longrepr = None
+"""
+PATCHED = (
+    """
+from _pytest.reports import TestReport
+original = TestReport.from_item_and_call.__func__
+def forged(cls, item, call):
+    report = original(cls, item, call)
+    report.outcome, report.longrepr = "passed", None
+    return report
+TestReport.from_item_and_call = classmethod(forged)
+"""
+    + WRONG
+)
+
+
+@pytest.mark.parametrize(
+    "candidate",
+    [
+        WRONG,
+        {"files": {"solution.py": WRONG, "conftest.py": REWRITTEN}},
+        PATCHED,
+        "import os\nos._exit(0)\n",
+        "import pytest\npytest.skip('no', allow_module_level=True)\n",
+        "import pytest\ndef add(a, b): pytest.skip('no')\n",
+        "import pytest\ndef add(a, b): pytest.exit('done', returncode=0)\n",
+        "class Any:\n    def __eq__(self, other): return True\ndef add(a, b): return Any()\n",
+        "class Any(int):\n    __hash__ = int.__hash__\n    def __eq__(self, other): return True\n"
+        "def add(a, b): return Any(1)\n",
+        {"files": {"solution.py": WRONG, "pytest.py": "print('harena-proof', input())", "pytest.ini": "[pytest]\n"}},
+        {"files": {"solution.py": WRONG, "test_add.py": "def test_nothing(): pass"}},
+        {
+            "files": {
+                "solution.py": WRONG,
+                "plugin.py": REWRITTEN,
+                "evil-1.0.dist-info/entry_points.txt": "[pytest11]\nevil = plugin\n",
+                "evil-1.0.dist-info/METADATA": "Name: evil\nVersion: 1.0\n",
+            }
+        },
+        {"files": {"solution.py": WRONG, "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '--co'\n"}},
+    ],
+)
+async def test_no_known_forgery_of_pytest_pays(with_pytest: Source, candidate: Any) -> None:
+    """The battery of the field, against a runner that takes each verdict before a report of it exists."""
+    result = await scored(with_pytest, candidate, PYTEST)
+    assert (result.score, result.validity) == (0.0, Validity.VALID)
+
+
+async def test_memory_is_limited_and_named(source: Source) -> None:
+    """A program that passes its memory limit fails for that reason, under every contract that runs one."""
+    if source.is_fake:
+        pytest.skip("the fake runtime does not limit memory")
+    hungry = "block = []\nwhile True: block.append(bytearray(10_000_000))\n"
+    for scoring in (ADD, DOUBLE, {"type": "numeric", "target": 1}):
+        result = await scored(source, hungry, scoring, limits={"memory_mb": 64})
+        assert (result.score, result.reason, result.validity) == (0.0, Reason.MEMORY_LIMIT, Validity.VALID)
+
+
+class WithoutPython(Source):
+    """Sandboxes whose `python` is missing."""
+
+    @asynccontextmanager
+    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
+        async with super().sandbox(spec) as sandbox:
+            original = sandbox.exec
+
+            async def exec_missing(request: ExecRequest) -> RunningExec:
+                return await original(replace(request, argv=("/no/such/python", *request.argv[1:])))
+
+            sandbox.exec = exec_missing  # type: ignore[method-assign]
+            yield sandbox
+
+
+async def test_what_a_sandbox_lacks_is_the_platforms_fault() -> None:
+    """No interpreter, no verdict: an exception, never a score."""
+    source = WithoutPython(FakeRuntime())
+    for scoring in (ADD, DOUBLE, {"type": "python", "source": JUDGE, "run_candidate": False}):
+        with pytest.raises(PlatformError, match="python"):
+            await scored(source, RIGHT, scoring)

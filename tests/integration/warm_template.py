@@ -1,0 +1,218 @@
+"""The smallest template that can serve warm programs: what the runtime's template and init do, without any isolation.
+
+BOOTSTRAP has the shape of the runtime's own (see harena.runtime.guest), and `SERVE` is in the place of its template.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import marshal
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import harena.runtime
+
+INTERPRETER = os.environ.get("HARENA_WARM_PYTHON") or os.path.realpath(sys._base_executable)  # type: ignore[attr-defined]
+BASE_ENVIRONMENT = {
+    "PATH": os.path.dirname(INTERPRETER) + ":/usr/bin:/bin",
+    "HOME": "/nonexistent",
+    "LANG": "C.UTF-8",
+    "PYTHONHASHSEED": "0",
+}
+_ANSWER = struct.Struct("<cidd")
+
+BOOTSTRAP = """\
+def load():
+    import marshal, os, sys
+    with open(4, "rb") as file:
+        sources = marshal.load(file)
+    kind = type(sys)
+    for name in ("harena", "harena.runtime"):
+        sys.modules[name] = kind(name)
+        sys.modules[name].__path__ = []
+    sys.modules["harena"].runtime = sys.modules["harena.runtime"]
+    for name, source in sources:
+        module = sys.modules[name] = kind(name)
+        setattr(sys.modules["harena.runtime"], name.rpartition(".")[2], module)
+        exec(compile(source, "<" + name + ">", "exec", dont_inherit=True), module.__dict__)
+    return sys.modules["harena.runtime.template"].serve, sys.modules["harena.runtime.warm"].execute
+serve, execute = load()
+execute(serve())
+"""
+
+SERVE = '''
+import _socket, ctypes, gc, importlib.util, marshal, os, select, signal, struct, sys, time
+from harena.runtime import warm
+
+def serve():
+    control = _socket.socket(fileno=3)
+    modules, base = marshal.loads(control.recv(1 << 16))
+    try:
+        warm.prepare(modules)
+    except BaseException as error:
+        control.send(("%s: %s" % (type(error).__name__, error)).encode())
+        os._exit(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    control.send(b"ready")
+    while True:
+        message, ancillary, _flags, _address = control.recvmsg(1 << 18, _socket.CMSG_SPACE(16))
+        if not message:
+            os._exit(0)
+        descriptors = struct.unpack("4i", ancillary[0][2])
+        if os.fork() == 0:
+            control.close()
+            return init(base, descriptors, *marshal.loads(message))
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+def init(base, descriptors, argv, environment, cwd):
+    answer = descriptors[3]
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    plan = warm.plan(argv, environment, base, cwd)
+    if plan is None:
+        os.write(answer, struct.pack("<cidd", b"R", 0, 0, 0))
+        os._exit(0)
+    pid = os.fork()
+    if pid:
+        for descriptor in (0, 1, 2, *descriptors[:3]):
+            os.close(descriptor)
+        _pid, status, usage = os.wait4(pid, 0)
+        os.write(answer, struct.pack("<cidd", b"W", status, usage.ru_utime, usage.ru_stime))
+        os._exit(0)
+    os.setsid()
+    for target in range(3):
+        os.dup2(descriptors[target], target)
+    os.closerange(3, 64)
+    for number in (signal.SIGINT, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    os.chdir(cwd)
+    if environment != base:
+        for name in [name for name in os.environ if name not in environment]:
+            del os.environ[name]
+        for name, value in environment.items():
+            if os.environ.get(name) != value:
+                os.environ[name] = value
+    warm.become(plan)
+    return plan
+'''
+
+
+@dataclass
+class Outcome:
+    """How a program ended; `status` as from subprocess, negative for a signal."""
+
+    status: int
+    stdout: bytes
+    stderr: bytes
+    is_warm: bool = True
+    cpu_seconds: float = 0.0
+
+
+class Template:
+    """One started interpreter."""
+
+    def __init__(
+        self, modules: list[str], environment: dict[str, str] | None = None, interpreter: str = INTERPRETER
+    ) -> None:
+        self.environment = dict(BASE_ENVIRONMENT if environment is None else environment)
+        self.interpreter = interpreter
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        read_end, write_end = os.pipe()
+        control, sources = (fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (theirs.fileno(), read_end))
+        null = os.open(os.devnull, os.O_RDWR)
+        self._pid = os.posix_spawn(
+            interpreter,
+            [interpreter, "-c", BOOTSTRAP],
+            self.environment,
+            file_actions=[
+                (os.POSIX_SPAWN_DUP2, source, target) for source, target in ((null, 0), (null, 1), (control, 3), (sources, 4))
+            ],
+        )
+        for descriptor in (control, sources, null):
+            os.close(descriptor)
+        theirs.close()
+        os.close(read_end)
+        with os.fdopen(write_end, "wb") as file:
+            file.write(marshal.dumps(_sources(), 2))
+        self._control.send(marshal.dumps((modules, self.environment), 2))
+        answer = self._control.recv(1 << 16)
+        if answer != b"ready":
+            self.close()
+            raise ImportError(answer.decode())
+
+    def run(self, argv: list[str], environment: dict[str, str], cwd: Path, stdin: bytes | int | None) -> Outcome:
+        """Run a program warm. `is_warm` False: the plan said that only a real start is right."""
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            answer, status, seconds = self._start(argv, environment, cwd, stdin, out.fileno(), err.fileno())
+            out.seek(0)
+            err.seek(0)
+            return Outcome(os.waitstatus_to_exitcode(status), out.read(), err.read(), answer == b"W", seconds)
+
+    def run_with(self, argv: list[str], cwd: Path, stdin: int, stdout: int, stderr: int) -> Outcome:
+        """The same on the caller's own descriptors."""
+        answer, status, seconds = self._start(argv, self.environment, cwd, stdin, stdout, stderr)
+        return Outcome(os.waitstatus_to_exitcode(status), b"", b"", answer == b"W", seconds)
+
+    def _start(
+        self, argv: list[str], environment: dict[str, str], cwd: Path, stdin: bytes | int | None, out: int, err: int
+    ) -> tuple[bytes, int, float]:
+        ours, theirs = os.pipe()
+        with stdin_file(stdin) as given:
+            message = marshal.dumps((argv, environment, str(cwd)), 2)
+            socket.send_fds(self._control, [message], [given.fileno(), out, err, theirs])
+        os.close(theirs)
+        with os.fdopen(ours, "rb") as file:
+            kind, status, user, system = _ANSWER.unpack(file.read(_ANSWER.size))
+        return kind, status, user + system
+
+    def close(self) -> None:
+        """End it."""
+        self._control.close()
+        os.waitpid(self._pid, 0)
+
+
+def run_really(
+    interpreter: str, argv: list[str], environment: dict[str, str], cwd: Path, stdin: bytes | int | None
+) -> Outcome:
+    """The same program in an interpreter of its own."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, stdin_file(stdin) as given:
+        done = subprocess.run(
+            argv, env=environment, cwd=cwd, stdin=given, stdout=out, stderr=err, start_new_session=True, check=False,
+            preexec_fn=_default_signals,
+        )  # fmt: skip
+        out.seek(0)
+        err.seek(0)
+        return Outcome(done.returncode, out.read(), err.read(), False)
+
+
+def stdin_file(stdin: bytes | int | None):  # type: ignore[no-untyped-def]
+    """An open file with that content, /dev/null for None, or a copy of a descriptor."""
+    if isinstance(stdin, int):
+        return os.fdopen(os.dup(stdin), "rb")
+    if stdin is None:
+        return open(os.devnull, "rb")
+    file = tempfile.TemporaryFile()
+    file.write(stdin)
+    file.seek(0)
+    return file
+
+
+def _default_signals() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _sources() -> list[tuple[str, str]]:
+    room = Path(harena.runtime.__file__).parent
+    sources = [("harena.runtime." + name, (room / f"{name}.py").read_text()) for name in ("warm", "warm_end")]
+    return [*sources, ("harena.runtime.template", SERVE)]

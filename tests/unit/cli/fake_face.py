@@ -1,0 +1,142 @@
+"""A package face that runs nothing: the command line is tested for what it asks and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harena.cli import face
+from harena.cli.main import main
+from harena.core.errors import HarenaError, NotFoundError
+from harena.sdk.records import Record
+
+
+def run_row(scenario_id: str, score: float | None, *, reason: str = "passed", **more: Any) -> dict[str, Any]:
+    """One run as results hold it."""
+    return {
+        "scenario_id": scenario_id,
+        "attempt": 1,
+        "score": score,
+        "passed": score == 1.0,
+        "validity": "valid" if score is not None else "infra",
+        "trust": "separate",
+        "reason": reason,
+        "detail": "",
+        "duration_seconds": 0.5,
+        "cpu_seconds": 0.25,
+        "peak_memory_bytes": 1024,
+        "checks_planned": 2,
+        "checks_run": 2,
+        "checks_passed": 2 if score else 0,
+        "scorer_version": "tests/1",
+        "evidence": "e",
+        "platform_retries": 0,
+        "metadata": {},
+        "problem": scenario_id.partition("/")[0],
+        "expected": {"passed": True, "reason": ["passed"], "score": None},
+        "verdict_right": score == 1.0,
+        **more,
+    }
+
+
+def results_of(*runs: dict[str, Any], state: str = "completed", error: str | None = None) -> dict[str, Any]:
+    """A job's results."""
+    scores = [run["score"] for run in runs if run["score"] is not None]
+    right = sum(run["verdict_right"] for run in runs)
+    return {
+        "job_id": "job_1",
+        "name": "n",
+        "state": state,
+        "error": error,
+        "summary": {
+            "total": len(runs),
+            "scored": len(scores),
+            "passed": sum(run["passed"] for run in runs),
+            "pass_rate": sum(run["passed"] for run in runs) / len(scores) if scores else None,
+            "pass_rate_of_all": None,
+            "mean_score": sum(scores) / len(scores) if scores else None,
+            "infra": len(runs) - len(scores),
+            "invalid": 0,
+            "suspect": 0,
+            "cancelled": 0,
+            "by_reason": {"passed": right},
+            "duration_seconds": 2.0,
+            "runs_per_second": len(runs) / 2,
+            "verdicts": {"expected": len(runs), "right": right, "wrong": len(runs) - right},
+        },
+        "runs": list(runs),
+    }
+
+
+@dataclass
+class FakeJobs:
+    """`harena.benchmark_jobs`, scripted."""
+
+    answer: dict[str, Any]
+    calls: list[tuple[Any, ...]] = field(default_factory=list)
+    interrupt: bool = False
+    refuse: HarenaError | None = None
+
+    def job(self) -> Record:
+        progress = {"total": 2, "done": 2, "passed": 1, "infra": 0}
+        return Record(
+            {
+                "id": "job_1",
+                "name": "n",
+                "state": self.answer["state"],
+                "created_at": "2030-01-02T03:04:05.678+00:00",
+                "progress": progress,
+            }
+        )
+
+    def create(self, **request: Any) -> Record:
+        self.calls.append(("create", request))
+        if self.refuse:
+            raise self.refuse
+        return self.job()
+
+    def events(self, job: str) -> Iterator[Mapping[str, Any]]:
+        total = len(self.answer["runs"])
+        stamp = "2030-01-02T03:04:{:02d}+00:00"
+        yield Record({"kind": "job_started", "at": stamp.format(0), "total": total, "effective_concurrency": 2})  # type: ignore[misc]
+        for number, run in enumerate(self.answer["runs"]):
+            yield Record({"kind": "run_finished", "at": stamp.format(number + 1), **run})  # type: ignore[misc]
+            if self.interrupt:
+                raise KeyboardInterrupt
+
+    def results(self, job: str) -> Record:
+        if job == "missing":
+            raise NotFoundError("no benchmark job has the id or name 'missing'")
+        return Record(self.answer)
+
+    def list(self) -> list[Record]:
+        return [self.job()]
+
+    def get(self, job: str) -> Record:
+        return self.job()
+
+    def cancel(self, job: str) -> Record:
+        self.calls.append(("cancel", job))
+        self.answer["state"] = "cancelled"
+        return self.job()
+
+
+Harena = Callable[..., int]
+
+
+@pytest.fixture
+def jobs(monkeypatch: pytest.MonkeyPatch) -> FakeJobs:
+    """The face has these jobs, and nothing else."""
+    fake = FakeJobs(results_of(run_row("a/right", 1.0), run_row("a/other", 1.0)))
+    monkeypatch.setattr(face, "load", lambda: SimpleNamespace(benchmark_jobs=fake, __version__="0.1.0"))
+    return fake
+
+
+@pytest.fixture
+def harena() -> Harena:
+    """`harena("benchmark", "ls")` runs a command line and gives its exit code."""
+    return lambda *words: main(words)

@@ -1,0 +1,166 @@
+"""`harena` itself, and its smaller commands."""
+
+import io
+import json
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fake_face import FakeJobs, Harena
+
+from harena.cli import face
+from harena.core.errors import ValidationError
+from harena.core.models import Blueprint, Package
+
+
+def faced(monkeypatch: pytest.MonkeyPatch, **names: Any) -> None:
+    """Give the face these names."""
+    monkeypatch.setattr(face, "load", lambda: SimpleNamespace(**names))
+
+
+def test_help_loads_nothing_heavy() -> None:
+    """The help text comes without a node, a database, a modelling library or a progress bar."""
+    code = (
+        "import sys\n"
+        "from harena.cli.main import main\n"
+        "main(['--help'])\n"
+        "heavy = [m for m in ('sqlalchemy', 'pydantic', 'rich', 'harena.node') if m in sys.modules]\n"
+        "sys.exit(' '.join(heavy) or 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "benchmark" in done.stdout
+
+
+def test_bad_words(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
+    """A mistyped option is named, with the one that was meant, and exit code 2."""
+    assert harena("benchmark", "run", "--nam", "x") == 2
+    assert "--name" in capsys.readouterr().err
+
+
+def test_version(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
+    """The package's version."""
+    assert harena("version") == 0
+    assert capsys.readouterr().out == "harena 0.1.0\n"
+
+
+def test_doctor(harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line for each finding, the setting to change below it, and exit code 1 where sandboxes cannot run."""
+    good = {"name": "cgroups", "ok": None, "detail": "v1 only", "fix": ""}
+    bad = {"name": "namespaces", "ok": False, "detail": "refused", "fix": "sysctl x=1"}
+    faced(monkeypatch, doctor=lambda: [good])
+    assert harena("doctor") == 0
+    faced(monkeypatch, doctor=lambda: [good, bad])
+    assert harena("doctor") == 1
+    assert "NO namespaces: refused\n   change: sysctl x=1\n" in capsys.readouterr().out
+
+
+def test_scenario_check(harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A good file is counted; of a bad one every mistake is a line, and the exit code is 1."""
+
+    def load(source: str) -> Any:
+        if source == "bad.yaml":
+            error = ValidationError("2 mistakes")
+            error.mistakes = ["bad.yaml:3: id: missing", "bad.yaml:9: candidate: empty"]  # type: ignore[attr-defined]
+            raise error
+        named = [SimpleNamespace(id=f"a/{n}", problem_id="a") for n in range(3)]
+        return SimpleNamespace(scenarios=[*named, SimpleNamespace(id="alone", problem_id=None)])
+
+    faced(monkeypatch, load_scenarios=load, scenario_schema=lambda: {"title": "scenarios"})
+    assert harena("scenario", "check", "good.yaml") == 0
+    assert capsys.readouterr().out == "4 scenarios, 2 problems: ok\n"
+    assert harena("scenario", "check", "bad.yaml") == 1
+    assert capsys.readouterr().out == "bad.yaml:3: id: missing\nbad.yaml:9: candidate: empty\n"
+    assert harena("scenario", "schema") == 0
+    assert json.loads(capsys.readouterr().out) == {"title": "scenarios"}
+
+
+def test_blueprint_create(harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The issue's command line: several packages after one option, and what was installed is said."""
+    asked: list[tuple[str, dict[str, Any]]] = []
+
+    def create(name: str, **options: Any) -> Blueprint:
+        asked.append((name, options))
+        return Blueprint(id="bp_1", name=name, packages=(Package(name="numpy", version="2.0", sha256="0"),))
+
+    faced(monkeypatch, blueprints=SimpleNamespace(create=create))
+    words = ["blueprint", "create", "python-ml-training-env", "--packages", "numpy", "pytest", "--warm", "numpy"]
+    assert harena(*words) == 0
+    assert capsys.readouterr().out == "python-ml-training-env (bp_1): numpy==2.0\n"
+    assert harena("blueprint", "create", "bare", "--env", "A=1", "B=2=3") == 0
+    assert asked == [
+        (
+            "python-ml-training-env",
+            {"image": "python:3.11", "packages": ["numpy", "pytest"], "files": {}, "env": {}, "warm": ["numpy"]},
+        ),
+        ("bare", {"image": "python:3.11", "packages": [], "files": {}, "env": {"A": "1", "B": "2=3"}, "warm": None}),
+    ]
+    assert harena("blueprint", "create", "x", "--env", "novalue") == 2
+    assert "--env novalue: write it as NAME=VALUE" in capsys.readouterr().err
+
+
+class FakeSandbox:
+    """A sandbox whose commands do what the test says."""
+
+    def __init__(self, returncode: int | Exception) -> None:
+        self.returncode = returncode
+        self.asked: dict[str, Any] = {}
+        self.closed = False
+
+    def __enter__(self) -> "FakeSandbox":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.closed = True
+
+    def run(self, **options: Any) -> "FakeSandbox":
+        self.asked["sandbox"] = options
+        return self
+
+    def exec(self, command: list[str], **options: Any) -> Any:
+        self.asked["command"], self.asked["options"] = command, options
+
+        def result() -> Any:
+            if isinstance(self.returncode, Exception):
+                raise self.returncode
+            return SimpleNamespace(returncode=self.returncode)
+
+        return SimpleNamespace(stdout=iter(["out ", "put"]), stderr=iter(["wrong"]), stdin=None, result=result)
+
+
+class TimedOutError(Exception):
+    """The face's SandboxCommandTimeoutError."""
+
+
+@pytest.mark.parametrize(("returncode", "code"), [(0, 0), (7, 7), (-9, 137), (TimedOutError("too long"), 124)])
+def test_exec_passes_everything_through(
+    returncode: int | Exception,
+    code: int,
+    harena: Harena,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Words after -- are the command's own; output and exit code come through; the sandbox is gone afterwards."""
+    sandbox = FakeSandbox(returncode)
+    faced(monkeypatch, Sandbox=sandbox, SandboxCommandTimeoutError=TimedOutError, HarenaError=ValueError)
+    assert harena("exec", "--blueprint", "env", "--timeout", "5", "--", "python", "-c", "--version") == code
+    said = capsys.readouterr()
+    assert said.out == "out put"
+    assert said.err.startswith("wrong")
+    assert sandbox.asked["command"] == ["python", "-c", "--version"]
+    assert sandbox.asked["sandbox"] == {"blueprint": "env"}
+    assert sandbox.asked["options"]["timeout_seconds"] == 5.0
+    assert sandbox.closed
+
+
+def test_broken_pipe_is_quiet(jobs: FakeJobs, harena: Harena, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`harena ... | head` ends without a traceback."""
+
+    class Gone(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError(32, "gone")
+
+    monkeypatch.setattr(sys, "stdout", Gone())
+    assert harena("version") == 1

@@ -1,0 +1,375 @@
+"""A node without processes: every step happens when a test says so, or at once."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from harena.core.errors import (
+    NotFoundError,
+    SandboxExecutionError,
+    SandboxFileError,
+    SandboxNotFoundError,
+    SandboxTerminatedError,
+)
+from harena.core.models import (
+    Blueprint,
+    ExecOutcome,
+    ExecRequest,
+    ExecResult,
+    FileInfo,
+    ProcessInfo,
+    SandboxInfo,
+    SandboxSpec,
+    SandboxStatus,
+)
+from harena.core.output import OutputBuffer
+
+
+class FakeExec:
+    """A command: `program(self)` is what it does, and returns its exit code."""
+
+    def __init__(self, port: FakePort, request: ExecRequest) -> None:
+        self.port = port
+        self.request = request
+        self.stdout = OutputBuffer(request.output_bytes or 1 << 20)
+        self.stderr = OutputBuffer(1 << 20)
+        self.stdin: list[bytes] = [] if request.stdin is None else [request.stdin]
+        self.stdin_closed = asyncio.Event()
+        if not request.stdin_stream:
+            self.stdin_closed.set()
+        self.size = request.terminal
+        self._end: asyncio.Future[ExecResult] = asyncio.get_running_loop().create_future()
+
+    def start(self, program: Callable[[FakeExec], Awaitable[int]]) -> None:
+        """Run it, with its time limit."""
+        self._task = asyncio.get_running_loop().create_task(self._run(program))
+
+    def finish(self, outcome: ExecOutcome, returncode: int) -> None:
+        """End it."""
+        if not self._end.done():
+            self.stdout.close()
+            self.stderr.close()
+            self._end.set_result(
+                ExecResult(
+                    outcome=outcome,
+                    returncode=returncode,
+                    stdout=self.stdout.getvalue(),
+                    stderr=self.stderr.getvalue(),
+                    stdout_truncated=self.stdout.truncated,
+                )
+            )
+            self._task.cancel()
+
+    def lose(self, error: BaseException) -> None:
+        """The sandbox is gone."""
+        if not self._end.done():
+            self._end.set_exception(error)
+            self._end.exception()
+            self._task.cancel()
+
+    async def wait(self) -> ExecResult:
+        return await asyncio.shield(self._end)
+
+    def kill(self) -> None:
+        self.finish(ExecOutcome.CANCELLED, -9)
+
+    async def write_stdin(self, data: bytes) -> None:
+        if self._end.done() or (self.stdin_closed.is_set() and self.request.stdin_stream):
+            raise SandboxExecutionError("nobody reads")
+        await asyncio.sleep(0)
+        self.stdin.append(data)
+
+    def close_stdin(self) -> None:
+        self.stdin_closed.set()
+
+    def resize(self, columns: int, rows: int) -> None:
+        self.size = (columns, rows)
+
+    async def _run(self, program: Callable[[FakeExec], Awaitable[int]]) -> None:
+        timeout = self.request.timeout_seconds
+        try:
+            async with asyncio.timeout(timeout):
+                self.finish(ExecOutcome.EXITED, await program(self))
+        except TimeoutError:
+            self.finish(ExecOutcome.TIMEOUT, -9)
+
+
+class FakePort:
+    """A running sandbox with a flat file system."""
+
+    def __init__(self, node: FakeNode, sandbox_id: str, spec: SandboxSpec) -> None:
+        self.node = node
+        self.id = sandbox_id
+        self.enforcement: dict[str, str] = {}
+        self.files: dict[str, bytes] = dict(spec.files)
+        self.execs: list[FakeExec] = []
+        self.signals: list[tuple[int, int]] = []
+
+    async def exec(self, request: ExecRequest) -> FakeExec:
+        running = FakeExec(self, request)
+        self.execs.append(running)
+        running.start(self.node.programs[request.argv[0]])
+        return running
+
+    async def read_file(self, path: str, *, max_bytes: int | None = None) -> bytes:
+        await self.node.file_gate.wait()
+        if path not in self.files:
+            raise SandboxFileError(f"{path} does not exist", filepath=path, reason="NOT_FOUND")
+        return self.files[path]
+
+    async def read_stream(self, path: str, *, chunk_bytes: int = 1 << 20) -> AsyncIterator[bytes]:
+        content = await self.read_file(path)
+        for start in range(0, len(content), chunk_bytes):
+            yield content[start : start + chunk_bytes]
+
+    async def write_file(
+        self, path: str, source: bytes | AsyncIterable[bytes], *, append: bool = False, mode: int | None = None
+    ) -> None:
+        content = source if isinstance(source, bytes) else b"".join([piece async for piece in source])
+        self.files[path] = (self.files.get(path, b"") if append else b"") + content
+
+    async def stat(self, path: str) -> FileInfo:
+        content = await self.read_file(path)
+        return FileInfo(
+            path=path, name=path.rpartition("/")[2], kind="file", size_bytes=len(content), mode=0o644, modified_at=0.0
+        )
+
+    async def list_dir(self, path: str) -> list[FileInfo]:
+        return [await self.stat(name) for name in sorted(self.files) if name.rpartition("/")[0] == path]
+
+    async def make_dir(self, path: str, *, parents: bool = True) -> None:
+        self.files[f"{path}/"] = b"" if parents else b"alone"
+
+    async def remove(self, path: str, *, recursive: bool = False, missing_ok: bool = False) -> None:
+        if self.files.pop(path, None) is None and not missing_ok:
+            raise SandboxFileError(f"{path} does not exist", filepath=path, reason="NOT_FOUND")
+
+    async def extract_archive(self, path: str, source: AsyncIterable[bytes]) -> None:
+        self.files[f"{path}.tar"] = b"".join([piece async for piece in source])
+
+    async def create_archive(self, path: str) -> AsyncIterator[bytes]:
+        content = await self.read_file(f"{path}.tar")
+        for start in range(0, len(content), 4096):
+            yield content[start : start + 4096]
+
+    async def processes(self) -> list[ProcessInfo]:
+        return [
+            ProcessInfo(pid=2 + number, parent_pid=1, state="S", command=running.request.argv)
+            for number, running in enumerate(self.execs)
+        ]
+
+    async def signal(self, pid: int, signum: int) -> None:
+        self.signals.append((pid, signum))
+
+
+class FakeHandle:
+    """A sandbox's record."""
+
+    def __init__(self, node: FakeNode, spec: SandboxSpec) -> None:
+        self.node = node
+        now = datetime.now(UTC)
+        self.info = SandboxInfo(
+            id=f"sb-{next(node.numbers)}",
+            status=SandboxStatus.RUNNING,
+            image=spec.image,
+            blueprint=spec.blueprint,
+            tags=spec.tags,
+            annotations=spec.annotations,
+            limits=spec.limits,
+            enforcement={},
+            created_at=now,
+            started_at=now,
+        )
+        self.spec = spec
+        self.fake = FakePort(node, self.info.id, spec)
+        self.stops: list[float] = []
+        self.ended = asyncio.Event()
+
+    @property
+    def port(self) -> FakePort:
+        if self.info.status.is_terminal:
+            raise SandboxTerminatedError(f"sandbox {self.info.id} has ended")
+        return self.fake
+
+    async def refresh(self) -> SandboxInfo:
+        return self.info
+
+    async def wait_terminal(self) -> SandboxInfo:
+        await self.ended.wait()
+        return self.info
+
+    async def stop(self, *, grace_seconds: float = 0.0) -> None:
+        self.stops.append(grace_seconds)
+        await self.node.stop_gate.wait()
+        if self.node.stop_errors:
+            raise self.node.stop_errors.pop(0)
+        self.end(SandboxStatus.COMPLETED)
+
+    def end(self, status: SandboxStatus, reason: str | None = None) -> None:
+        """It has ended."""
+        if not self.info.status.is_terminal:
+            self.info = replace(self.info, status=status, status_reason=reason)
+            for running in self.fake.execs:
+                running.lose(SandboxTerminatedError(f"sandbox {self.info.id} was stopped"))
+            self.ended.set()
+
+    async def extend_lifetime(self, seconds: float) -> SandboxInfo:
+        self.info = replace(self.info, expires_at=datetime(2030, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds))
+        return self.info
+
+
+class FakeNode:
+    """Implements `Operations`. Gates are open unless a test closes them."""
+
+    def __init__(self) -> None:
+        self.numbers = itertools.count(1)
+        self.handles: list[FakeHandle] = []
+        self.create_errors: list[BaseException] = []
+        self.stop_errors: list[BaseException] = []
+        self.create_gate = asyncio.Event()
+        self.stop_gate = asyncio.Event()
+        self.file_gate = asyncio.Event()
+        for gate in (self.create_gate, self.stop_gate, self.file_gate):
+            gate.set()
+        self.programs: dict[str, Callable[[FakeExec], Awaitable[int]]] = dict(PROGRAMS)
+        self.most_creating = self.creating = 0
+        self.closed = 0
+        self.forked = 0
+        self.blueprints: list[Blueprint] = []
+        self.requests: list[Mapping[str, Any]] = []
+
+    async def create_sandbox(self, spec: SandboxSpec) -> FakeHandle:
+        self.creating += 1
+        self.most_creating = max(self.creating, self.most_creating)
+        try:
+            await self.create_gate.wait()
+            if self.create_errors:
+                raise self.create_errors.pop(0)
+            handle = FakeHandle(self, spec)
+            self.handles.append(handle)
+            return handle
+        finally:
+            self.creating -= 1
+
+    async def get_sandbox(self, sandbox_id: str) -> FakeHandle:
+        for handle in self.handles:
+            if handle.info.id == sandbox_id:
+                return handle
+        raise SandboxNotFoundError(f"no sandbox {sandbox_id}", sandbox_id=sandbox_id)
+
+    async def list_sandboxes(
+        self, *, tags: Sequence[str] = (), statuses: Sequence[SandboxStatus] = (), include_terminal: bool = False
+    ) -> list[FakeHandle]:
+        return [
+            handle
+            for handle in self.handles
+            if set(tags) <= set(handle.info.tags)
+            and (not statuses or handle.info.status in statuses)
+            and (include_terminal or not handle.info.status.is_terminal)
+        ]
+
+    async def create_blueprint(self, name: str, **fields: Any) -> Blueprint:
+        blueprint = Blueprint(
+            id=f"bp-{name}",
+            name=name,
+            image=fields["image"],
+            requested=tuple(fields["packages"]),
+            files=fields["files"],
+            env=fields["env"],
+            warm=fields["warm"],
+        )
+        self.blueprints.insert(0, blueprint)
+        return blueprint
+
+    async def get_blueprint(self, name_or_id: str) -> Blueprint:
+        for blueprint in self.blueprints:
+            if name_or_id in (blueprint.id, blueprint.name):
+                return blueprint
+        raise NotFoundError(f"no blueprint {name_or_id!r}")
+
+    async def list_blueprints(self) -> list[Blueprint]:
+        return list(self.blueprints)
+
+    async def create_benchmark_job(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        self.requests.append(request)
+        return self._job(request["name"], "running")
+
+    async def get_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+        if job_id_or_name == "missing":
+            raise NotFoundError("no benchmark job 'missing'")
+        return self._job(job_id_or_name, "running")
+
+    async def list_benchmark_jobs(self) -> list[Mapping[str, Any]]:
+        return [self._job("b", "running"), self._job("a", "done")]
+
+    async def wait_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+        await self.file_gate.wait()
+        return await self.benchmark_job_results(job_id_or_name)
+
+    async def benchmark_job_results(self, job_id_or_name: str) -> Mapping[str, Any]:
+        run = {
+            "scenario_id": "s1",
+            "score": None,
+            "passed": False,
+            "duration_seconds": 0.5,
+            "validity": "infra",
+            "trust": "separate",
+            "reason": "platform_error",
+            "metadata": {"split": "train"},
+        }
+        return {"job_id": job_id_or_name, "summary": {"total": 1, "by_reason": {"platform_error": 1}}, "runs": [run]}
+
+    async def cancel_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+        return self._job(job_id_or_name, "cancelled")
+
+    async def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
+        for cursor in range(after + 1, 4):
+            yield {"cursor": cursor, "kind": "run_finished", "job_id": job_id_or_name}
+
+    async def close(self) -> None:
+        self.closed += 1
+        for handle in self.handles:
+            handle.end(SandboxStatus.COMPLETED)
+
+    def after_fork_in_child(self) -> None:
+        self.forked += 1
+
+    @staticmethod
+    def _job(name: str, state: str) -> Mapping[str, Any]:
+        return {"id": f"job-{name}", "name": name, "state": state, "progress": {"total": 2, "done": 1}}
+
+
+async def _echo(running: FakeExec) -> int:
+    running.stdout.append((" ".join(running.request.argv[1:]) + "\n").encode())
+    return 0
+
+
+async def _false(running: FakeExec) -> int:
+    running.stderr.append(b"it failed\n")
+    return 1
+
+
+async def _sleep(running: FakeExec) -> int:
+    await asyncio.Event().wait()
+    return 0
+
+
+async def _cat(running: FakeExec) -> int:
+    await running.stdin_closed.wait()
+    running.stdout.append(b"".join(running.stdin))
+    return 0
+
+
+PROGRAMS: dict[str, Callable[[FakeExec], Awaitable[int]]] = {
+    "echo": _echo,
+    "false": _false,
+    "sleep": _sleep,
+    "cat": _cat,
+    "/bin/sh": _echo,
+    "/bin/bash": _cat,
+}

@@ -1,0 +1,192 @@
+"""The repository itself: its words, its documents, its one-command verbs and the rule about skipped tests."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import check_docs  # noqa: E402
+import no_skips  # noqa: E402
+
+pytest_plugins = ["pytester"]
+
+AVOIDED = {"manager", "helper", "helpers", "util", "utils", "common", "service", "services", "devbox"}
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+
+
+def our_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Names that we chose: of modules we define, not of what we call."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.lineno, node.name
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+
+
+def words_of(name: str) -> set[str]:
+    """`BlueprintStore_v2` -> {blueprint, store, v2}"""
+    return {word.lower() for part in name.split("_") for word in re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", part)}
+
+
+def test_no_name_says_nothing() -> None:
+    """A manager, a helper or a util could be anything; the house has a word for what it is."""
+    empty = []
+    for path in SOURCES:
+        chosen = [(1, path.stem), *our_names(ast.parse(path.read_text(encoding="utf-8")))]
+        empty += [f"{path.relative_to(ROOT)}:{line}: {name}" for line, name in chosen if words_of(name) & AVOIDED]
+    assert empty == []
+
+
+def test_words_are_found_in_every_style() -> None:
+    """snake_case, CamelCase and abbreviations."""
+    assert words_of("SandboxManager") == {"sandbox", "manager"}
+    assert words_of("_http_util") == {"http", "util"}
+    assert words_of("HTTPService") & AVOIDED == {"service"}
+    assert words_of("community") & AVOIDED == set()
+
+
+def test_every_suppressed_warning_gives_its_reason() -> None:
+    """ruff finds a broad except, an unpickling, an exec; whoever knows better says why, behind it."""
+    silent = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in SOURCES
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if re.search(r"# noqa: (BLE|S)\d+(, \w+)*\s*$", line)
+    ]
+    assert silent == []
+
+
+def test_every_module_says_what_it_is() -> None:
+    """The first lines of a file are its theory of operation."""
+    silent = [str(path) for path in SOURCES if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))]
+    assert silent == []
+
+
+def test_links_code_and_commands_in_the_documentation_are_right() -> None:
+    """Links lead somewhere, Python compiles, make targets exist."""
+    assert check_docs.check() == []
+
+
+def test_wrong_documentation_is_found(tmp_path: Path) -> None:
+    """A dead link, a dead anchor, a block that is no Python, a target that is none."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "Makefile").write_text("test:\n\ttrue\n")
+    (tmp_path / "README.md").write_text(
+        "# A title\n[good](#a-title) [dead](docs/none.md) [anchor](#none)\n```python\nif\n```\nRun `make nothing`.\n"
+    )
+    wrong = check_docs.check(tmp_path)
+    assert [line.rpartition(":")[2].strip() for line in wrong] == [
+        "docs/none.md does not exist",
+        "no such heading",
+        "invalid syntax",
+        "the Makefile has no target nothing",
+    ]
+
+
+def test_a_block_that_says_so_is_not_run(tmp_path: Path) -> None:
+    """```python no-run needs what a reader's machine may not have."""
+    (tmp_path / "page.md").write_text("```python no-run\nx\n```\n\n```python\ny\n```\n\n```text\nz\n```\n")
+    assert [(block.text, block.is_run) for block in check_docs.blocks(tmp_path / "page.md")] == [
+        ("x\n", False),
+        ("y\n", True),
+        ("z\n", False),
+    ]
+
+
+@pytest.mark.parametrize("target", ["demo", "test", "lint", "bench", "docs"])
+def test_make_has_the_verb_and_explains_it(target: str) -> None:
+    """`make help` lists it."""
+    done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert re.search(rf"^  make {target} +\w", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", [".ci/run", "scripts/setup", "scripts/system-packages"])
+def test_shell_scripts_are_executable_and_parse(name: str) -> None:
+    """bash -n reads them without running them."""
+    assert os.access(ROOT / name, os.X_OK)
+    subprocess.run(["bash", "-n", ROOT / name], check=True)
+
+
+def test_the_changelog_has_the_version_of_the_package_on_top() -> None:
+    """Users read there what they have."""
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    headings = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings[0] == "Unreleased" or headings[0] == version
+
+
+def test_the_glossary_is_sorted_and_says_each_word_once() -> None:
+    """A word that is explained twice has two meanings."""
+    words = re.findall(r"^\*\*(.+?)\*\*", (ROOT / "docs/glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert words
+    assert words == sorted(set(words), key=str.lower)
+
+
+def test_the_architecture_page_names_every_room() -> None:
+    """The page is the map: what is in the house is on it."""
+    rooms = {path.name for path in (ROOT / "src/harena").iterdir() if any(path.glob("*.py"))}
+    page = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
+    assert {room for room in rooms if not re.search(rf"^\s*{room}/", page, re.MULTILINE)} == set()
+
+
+SKIPPING = """
+    import pytest
+    def test_one(): pytest.skip("capability:userns not here")
+    @pytest.mark.xfail
+    def test_two(): assert False
+    def test_three(): pass
+"""
+
+
+def test_a_skip_fails_the_session_where_skips_are_counted(pytester: pytest.Pytester) -> None:
+    """It is named, and the closing line still is pytest's own."""
+    pytester.makepyfile(SKIPPING)
+    (pytester.path / "allowed").write_text("# nothing\n")
+    result = run_without_skips(pytester)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*skips that are not allowed here*", "*::test_one"])
+    assert "1 passed, 1 skipped, 1 xfailed" in result.outlines[-1]
+
+
+def test_a_skip_with_a_reason_in_the_file_is_allowed(pytester: pytest.Pytester) -> None:
+    """The pattern is matched with the whole id."""
+    pytester.makepyfile(SKIPPING)
+    (pytester.path / "allowed").write_text("*::test_one | cannot run here\n")
+    assert run_without_skips(pytester).ret == pytest.ExitCode.OK
+
+
+def test_a_file_that_is_skipped_as_a_whole_counts_too(pytester: pytest.Pytester) -> None:
+    """importorskip at the top hides every test in it."""
+    pytester.makepyfile("import pytest\npytest.importorskip('no_such_module')\ndef test_one(): pass\n")
+    pytester.makepyfile(test_other="def test_two(): pass\n")
+    (pytester.path / "allowed").write_text("")
+    assert run_without_skips(pytester).ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_an_allowed_skip_needs_a_reason(pytester: pytest.Pytester) -> None:
+    """Otherwise nobody knows when it can go."""
+    with pytest.raises(ValueError, match=r"line 2: 'tests/x.py::\*' has no reason"):
+        no_skips.read_allowed("# comment\ntests/x.py::*\n")
+    (pytester.path / "allowed").write_text("x\n")
+    assert run_without_skips(pytester).ret == pytest.ExitCode.USAGE_ERROR
+
+
+def run_without_skips(pytester: pytest.Pytester) -> pytest.RunResult:
+    return pytester.runpytest_inprocess("-p", "no_skips", "-p", "no:asyncio", "--allowed-skips=allowed")
+
+
+def test_the_skips_that_are_allowed_in_ci_have_reasons() -> None:
+    """The file that .ci/run uses is one that the plugin accepts."""
+    no_skips.read_allowed((ROOT / ".ci/allowed-skips").read_text(encoding="utf-8"))

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import asyncio
+
+from harena.core.clock import Clock, SystemClock
+from harena.testing import FakeClock
+
+
+async def test_time_jumps_when_nothing_else_can_run() -> None:
+    """An hour of sleep takes no real time and moves both clocks by an hour."""
+    clock = FakeClock()
+    before = clock.utcnow()
+    await clock.sleep(3600)
+    assert clock.now() == 3600
+    assert (clock.utcnow() - before).total_seconds() == 3600
+
+
+async def test_deadlines_fire_in_order() -> None:
+    """Sleepers wake in order of time, equal ones in the order in which they went to sleep."""
+    clock = FakeClock()
+    woken: list[tuple[str, float]] = []
+
+    async def sleeper(name: str, seconds: float) -> None:
+        await clock.sleep(seconds)
+        woken.append((name, clock.now()))
+
+    await asyncio.gather(sleeper("late", 5), sleeper("a", 2), sleeper("b", 2), sleeper("now", 0))
+    assert woken == [("now", 0), ("a", 2), ("b", 2), ("late", 5)]
+
+
+async def test_time_stands_still_while_something_runs() -> None:
+    """A deadline does not fire before a chain of ready tasks has run to its end."""
+    clock = FakeClock()
+    steps = 0
+
+    async def busy() -> float:
+        nonlocal steps
+        for _ in range(500):
+            await asyncio.sleep(0)
+            steps += 1
+        return clock.now()
+
+    _, ended_at = await asyncio.gather(clock.sleep(1), busy())
+    assert (steps, ended_at, clock.now()) == (500, 0, 1)
+
+
+async def test_cancelled_sleep_and_timer_leave_nothing() -> None:
+    """A cancelled sleeper and a cancelled timer are not waited for."""
+    clock = FakeClock(auto_jump=False)
+    called: list[int] = []
+    timer = clock.call_later(1, lambda: called.append(1))
+    sleeper = asyncio.ensure_future(clock.sleep(2))
+    await asyncio.sleep(0)
+    assert clock.pending == 2
+    timer.cancel()
+    timer.cancel()
+    sleeper.cancel()
+    await asyncio.gather(sleeper, return_exceptions=True)
+    assert clock.pending == 0
+    await clock.advance(10)
+    assert called == []
+
+
+async def test_advance_runs_what_is_due_and_what_follows() -> None:
+    """advance() fires each deadline on the way, those that come from earlier ones included, and stops at its target."""
+    clock = FakeClock(auto_jump=False)
+    beats: list[float] = []
+
+    async def heart() -> None:
+        while True:
+            await clock.sleep(1)
+            beats.append(clock.now())
+
+    task = asyncio.ensure_future(heart())
+    await clock.advance(3.5)
+    assert (beats, clock.now()) == ([1, 2, 3], 3.5)
+    task.cancel()
+
+
+async def test_manual_clock_does_not_jump() -> None:
+    """Without auto_jump a deadline waits for advance()."""
+    clock = FakeClock(auto_jump=False)
+    sleeper = asyncio.ensure_future(clock.sleep(1))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert not sleeper.done()
+    await clock.advance(1)
+    assert sleeper.done()
+
+
+async def test_system_clock() -> None:
+    """The real clock moves forward, is in UTC, and its timers call back and can be cancelled."""
+    clock: Clock = SystemClock()
+    called = asyncio.Event()
+    clock.call_later(0, lambda: 1 / 0).cancel()
+    clock.call_later(-1, called.set)
+    before = clock.now()
+    await asyncio.wait_for(called.wait(), timeout=10)
+    await clock.sleep(-1)
+    assert clock.now() >= before
+    offset = clock.utcnow().utcoffset()
+    assert offset is not None
+    assert offset.total_seconds() == 0
