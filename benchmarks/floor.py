@@ -28,7 +28,7 @@ for line in sys.stdin:
 
 
 class Floor:
-    """Answers one measured start of /bin/true per call. A context manager."""
+    """Answers one measured start of /bin/true per call. For `with`."""
 
     def __init__(self) -> None:
         self._lean = subprocess.Popen(

@@ -80,11 +80,11 @@ def _all(no_save: bool) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--no-save", action="store_true", help="print only, leave the stored results as they are")
+    saving = argparse.ArgumentParser(add_help=False)
+    saving.add_argument("--no-save", action="store_true", help="print only, leave the stored results as they are")
     measures = parser.add_subparsers(dest="measure", required=True)
 
-    one = measures.add_parser("workload", parents=[common], help="every peer over the same programs")
+    one = measures.add_parser("workload", parents=[saving], help="every peer over the same programs")
     one.add_argument("--suite", choices=sorted(SUITES), default="clean")
     one.add_argument("--concurrency", type=_positive, default=DEFAULT_CONCURRENCY)
     one.add_argument("--programs", type=_positive, default=400)
@@ -96,16 +96,16 @@ def _parser() -> argparse.ArgumentParser:
         ("first", 20, "first result in a fresh Python process, and what the import costs"),
         ("life", 200, "where the time of a life goes"),
     ):
-        measures.add_parser(name, parents=[common], help=text).add_argument("--count", type=_positive, default=count)
+        measures.add_parser(name, parents=[saving], help=text).add_argument("--count", type=_positive, default=count)
 
-    one = measures.add_parser("idle", parents=[common], help="memory of an idle sandbox")
+    one = measures.add_parser("idle", parents=[saving], help="memory of an idle sandbox")
     one.add_argument("--counts", type=_positive, nargs="+", default=[1000, 2000])
 
-    one = measures.add_parser("held", parents=[common], help="create time as the number held grows")
+    one = measures.add_parser("held", parents=[saving], help="create time as the number held grows")
     one.add_argument("--up-to", type=_positive, default=2000)
     one.add_argument("--step", type=_positive, default=500)
 
-    measures.add_parser("all", parents=[common], help="everything, one after the other")
+    measures.add_parser("all", parents=[saving], help="everything, one after the other")
     return parser
 
 

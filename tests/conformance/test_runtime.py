@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
+from harena.core.errors import HostUnsupportedError
 from harena.core.ports import Runtime
+from harena.runtime.linux import LinuxRuntime
 from harena.testing import FakeRuntime
 from harena.testing.conformance import RuntimeConformance
 from harena.testing.fake_exec import fake_mark, marked
@@ -22,3 +26,16 @@ class TestFakeRuntime(RuntimeConformance):
         assert isinstance(runtime, FakeRuntime)
         assert runtime.sandboxes == {}
         assert marked(fake_mark()) == []
+
+
+class TestLinuxRuntime(RuntimeConformance):
+    """The real one."""
+
+    @classmethod
+    def make_runtime(cls) -> Runtime:
+        """With its defaults."""
+        return LinuxRuntime()
+
+    @classmethod
+    async def check_leaks(cls, runtime: Runtime) -> None:
+        """Nothing but what the pool holds ready."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import py_compile
+import re
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -41,8 +42,15 @@ def test_same_as_a_real_start(case: Case, template: Template, tmp_path: Path) ->
     warm = template.run(command, environment, place, case.stdin)
     assert warm.is_warm == case.warm
     if case.warm:
-        assert (warm.status, warm.stdout, warm.stderr) == (real.status, real.stdout, real.stderr)
+        assert warm.status == real.status
+        assert _plain(warm.stdout) == _plain(real.stdout)
+        assert _plain(warm.stderr) == _plain(real.stderr)
         assert _take_files(place) == real_files
+
+
+def _plain(output: bytes) -> bytes:
+    """Without the addresses of objects."""
+    return re.sub(rb"0x[0-9a-f]{6,}", b"0x", output)
 
 
 def _lay_out(case: Case, place: Path) -> None:

@@ -5,7 +5,6 @@ BOOTSTRAP has the shape of the runtime's own (see harena.runtime.guest), and `SE
 
 from __future__ import annotations
 
-import fcntl
 import marshal
 import os
 import signal
@@ -28,10 +27,12 @@ BASE_ENVIRONMENT = {
 }
 _ANSWER = struct.Struct("<cidd")
 
+CONTROL, SOURCES = 200, 201  # descriptors that this process surely has not in use
+
 BOOTSTRAP = """\
 def load():
     import marshal, os, sys
-    with open(4, "rb") as file:
+    with open(%d, "rb") as file:
         sources = marshal.load(file)
     kind = type(sys)
     for name in ("harena", "harena.runtime"):
@@ -45,14 +46,14 @@ def load():
     return sys.modules["harena.runtime.template"].serve, sys.modules["harena.runtime.warm"].execute
 serve, execute = load()
 execute(serve())
-"""
+""" % SOURCES
 
 SERVE = '''
 import _socket, ctypes, gc, importlib.util, marshal, os, select, signal, struct, sys, time
 from harena.runtime import warm
 
 def serve():
-    control = _socket.socket(fileno=3)
+    control = _socket.socket(fileno=CONTROL)
     modules, base = marshal.loads(control.recv(1 << 16))
     try:
         warm.prepare(modules)
@@ -93,7 +94,7 @@ def init(base, descriptors, argv, environment, cwd):
     os.setsid()
     for target in range(3):
         os.dup2(descriptors[target], target)
-    os.closerange(3, 64)
+    os.closerange(3, 1024)
     for number in (signal.SIGINT, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     os.chdir(cwd)
@@ -129,18 +130,17 @@ class Template:
         self.interpreter = interpreter
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         read_end, write_end = os.pipe()
-        control, sources = (fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (theirs.fileno(), read_end))
-        null = os.open(os.devnull, os.O_RDWR)
-        self._pid = os.posix_spawn(
-            interpreter,
+        os.dup2(theirs.fileno(), CONTROL)
+        os.dup2(read_end, SOURCES)
+        self._process = subprocess.Popen(
             [interpreter, "-c", BOOTSTRAP],
-            self.environment,
-            file_actions=[
-                (os.POSIX_SPAWN_DUP2, source, target) for source, target in ((null, 0), (null, 1), (control, 3), (sources, 4))
-            ],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=(CONTROL, SOURCES),
         )
-        for descriptor in (control, sources, null):
-            os.close(descriptor)
+        os.close(CONTROL)
+        os.close(SOURCES)
         theirs.close()
         os.close(read_end)
         with os.fdopen(write_end, "wb") as file:
@@ -179,7 +179,7 @@ class Template:
     def close(self) -> None:
         """End it."""
         self._control.close()
-        os.waitpid(self._pid, 0)
+        self._process.wait(10)
 
 
 def run_really(
@@ -215,4 +215,4 @@ def _default_signals() -> None:
 def _sources() -> list[tuple[str, str]]:
     room = Path(harena.runtime.__file__).parent
     sources = [("harena.runtime." + name, (room / f"{name}.py").read_text()) for name in ("warm", "warm_end")]
-    return [*sources, ("harena.runtime.template", SERVE)]
+    return [*sources, ("harena.runtime.template", f"CONTROL = {CONTROL}\n" + SERVE)]

@@ -60,7 +60,7 @@ class Blueprints:
         self,
         name: str,
         *,
-        image: str = "python:3.11",
+        image: str = "default",
         packages: Sequence[str] = (),
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,

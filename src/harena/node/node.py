@@ -55,7 +55,7 @@ class Node:
         self,
         name: str,
         *,
-        image: str = "python:3.11",
+        image: str = "default",
         packages: Sequence[str] = (),
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,

@@ -265,7 +265,7 @@ class LinuxSandbox:
         """See `SandboxPort`."""
         return await asyncio.shield(self._dead)
 
-    def died(self, oom_kills: int, _peak: int) -> None:
+    def died(self, oom_kills: int) -> None:
         """The spawner says that nothing of it runs any more."""
         if self._dead.done():
             return

@@ -46,6 +46,7 @@ _FOLDER_MODE = 0o755
 _SEALED_FOLDER_MODE = 0o555
 _SEALED_PROGRAM_MODE = 0o555
 _SEALED_FILE_MODE = 0o444
+_ARCHIVES = (".whl", ".tar.gz", ".zip")
 _NO_MATCH = re.compile(r"No matching distribution found for ([^\s;(]+)")
 _UNREACHABLE = ("Retrying (Retry(", "ConnectionError", "ReadTimeoutError", "ProxyError", "SSLError")
 _ABI = "import sysconfig; print(sysconfig.get_config_var('SOABI'))"
@@ -193,18 +194,22 @@ def check_requirements(requirements: Sequence[str]) -> None:
     if not requirements:
         raise ValidationError("packages is empty: name at least one, such as 'numpy' or 'numpy>=2'")
     for requirement in requirements:
-        if not isinstance(requirement, str) or not _REQUIREMENT.fullmatch(requirement.strip()):
+        if not isinstance(requirement, str) or not _is_plain(requirement.strip()):
             raise ValidationError(
                 f"package {requirement!r} is not a requirement like 'numpy', 'numpy>=2,<3' or 'name[extra]==1.0'"
                 + _hint(requirement)
             )
 
 
+def _is_plain(requirement: str) -> bool:
+    return bool(_REQUIREMENT.fullmatch(requirement)) and not requirement.endswith(_ARCHIVES)
+
+
 def _hint(requirement: object) -> str:
     text = str(requirement).strip()
     if text.startswith("-"):
         return "; options of pip belong into pip's own configuration (`pip config set`)"
-    if "/" in text or "@" in text or text.endswith((".whl", ".tar.gz")):
+    if "/" in text or "@" in text or text.endswith(_ARCHIVES):
         return "; paths and addresses are not taken: put the wheel into a directory and set PIP_FIND_LINKS to it"
     return ""
 

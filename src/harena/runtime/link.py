@@ -35,7 +35,7 @@ class Order:
     limits: Limits
     channel: socket.socket
     created: asyncio.Future[None]
-    dead: Callable[[int, int], None]  # (oom kills, memory peak)
+    dead: Callable[[int], None]  # given the kills by its memory limit
 
 
 class SpawnerLink:
@@ -47,7 +47,7 @@ class SpawnerLink:
         self._orders: list[Order] = []
         self._kills: list[int] = []
         self._pending: dict[int, Order] = {}
-        self._living: dict[int, Callable[[int, int], None]] = {}
+        self._living: dict[int, Callable[[int], None]] = {}
         self._templates: dict[int, asyncio.Future[dict[str, str]]] = {}
         self._on_template_death: dict[int, Callable[[], None]] = {}
         self._answers: dict[int, asyncio.Future[Any]] = {}
@@ -204,10 +204,10 @@ class SpawnerLink:
         if kind == "created":
             self._created(*arguments)
         elif kind == "dead":
-            number, oom_kills, peak = arguments
+            number, oom_kills = arguments
             dead = self._living.pop(number, None)
             if dead is not None:
-                dead(oom_kills, peak)
+                dead(oom_kills)
         elif kind == "answer":
             answer = self._answers.pop(arguments[0], None)
             if answer is not None and not answer.done():
@@ -264,7 +264,7 @@ class SpawnerLink:
             self._ready.set_exception(PlatformError("the spawner ended while it started", step="spawner"))
         living, self._living = self._living, {}
         for dead in living.values():
-            dead(0, 0)
+            dead(0)
         for on_death in list(self._on_template_death.values()):
             on_death()
         with contextlib.suppress(asyncio.InvalidStateError):

@@ -208,9 +208,9 @@ class LinuxRuntime:
         created: asyncio.Future[None] = sandbox.loop.create_future()
         settings, cgroup_limits = _settings(limits, template)
 
-        def dead(oom_kills: int, peak: int) -> None:
+        def dead(oom_kills: int) -> None:
             self._sandboxes.pop(sandbox.number, None)
-            sandbox.died(oom_kills, peak)
+            sandbox.died(oom_kills)
 
         self._sandboxes[sandbox.number] = sandbox
         link.order(Order(sandbox.number, template.number, settings, cgroup_limits, theirs, created, dead))
@@ -249,7 +249,7 @@ def _enforcement(described: Mapping[str, str]) -> dict[str, str]:
     """How each limit is enforced here; what no cgroup does falls back to what the kernel offers any process."""
     found = dict(described)
     if found["memory_bytes"].startswith("not enforced"):
-        found["memory_bytes"] = "rlimit: address space of each process (RLIMIT_AS); " + found["memory_bytes"]
+        found["memory_bytes"] = "rlimit: address space of each process (RLIMIT_AS), and a look at the sum every 0.1 s; " + found["memory_bytes"]
     if found["pids"].startswith("not enforced"):
         found["pids"] = "rlimit: processes per sandbox (RLIMIT_NPROC in a user namespace of its own)"
     return {

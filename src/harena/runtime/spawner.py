@@ -11,7 +11,7 @@ by the end of its socket, and takes its sandboxes along, being pid 1 of the pid 
     client -> spawner                                       spawner -> client
     ("template", t, plan, configuration)                    ("template", t, error or "", limits' enforcement)
     ("create", [(s, t, settings, limits)...]) + channels    ("created", s, error or "")        one for each
-    ("kill", [s...])                                        ("dead", s, oom kills, memory peak)  whatever the reason
+    ("kill", [s...])                                        ("dead", s, oom kills)   whatever the reason
     ("drop", t)                                             ("template_dead", t)
     ("delay", q, s) / ("oom", q, s)                         ("answer", q, value)
 """
@@ -28,6 +28,7 @@ import select
 import signal
 import struct
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -39,6 +40,8 @@ MAX_BATCH = 60
 _MESSAGE_BYTES = 1 << 20
 _FIRST_UID = 1_900_000_000  # above every range that distributions, systemd and container tools hand out
 _CAP_SETUID, _CAP_SYS_ADMIN = 7, 21
+_WATCH_SECONDS = 0.1
+_PAGE_BYTES = resource.getpagesize()
 
 
 @dataclass
@@ -56,8 +59,10 @@ class _Sandbox:
     number: int
     template: int
     group: cgroups.Group
+    memory_bytes: int | None = None
     pid: int = 0
     pidfd: int = -1
+    over_memory: bool = False
 
 
 class Spawner:
@@ -72,12 +77,14 @@ class Spawner:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         self.backend = cgroups.detect()
         cgroups.clean_stale(self.backend)
-        self.pool = self.backend.open_pool(cgroups.owner_id(os.getpid()))
+        self.backend, self.pool = cgroups.open_best(self.backend, cgroups.owner_id(os.getpid()))
         self.templates: dict[int, _Template] = {}
         self.sandboxes: dict[int, _Sandbox] = {}
         self.epoll = select.epoll()
         self.on_event: dict[int, Callable[[], None]] = {}
         self.running = True
+        self.watches_memory = self.backend.describe()["memory_bytes"].startswith("not enforced")
+        self.next_look = 0.0
         self._watch(control.fileno(), self._request)
         client = pidfds.open_pidfd(client_pid)
         self._watch(client, self._client_gone)
@@ -86,10 +93,13 @@ class Spawner:
         """Serve until the client goes away; then end everything."""
         try:
             while self.running:
-                for descriptor, _events in self.epoll.poll():
+                watching = self.watches_memory and self.sandboxes
+                for descriptor, _events in self.epoll.poll(_WATCH_SECONDS if watching else None):
                     handler = self.on_event.get(descriptor)
                     if handler is not None:
                         handler()
+                if watching and time.monotonic() >= self.next_look:
+                    self._watch_memory()
         finally:
             self._end()
 
@@ -254,7 +264,7 @@ class Spawner:
         except OSError as error:
             self._say("created", number, f"cgroup: {error}")
             return
-        sandbox = _Sandbox(number, template_number, group)
+        sandbox = _Sandbox(number, template_number, group, limits[0])
         self.sandboxes[number] = sandbox
         made.waiting[number] = sandbox
         try:
@@ -273,12 +283,22 @@ class Spawner:
         self.pool.release(sandbox.group)
         self._say("created", sandbox.number, text)
 
+    def _watch_memory(self) -> None:
+        """Where no cgroup limits memory: kill a sandbox whose processes together hold more than they may."""
+        self.next_look = time.monotonic() + _WATCH_SECONDS
+        for sandbox in self.sandboxes.values():
+            if sandbox.memory_bytes is not None and sandbox.pid and not sandbox.over_memory:
+                held = sum(_resident_bytes(pid) for pid in _below(sandbox.pid))
+                if held > sandbox.memory_bytes:
+                    sandbox.over_memory = True
+                    pidfds.send_signal(sandbox.pidfd, signal.SIGKILL)
+
     def _sandbox_died(self, sandbox: _Sandbox) -> None:
         self._unwatch(sandbox.pidfd)
         os.close(sandbox.pidfd)
         sandbox.pidfd = -1
         del self.sandboxes[sandbox.number]
-        self._say("dead", sandbox.number, sandbox.group.oom_kills(), sandbox.group.memory_peak_bytes() or 0)
+        self._say("dead", sandbox.number, sandbox.group.oom_kills() + sandbox.over_memory)
         self.pool.release(sandbox.group)
 
 
@@ -319,18 +339,40 @@ def _has_privilege() -> bool:
     return os.geteuid() == 0 and effective & wanted == wanted
 
 
-def _run_delay(pid: int) -> float:
-    """The longest time that one process below `pid` was runnable and got no processor, in seconds."""
-    longest, waiting = 0.0, [pid]
+def _below(pid: int) -> list[int]:
+    """`pid` and every process below it, in this pid namespace's numbers."""
+    found, waiting = [pid], [pid]
     while waiting:
         current = waiting.pop()
         try:
             for task in os.listdir(f"/proc/{current}/task"):
                 with open(f"/proc/{current}/task/{task}/children", encoding="ascii") as file:
-                    waiting += map(int, file.read().split())
-                if current != pid:
-                    with open(f"/proc/{current}/task/{task}/schedstat", encoding="ascii") as file:
-                        longest = max(longest, int(file.read().split()[1]) / 1e9)
+                    children = [int(child) for child in file.read().split()]
+                found += children
+                waiting += children
+        except OSError:
+            continue  # ended meanwhile
+    return found
+
+
+def _resident_bytes(pid: int) -> int:
+    """Memory that is this process's own: resident pages less those of files."""
+    try:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            _size, resident, shared = (int(word) for word in file.read().split()[:3])
+    except OSError:
+        return 0  # ended meanwhile
+    return (resident - shared) * _PAGE_BYTES
+
+
+def _run_delay(pid: int) -> float:
+    """The longest time that one thread below `pid` was runnable and got no processor, in seconds."""
+    longest = 0.0
+    for below in _below(pid)[1:]:
+        try:
+            for task in os.listdir(f"/proc/{below}/task"):
+                with open(f"/proc/{below}/task/{task}/schedstat", encoding="ascii") as file:
+                    longest = max(longest, int(file.read().split()[1]) / 1e9)
         except OSError:
             continue  # ended meanwhile
     return longest

@@ -100,7 +100,7 @@ def _fork_on_request(control: _socket.socket, filter_: seccomp.Filter, base: ini
         channel = struct.unpack("i", ancillary[0][2])[0]
         made = launches.get(settings)
         if made is None:
-            made = launches[settings] = launch.SandboxLaunch(marshal.loads(settings), filter_)  # noqa: S302
+            made = launches[settings] = launch.SandboxLaunch(marshal.loads(settings), filter_)  # noqa: S302 (from our own spawner)
         used = None if made.own_users else networks.take(look)
         try:
             pid, pidfd = namespaces.clone(made.prepare(channel, used[0] if used else -1))

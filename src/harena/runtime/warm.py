@@ -18,6 +18,7 @@ import sys
 
 _LOADED = list(sys.modules)
 _STARTED = frozenset(_LOADED[: _LOADED.index("harena")] if "harena" in _LOADED else _LOADED)  # what came before us
+_START_CACHES = frozenset(sys.path_importer_cache)
 _START_MAIN = [name for name in sys.modules["__main__"].__dict__ if name[:2] == "__"]
 
 import _signal  # noqa: E402 (after the note above)
@@ -114,6 +115,8 @@ def prepare(modules: list[str]) -> Baseline:
     for name in ours:
         del sys.modules[name]
     _detach_from_parents(ours)
+    for place in sys.path_importer_cache.keys() - _START_CACHES:
+        del sys.path_importer_cache[place]
     found.observed = _import_all(modules)
     for name, module in list(sys.modules.items()):
         if isinstance(module, type(sys)):
@@ -319,6 +322,7 @@ def become(plan: Plan) -> None:
         sys._base_executable = plan.executable  # type: ignore[attr-defined]
     for name, hook in found.hooks.items():
         setattr(sys, name, hook)
+    gc.freeze()  # what is here now need not be looked at when the program's own objects are collected
     plan.main = _fresh_main(found)
     sys.stdin = sys.__stdin__ = _stream(0, "<stdin>", found, plan.unbuffered)  # type: ignore[misc,assignment]
     sys.stdout = sys.__stdout__ = _stream(1, "<stdout>", found, plan.unbuffered)  # type: ignore[misc,assignment]

@@ -163,7 +163,6 @@ def _top_level(_type: object, leave: BaseException, _trace: object) -> None:
     leave.__traceback__ = None
     sys.excepthook = _Program.plan.baseline.hooks["excepthook"]  # type: ignore[assignment]
     _forget_last_error()
-    gc.freeze()
     code, plan = _Program.code, _Program.plan
     try:
         if code is None:
@@ -179,6 +178,8 @@ def _top_level(_type: object, leave: BaseException, _trace: object) -> None:
     except BaseException as error:
         _Program.failures.append(error)
     code = main = None  # type: ignore[assignment]
+    if _Program.plan.kind == "file":
+        _flush_quietly()
     _end()
 
 
@@ -240,24 +241,42 @@ def _look(counter: Any) -> int:
 
 _budget = _RecursionBudget()
 _flush_c_streams: Any = None
+_unraisable_type: Any = None
 _opcodes: list[int] = []
 
 
 def prepare() -> None:
     """Called once in the template."""
-    global _flush_c_streams
+    global _flush_c_streams, _unraisable_type
     _hide(_probe)
     if _opcodes and _probe() is _probe.__code__:
         _opcodes.clear()  # this interpreter shows it all the same
-    for function in (_top_level, _end, _report, _exit_status, _call_hook, _finish_threads, _flush, _drop_program, _unraisable):
+    for function in (_top_level, _end, _report, _exit_status, _call_hook, _finish_threads, _flush,
+                     _flush_quietly, _drop_program, _unraisable):
         _hide(function)
     _budget.find()
+    _unraisable_type = _find_unraisable_type()
     try:
         import ctypes
 
         _flush_c_streams = ctypes.pythonapi.fflush
     except (ImportError, AttributeError):
         pass
+
+
+class _Fails:
+    def __del__(self) -> None:
+        raise ValueError
+
+
+def _find_unraisable_type() -> Any:
+    """The class of what sys.unraisablehook gets; it has no public name."""
+    seen: list[object] = []
+    held = sys.unraisablehook
+    sys.unraisablehook = lambda arguments: seen.append(type(arguments))
+    _Fails()
+    sys.unraisablehook = held
+    return seen[0]
 
 
 def _hide(function: Any) -> None:
@@ -326,7 +345,7 @@ def _report() -> tuple[int, bool]:
         sys.last_exc = error
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
     status = _call_hook(error, trace)
-    return status, type(error) is KeyboardInterrupt and _Program.code is not None
+    return status, type(error) is KeyboardInterrupt
 
 
 def _call_hook(error: BaseException, trace: TracebackType | None) -> int:
@@ -402,7 +421,7 @@ def _unraisable(error: BaseException, where: object, message: str | None) -> Non
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_globals is globals():
         trace = trace.tb_next
-    arguments: Any = sys.UnraisableHookArgs((type(error), error, trace, message, where))  # type: ignore[call-arg]
+    arguments = _unraisable_type((type(error), error, trace, message, where))
     try:
         sys.unraisablehook(arguments)
     except BaseException:
@@ -433,9 +452,20 @@ def _flush() -> bool:
     return flushed
 
 
+def _flush_quietly() -> None:
+    """What the interpreter does when the last line of a file has run, before it reports anything."""
+    for name in ("stderr", "stdout"):
+        try:
+            getattr(sys, name).flush()
+        except BaseException:
+            pass  # as the interpreter does
+
+
 def _drop_program() -> None:
     """Let go of all that only the program's own modules hold: files are flushed, `__del__` runs. What is left of the
     interpreter would tell nobody anything by going too."""
+    sys.settrace(None)
+    sys.setprofile(None)
     if gc.isenabled():
         gc.collect()
     _forget_last_error()
@@ -445,8 +475,6 @@ def _drop_program() -> None:
             setattr(sys, name, getattr(sys, "__" + name + "__", None))
         except BaseException:
             pass  # what was there before refused to go
-    sys.settrace(None)
-    sys.setprofile(None)
     for name, hook in found.hooks.items():
         setattr(sys, name, hook)
     for number in range(1, _signal.NSIG):

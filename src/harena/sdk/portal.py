@@ -108,7 +108,8 @@ class Portal:
 
     def launch(self, ref: OperationRef[T], function: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> None:
         """Start `function(*args)` as a task whose outcome goes to `ref`."""
-        if ref.completed is not None:  # cancelled before it began
+        if ref.completed is not None:
+            ref.cancelled_before_it_began()
             return
         task = asyncio.get_running_loop().create_task(_drive(ref, function, args))
         ref._task = task

@@ -68,7 +68,7 @@ class _Command(OperationRef[R]):
         try:
             port = await self._owner.running_port()
             if self._kill_asked:
-                raise asyncio.CancelledError
+                raise _cancelled()
             self._exec = running = await port.exec(self._request)
         except BaseException as error:
             self._failure = error
@@ -94,6 +94,13 @@ class _Command(OperationRef[R]):
 
     def _converted(self, result: ExecResult) -> R:
         raise NotImplementedError
+
+    def cancelled_before_it_began(self) -> None:
+        """No reader shall wait for its output."""
+        self._failure = _cancelled()
+        self._owner.exec_ended(None)
+        if self._begun is not None:
+            self._begun.set()
 
     def _abandon(self) -> None:
         self._kill_asked = True
@@ -294,6 +301,10 @@ def check_size(width: int, height: int) -> None:
     for name, number in (("width", width), ("height", height)):
         if isinstance(number, bool) or not isinstance(number, int) or not 0 < number <= 65535:
             raise SandboxValidationError(f"{name} must be a whole number from 1 to 65535 (got {number!r})")
+
+
+def _cancelled() -> SandboxExecutionError:
+    return SandboxExecutionError("the command was cancelled before it started", reason="CANCELLED")
 
 
 def _shown(argv: Sequence[str]) -> str:

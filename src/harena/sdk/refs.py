@@ -127,6 +127,9 @@ class OperationRef(Generic[T]):
         if self._may_settle():
             self._future.set_exception(error)
 
+    def cancelled_before_it_began(self) -> None:
+        """It will never run."""
+
     def _may_settle(self) -> bool:
         if self._cancellable and not self._future.set_running_or_notify_cancel():
             return False  # it was cancelled meanwhile: nobody waits for this outcome

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import pytest
 
+pytest.register_assert_rewrite(*(f"harena.testing.conformance_{part}" for part in ("exec", "files", "life")))
+
 from harena.testing.conformance_base import ConformanceBase
 from harena.testing.conformance_exec import ExecConformance
 from harena.testing.conformance_files import FileConformance

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
@@ -10,8 +9,6 @@ import pytest_asyncio
 
 from harena.core.models import ExecRequest, ExecResult, SandboxSpec
 from harena.core.ports import Runtime, SandboxPort
-
-PYTHON_IMAGE = f"python:{sys.version_info.major}.{sys.version_info.minor}"
 
 
 class ConformanceBase:
@@ -39,7 +36,7 @@ class ConformanceBase:
     @pytest_asyncio.fixture(loop_scope="class")
     async def sandbox(self, runtime: Runtime) -> AsyncIterator[SandboxPort]:
         """A fresh sandbox."""
-        sandbox = await runtime.create(SandboxSpec(image=PYTHON_IMAGE))
+        sandbox = await runtime.create(SandboxSpec())
         yield sandbox
         await sandbox.destroy()
         await self.check_leaks(runtime)

@@ -9,7 +9,7 @@ import pytest
 from harena.core.errors import NotFoundError, SandboxNotRunningError, SandboxTerminatedError
 from harena.core.models import Blueprint, ExecRequest, Limits, SandboxSpec
 from harena.core.ports import Runtime, SandboxPort
-from harena.testing.conformance_base import PYTHON_IMAGE, run, run_python
+from harena.testing.conformance_base import run, run_python
 from harena.testing.conformance_exec import DAEMON
 
 ENDED = (SandboxTerminatedError, SandboxNotRunningError)
@@ -26,7 +26,7 @@ class LifeConformance:
     async def test_specified_files_and_environment(self, runtime: Runtime) -> None:
         """Files, environment and directory of the spec are there before the first command."""
         spec = SandboxSpec(
-            image=PYTHON_IMAGE, env={"COLOUR": "red"}, files={"/data/in/x": b"given"}, cwd="/data", tags=("t",)
+            env={"COLOUR": "red"}, files={"/data/in/x": b"given"}, cwd="/data", tags=("t",)
         )
         sandbox = await runtime.create(spec)
         result = await run(sandbox, "sh", "-c", "cat in/x; echo $COLOUR")
@@ -38,11 +38,10 @@ class LifeConformance:
         blueprint = Blueprint(
             id="bp_conformance",
             name="conformance",
-            image=PYTHON_IMAGE,
             env={"A": "blueprint", "B": "blueprint"},
             files={"/data/a": b"blueprint", "/data/b": b"blueprint"},
         )
-        spec = SandboxSpec(image=PYTHON_IMAGE, blueprint="conformance", env={"B": "spec"}, files={"/data/b": b"spec"})
+        spec = SandboxSpec(blueprint="conformance", env={"B": "spec"}, files={"/data/b": b"spec"})
         sandbox = await runtime.create(spec, blueprint)
         result = await run(sandbox, "sh", "-c", "echo $A $B $(cat a) $(cat b)", cwd="/data")
         await sandbox.destroy()
@@ -50,14 +49,14 @@ class LifeConformance:
 
     async def test_default_output_limit(self, runtime: Runtime) -> None:
         """Without a limit of its own an exec has the sandbox's."""
-        sandbox = await runtime.create(SandboxSpec(image=PYTHON_IMAGE, limits=Limits(output_bytes=10)))
+        sandbox = await runtime.create(SandboxSpec(limits=Limits(output_bytes=10)))
         result = await run(sandbox, "printf", "123456789012")
         await sandbox.destroy()
         assert (result.stdout, result.stdout_truncated) == (b"1234567890", True)
 
     async def test_sandboxes_share_nothing(self, runtime: Runtime) -> None:
         """Sandboxes have ids of their own, and what one writes another does not see."""
-        first, second = await asyncio.gather(*(runtime.create(SandboxSpec(image=PYTHON_IMAGE)) for _ in range(2)))
+        first, second = await asyncio.gather(*(runtime.create(SandboxSpec()) for _ in range(2)))
         await first.write_file("/tmp/mine", b"x")
         seen = await second.list_dir("/tmp")
         await asyncio.gather(first.destroy(), second.destroy())
@@ -73,7 +72,7 @@ class LifeConformance:
         """Sandboxes can be created, used and destroyed concurrently."""
 
         async def life(number: int) -> bytes:
-            sandbox = await runtime.create(SandboxSpec(image=PYTHON_IMAGE))
+            sandbox = await runtime.create(SandboxSpec())
             result = await run(sandbox, "echo", str(number))
             await sandbox.destroy()
             return result.stdout

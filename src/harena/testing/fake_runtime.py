@@ -60,12 +60,12 @@ class FakeRuntime:
         """Nothing to get ready."""
 
     async def create(self, spec: SandboxSpec, blueprint: Blueprint | None = None) -> FakeSandbox:
-        """A fresh directory. Any image whose name starts with "python:" is known."""
+        """A fresh directory. Known images are "default" and python:*."""
         self.created.append(Creation(spec, blueprint))
         if self._failures:
             raise self._failures.pop(0)
-        if not spec.image.startswith("python:"):
-            raise NotFoundError(f"unknown image {spec.image!r}: FakeRuntime knows python:*")
+        if spec.image != "default" and not spec.image.startswith("python:"):
+            raise NotFoundError(f"unknown image {spec.image!r}: FakeRuntime knows 'default' and python:*")
         self._count += 1
         sandbox = FakeSandbox(
             f"sb_fake_{id(self):x}_{self._count}",

@@ -544,15 +544,20 @@ def test_close_says_what_it_could_not_remove(kernel: SimulatedKernel) -> None:
     assert str(kernel.sys / "fs/cgroup/pids/harena-1-2-3/g0") in left
 
 
-def test_stale_directories_of_gone_owners_are_removed_and_others_kept(kernel: SimulatedKernel) -> None:
-    """Gone: no such pid, or the pid is somebody else's now. Another pid namespace's owners cannot be judged."""
-    v1_host(kernel)
+def simulate_processes(kernel: SimulatedKernel, *processes: tuple[int, int]) -> None:
+    """(pid, start time) of those that live, in pid namespace 77."""
     (kernel.proc / "self/ns").mkdir()
     (kernel.proc / "self/ns/pid").symlink_to("pid:[77]")
-    for pid, started in ((os.getpid(), 5), (10, 100), (11, 300)):
+    for pid, started in ((os.getpid(), 5), *processes):
         (kernel.proc / str(pid)).mkdir()
         fields = " ".join(["0"] * 18)
         (kernel.proc / str(pid) / "stat").write_text(f"{pid} (a ) name) S {fields} {started} 0\n")
+
+
+def test_stale_directories_of_gone_owners_are_removed_and_others_kept(kernel: SimulatedKernel) -> None:
+    """Gone: no such pid, or the pid is somebody else's now. Another pid namespace's owners cannot be judged."""
+    v1_host(kernel)
+    simulate_processes(kernel, (10, 100), (11, 300))
     backend = look(kernel)
     for owner in ("10-100-77", "11-200-77", "12-100-77", "12-100-78"):
         backend.open_pool(owner).acquire(pids=3)
@@ -560,6 +565,28 @@ def test_stale_directories_of_gone_owners_are_removed_and_others_kept(kernel: Si
     assert clean_stale(backend, str(kernel.proc)) == []
     left = {path.name for path in (kernel.sys / "fs/cgroup/pids").iterdir() if path.is_dir()}
     assert left == {"harena-10-100-77", "harena-12-100-78", "harena-mine"}
+
+
+def test_what_an_earlier_start_left_in_a_sibling_cgroup_is_removed_too(kernel: SimulatedKernel) -> None:
+    """Each start may get a cgroup of its own, and leave its directories there."""
+    v1_host(kernel)
+    simulate_processes(kernel)
+    earlier = kernel.sys / "fs/cgroup/memory/box/earlier"
+    for path in (earlier, earlier / "harena-12-100-77", earlier / "harena-12-100-77/g0"):
+        kernel.mkdir(str(path))
+    assert clean_stale(look(kernel), str(kernel.proc)) == []
+    assert list(earlier.glob("harena-*")) == []
+
+
+def test_stale_directories_that_still_hold_a_process_are_reported(kernel: SimulatedKernel) -> None:
+    """Nothing in them is killed: what is inside may be somebody's."""
+    v1_host(kernel)
+    simulate_processes(kernel)
+    group = look(kernel).open_pool("12-100-77").acquire(pids=3)
+    group.attach(501)
+    left = clean_stale(look(kernel), str(kernel.proc))
+    assert group.directories["pids"] in left
+    assert kernel.killed == []
 
 
 def test_owner_id_names_pid_start_and_namespace() -> None:

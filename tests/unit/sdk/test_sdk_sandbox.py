@@ -179,13 +179,18 @@ def test_stop_during_creation_ends_what_was_created(node: NodeControl) -> None:
 
 def test_an_error_in_the_block_is_not_hidden_by_a_failed_clean_up(node: NodeControl) -> None:
     """The block's own error wins; without one the clean-up's is raised."""
-    with pytest.raises(KeyError), Sandbox.run() as sandbox:
-        sandbox.wait()
-        node.do(lambda fake: fake.stop_errors.append(SandboxNotFoundError("gone")))
-        raise KeyError("mine")
-    with pytest.raises(SandboxNotFoundError), Sandbox.run() as sandbox:
-        sandbox.wait()
-        node.do(lambda fake: fake.stop_errors.append(SandboxNotFoundError("gone")))
+
+    def use(error: Exception | None) -> None:
+        with Sandbox.run() as sandbox:
+            sandbox.wait()
+            node.do(lambda fake: fake.stop_errors.append(SandboxNotFoundError("gone")))
+            if error is not None:
+                raise error
+
+    with pytest.raises(KeyError):
+        use(KeyError("mine"))
+    with pytest.raises(SandboxNotFoundError):
+        use(None)
 
 
 async def test_everything_can_be_awaited_in_the_callers_own_loop(node: NodeControl) -> None:

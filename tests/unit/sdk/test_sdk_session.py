@@ -148,14 +148,20 @@ async def test_a_session_is_an_asynchronous_context_too(node: NodeControl) -> No
 
 def test_a_failed_clean_up_is_raised_unless_there_is_a_worse_error(node: NodeControl) -> None:
     """All sandboxes are tried."""
-    with pytest.raises(SandboxExecutionError, match="first"), Session() as session:
-        sandboxes = [session.sandbox() for _ in range(3)]
-        harena.wait(sandboxes)
-        node.do(lambda fake: fake.stop_errors.append(SandboxExecutionError("first")))
+
+    def use(error: Exception | None) -> None:
+        with Session() as session:
+            sandboxes = [session.sandbox() for _ in range(3)]
+            harena.wait(sandboxes)
+            node.do(lambda fake: fake.stop_errors.append(SandboxExecutionError("first")))
+            if error is not None:
+                raise error
+
+    with pytest.raises(SandboxExecutionError, match="first"):
+        use(None)
     assert sorted(_statuses(node)) == ["completed", "completed", "running"]
-    with pytest.raises(KeyError), Session() as session:
-        session.sandbox().wait()
-        raise KeyError
+    with pytest.raises(KeyError):
+        use(KeyError())
 
 
 def test_there_are_exactly_the_fourteen_metrics(node: NodeControl) -> None:

@@ -161,11 +161,13 @@ class Group:
             if directory not in self._made:  # those for cpu only once somebody wants a cpu limit
                 self._files.mkdir(directory)
                 self._made.append(directory)
-        for write, new, old in zip(
-            (self._write_memory, self._write_pids, self._write_cpu), limits, self.limits, strict=True
-        ):
-            if new != old:
-                write(new, old)  # type: ignore[operator]  # each knows the type of its own limit
+        memory, pids, cpu = limits
+        if memory != self.limits[0]:
+            self._write_memory(memory, self.limits[0])
+        if pids != self.limits[1]:
+            self._write_pids(pids)
+        if cpu != self.limits[2]:
+            self._write_cpu(cpu)
         self.limits = limits
 
     def oom_kills(self) -> int:
@@ -217,10 +219,10 @@ class Group:
     def _write_memory(self, new: int | None, old: int | None) -> None:
         """Nothing to write to."""
 
-    def _write_pids(self, new: int | None, old: int | None) -> None:
+    def _write_pids(self, new: int | None) -> None:
         """Nothing to write to."""
 
-    def _write_cpu(self, new: float | None, old: float | None) -> None:
+    def _write_cpu(self, new: float | None) -> None:
         """Nothing to write to."""
 
 
@@ -268,14 +270,6 @@ class Pool:
         self._lingering.discard(group)
         self._idle.setdefault(group.limits, []).append(group)
         return True
-
-    def prepare(
-        self, count: int, *, memory_bytes: int | None = None, pids: int | None = None, cpu: float | None = None
-    ) -> None:
-        """Make sure that `count` groups with these limits wait in the pool."""
-        groups = [self.acquire(memory_bytes=memory_bytes, pids=pids, cpu=cpu) for _ in range(count)]
-        for group in groups:
-            self.release(group)
 
     def close(self, *, timeout_seconds: float = 2.0) -> list[str]:
         """Kill what is still inside and remove every directory. Gives those that could not be removed in time."""

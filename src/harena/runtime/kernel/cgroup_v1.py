@@ -81,11 +81,11 @@ class V1Group(Group):
         for name in names:
             self._files.write(f"{directory}/{name}", _NO_MEMORY_LIMIT if new is None else str(new))
 
-    def _write_pids(self, new: int | None, old: int | None) -> None:
+    def _write_pids(self, new: int | None) -> None:
         if directory := self.directories.get("pids"):
             self._files.write(directory + "/pids.max", "max" if new is None else str(new))
 
-    def _write_cpu(self, new: float | None, old: float | None) -> None:
+    def _write_cpu(self, new: float | None) -> None:
         if directory := self.directories.get("cpu"):
             quota = -1 if new is None else max(_SMALLEST_QUOTA_MICROSECONDS, round(new * _PERIOD_MICROSECONDS))
             self._files.write(directory + "/cpu.cfs_quota_us", str(quota))  # the default period is 100 ms

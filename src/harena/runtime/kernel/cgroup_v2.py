@@ -172,11 +172,11 @@ class V2Group(Group):
         if (new is None) != (old is None) and self._files.exists(swap):
             self._files.write(swap, "max" if new is None else "0")  # no way around the limit by swapping
 
-    def _write_pids(self, new: int | None, old: int | None) -> None:
+    def _write_pids(self, new: int | None) -> None:
         if "pids" in self.directories:
             self._files.write(self._directory + "/pids.max", "max" if new is None else str(new))
 
-    def _write_cpu(self, new: float | None, old: float | None) -> None:
+    def _write_cpu(self, new: float | None) -> None:
         if "cpu" in self.directories:
             quota = "max" if new is None else str(max(_SMALLEST_QUOTA_MICROSECONDS, round(new * _PERIOD_MICROSECONDS)))
             self._files.write(self._directory + "/cpu.max", f"{quota} {_PERIOD_MICROSECONDS}")

@@ -79,20 +79,25 @@ class CgroupBackend:
         """Make the owner's directories. Raises OSError that names the file which the kernel refused."""
         return Pool(self._files, {}, Group)
 
-    def clean(self, keep: set[str]) -> list[str]:
-        """Remove the directories of owners that are not in `keep`. Gives those that are still in use."""
-        stale = []
+    def owner_directories(self) -> list[str]:
+        """Every owner's directory: below this process's parents, and beside them. A service manager or a login gives
+        each start a cgroup of its own, so what an earlier start left lies in a sibling."""
+        found = []
         for parent in dict.fromkeys(self.parents.values()):
-            for name in self._files.subdirectories(parent):
-                if _owner_of(name) and name not in keep:
-                    stale.append(f"{parent}/{name}")
-        groups = [f"{path}/{name}" for path in stale for name in self._files.subdirectories(path)]
-        return remove_directories(self._files, [*groups, *stale], timeout_seconds=0.5)
+            above = os.path.dirname(parent)
+            siblings = (
+                [f"{above}/{name}" for name in self._files.subdirectories(above)]
+                if self._files.exists(above + "/cgroup.procs")
+                else [parent]
+            )
+            for place in siblings:
+                found += [f"{place}/{name}" for name in self._files.subdirectories(place) if _owner_of(name)]
+        return found
 
-    def owner_names(self) -> set[str]:
-        """Names of all owners' directories."""
-        names = (name for parent in self.parents.values() for name in self._files.subdirectories(parent))
-        return {name for name in names if _owner_of(name)}
+    def remove(self, directories: Sequence[str]) -> list[str]:
+        """Remove owners' directories. Gives those that still hold processes, or may not be removed."""
+        groups = [f"{path}/{name}" for path in directories for name in self._files.subdirectories(path)]
+        return remove_directories(self._files, [*groups, *directories], timeout_seconds=0.5)
 
 
 class NoCgroups(CgroupBackend):
@@ -227,7 +232,8 @@ def clean_stale(backend: CgroupBackend, proc_root: str = "/proc") -> list[str]:
     Owners of another pid namespace cannot be judged from here and are left alone.
     """
     here = owner_id(os.getpid(), proc_root).rpartition("-")[2]
-    return backend.clean({name for name in backend.owner_names() if not _is_stale(name, here, proc_root)})
+    directories = backend.owner_directories()
+    return backend.remove([path for path in directories if _is_stale(os.path.basename(path), here, proc_root)])
 
 
 def _is_stale(name: str, here: str, proc_root: str) -> bool:

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harena.core.errors import PlatformError, SandboxUnavailableError
+from harena.core.models import SandboxSpec, SandboxStatus
+from harena.core.ports import Operations
+from harena.node.blueprints import Blueprints
+from harena.node.node import Node
+from harena.runtime.layers import LayerStore
+from harena.testing import FakeClock, FakeRuntime
+
+
+class FakeJobs:
+    """Stands for BenchmarkJobs: answers with what it was asked."""
+
+    closed = False
+    fails_to_close = False
+
+    async def create(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        return {"created": dict(request)}
+
+    async def list(self) -> list[dict[str, Any]]:
+        return [{"id": "bj_1"}]
+
+    async def events(self, job: str, *, after: int = 0) -> AsyncIterator[dict[str, Any]]:
+        yield {"job": job, "cursor": after + 1}
+
+    async def close(self) -> None:
+        self.closed = True
+        if self.fails_to_close:
+            raise PlatformError("store is gone")
+
+    def __getattr__(self, verb: str) -> Any:
+        async def answer(job: str) -> dict[str, Any]:
+            return {verb: job}
+
+        return answer
+
+
+@pytest.fixture
+def runtime() -> FakeRuntime:
+    """A fake runtime."""
+    return FakeRuntime()
+
+
+@pytest.fixture
+def node(runtime: FakeRuntime, tmp_path: Path) -> Node:
+    """A node over it, in an empty home."""
+    clock = FakeClock(auto_jump=False)
+    blueprints = Blueprints(clock, layers=LayerStore(tmp_path / "layers"), root=tmp_path / "blueprints")
+    return Node(runtime, blueprints, clock, store_path=tmp_path / "harena.db")
+
+
+async def test_sandbox_operations(node: Node, runtime: FakeRuntime) -> None:
+    """Sandboxes are created from blueprints, found, listed, and ended with the node."""
+    operations: Operations = node
+    blueprint = await operations.create_blueprint("env", env={"A": "1"})
+    handle = await operations.create_sandbox(SandboxSpec(blueprint="env", tags=("t",)))
+    assert runtime.created[0].blueprint == blueprint
+    assert await operations.get_sandbox(handle.info.id) is handle
+    assert await operations.list_sandboxes(tags=["t"]) == [handle]
+    assert [found.name for found in await operations.list_blueprints()] == ["env", "default", "python-warm"]
+    assert await operations.get_blueprint(blueprint.id) == blueprint
+    await operations.close()
+    assert handle.info.status is SandboxStatus.COMPLETED
+    await operations.close()
+
+
+async def test_benchmark_jobs_are_passed_on(node: Node) -> None:
+    """Each operation on jobs reaches the jobs, and their answers come back."""
+    node._jobs = FakeJobs()  # type: ignore[assignment]
+    assert await node.create_benchmark_job({"name": "n"}) == {"created": {"name": "n"}}
+    assert await node.get_benchmark_job("j") == {"get": "j"}
+    assert await node.wait_benchmark_job("j") == {"wait": "j"}
+    assert await node.benchmark_job_results("j") == {"results": "j"}
+    assert await node.cancel_benchmark_job("j") == {"cancel": "j"}
+    assert await node.list_benchmark_jobs() == [{"id": "bj_1"}]
+    assert [event async for event in node.benchmark_job_events("j", after=4)] == [{"job": "j", "cursor": 5}]
+    await node.close()
+
+
+async def test_close_goes_on_after_a_failure(node: Node, runtime: FakeRuntime) -> None:
+    """Sandboxes and runtime are ended although the jobs could not be closed."""
+    jobs = FakeJobs()
+    jobs.fails_to_close = True
+    node._jobs = jobs  # type: ignore[assignment]
+    await node.create_sandbox(SandboxSpec())
+    with pytest.raises(PlatformError, match="store is gone"):
+        await node.close()
+    assert jobs.closed
+    assert runtime.sandboxes == {}
+
+
+async def test_closed_node_refuses(node: Node) -> None:
+    """A closed node starts neither sandboxes nor jobs."""
+    await node.close()
+    with pytest.raises(SandboxUnavailableError, match="closed"):
+        await node.create_sandbox(SandboxSpec())
+    with pytest.raises(SandboxUnavailableError, match="closed"):
+        await node.list_benchmark_jobs()
+
+
+async def test_after_fork(node: Node, runtime: FakeRuntime) -> None:
+    """In a forked child the node lets go of everything and ends nothing."""
+    let_go: list[bool] = []
+    runtime.after_fork_in_child = lambda: let_go.append(True)  # type: ignore[attr-defined]
+    handle = await node.create_sandbox(SandboxSpec())
+    node.after_fork_in_child()
+    assert let_go == [True]
+    assert handle.info.status is SandboxStatus.RUNNING
+    with pytest.raises(SandboxUnavailableError):
+        await node.create_sandbox(SandboxSpec())
+    assert await node.list_sandboxes(include_terminal=True) == []
+    await runtime.close()
+
+
+def test_node_is_light() -> None:
+    """A node for plain sandboxes is loaded without any of the libraries that only jobs need."""
+    code = "import json, sys, harena.node.node; print(json.dumps(sorted(sys.modules)))"
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    loaded = set(json.loads(finished.stdout))
+    heavy = {"pydantic", "sqlalchemy", "aiosqlite", "yaml", "typer", "rich", "harena.store", "harena.jobs"}
+    assert loaded & heavy == set()
+    assert "harena.node.benchmark_jobs" not in loaded

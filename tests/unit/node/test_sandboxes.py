@@ -1,0 +1,348 @@
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from harena.core.errors import (
+    HostUnsupportedError,
+    NotFoundError,
+    PlatformError,
+    SandboxFailedError,
+    SandboxNotFoundError,
+    SandboxNotRunningError,
+    SandboxTerminatedError,
+    SandboxUnavailableError,
+    SandboxValidationError,
+)
+from harena.core.models import Blueprint, ExecRequest, Limits, SandboxSpec, SandboxStatus
+from harena.node.sandboxes import Sandboxes
+from harena.testing import FakeClock, FakeRuntime, FakeSandbox
+
+SPEC = SandboxSpec()
+
+
+class OneBlueprint:
+    """Knows the blueprint `torch`."""
+
+    def find(self, name_or_id: str) -> Blueprint:
+        if name_or_id != "torch":
+            raise NotFoundError(f"no blueprint {name_or_id}")
+        return Blueprint(id="bp_torch", name="torch", image="python:3.12")
+
+
+class Home:
+    """A node's sandboxes over a fake runtime and a clock that stands still."""
+
+    def __init__(self, *, most_remembered: int = 100) -> None:
+        self.runtime = FakeRuntime()
+        self.clock = FakeClock(auto_jump=False)
+        self.sandboxes = Sandboxes(self.runtime, OneBlueprint(), self.clock, most_remembered=most_remembered)
+
+    def fake(self, sandbox_id: str) -> FakeSandbox:
+        return self.runtime.sandboxes[sandbox_id]
+
+
+def lifetime(seconds: float | None) -> SandboxSpec:
+    return SandboxSpec(limits=Limits(lifetime_seconds=seconds))
+
+
+async def test_life_of_a_sandbox() -> None:
+    """Created, used, stopped: status, times and errors follow."""
+    home = Home()
+    record = await home.sandboxes.create(SandboxSpec(tags=("a",), annotations={"k": "v"}))
+    info = record.info
+    assert (info.status, info.tags, info.annotations, info.blueprint) == (SandboxStatus.RUNNING, ("a",), {"k": "v"}, None)
+    assert info.started_at == home.clock.utcnow()
+    assert info.enforcement["isolation"].startswith("none")
+    result = await (await record.port.exec(ExecRequest(argv=("echo", "x")))).wait()
+    assert result.stdout == b"x\n"
+    assert await record.refresh() == info
+    await home.clock.advance(5)
+    await record.stop()
+    ended = await record.wait_terminal()
+    assert (ended.status, ended.status_reason) == (SandboxStatus.COMPLETED, None)
+    assert ended.stopped_at == home.clock.utcnow()
+    assert home.runtime.sandboxes == {}
+    with pytest.raises(SandboxTerminatedError, match=info.id):
+        _ = record.port
+    await record.stop()
+    assert home.clock.pending == 0
+
+
+async def test_get() -> None:
+    """Living and ended sandboxes are found by id; others are an error that names the id."""
+    home = Home()
+    record = await home.sandboxes.create(SPEC)
+    assert home.sandboxes.get(record.info.id) is record
+    await record.stop()
+    assert home.sandboxes.get(record.info.id) is record
+    with pytest.raises(SandboxNotFoundError, match="sb_other") as caught:
+        home.sandboxes.get("sb_other")
+    assert caught.value.sandbox_id == "sb_other"
+
+
+async def test_list() -> None:
+    """Tags are all needed, statuses are alternatives, ended ones come only on request."""
+    home = Home()
+    both = await home.sandboxes.create(SandboxSpec(tags=("a", "b")))
+    one = await home.sandboxes.create(SandboxSpec(tags=("b",)))
+    gone = await home.sandboxes.create(SandboxSpec(tags=("a", "b", "c")))
+    await gone.stop()
+    listed = home.sandboxes.list
+    assert listed() == [both, one]
+    assert listed(tags=["b", "a"]) == [both]
+    assert listed(include_terminal=True) == [gone, both, one]
+    assert listed(tags=["b", "a"], include_terminal=True) == [gone, both]
+    assert listed(statuses=[SandboxStatus.COMPLETED]) == [gone]
+    assert listed(statuses=[SandboxStatus.RUNNING, SandboxStatus.COMPLETED], tags=["b"]) == [gone, both, one]
+    assert listed(statuses=[SandboxStatus.FAILED]) == []
+    await home.sandboxes.close()
+
+
+async def test_ended_ones_are_forgotten_in_time() -> None:
+    """Only so many ended sandboxes are remembered, the newest ones."""
+    home = Home(most_remembered=2)
+    records = [await home.sandboxes.create(SPEC) for _ in range(3)]
+    for record in records:
+        await record.stop()
+    assert home.sandboxes.list(include_terminal=True) == records[1:]
+    with pytest.raises(SandboxNotFoundError):
+        home.sandboxes.get(records[0].info.id)
+
+
+async def test_lifetime() -> None:
+    """When its lifetime is over a sandbox ends as TERMINATED, and says so."""
+    home = Home()
+    record = await home.sandboxes.create(lifetime(60))
+    assert record.info.expires_at == home.clock.utcnow() + timedelta(seconds=60)
+    await home.clock.advance(59)
+    assert record.info.status is SandboxStatus.RUNNING
+    await home.clock.advance(1)
+    info = await record.wait_terminal()
+    assert (info.status, info.status_reason) == (SandboxStatus.TERMINATED, "its lifetime is over")
+    with pytest.raises(SandboxTerminatedError, match="lifetime"):
+        _ = record.port
+    with pytest.raises(SandboxTerminatedError, match="lifetime"):
+        await record.extend_lifetime(5)
+    assert home.runtime.sandboxes == {}
+
+
+async def test_extension() -> None:
+    """An extension counts from now, never shortens, and the old deadline is gone."""
+    home = Home()
+    record = await home.sandboxes.create(lifetime(60))
+    await home.clock.advance(50)
+    assert (await record.extend_lifetime(5)).expires_at == home.clock.utcnow() + timedelta(seconds=10)
+    assert (await record.extend_lifetime(100)).expires_at == home.clock.utcnow() + timedelta(seconds=100)
+    await home.clock.advance(99)
+    assert record.info.status is SandboxStatus.RUNNING
+    await home.clock.advance(1)
+    assert (await record.wait_terminal()).status is SandboxStatus.TERMINATED
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("inf"), float("nan")])
+async def test_bad_lifetimes(seconds: float) -> None:
+    """Lifetimes and extensions that are no positive number are refused."""
+    home = Home()
+    with pytest.raises(SandboxValidationError):
+        await home.sandboxes.create(lifetime(seconds))
+    assert home.runtime.created == []
+    record = await home.sandboxes.create(SPEC)
+    with pytest.raises(SandboxValidationError):
+        await record.extend_lifetime(seconds)
+    with pytest.raises(SandboxValidationError):
+        await record.stop(grace_seconds=-1)
+    await record.stop()
+
+
+async def test_without_lifetime() -> None:
+    """Without a limit there is no timer, and an extension changes nothing."""
+    home = Home()
+    record = await home.sandboxes.create(lifetime(None))
+    assert home.clock.pending == 0
+    assert (await record.extend_lifetime(5)).expires_at is None
+    await record.stop()
+
+
+async def test_stops_are_one_stop() -> None:
+    """Concurrent stops, one of them cancelled, share one end, and all but that one wait for it."""
+    home = Home()
+    record = await home.sandboxes.create(SPEC)
+    fake = home.fake(record.info.id)
+    calls: list[float] = []
+    destroy, may_end = fake.destroy, asyncio.Event()
+
+    async def slow_destroy(*, grace_seconds: float = 0.0) -> None:
+        calls.append(grace_seconds)
+        await may_end.wait()
+        await destroy()
+
+    fake.destroy = slow_destroy  # type: ignore[method-assign]
+    stops = [asyncio.ensure_future(record.stop(grace_seconds=grace)) for grace in (3, 0, 0)]
+    await asyncio.sleep(0)
+    stops[0].cancel()
+    await asyncio.sleep(0)
+    assert record.info.status is SandboxStatus.TERMINATING
+    with pytest.raises(SandboxTerminatedError):
+        _ = record.port
+    may_end.set()
+    await asyncio.gather(*stops[1:])
+    assert calls == [3]
+    assert record.info.status is SandboxStatus.COMPLETED
+
+
+@pytest.mark.parametrize(("memory", "said"), [(False, "the spawner died"), (True, "memory limit of 536870912 bytes")])
+async def test_death_is_noticed(memory: bool, said: str) -> None:
+    """A sandbox that ends by itself is FAILED with the reason, without anybody asking, and its timer is gone."""
+    home = Home()
+    record = await home.sandboxes.create(SPEC)
+    waiting = asyncio.ensure_future(record.wait_terminal())
+    await asyncio.sleep(0)
+    await home.fake(record.info.id).die("the spawner died", memory=memory)
+    info = await waiting
+    assert info.status is SandboxStatus.FAILED
+    assert said in (info.status_reason or "")
+    with pytest.raises(SandboxNotRunningError, match=said):
+        _ = record.port
+    await record.stop()
+    assert record.info.status is SandboxStatus.FAILED
+    assert home.clock.pending == 0
+
+
+async def test_end_that_fails() -> None:
+    """A sandbox that cannot be ended is FAILED, and everyone who wanted its end is told."""
+    home = Home()
+    record = await home.sandboxes.create(SPEC)
+    fake = home.fake(record.info.id)
+    destroy = fake.destroy
+
+    async def failing(*, grace_seconds: float = 0.0) -> None:
+        raise PlatformError("still mounted")
+
+    fake.destroy = failing  # type: ignore[method-assign]
+    with pytest.raises(PlatformError, match="1 of 1 sandboxes could not be ended; the first: still mounted"):
+        await home.sandboxes.close()
+    assert record.info.status is SandboxStatus.FAILED
+    assert "still mounted" in (record.info.status_reason or "")
+    await destroy()
+
+
+async def test_creation_that_fails() -> None:
+    """What could not be created is remembered as FAILED, and is both a failed sandbox and the platform's failure."""
+    home = Home()
+    home.runtime.fail_next_create(PlatformError("no cgroup"), ValueError("a bug"))
+    for said in ("no cgroup", "a bug"):
+        with pytest.raises(SandboxFailedError, match=said) as caught:
+            await home.sandboxes.create(SandboxSpec(tags=("t",)))
+        assert isinstance(caught.value, PlatformError)
+        assert caught.value.status_reason == said
+        assert caught.value.sandbox_id is not None
+        info = home.sandboxes.get(caught.value.sandbox_id).info
+        assert (info.status, info.status_reason, info.tags) == (SandboxStatus.FAILED, said, ("t",))
+        with pytest.raises(SandboxNotRunningError, match=said):
+            _ = home.sandboxes.get(info.id).port
+    assert len(home.sandboxes.list(statuses=[SandboxStatus.FAILED])) == 2
+    assert home.sandboxes.list() == []
+
+
+async def test_unsupported_host_stays_what_it_is() -> None:
+    """An error that names a setting to change is not wrapped, but the failure is remembered."""
+    home = Home()
+    home.runtime.fail_next_create(HostUnsupportedError("set kernel.unprivileged_userns_clone=1"))
+    with pytest.raises(HostUnsupportedError, match="unprivileged_userns_clone"):
+        await home.sandboxes.create(SPEC)
+    assert len(home.sandboxes.list(include_terminal=True)) == 1
+
+
+async def test_bad_input_is_no_sandbox() -> None:
+    """An unknown image or blueprint is an error of the caller: nothing is recorded."""
+    home = Home()
+    with pytest.raises(NotFoundError, match="nonsense"):
+        await home.sandboxes.create(SandboxSpec(image="nonsense"))
+    with pytest.raises(NotFoundError, match="other"):
+        await home.sandboxes.create(SandboxSpec(blueprint="other"))
+    assert home.sandboxes.list(include_terminal=True) == []
+
+
+async def test_blueprint_is_resolved() -> None:
+    """The runtime gets the blueprint and its image; an image that the caller chose wins."""
+    home = Home()
+    await home.sandboxes.create(SandboxSpec(blueprint="torch"))
+    record = await home.sandboxes.create(SandboxSpec(blueprint="torch", image="python:3.13"))
+    first, second = home.runtime.created
+    assert first.blueprint is not None
+    assert (first.blueprint.id, first.spec.image, second.spec.image) == ("bp_torch", "python:3.12", "python:3.13")
+    assert (record.info.blueprint, record.info.image) == ("torch", "python:3.13")
+    await home.sandboxes.close()
+
+
+async def test_borrowed_sandbox() -> None:
+    """`sandbox()` gives a running sandbox and ends it, also when the block fails or is cancelled."""
+    home = Home()
+    async with home.sandboxes.sandbox(SPEC) as sandbox:
+        await sandbox.write_file("/tmp/x", b"1")
+        assert len(home.sandboxes.list()) == 1
+    with pytest.raises(ZeroDivisionError):
+        async with home.sandboxes.sandbox(SPEC):
+            _ = 1 / 0
+
+    async def endless() -> None:
+        async with home.sandboxes.sandbox(SPEC) as sandbox:
+            await (await sandbox.exec(ExecRequest(argv=("sleep", "3600")))).wait()
+
+    task = asyncio.ensure_future(endless())
+    while not home.runtime.sandboxes:
+        await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert home.runtime.sandboxes == {}
+    assert len(home.sandboxes.list(statuses=[SandboxStatus.COMPLETED])) == 3
+
+
+async def test_close() -> None:
+    """close() ends all, refuses new ones, ends one that was being created meanwhile, and may be called again."""
+    home = Home()
+    records = [await home.sandboxes.create(SPEC) for _ in range(3)]
+    create, may_go = home.runtime.create, asyncio.Event()
+
+    async def slow_create(spec: SandboxSpec, blueprint: Blueprint | None = None) -> FakeSandbox:
+        await may_go.wait()
+        return await create(spec, blueprint)
+
+    home.runtime.create = slow_create  # type: ignore[method-assign]
+    late = asyncio.ensure_future(home.sandboxes.create(SPEC))
+    await asyncio.sleep(0)
+    await home.sandboxes.close()
+    assert {record.info.status for record in records} == {SandboxStatus.COMPLETED}
+    may_go.set()
+    with pytest.raises(SandboxUnavailableError, match="closed"):
+        await late
+    with pytest.raises(SandboxUnavailableError, match="closed"):
+        await home.sandboxes.create(SPEC)
+    assert home.runtime.sandboxes == {}
+    await home.sandboxes.close()
+
+
+async def test_one_task_per_sandbox() -> None:
+    """A living sandbox costs one task and one timer."""
+    home = Home()
+    before = len(asyncio.all_tasks())
+    for _ in range(5):
+        await home.sandboxes.create(SPEC)
+    assert len(asyncio.all_tasks()) - before == 5
+    assert home.clock.pending == 5
+    await home.sandboxes.close()
+
+
+async def test_info_is_a_value() -> None:
+    """What was given out does not change afterwards."""
+    home = Home()
+    record = await home.sandboxes.create(SPEC)
+    before = record.info
+    copy = replace(before)
+    await record.stop()
+    assert before == copy

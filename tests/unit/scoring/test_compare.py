@@ -1,0 +1,121 @@
+"""Whether an answer is right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harena.scoring.compare import (
+    OutputComparison,
+    Tolerance,
+    ValueComparison,
+    compare_output,
+    compare_values,
+    parse_number,
+)
+from harena.scoring.values import from_python
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected", "comparison", "right"),
+    [
+        ([1, 2], [1, 2], "exact", True),
+        ((1, 2), [1, 2], "exact", False),
+        ((1, (2,)), [1, [2]], "exact_json", True),
+        ([1], [True], "exact_json", False),
+        ([1], [1.0], "exact_json", False),
+        ({"a": (1,)}, {"a": [1]}, "exact_json", True),
+        ([2, 1, 1], [1, 2, 1], "unordered", True),
+        ([2, 2, 1], [1, 2, 1], "unordered", False),
+        ((2, 1), [1, 2], "unordered", False),
+        ([[2, 1]], [[1, 2]], "unordered", False),
+        ([1], [1, 1], "unordered", False),
+        ("ba", "ab", "unordered", False),
+        (0.1 + 0.2, 0.3, "exact", False),
+        (0.1 + 0.2, 0.3, "float", True),
+        (1, 1.0, "float", True),
+        (True, 1.0, "float", False),
+        ("1.0", 1.0, "float", False),
+        (NAN, NAN, "float", True),
+        (NAN, 1.0, "float", False),
+        (INF, INF, "float", True),
+        (INF, -INF, "float", False),
+        (INF, 1e308, "float", False),
+        (10**400, 1.0, "float", False),
+        (10**400, 10**400, "float", True),
+        ([0.3], (0.3,), "float", False),
+        ({"x": [0.1 + 0.2]}, {"x": [0.3]}, "float", True),
+        ({"x": 1.0, "y": 1.0}, {"x": 1.0}, "float", False),
+        ({0.1 + 0.2, 1.0}, {1, 0.3}, "float", True),
+        ({"a"}, {"a"}, "float", True),
+        (1 + 0.3j, 1 + 0.1j + 0.2j, "float", True),
+        (None, None, "float", True),
+        (None, 0, "float", False),
+    ],
+)
+def test_values(answer: Any, expected: Any, comparison: ValueComparison, right: bool) -> None:
+    """What each comparison loosens, and what it does not."""
+    assert compare_values(from_python(answer), from_python(expected), comparison, Tolerance(1e-9)) is right
+
+
+def test_tolerances_are_relative_and_absolute() -> None:
+    """Either is enough."""
+    assert compare_values(100.0, 101.0, "float", Tolerance(0.01))
+    assert not compare_values(100.0, 102.0, "float", Tolerance(0.01))
+    assert compare_values(0.0, 0.4, "float", Tolerance(0, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected", "comparison", "right"),
+    [
+        (b"a\nb\n", "a\nb\n", "exact", True),
+        (b"a\nb", "a\nb\n", "exact", False),
+        (b"a\nb", "a\nb\n", "trimmed", True),
+        (b"a  \r\nb\n\n\n", "a\nb", "trimmed", True),
+        (b" a\nb", "a\nb", "trimmed", False),
+        (b"\na\nb", "a\nb", "trimmed", False),
+        (b"a\n\nb", "a\nb", "trimmed", False),
+        (b"a", "a\nb", "trimmed", False),
+        (b"a\nb\nc", "a\nb", "trimmed", False),
+        (b"", "a", "trimmed", False),
+        (b"", "", "trimmed", True),
+        (b"1   2\n3", "1 2 3", "tokens", True),
+        (b"1 2", "1 2 3", "tokens", False),
+        (b"1 2 3 4", "1 2 3", "tokens", False),
+        (b"A", "a", "tokens", False),
+        (b"0.3000000000001 ok", "0.3 ok", "numeric", True),
+        (b"0.31 ok", "0.3 ok", "numeric", False),
+        (b"3", "3.0", "numeric", True),
+        (b"nan", "3.0", "numeric", False),
+        (b"nan", "nan", "numeric", True),
+        (b"1_0", "10", "numeric", False),
+        (b"\xff", "\ufffd", "exact", False),
+    ],
+)
+def test_output(printed: bytes, expected: str, comparison: OutputComparison, right: bool) -> None:
+    """White space, words and numbers, each as its comparison says."""
+    assert compare_output(printed, expected, comparison, Tolerance(1e-9)) is right
+
+
+@given(st.text("ab 1\n", max_size=30), st.integers(0, 30))
+def test_a_prefix_of_the_output_never_passes(expected: str, cut: int) -> None:
+    """Unless what is missing is white space at the end."""
+    prefix = expected[:cut]
+    for comparison in ("trimmed", "tokens", "numeric"):
+        right = compare_output(prefix.encode(), expected, comparison, Tolerance())  # type: ignore[arg-type]
+        assert right is (not expected[cut:].strip() and prefix.split() == expected.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1", 1.0), ("-.5e1", -5.0), ("+3.", 3.0), ("1e999", None), ("nan", None), ("inf", None), ("1_0", None), ("", None),
+     ("0x1", None), ("1 ", None), ("1" * 500, None), ("١", None)],
+)  # fmt: skip
+def test_only_plain_finite_numbers_are_numbers(text: str, number: float | None) -> None:
+    """What Python's float() would take besides is refused."""
+    assert parse_number(text) == number
