@@ -23,18 +23,24 @@ from benchmarks.steps import VARIABLE, durations
 
 PROGRAM = "print('hello')"
 
-MODES: dict[str, str | None] = {"real start": None, "warm": "python-warm"}
-"""mode -> blueprint"""
+MODES: dict[str, tuple[str | None, bool]] = {
+    "real start": (None, False),
+    "warm": ("python-warm", False),
+    "warm, kept": ("python-warm", True),
+}
+"""mode -> (blueprint, whether one sandbox is kept for all its execs)"""
 
 WARM_UP = 16
 
+Stages = dict[str, list[float]]
+
 
 def measure(*, count: int) -> dict[str, Any]:
-    """`count` lives per mode, one at a time, each mode in a fresh set of sandboxes of the same node."""
+    """`count` lives (kept: execs) per mode, one at a time, all in one node."""
     with tempfile.NamedTemporaryFile(prefix="harena-life-", suffix=".jsonl") as log:
         os.environ[VARIABLE] = log.name  # before harena is imported: its processes inherit it
         with OwnTree() as tree:
-            rows = {mode: _mode(blueprint, count, tree, Path(log.name)) for mode, blueprint in MODES.items()}
+            rows = {mode: _mode(*how, count, tree, Path(log.name)) for mode, how in MODES.items()}
             _shutdown()
     return {"count": count, "modes": rows}
 
@@ -45,12 +51,11 @@ def _shutdown() -> None:
     shutdown()
 
 
-def _mode(blueprint: str | None, count: int, tree: OwnTree, log: Path) -> dict[str, Any]:
-    asyncio.run(_lives(blueprint, WARM_UP))
+def _mode(blueprint: str | None, kept: bool, count: int, tree: OwnTree, log: Path) -> dict[str, Any]:
+    lives = _execs if kept else _lives
+    asyncio.run(lives(blueprint, WARM_UP, tree))
     logged = log.stat().st_size
-    before = _Spent(tree)
-    stages = asyncio.run(_lives(blueprint, count))
-    spent = _Spent(tree).since(before)
+    stages, spent = asyncio.run(lives(blueprint, count, tree))
     return {
         "stages": {stage: spread(values) for stage, values in stages.items()},
         "cpu_ms": {who: seconds / count * 1e3 for who, seconds in spent.items()},
@@ -64,28 +69,42 @@ def _lines(log: Path, offset: int) -> list[str]:
         return opened.readlines()
 
 
-async def _lives(blueprint: str | None, count: int) -> dict[str, list[float]]:
-    stages: dict[str, list[float]] = defaultdict(list)
-    for _ in range(count):
-        await _life(blueprint, stages)
-    return stages
-
-
-async def _life(blueprint: str | None, stages: dict[str, list[float]]) -> None:
+async def _lives(blueprint: str | None, count: int, tree: OwnTree) -> tuple[Stages, dict[str, float]]:
+    """Every exec in a sandbox of its own."""
     from harena import Sandbox
 
-    began = time.perf_counter()
-    sandbox = Sandbox.run(blueprint=blueprint)
-    await sandbox
-    created = time.perf_counter()
-    await sandbox.exec(["python", "-c", PROGRAM])
-    answered = time.perf_counter()
-    await sandbox.stop()
-    ended = time.perf_counter()
-    stages["create"].append(created - began)
-    stages["exec"].append(answered - created)
-    stages["destroy"].append(ended - answered)
-    stages["whole life"].append(ended - began)
+    stages: Stages = defaultdict(list)
+    before = _Spent(tree)
+    for _ in range(count):
+        began = time.perf_counter()
+        sandbox = Sandbox.run(blueprint=blueprint)
+        await sandbox
+        created = time.perf_counter()
+        await sandbox.exec(["python", "-c", PROGRAM])
+        answered = time.perf_counter()
+        await sandbox.stop()
+        ended = time.perf_counter()
+        stages["create"].append(created - began)
+        stages["exec"].append(answered - created)
+        stages["destroy"].append(ended - answered)
+        stages["whole life"].append(ended - began)
+    return stages, _Spent(tree).since(before)
+
+
+async def _execs(blueprint: str | None, count: int, tree: OwnTree) -> tuple[Stages, dict[str, float]]:
+    """All execs in one sandbox; making and ending it is not counted."""
+    from harena import Sandbox
+
+    stages: Stages = defaultdict(list)
+    async with Sandbox.run(blueprint=blueprint) as sandbox:
+        await sandbox.exec(["true"])
+        before = _Spent(tree)
+        for _ in range(count):
+            began = time.perf_counter()
+            await sandbox.exec(["python", "-c", PROGRAM])
+            stages["exec"].append(time.perf_counter() - began)
+        spent = _Spent(tree).since(before)
+    return stages, spent
 
 
 class _Spent:
@@ -105,7 +124,7 @@ class _Spent:
                 spent[name] += seconds - before.threads[key][1]
         if self.tree is not None and before.tree is not None:
             whole = self.tree - before.tree
-            spent["sandboxes (init and program)"] = whole - sum(spent.values())
+            spent["short-lived: sandboxes and programs"] = whole - sum(spent.values())
             spent["whole tree"] = whole
         spent["machine beyond the tree"] = self.machine - before.machine - spent.get("whole tree", sum(spent.values()))
         return dict(spent)
@@ -127,14 +146,14 @@ def _role(pid: int, tid: int) -> str:
     if pid == os.getpid():
         return "client: this script's thread" if tid == pid else "client: harena's threads"
     parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    return "spawner" if parent == os.getpid() else "templates and pooled sandboxes"
+    return "spawner" if parent == os.getpid() else "templates, pooled and kept sandboxes"
 
 
 def render(results: dict[str, Any]) -> list[str]:
     """One table of time and one of processor time, modes side by side."""
     modes = results["modes"]
     lines = [
-        f'{results["count"]} lives one after the other, each create + `python -c "{PROGRAM}"` + destroy.',
+        f'{results["count"]} lives one after the other: create + `python -c "{PROGRAM}"` + destroy.',
         "",
         "| stage | " + " | ".join(f"{mode}: p50 ms | p99 ms" for mode in modes) + " |",
         "|---|" + "---|---|" * len(modes),

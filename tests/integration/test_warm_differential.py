@@ -49,8 +49,8 @@ def test_same_as_a_real_start(case: Case, template: Template, tmp_path: Path) ->
 
 
 def _plain(output: bytes) -> bytes:
-    """Without the addresses of objects."""
-    return re.sub(rb"0x[0-9a-f]{6,}", b"0x", output)
+    """Without the addresses of objects and the times of test runs."""
+    return re.sub(rb"0x[0-9a-f]{6,}|in \d\.\d{3}s", b"", output)
 
 
 def _lay_out(case: Case, place: Path) -> None:

@@ -15,7 +15,6 @@ import socket
 import struct
 from collections.abc import AsyncIterable, AsyncIterator, Mapping
 
-
 from harena.core.errors import (
     PlatformError,
     SandboxFileError,
@@ -165,7 +164,8 @@ class LinuxSandbox:
     async def _open(self, path: str, flags: int, mode: int = 0) -> tuple[int, int]:
         self._check_running()
         number = self._next_number()
-        answer = self._opens[number] = self.loop.create_future()
+        answer: asyncio.Future[tuple[int, int]] = self.loop.create_future()
+        self._opens[number] = answer
         self._send(("o", number, box_files.check_path(path, self.workdir), flags, mode))
         try:
             return await answer
@@ -343,7 +343,7 @@ class LinuxSandbox:
         return self._numbers
 
     def _send(self, message: tuple[object, ...], descriptors: list[int] | None = None) -> None:
-        encoded = marshal.dumps(message, 2)
+        encoded = marshal.dumps(message, 2)  # type: ignore[arg-type]
         descriptors = descriptors or []
         if len(encoded) > _INLINE_BYTES:
             body = os.memfd_create("request", os.MFD_CLOEXEC)

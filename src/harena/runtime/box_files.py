@@ -93,8 +93,8 @@ async def pipe_chunks(descriptor: int) -> AsyncIterator[bytes]:
             try:
                 chunk = os.read(descriptor, _CHUNK_BYTES)
             except BlockingIOError:
-                ready = loop.create_future()
-                loop.add_reader(descriptor, lambda future=ready: future.done() or future.set_result(None))
+                ready: asyncio.Future[None] = loop.create_future()
+                loop.add_reader(descriptor, finish, ready)
                 try:
                     await ready
                 finally:
@@ -105,6 +105,12 @@ async def pipe_chunks(descriptor: int) -> AsyncIterator[bytes]:
             yield chunk
     finally:
         os.close(descriptor)
+
+
+def finish(ready: asyncio.Future[None]) -> None:
+    """Make a future done that may be done already: what a loop calls when a descriptor is ready."""
+    if not ready.done():
+        ready.set_result(None)
 
 
 async def feed_pipe(descriptor: int, source: AsyncIterable[bytes]) -> None:
@@ -118,8 +124,8 @@ async def feed_pipe(descriptor: int, source: AsyncIterable[bytes]) -> None:
                 try:
                     rest = rest[os.write(descriptor, rest) :]
                 except BlockingIOError:
-                    ready = loop.create_future()
-                    loop.add_writer(descriptor, lambda future=ready: future.done() or future.set_result(None))
+                    ready: asyncio.Future[None] = loop.create_future()
+                    loop.add_writer(descriptor, finish, ready)
                     try:
                         await ready
                     finally:

@@ -10,12 +10,12 @@ import signal
 import struct
 import termios
 import time
-from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
 from harena.core.errors import SandboxExecutionError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsage
 from harena.core.output import OutputBuffer
+from harena.runtime import box_files
 
 if TYPE_CHECKING:
     from harena.runtime.box import LinuxSandbox
@@ -132,11 +132,12 @@ class LinuxExec:
                 ) from None
 
     async def _writable(self, descriptor: int) -> None:
-        ready = self._loop.create_future()
-        self._loop.add_writer(descriptor, lambda: ready.done() or ready.set_result(None))
-        waiting: list[Awaitable[object]] = [ready, self._result]
+        ready: asyncio.Future[None] = self._loop.create_future()
+        self._loop.add_writer(descriptor, box_files.finish, ready)
         try:
-            await asyncio.wait([asyncio.ensure_future(each) for each in waiting], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(
+                {asyncio.ensure_future(ready), asyncio.ensure_future(self._result)}, return_when="FIRST_COMPLETED"
+            )  # type: ignore[type-var]
         finally:
             if descriptor in (self._stdin, self._terminal):
                 self._loop.remove_writer(descriptor)

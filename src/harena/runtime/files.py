@@ -53,7 +53,12 @@ def _openat2(path: str, flags: int, mode: int) -> int:
     encoded = os.fsencode(path)
     try:
         return syscall(
-            "open", OPENAT2, ctypes.c_int(_AT_FDCWD), ctypes.c_char_p(encoded), ctypes.c_char_p(how), ctypes.c_size_t(24)
+            "open",
+            OPENAT2,
+            ctypes.c_int(_AT_FDCWD),
+            ctypes.c_char_p(encoded),
+            ctypes.c_char_p(how),
+            ctypes.c_size_t(24),
         )
     except OSError as error:
         raise OSError(error.errno or errno.EIO, os.strerror(error.errno or errno.EIO), path) from None

@@ -18,7 +18,7 @@ tree, orphans included. If something does run (another exec, or a daemon that an
 
 from __future__ import annotations
 
-import _signal
+import _signal  # type: ignore[import-not-found]
 import _socket
 import errno
 import fcntl
@@ -58,7 +58,7 @@ class Base:
 class Become(BaseException):
     """Raised in a warm child: unwinds init's frames, so that the program starts near the bottom of the stack."""
 
-    def __init__(self, plan: object) -> None:
+    def __init__(self, plan: warm.Plan) -> None:
         super().__init__()
         self.plan = plan
 
@@ -69,8 +69,8 @@ def serve(connection: _socket.socket, base: Base) -> object:
         _Init(connection, base).loop()
     except Become as become:
         return become.plan
-    except Exception as error:  # whatever it is, the owner shall read it: nobody else is here
-        connection.send(FAILED + ("init: %s: %s" % (type(error).__name__, error)).encode()[:1000])  # noqa: UP031
+    except Exception as error:  # noqa: BLE001 (whatever it is, the owner shall read it: nobody else is here)
+        connection.send(FAILED + ("init: %s: %s" % (type(error).__name__, error)).encode()[:1000])
     finally:
         if os.getpid() == 1:
             os._exit(0)
@@ -115,7 +115,7 @@ class _Init:
         )
         if not message:
             os._exit(0)  # the owner has gone
-        descriptors = list(struct.unpack("%di" % (len(ancillary[0][2]) // 4), ancillary[0][2])) if ancillary else []  # noqa: UP031
+        descriptors = list(struct.unpack("%di" % (len(ancillary[0][2]) // 4), ancillary[0][2])) if ancillary else []
         request = marshal.loads(message)  # noqa: S302 (from our owner)
         if request[0] == "m":
             request = marshal.loads(_read_all(descriptors[0]))  # noqa: S302 (from our owner)
@@ -186,7 +186,7 @@ class _Init:
             else:
                 self._lead(number, request, stdio)
         except OSError as error:  # fork or spawn: no process left to the sandbox, for example
-            os.write(stdio[2], ("harena: cannot start a process: %s\n" % error.strerror).encode())  # noqa: UP031
+            os.write(stdio[2], ("harena: cannot start a process: %s\n" % error.strerror).encode())
             self._exited(number, 126 << 8, None, False)
         finally:
             if os.getpid() == 1:
@@ -207,11 +207,11 @@ class _Init:
         try:
             os.chdir(cwd)
         except OSError as error:
-            os.write(stdio[2], ("harena: working directory %s: %s\n" % (cwd, error.strerror)).encode())  # noqa: UP031
+            os.write(stdio[2], ("harena: working directory %s: %s\n" % (cwd, error.strerror)).encode())
             return 0, False
         program = _find(argv[0], environment.get("PATH", ""))
         if program is None:
-            os.write(stdio[2], ("harena: %s: command not found\n" % argv[0]).encode())  # noqa: UP031
+            os.write(stdio[2], ("harena: %s: command not found\n" % argv[0]).encode())
             return 0, False
         if request["terminal"]:
             pid = os.fork()
@@ -242,7 +242,7 @@ class _Init:
         _signal.pthread_sigmask(_signal.SIG_SETMASK, [])
         privileges.set_dumpable(True)
 
-    def _become(self, plan: object, request: dict[str, object], stdio: list[int]) -> None:
+    def _become(self, plan: warm.Plan, request: dict[str, object], stdio: list[int]) -> None:
         """The rest of a warm child's way to its program; ends in `Become`."""
         environment: dict[str, str] = request["env"]  # type: ignore[assignment]
         os.setsid()
@@ -251,7 +251,7 @@ class _Init:
         try:
             os.chdir(request["cwd"])  # type: ignore[arg-type]
         except OSError as error:
-            os.write(2, ("harena: working directory %s: %s\n" % (request["cwd"], error.strerror)).encode())  # noqa: UP031
+            os.write(2, ("harena: working directory %s: %s\n" % (request["cwd"], error.strerror)).encode())
             os._exit(127)
         self.connection.detach()
         close_from(3)
@@ -294,7 +294,7 @@ class _Init:
             except Become:
                 raise
             except OSError as error:
-                os.write(stdio[2], ("harena: cannot start a process: %s\n" % error.strerror).encode())  # noqa: UP031
+                os.write(stdio[2], ("harena: cannot start a process: %s\n" % error.strerror).encode())
                 os.write(write_end, REPORT.pack(126 << 8, 0, 0, 0, 0))
                 os._exit(1)
         os.close(write_end)

@@ -133,9 +133,7 @@ def _nest_user_namespace(_: TemplateRoot) -> None:
 
 
 def _read_only_root(_: TemplateRoot) -> None:
-    mounts.mount(
-        b"none", b"/", None, mounts.REMOUNT | mounts.BIND | mounts.RDONLY | mounts.NOSUID
-    )
+    mounts.mount(b"none", b"/", None, mounts.REMOUNT | mounts.BIND | mounts.RDONLY | mounts.NOSUID)
 
 
 TEMPLATE_STEPS = (
@@ -200,7 +198,11 @@ class SandboxLaunch:
         self._mount("proc", b"proc", b"/proc", b"proc", _PROC_FLAGS)
         self._mount("proc/sys", b"/proc/sys", b"/proc/sys", None, mounts.BIND)
         self._mount(
-            "proc/sys read-only", b"none", b"/proc/sys", None, mounts.REMOUNT | mounts.BIND | mounts.RDONLY | _PROC_FLAGS
+            "proc/sys read-only",
+            b"none",
+            b"/proc/sys",
+            None,
+            mounts.REMOUNT | mounts.BIND | mounts.RDONLY | _PROC_FLAGS,
         )
         self._mount(
             "terminals",
@@ -236,7 +238,7 @@ class SandboxLaunch:
             hard = resource.getrlimit(which)[1]
             if hard != resource.RLIM_INFINITY:
                 value = min(value, hard)
-            self._call("rlimit %d" % which, "prlimit64", 0, which, struct.pack("<QQ", value, value), None)  # noqa: UP031
+            self._call("rlimit %d" % which, "prlimit64", 0, which, struct.pack("<QQ", value, value), None)
 
     def _lock_down(self, filter_: seccomp.Filter) -> None:
         self._call("capabilities", "capset", privileges.CAPSET_HEADER, privileges.CAPSET_NOTHING)
@@ -278,4 +280,4 @@ def apply(steps: tuple[object, ...], root: object) -> None:
         except StepError:
             raise
         except OSError as error:
-            raise StepError("%s (%s)" % (step.__name__.lstrip("_"), error), error.errno or 0) from None  # type: ignore[attr-defined]  # noqa: UP031
+            raise StepError("%s (%s)" % (step.__name__.lstrip("_"), error), error.errno or 0) from None  # type: ignore[attr-defined]

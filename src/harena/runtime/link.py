@@ -160,7 +160,7 @@ class SpawnerLink:
     def _send(self, message: tuple[object, ...], channels: Sequence[socket.socket] = ()) -> None:
         if self.closed:
             return
-        self._outbox.append((marshal.dumps(message, 2), channels))
+        self._outbox.append((marshal.dumps(message, 2), channels))  # type: ignore[arg-type]
         if len(self._outbox) == 1:
             self._drain()
 

@@ -137,9 +137,7 @@ class LinuxRuntime:
             self._templates.pop(key, None)  # the next one tries again
             raise
 
-    async def _start_template(
-        self, link: SpawnerLink, key: tuple[str, str], blueprint: Blueprint | None
-    ) -> _Template:
+    async def _start_template(self, link: SpawnerLink, key: tuple[str, str], blueprint: Blueprint | None) -> _Template:
         empty = self._home / "empty"
         empty.mkdir(mode=0o755, parents=True, exist_ok=True)
         image = images.default_image(empty)
@@ -249,7 +247,10 @@ def _enforcement(described: Mapping[str, str]) -> dict[str, str]:
     """How each limit is enforced here; what no cgroup does falls back to what the kernel offers any process."""
     found = dict(described)
     if found["memory_bytes"].startswith("not enforced"):
-        found["memory_bytes"] = "rlimit: address space of each process (RLIMIT_AS), and a look at the sum every 0.1 s; " + found["memory_bytes"]
+        found["memory_bytes"] = (
+            "rlimit: address space of each process (RLIMIT_AS), and a look at the sum every 0.1 s; "
+            + found["memory_bytes"]
+        )
     if found["pids"].startswith("not enforced"):
         found["pids"] = "rlimit: processes per sandbox (RLIMIT_NPROC in a user namespace of its own)"
     return {

@@ -126,7 +126,7 @@ class Spawner:
 
     def _say(self, *message: object) -> None:
         try:
-            self.control.send(marshal.dumps(message, 2))
+            self.control.send(marshal.dumps(message, 2))  # type: ignore[arg-type]
         except OSError:
             self.running = False
 

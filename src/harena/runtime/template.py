@@ -39,7 +39,9 @@ def serve() -> object:
     try:
         warmth = warm.prepare(list(modules)) if modules is not None else None
     except BaseException as error:  # noqa: BLE001 (whatever an image's module does at import is reported, not raised here)
-        control.send(ANSWER.pack(0, 1) + ("import of the warm modules: %s: %s" % (type(error).__name__, error)).encode()[:4000])  # noqa: UP031
+        control.send(
+            ANSWER.pack(0, 1) + ("import of the warm modules: %s: %s" % (type(error).__name__, error)).encode()[:4000]
+        )
         os._exit(1)
     filter_ = seccomp.Filter(configuration["filter"])
     privileges.forbid_gains()
@@ -58,8 +60,8 @@ def serve() -> object:
     control.send(ANSWER.pack(0, 0))
     try:
         return _fork_on_request(control, filter_, base)
-    except Exception as error:  # whatever it is, the spawner shall be told: nobody else can be
-        control.send(ANSWER.pack(0, 1) + ("template: %s: %s" % (type(error).__name__, error)).encode()[:4000])  # noqa: UP031
+    except Exception as error:  # noqa: BLE001 (whatever it is, the spawner shall be told: nobody else can be)
+        control.send(ANSWER.pack(0, 1) + ("template: %s: %s" % (type(error).__name__, error)).encode()[:4000])
         os._exit(1)
 
 
@@ -110,9 +112,7 @@ def _fork_on_request(control: _socket.socket, filter_: seccomp.Filter, base: ini
             continue
         if pid == 0:
             return _become_sandbox(made, control, channel, base)
-        control.sendmsg(
-            [ANSWER.pack(number, 0)], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", pidfd))]
-        )
+        control.sendmsg([ANSWER.pack(number, 0)], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", pidfd))])
         if made.own_users or not networks.give(used, pid, pidfd):
             os.close(pidfd)
         os.close(channel)

@@ -18,7 +18,7 @@ import sys
 
 _LOADED = list(sys.modules)
 _STARTED = frozenset(_LOADED[: _LOADED.index("harena")] if "harena" in _LOADED else _LOADED)  # what came before us
-_START_CACHES = frozenset(sys.path_importer_cache)
+_START_CACHES = frozenset(sys.path_importer_cache) - {os.getcwd()}  # which `from __future__` has just looked into
 _START_MAIN = [name for name in sys.modules["__main__"].__dict__ if name[:2] == "__"]
 
 import _signal  # noqa: E402 (after the note above)

@@ -312,9 +312,13 @@ def _caller() -> object:
 
 def _end() -> NoReturn:
     """What Py_RunMain does once the program has run."""
-    status, interrupted = 0, False
+    status, interrupted, exits = 0, False, False
     if _Program.failures:
+        exits = isinstance(_Program.failures[0], SystemExit)
         status, interrupted = _report()
+    if _Program.plan.kind == "file" and not exits:
+        for name in ("__file__", "__cached__"):  # so it is: atexit callbacks and threads no longer find them
+            _Program.plan.main.pop(name, None)
     _finish_threads()
     callbacks: Any = atexit if sys.version_info >= (3, 10) else sys.modules.get("atexit", atexit)
     try:

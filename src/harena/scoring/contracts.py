@@ -9,7 +9,7 @@ import hashlib
 import posixpath
 import re
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
@@ -118,6 +118,7 @@ class Check(Strict):
 class TestsContract(Contract):
     """Call a function of the candidate and compare what it returns, outside its process."""
 
+    __test__: ClassVar[bool] = False  # its name would make pytest collect it
     type: Literal["tests"]
     entry_point: Annotated[str, Field(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*$")] | None = None
     """`function`, or `Class.method` (a new instance for each check); None = the problem's"""

@@ -14,7 +14,7 @@ from harena.core.errors import SandboxFileError, SandboxRequestTimeoutError, San
 from harena.core.models import FileInfo
 from harena.core.ports import SandboxPort
 from harena.sdk import archive
-from harena.sdk.options import check_absolute
+from harena.sdk.options import check_path
 from harena.sdk.portal import Portal
 from harena.sdk.process import checked_timeout
 from harena.sdk.refs import OperationRef
@@ -41,7 +41,7 @@ class FileVerbs:
 
     def read_file(self, path: str, *, timeout_seconds: float | None = None) -> OperationRef[bytes]:
         """The whole file."""
-        check_absolute(path, "path")
+        check_path(path)
         return self._file_verb(self._read_file, path, timeout_seconds=timeout_seconds)
 
     def write_file(
@@ -60,7 +60,7 @@ class FileVerbs:
 
     def read_file_streaming(self, path: str, *, chunk_bytes: int = CHUNK_BYTES) -> StreamReader[bytes]:
         """The file in pieces of at most `chunk_bytes`, however large it is."""
-        check_absolute(path, "path")
+        check_path(path)
 
         async def opened() -> AsyncIterator[bytes]:
             return (await self.running_port()).read_stream(path, chunk_bytes=chunk_bytes)
@@ -78,7 +78,7 @@ class FileVerbs:
 
         An asynchronous `source` is read on the event loop from which this is called; a plain one in a thread.
         """
-        check_absolute(path, "path")
+        check_path(path)
         content: bytes | AsyncIterable[bytes]
         if isinstance(source, bytes | bytearray | memoryview):
             content = bytes(source)
@@ -94,24 +94,24 @@ class FileVerbs:
         self, path: str = "/workspace", *, timeout_seconds: float | None = None
     ) -> OperationRef[builtins.list[FileInfo]]:
         """A directory's entries, sorted by name."""
-        check_absolute(path, "path")
+        check_path(path)
         return self._file_verb(self._list_files, path, timeout_seconds=timeout_seconds)
 
     def stat(self, path: str, *, timeout_seconds: float | None = None) -> OperationRef[FileInfo]:
         """About one path; a link is described, not followed."""
-        check_absolute(path, "path")
+        check_path(path)
         return self._file_verb(self._stat, path, timeout_seconds=timeout_seconds)
 
     def make_dir(self, path: str, *, parents: bool = True, timeout_seconds: float | None = None) -> OperationRef[None]:
         """Create a directory; with `parents` like `mkdir -p`."""
-        check_absolute(path, "path")
+        check_path(path)
         return self._file_verb(self._make_dir, path, parents, timeout_seconds=timeout_seconds)
 
     def remove(
         self, path: str, *, recursive: bool = False, missing_ok: bool = False, timeout_seconds: float | None = None
     ) -> OperationRef[None]:
         """Remove a file, a link or an empty directory; with `recursive` a whole tree."""
-        check_absolute(path, "path")
+        check_path(path)
         return self._file_verb(self._remove, path, recursive, missing_ok, timeout_seconds=timeout_seconds)
 
     def upload_dir(
@@ -124,7 +124,7 @@ class FileVerbs:
         timeout_seconds: float | None = None,
     ) -> OperationRef[None]:
         """Copy what is in the host's directory `local` into the sandbox's directory `path`. Links are refused."""
-        check_absolute(path, "path")
+        check_path(path)
         return self._file_verb(
             self._upload_dir, Path(local), path, max_entries, max_bytes, timeout_seconds=timeout_seconds
         )
@@ -139,7 +139,7 @@ class FileVerbs:
         timeout_seconds: float | None = None,
     ) -> OperationRef[None]:
         """Copy what is in the sandbox's directory `path` into the host's directory `local`. Links are left out."""
-        check_absolute(path, "path")
+        check_path(path)
         return self._file_verb(
             self._download_dir, path, Path(local), max_entries, max_bytes, timeout_seconds=timeout_seconds
         )
@@ -207,7 +207,7 @@ class FileVerbs:
 
 
 def _written(path: str, contents: bytes | str) -> tuple[str, bytes]:
-    check_absolute(path, "path")
+    check_path(path)
     if isinstance(contents, str):
         return path, contents.encode()
     if not isinstance(contents, bytes | bytearray | memoryview):

@@ -87,11 +87,15 @@ class Life:
         """End it. What was never started is only marked."""
         self.portal.check_not_inherited()
         self.stop_asked = True
-        if self.session is not None:
-            self.session.forget(self)
+        session = self.session
+        if session is not None:
+            session.forget(self)
         if self.portal.closed or self.ready is None:
             return self.portal.settled(None)
-        return self.portal.submit(self.end, grace_seconds, missing_ok, cancellable=False)
+        stopped = self.portal.submit(self.end, grace_seconds, missing_ok, cancellable=False)
+        if session is not None:
+            session.note_end(stopped)
+        return stopped
 
     def settled_info(self) -> SandboxInfo | None:
         """What is known once the creation that is under way has ended; None if there is no sandbox."""
@@ -99,8 +103,8 @@ class Life:
         if self.handle is None and ready is not None and not ready.done():
             try:
                 ready.result()
-            except HarenaError:
-                return None  # whoever uses the sandbox is told
+            except Exception:  # noqa: BLE001 - whoever uses the sandbox is told
+                return None
         return None if self.handle is None else self.handle.info
 
     def is_same(self, other: Life) -> bool:
@@ -173,12 +177,13 @@ class Life:
 
     async def end(self, grace_seconds: float, missing_ok: bool) -> None:
         """End it and wait for that; concurrent calls share one end."""
-        assert self.ready is not None
-        try:
-            await self.ready
-        except HarenaError:
-            return  # it never ran, and whoever uses it is told why
-        assert self.handle is not None
+        if self.handle is None:
+            assert self.ready is not None
+            try:
+                await self.ready
+            except Exception:  # noqa: BLE001 - it never ran, and whoever uses it is told why
+                return
+            assert self.handle is not None
         ending = self._ending
         if ending is None or (ending.done() and (ending.cancelled() or ending.exception() is not None)):
             loop = asyncio.get_running_loop()

@@ -135,10 +135,11 @@ def plan(defaults: SandboxDefaults, options: SandboxOptions, where: str) -> Plan
     limits = get("limits")
     working_dir = get("working_dir") or defaults.working_dir
     check_absolute(working_dir, "working_dir")
+    image = get("container_image")
     blueprint = get("blueprint") or defaults.blueprint
     timeout = get("request_timeout_seconds")
     spec = SandboxSpec(
-        image=_checked_text(get("container_image") or defaults.container_image, "container_image"),
+        image=_checked_text(defaults.container_image if image is None else image, "container_image"),
         blueprint=blueprint.id if isinstance(blueprint, Blueprint) else blueprint,
         env=defaults.merge_environment_variables(get("environment_variables")),
         cwd=working_dir,
@@ -198,6 +199,11 @@ def check_absolute(path: str | None, name: str) -> None:
     """Raises SandboxValidationError unless `path` is an absolute path inside a sandbox (or None)."""
     if path is not None and (not isinstance(path, str) or not path.startswith("/") or "\0" in path):
         raise SandboxValidationError(f"{name} must be an absolute path inside the sandbox (got {path!r})")
+
+
+def check_path(path: str) -> None:
+    """Raises SandboxValidationError unless it is an absolute path inside a sandbox."""
+    check_absolute("" if path is None else path, "path")
 
 
 def checked_tags(tags: Iterable[str] | None) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar, Unpack
 
-from harena.core.errors import SandboxNotRunningError, SandboxValidationError
+from harena.core.errors import SandboxNotFoundError, SandboxNotRunningError, SandboxValidationError
 from harena.core.models import SandboxStatus
 from harena.core.ports import SandboxHandle
 from harena.sdk.defaults import SandboxDefaults, as_defaults
@@ -67,6 +67,7 @@ class Session:
         self._lock = threading.Lock()
         self._created: weakref.WeakSet[Life] = weakref.WeakSet()
         self._adopted: set[Life] = set()
+        self._stops: set[OperationRef[None]] = set()
         self._endings: set[asyncio.Task[None]] = set()
         self._closed: OperationRef[None] | None = None
 
@@ -165,12 +166,12 @@ class Session:
         with self._lock:
             if self._closed is not None:
                 return self._closed
-            lives = [*self._created, *self._adopted]
-            if self._portal.closed or not (lives or self._endings):
+            lives, stops = [*self._created, *self._adopted], [*self._stops]
+            if self._portal.closed or not (lives or stops or self._endings):
                 self._closed = self._portal.settled(None)
             else:
                 self._closed = OperationRef(self._portal, cancellable=False)
-                self._portal.call(self._portal.launch, self._closed, self._close, lives)
+                self._portal.call(self._portal.launch, self._closed, self._close, lives, stops)
             for life in lives:
                 life.stop_asked = True
             self._created.clear()
@@ -209,6 +210,12 @@ class Session:
             self._created.discard(life)
             self._adopted.discard(life)
 
+    def note_end(self, stopped: OperationRef[None]) -> None:
+        """A sandbox's stop is under way; `close` waits for it. From any thread."""
+        with self._lock:
+            self._stops.add(stopped)
+        stopped.watch(self, lambda: self._stops.discard(stopped))
+
     # -- on the sdk's loop --
 
     def release(self, handle: SandboxHandle) -> None:
@@ -222,11 +229,11 @@ class Session:
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.warning("ending a sandbox that was not used any more failed: %s", error)
 
-    async def _close(self, lives: builtins.list[Life]) -> None:
-        started = [life.end(0.0, missing_ok=True) for life in lives if life.ready is not None]
-        outcomes = await asyncio.gather(*started, *self._endings, return_exceptions=True)
+    async def _close(self, lives: builtins.list[Life], stops: builtins.list[OperationRef[None]]) -> None:
+        ends = [life.end(0.0, missing_ok=True) for life in lives if life.ready is not None]
+        outcomes = await asyncio.gather(*ends, *stops, *self._endings, return_exceptions=True)
         for outcome in outcomes:
-            if isinstance(outcome, BaseException):
+            if isinstance(outcome, BaseException) and not isinstance(outcome, SandboxNotFoundError):
                 raise outcome
 
     async def _list(

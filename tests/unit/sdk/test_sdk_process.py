@@ -249,8 +249,18 @@ def test_cancel_kills_the_command(node: NodeControl) -> None:
     assert (process.done(), process.poll()) == (True, None)
     assert sandbox.exec(["echo", "y"]).result().stdout == "y\n"
     assert sandbox.exec_stats == {"exec_count": 2, "completed_ok": 1, "completed_nonzero": 0, "failures": 1}
+
+
+def test_a_command_cancelled_before_its_start_never_starts(node: NodeControl) -> None:
+    """Its readers are told instead of waiting for ever."""
+    node.do(lambda fake: fake.create_gate.clear())
+    sandbox = Sandbox.run()
+    process = sandbox.exec(["echo", "x"])
+    process.cancel()
+    node.do(lambda fake: fake.create_gate.set())
     with pytest.raises(SandboxExecutionError, match="before it started"):
         list(process.stdout)
+    assert sandbox.processes().result() == []
 
 
 def test_cancel_reaches_a_command_that_runs(node: NodeControl) -> None:

@@ -119,6 +119,24 @@ def test_close_waits_for_what_is_ending_by_itself(node: NodeControl) -> None:
     assert _statuses(node) == [SandboxStatus.COMPLETED]
 
 
+def test_close_waits_for_stops_that_nobody_waited_for(node: NodeControl) -> None:
+    """As in the guides' loops: `sandbox.stop()` and on; and it says when one of them failed."""
+    session = Session()
+    sandboxes = [session.sandbox().wait() for _ in range(3)]
+    node.do(lambda fake: (fake.stop_gate.clear(), fake.stop_errors.append(SandboxExecutionError("stuck"))))
+    for sandbox in sandboxes:
+        sandbox.stop()
+    assert session.sandbox_count == 0
+    closed = session.close()
+    node.do(lambda fake: None)
+    assert not closed.done()
+    node.do(lambda fake: fake.stop_gate.set())
+    with pytest.raises(SandboxExecutionError, match="stuck"):
+        closed.result()
+    assert sorted(_statuses(node)) == ["completed", "completed", "running"]
+    assert not session._stops
+
+
 def test_list_and_from_id_can_adopt(node: NodeControl) -> None:
     """A session's list shows what carries its tags; each sandbox is owned once."""
     mine = Sandbox.run(tags=["mine", "x"]).wait()

@@ -70,4 +70,3 @@ def _write(path: str, text: str) -> None:
             os.close(descriptor)
     except OSError as error:
         raise StepError("write " + path, error.errno or 0) from None
-

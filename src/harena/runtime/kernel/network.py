@@ -49,7 +49,7 @@ class Recycled:
 
     def _enter(self, pid: int) -> tuple[int, _socket.socket] | None:
         try:
-            namespace = os.open("/proc/%d/ns/net" % pid, os.O_RDONLY | os.O_CLOEXEC)  # noqa: UP031 (Python 3.8)
+            namespace = os.open("/proc/%d/ns/net" % pid, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             return None  # ended already
         namespaces.enter(namespace, namespaces.NEWNET)

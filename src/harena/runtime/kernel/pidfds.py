@@ -16,7 +16,9 @@ def open_pidfd(pid: int) -> int:
 def send_signal(pidfd: int, signum: int) -> bool:
     """Send a signal; False if the process has already ended."""
     try:
-        syscall("pidfd_send_signal", PIDFD_SEND_SIGNAL, ctypes.c_int(pidfd), ctypes.c_int(signum), None, ctypes.c_uint(0))
+        syscall(
+            "pidfd_send_signal", PIDFD_SEND_SIGNAL, ctypes.c_int(pidfd), ctypes.c_int(signum), None, ctypes.c_uint(0)
+        )
     except StepError as error:
         if error.errno == 3:  # ESRCH
             return False

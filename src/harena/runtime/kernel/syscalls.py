@@ -33,7 +33,7 @@ class StepError(OSError):
         self.step = step
 
     def __str__(self) -> str:
-        return "%s: %s" % (self.step, os.strerror(self.errno or 0))  # noqa: UP031 (read by Python 3.8 too)
+        return "%s: %s" % (self.step, os.strerror(self.errno or 0))
 
 
 def syscall(step: str, number: int, *args: object) -> int:

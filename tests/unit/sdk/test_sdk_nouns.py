@@ -1,0 +1,148 @@
+"""Blueprints and benchmark jobs, blocking and awaited."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+from conftest import NodeControl
+
+from harena import Blueprint, benchmark_jobs, blueprints
+from harena.core.errors import NotFoundError, SandboxTimeoutError, ValidationError
+from harena.sdk.records import Record
+
+
+def test_blueprints_are_made_found_and_listed(node: NodeControl) -> None:
+    """Plain objects at once."""
+    made = blueprints.create("ml", packages=["numpy"], files={"/a": "ü"}, env={"A": "1"}, warm=["numpy"])
+    assert isinstance(made, Blueprint)
+    assert (made.requested, made.files, made.env, made.warm) == (
+        ("numpy",),
+        {"/a": "ü".encode()},
+        {"A": "1"},
+        ["numpy"],
+    )
+    assert blueprints.get("ml").id == blueprints.get("bp-ml").id == made.id
+    assert blueprints.list() == [made]
+    with pytest.raises(NotFoundError):
+        blueprints.get("none")
+    with pytest.raises(ValidationError, match="not one text"):
+        blueprints.create("x", packages="numpy")
+
+
+async def test_the_same_verbs_can_be_awaited(node: NodeControl) -> None:
+    """`aio` has all of them."""
+    made = await blueprints.aio.create("ml")
+    assert await blueprints.aio.get("ml") == made
+    assert await blueprints.aio.list() == [made]
+    job = await benchmark_jobs.aio.create(name="j", scenarios=[])
+    assert (await benchmark_jobs.aio.get(job.id)).state == "running"
+    assert (await benchmark_jobs.aio.wait(job)).runs[0].score is None
+    assert len(await benchmark_jobs.aio.list()) == 2
+    assert (await benchmark_jobs.aio.cancel(job)).state == "cancelled"
+    assert (await benchmark_jobs.aio.results(job)).job_id == job.id
+    assert [event.cursor async for event in benchmark_jobs.aio.events(job, after=1)] == [2, 3]
+
+
+def test_verbs_keep_their_names_and_texts() -> None:
+    """Help shows what the function says."""
+    assert blueprints.get.__doc__ is not None
+    assert "Raises NotFoundError" in blueprints.get.__doc__
+    assert blueprints.get.__wrapped__.__name__ == "_get"  # type: ignore[attr-defined]
+
+
+def test_a_job_as_in_the_guide(node: NodeControl) -> None:
+    """Create, wait, read the signals."""
+    blueprint = blueprints.create("python-ml-training-env")
+    job = benchmark_jobs.create(
+        name="epoch-42",
+        scenarios=[{"id": "s1"}],
+        blueprint_id=blueprint.id,
+        config={"concurrency": 200, "timeout_seconds": 120, "retry_attempts": 1},
+    )
+    assert (job.id, job.name, job.state, job.progress.total) == ("job-epoch-42", "epoch-42", "running", 2)
+    results = benchmark_jobs.wait(job.id)
+    assert [(run.scenario_id, run.score) for run in results.runs] == [("s1", None)]
+    run = results.runs[0]
+    assert (run.passed, run.duration_seconds, run.validity, run.trust, run.reason) == (
+        False,
+        0.5,
+        "infra",
+        "separate",
+        "platform_error",
+    )
+    assert results.summary.total == 1
+    assert run.metadata == {"split": "train"}
+    assert node.opened[0].requests == [
+        {
+            "name": "epoch-42",
+            "scenarios": [{"id": "s1"}],
+            "blueprint_id": "bp-python-ml-training-env",
+            "config": {"concurrency": 200, "timeout_seconds": 120, "retry_attempts": 1},
+        }
+    ]
+
+
+def test_scenarios_in_each_form(node: NodeControl) -> None:
+    """A path of either kind, or anything that can be iterated; a single mapping is a mistake."""
+    benchmark_jobs.create(name="a", scenarios=Path("x.yaml"))
+    benchmark_jobs.create(name="b", scenarios="y.yaml")
+    benchmark_jobs.create(name="c", scenarios=({"id": str(number)} for number in range(2)))
+    assert [request["scenarios"] for request in node.opened[0].requests] == [
+        "x.yaml",
+        "y.yaml",
+        [{"id": "0"}, {"id": "1"}],
+    ]
+    assert "blueprint_id" not in node.opened[0].requests[0]
+    for bad in ({"id": "s"}, 3):
+        with pytest.raises(ValidationError, match="scenarios must be"):
+            benchmark_jobs.create(name="d", scenarios=bad)  # type: ignore[arg-type]
+
+
+def test_other_verbs_of_jobs(node: NodeControl) -> None:
+    """By id, by name or by the job itself."""
+    job = benchmark_jobs.create(name="j", scenarios=[])
+    assert benchmark_jobs.get("j").progress.done == 1
+    assert [listed.name for listed in benchmark_jobs.list()] == ["b", "a"]
+    assert benchmark_jobs.results(job).runs[0].scenario_id == "s1"
+    assert benchmark_jobs.cancel(job).state == "cancelled"
+    assert [event.kind for event in benchmark_jobs.events(job)] == ["run_finished"] * 3
+    with pytest.raises(NotFoundError):
+        benchmark_jobs.get("missing")
+
+
+def test_waiting_for_a_job_can_have_a_limit(node: NodeControl) -> None:
+    """The job goes on."""
+    job = benchmark_jobs.create(name="j", scenarios=[])
+    node.do(lambda fake: fake.file_gate.clear())
+    with pytest.raises(SandboxTimeoutError, match="had not ended"):
+        benchmark_jobs.wait(job, timeout=0.01)
+
+
+def test_a_misspelt_attribute_is_told_with_what_there_is(node: NodeControl) -> None:
+    """No silent None."""
+    job = benchmark_jobs.create(name="j", scenarios=[])
+    with pytest.raises(AttributeError, match="BenchmarkJob has no 'stat'; it has id, name, progress, state"):
+        _ = job.stat
+
+
+def test_records_are_values() -> None:
+    """Equal by content, with keys, picklable, and given back as they came."""
+
+    class Outer(Record):
+        __slots__ = ()
+        _PARTS = {"part": Record, "parts": Record, "absent": Record}
+
+    fields = {"id": "1", "part": {"x": 1}, "parts": [{"y": 2}], "plain": {"z": 3}}
+    record = Outer(fields)
+    assert (record.part.x, record.parts[0].y, record.plain["z"], record["part"].x, record["id"]) == (1, 2, 3, 1, "1")
+    assert record == Outer(fields)
+    assert hash(record) == hash(Outer(fields))
+    assert record != Outer({**fields, "id": "2"})
+    assert record.to_dict() == fields
+    assert ("id" in record, "absent" in record, sorted(record)) == (True, False, ["id", "part", "parts", "plain"])
+    assert "part" in dir(record)
+    assert repr(Record({"long": "x" * 100})) == f"Record(long='{'x' * 56}...)"
+    assert pickle.loads(pickle.dumps(Record({"a": 1}))) == Record({"a": 1})
+    assert Outer({"part": None}).part is None
