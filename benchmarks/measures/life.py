@@ -153,7 +153,7 @@ def render(results: dict[str, Any]) -> list[str]:
     """One table of time and one of processor time, modes side by side."""
     modes = results["modes"]
     lines = [
-        f'{results["count"]} lives one after the other: create + `python -c "{PROGRAM}"` + destroy.',
+        f'{results["count"]} lives one after the other: create + `python -c "{PROGRAM}"` + destroy (kept: only execs).',
         "",
         "| stage | " + " | ".join(f"{mode}: p50 ms | p99 ms" for mode in modes) + " |",
         "|---|" + "---|---|" * len(modes),

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         SandboxStatus,
     )
     from harena.core.ports import Operations
+    from harena.node.scenario_files import load_scenarios, scenario_schema
     from harena.sdk import benchmark_jobs, blueprints
     from harena.sdk.defaults import SandboxDefaults
     from harena.sdk.functions import RemoteFunction
@@ -76,6 +77,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("Blueprint", "ExecOutcome", "FileInfo", "Limits", "ProcessInfo", "ProcessResult", "ResourceUsage"),
         *("SandboxInfo", "SandboxStatus"),
     ),
+    "harena.node.scenario_files": ("load_scenarios", "scenario_schema"),
     "harena.sdk": ("benchmark_jobs", "blueprints"),
     "harena.sdk.defaults": ("SandboxDefaults",),
     "harena.sdk.functions": ("RemoteFunction",),

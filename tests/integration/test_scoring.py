@@ -109,7 +109,7 @@ FORGERIES = {
         "    for fd in range(3, 64):\n"
         "        try:\n            os.write(fd, b'00000012' + b'0' * 16 + b'vT')\n"
         "        except OSError:\n            pass\n"
-        "def add(a, b):\n    thread = threading.Thread(target=spam)\n    thread.start()\n    thread.join()\n    return 0\n"
+        "def add(a, b):\n    thread = threading.Thread(target=spam)\n    thread.start()\n    thread.join()\n"
     ),
     "answers to later questions before they are asked": (
         "import sys\n"

@@ -60,7 +60,7 @@ class Pool:
     def _note_claim(self) -> None:
         now = self._loop.time()
         self._claims.append(now)
-        while self._claims[0] < now - _WINDOW_SECONDS or len(self._claims) > self._limit:
+        while self._claims and (self._claims[0] < now - _WINDOW_SECONDS or len(self._claims) > self._limit):
             self._claims.popleft()
         if self._idle is None and not self._closed:
             self._idle = self._loop.call_later(_IDLE_SECONDS, self._drop_idle)

@@ -269,7 +269,7 @@ class Spawner:
         made.waiting[number] = sandbox
         try:
             made.control.sendmsg(
-                [marshal.dumps((number, settings), 2)],
+                [number.to_bytes(4, "little"), settings],
                 [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", channel))],
             )
         except OSError as error:

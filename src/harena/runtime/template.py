@@ -5,7 +5,7 @@ It is pid 1 of a pid namespace of its own, so its death ends every sandbox below
 (see guest) and on descriptor 3 its control socket. Messages from the spawner are marshal, to it fixed structs:
 
     configure  first message: {"warm": [module...] | None, "filter": BPF, "environment": {...}, "python": path}
-    fork       (number, marshalled settings) with the sandbox's socket; answer ANSWER(number, errno) + step, or with
+    fork       number (4 bytes), marshalled settings, with the sandbox's socket; answer ANSWER(number, errno) + step, or with
                the pidfd
 
 It never reaps: SIGCHLD is ignored, so that a sandbox's end costs it nothing.
@@ -28,13 +28,14 @@ from harena.runtime.kernel.syscalls import StepError
 
 ANSWER = struct.Struct("<Ii")
 _CONTROL = 3
-_MESSAGE_BYTES = 1 << 20
+_CONFIGURATION_BYTES = 1 << 20
+_REQUEST_BYTES = 4096
 
 
 def serve() -> object:
     """Serve the spawner. Returns only in a warm child, with the plan of the program that it shall become."""
     control = _socket.socket(fileno=_CONTROL)
-    configuration = marshal.loads(control.recv(_MESSAGE_BYTES))  # noqa: S302 (from our own spawner)
+    configuration = marshal.loads(control.recv(_CONFIGURATION_BYTES))  # noqa: S302 (from our own spawner)
     modules = configuration["warm"]
     try:
         warmth = warm.prepare(list(modules)) if modules is not None else None
@@ -87,32 +88,35 @@ def _copy_text_at_fork() -> None:
 
 
 def _fork_on_request(control: _socket.socket, filter_: seccomp.Filter, base: init.Base) -> object:
+    # What this loop writes to between two forks, every fork keeps a copy of: it is written to touch little.
     launches: dict[bytes, launch.SandboxLaunch] = {}
     networks = network.Recycled()
-    look = select.poll()
     base.poll = select.poll()  # init's; made here so that forks need not
     base.poll.register(launch.CONTROL, select.POLLIN)
     base.poll.register(launch.ENDED, select.POLLIN)
-    space = _socket.CMSG_SPACE(4)
+    receive, space, flags = control.recvmsg, _socket.CMSG_SPACE(4), _socket.MSG_CMSG_CLOEXEC
     while True:
-        message, ancillary, _flags, _address = control.recvmsg(_MESSAGE_BYTES, space, _socket.MSG_CMSG_CLOEXEC)
+        message, ancillary, _flags, _address = receive(_REQUEST_BYTES, space, flags)
         if not message:
             os._exit(0)  # the spawner has gone
-        number, settings = marshal.loads(message)  # noqa: S302 (from our own spawner)
-        channel = struct.unpack("i", ancillary[0][2])[0]
+        channel = int.from_bytes(ancillary[0][2], "little")
+        settings = message[4:]
         made = launches.get(settings)
         if made is None:
             made = launches[settings] = launch.SandboxLaunch(marshal.loads(settings), filter_)  # noqa: S302 (from our own spawner)
-        used = None if made.own_users else networks.take(look)
+        used = None if made.own_users else networks.take()
         try:
             pid, pidfd = namespaces.clone(made.prepare(channel, used[0] if used else -1))
         except StepError as error:
-            control.send(ANSWER.pack(number, error.errno or 1) + str(error).encode())
+            control.send(message[:4] + (error.errno or 1).to_bytes(4, "little") + str(error).encode())
             os.close(channel)
             continue
         if pid == 0:
             return _become_sandbox(made, control, channel, base)
-        control.sendmsg([ANSWER.pack(number, 0)], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", pidfd))])
+        control.sendmsg(
+            (message[:4] + b"\0\0\0\0",),
+            ((_socket.SOL_SOCKET, _socket.SCM_RIGHTS, pidfd.to_bytes(4, "little")),),
+        )
         if made.own_users or not networks.give(used, pid, pidfd):
             os.close(pidfd)
         os.close(channel)

@@ -18,6 +18,9 @@ from harena.scoring.codec import canonical
 from harena.scoring.compare import OutputComparison, Tolerance, ValueComparison
 from harena.scoring.values import from_python, from_tagged
 
+DEFINITION = "x-definition"
+"""marks a part of the JSON Schema that `schema` defines"""
+
 MAX_TEXT = 8 * 1024 * 1024
 """characters of one source, file or input"""
 
@@ -55,7 +58,7 @@ def _no_collisions(files: dict[str, str]) -> dict[str, str]:
     return files
 
 
-Value = Annotated[Any, BeforeValidator(_value), WithJsonSchema({"$ref": "#/$defs/Value"})]
+Value = Annotated[Any, BeforeValidator(_value), WithJsonSchema({DEFINITION: "Value"})]
 """a value in the tagged notation of `values`"""
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
 RelativePath = Annotated[str, Field(max_length=1024), AfterValidator(_path)]

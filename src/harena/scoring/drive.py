@@ -45,6 +45,7 @@ driver["main"]()
 """takes the driver from standard input: compiled where the interpreters are alike, else as source"""
 
 _MAX_FRAME_BYTES = codec.MAX_BYTES + 64
+_LOOP_LATENESS_SECONDS = 0.05
 _LOAD_FAILURES = {
     b"s": Reason.SYNTAX_ERROR,
     b"m": Reason.MISSING_ENTRY_POINT,
@@ -76,27 +77,45 @@ def _frame(body: bytes) -> bytes:
     return b"%08x%b" % (len(body), body)
 
 
+def _frame_size(header: bytes) -> int:
+    try:
+        size = int(header, 16) if header.isalnum() else 0
+    except ValueError:
+        size = 0
+    if not 0 < size <= _MAX_FRAME_BYTES:
+        raise MalformedError(f"a frame begins with {header!r}")
+    return size
+
+
 class FrameReader:
-    """Frames out of an exec's standard output, read once and forward."""
+    """Frames out of an exec's standard output, read once and forward. A read that was given up may be taken up again."""
 
     def __init__(self, buffer: OutputBuffer) -> None:
         self._buffer = buffer
         self._index = 0
         self._pending = bytearray()
         self._received_bytes = 0
+        self._size: int | None = None  # of the frame whose header has been read
 
     async def next(self) -> bytes | None:
         """The next frame's body; None at the end of the stream. Raises MalformedError."""
-        header = await self._take(8)
-        if header is None:
-            return None
+        if self._size is None:
+            header = await self._take(8)
+            if header is None:
+                return None
+            self._size = _frame_size(header)
+        body = await self._take(self._size)
+        self._size = None
+        return body
+
+    async def next_within(self, seconds: float) -> bytes | None:
+        """The next frame's body. Raises TimeoutError. What has arrived in time counts, should this loop be late."""
         try:
-            size = int(header, 16) if header.isalnum() else -1
-        except ValueError:
-            size = -1
-        if not 0 < size <= _MAX_FRAME_BYTES:
-            raise MalformedError(f"a frame begins with {bytes(header)!r}")
-        return await self._take(size)
+            async with asyncio.timeout(seconds):
+                return await self.next()
+        except TimeoutError:
+            async with asyncio.timeout(_LOOP_LATENESS_SECONDS):
+                return await self.next()
 
     @property
     def is_exhausted(self) -> bool:
@@ -160,12 +179,11 @@ class Conversation:
         loading = codec.encode((self._contract.setup or "", source, path, stem, self._contract.entry_point))
         question, first_token = _question(first)
         self._limit_seconds = limit_seconds
-        async with asyncio.timeout(limit_seconds):
-            await self._send(_driver_frames() + _frame(b"L" + token + loading) + question)
-            if await self._replies.next() != b"H":
-                return None
-            self._heard_from = True
-            body = await self._replies.next()
+        await self._send(_driver_frames() + _frame(b"L" + token + loading) + question)
+        if await self._replies.next_within(limit_seconds) != b"H":
+            return None
+        self._heard_from = True
+        body = await self._replies.next_within(limit_seconds)
         if body is None:
             return None
         kind, rest = _answer(body, token)
@@ -184,11 +202,10 @@ class Conversation:
         """Ask one check (with `token`, it has been asked already): (kind, rest) of the answer, None if the process
         ended. Raises MalformedError, TimeoutError."""
         self._limit_seconds = limit_seconds
-        async with asyncio.timeout(limit_seconds):
-            if token is None:
-                question, token = _question(check)
-                await self._send(question)
-            body = await self._replies.next()
+        if token is None:
+            question, token = _question(check)
+            await self._send(question)
+        body = await self._replies.next_within(limit_seconds)
         return None if body is None else _answer(body, token)
 
     async def close(self) -> bool:
@@ -241,8 +258,10 @@ class Conversation:
         )
 
     async def _send(self, frames: bytes) -> None:
+        """Raises TimeoutError if the other side does not read."""
         try:
-            await self._running.write_stdin(frames)
+            async with asyncio.timeout(self._limit_seconds):
+                await self._running.write_stdin(frames)
         except SandboxExecutionError:
             return  # it closed its end; that no answer comes tells the rest
 

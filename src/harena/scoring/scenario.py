@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, Wit
 
 from harena.core.models import MIB, Limits
 from harena.core.results import Reason, RunResult
-from harena.scoring.contracts import AnyContract, Contract, Files, RelativePath, Seconds, Strict, Text
+from harena.scoring.contracts import DEFINITION, AnyContract, Contract, Files, RelativePath, Seconds, Strict, Text
 
 DEFAULT_ENTRY = "solution.py"
 
@@ -92,7 +92,7 @@ class Expected(Strict):
         tuple[ReasonName, ...],
         BeforeValidator(_reasons),
         Field(strict=False),
-        WithJsonSchema({"anyOf": [{"$ref": "#/$defs/Reason"}, {"type": "array", "items": {"$ref": "#/$defs/Reason"}}]}),
+        WithJsonSchema({"anyOf": [{DEFINITION: "Reason"}, {"type": "array", "items": {DEFINITION: "Reason"}}]}),
     ] = ()
     """one reason, or a list of those that are right"""
     score: float | None = None

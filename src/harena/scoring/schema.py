@@ -1,16 +1,16 @@
 """The published JSON Schema of scenario files, made from the models; `docs/reference/scenario.schema.json` is its text.
 
-`python -m harena.scoring.schema` prints it.
+python -c "from harena.scoring.schema import schema_text; print(schema_text(), end='')"
 """
 
 from __future__ import annotations
 
 import copy
 import json
-import sys
 from typing import Any
 
 from harena.core.results import Reason
+from harena.scoring.contracts import DEFINITION
 from harena.scoring.load import OTHER_NAMES
 from harena.scoring.scenario import ScenarioFile
 
@@ -48,7 +48,7 @@ _VALUE: dict[str, Any] = {
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of a whole file: a mapping with `scenarios`, or a bare list of scenarios."""
-    schema = ScenarioFile.model_json_schema()
+    schema = _with_references(ScenarioFile.model_json_schema())
     definitions: dict[str, Any] = schema.pop("$defs")
     definitions["Value"] = _VALUE
     definitions["Reason"] = {"type": "string", "enum": [reason.value for reason in Reason]}
@@ -66,6 +66,14 @@ def json_schema() -> dict[str, Any]:
         ],
         "$defs": dict(sorted(definitions.items())),
     }
+
+
+def _with_references(part: Any) -> Any:
+    """The models name what is defined here, which pydantic does not know, by a mark of its own."""
+    if isinstance(part, dict):
+        rest = {key: _with_references(value) for key, value in part.items() if key != DEFINITION}
+        return {**rest, "$ref": f"#/$defs/{part[DEFINITION]}"} if DEFINITION in part else rest
+    return [_with_references(item) for item in part] if isinstance(part, list) else part
 
 
 def _allow_other_names(row: dict[str, Any]) -> None:
@@ -90,7 +98,3 @@ def _allow_other_names(row: dict[str, Any]) -> None:
 def schema_text() -> str:
     """As it is published."""
     return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
-
-
-if __name__ == "__main__":
-    sys.stdout.write(schema_text())

@@ -62,6 +62,10 @@ class BenchmarkRun(Record):
     trust: str
     reason: str
     detail: str
+    problem: str | None
+    """what siblings share"""
+    verdict_right: bool | None
+    """None where no verdict is known"""
 
 
 class Summary(Record):
@@ -101,21 +105,23 @@ _Events = StreamReader[BenchmarkEvent]
 async def _create(
     *,
     name: str,
-    scenarios: str | os.PathLike[str] | Iterable[Any],
+    scenarios: str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any],
     blueprint_id: str | None = None,
     config: Mapping[str, Any] | None = None,
 ) -> BenchmarkJob:
     """Check everything, then start a job.
 
-    `scenarios` is the path of a scenario file or the scenarios themselves; `blueprint_id` a blueprint's id or name;
+    `scenarios` is the path of a scenario file, its content, or a list of scenarios; `blueprint_id` a blueprint's id or name;
     `config` may hold concurrency, timeout_seconds, retry_attempts (after failures of the platform), attempts (samples
     per scenario) and require_trust. Raises ValidationError that lists every mistake, before anything runs.
     """
     if isinstance(scenarios, str | os.PathLike):
-        given: str | _Scenarios = os.fspath(scenarios)
-    elif isinstance(scenarios, Mapping) or not isinstance(scenarios, Iterable):
+        given: str | dict[str, Any] | _Scenarios = os.fspath(scenarios)
+    elif isinstance(scenarios, Mapping):
+        given = dict(scenarios)
+    elif not isinstance(scenarios, Iterable):
         raise ValidationError(
-            f"scenarios must be the path of a scenario file or a list of scenarios (got {type(scenarios).__name__})"
+            f"scenarios must be the path of a scenario file, its content or a list of scenarios (got {type(scenarios).__name__})"
         )
     else:
         given = [dict(entry) if isinstance(entry, Mapping) else entry for entry in scenarios]

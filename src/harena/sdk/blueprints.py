@@ -17,7 +17,7 @@ _Blueprints = list[Blueprint]
 async def _create(
     name: str,
     *,
-    image: str = "python:3.11",
+    image: str = "default",
     packages: Sequence[str] = (),
     files: Mapping[str, bytes | str] | None = None,
     env: Mapping[str, str] | None = None,

@@ -21,7 +21,8 @@ class SandboxDefaults:
     (runner_ids, network, volumes ...) are refused.
     """
 
-    container_image: str = "python:3.11"
+    container_image: str = "default"
+    """"default" is this host's Python; "python:3.11" names the same where the version matches"""
     blueprint: str | Blueprint | None = None
     command: str | None = None
     args: tuple[str, ...] = ()

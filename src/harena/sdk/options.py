@@ -34,7 +34,7 @@ class SandboxOptions(TypedDict, total=False):
     """Everything that a sandbox can be asked to be. None is the same as not given."""
 
     container_image: str | None
-    """name of the image; "python:3.11" unless the defaults say otherwise"""
+    """name of the image"""
     blueprint: str | Blueprint | None
     """a blueprint, its name or its id"""
     command: str | None

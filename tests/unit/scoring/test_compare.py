@@ -107,14 +107,14 @@ def test_a_prefix_of_the_output_never_passes(expected: str, cut: int) -> None:
     """Unless what is missing is white space at the end."""
     prefix = expected[:cut]
     for comparison in ("trimmed", "tokens", "numeric"):
-        right = compare_output(prefix.encode(), expected, comparison, Tolerance())  # type: ignore[arg-type]
+        right = compare_output(prefix.encode(), expected, comparison, Tolerance())
         assert right is (not expected[cut:].strip() and prefix.split() == expected.split())
 
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("1", 1.0), ("-.5e1", -5.0), ("+3.", 3.0), ("1e999", None), ("nan", None), ("inf", None), ("1_0", None), ("", None),
-     ("0x1", None), ("1 ", None), ("1" * 500, None), ("١", None)],
+    [("1", 1.0), ("-.5e1", -5.0), ("+3.", 3.0), ("1e999", None), ("nan", None), ("inf", None), ("1_0", None),
+     ("", None), ("0x1", None), ("1 ", None), ("1" * 500, None), ("\u0661", None)],
 )  # fmt: skip
 def test_only_plain_finite_numbers_are_numbers(text: str, number: float | None) -> None:
     """What Python's float() would take besides is refused."""

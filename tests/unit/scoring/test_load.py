@@ -162,8 +162,8 @@ def test_every_mistake_is_told_at_once_with_its_line(tmp_path: Path) -> None:
     assert found == [
         (3, "problems[0].scoring.checks"),
         (12, "scenarios[1].problem"),
-        (14, "scenarios[2].id"),
         (14, "scenarios[2].candidate"),
+        (14, "scenarios[2].id"),
         (16, "scenarios[2].canidate"),
         (21, "scenarios[3].limits.memory_mb"),
         (22, "scenarios[3].expected.reason"),
@@ -184,13 +184,21 @@ def test_every_mistake_is_told_at_once_with_its_line(tmp_path: Path) -> None:
         (changed(candidate={"files": {"../x": ""}}), "[0].candidate.files.../x", "relative path"),
         (changed(candidate={"files": {"/x": ""}}), "[0].candidate.files./x", "relative path"),
         (changed(candidate={"files": {"a.py": ""}}), "[0].candidate", "entry"),
-        (changed(candidate={"files": {"solution.py": "", "solution.py/b": ""}}), "[0].candidate.files", "cannot also hold"),
+        (
+            changed(candidate={"files": {"solution.py": "", "solution.py/b": ""}}),
+            "[0].candidate.files",
+            "cannot also hold",
+        ),
         (changed(solution="y"), "[0].solution", "another name"),
         (changed(scoring={"type": "vibes"}), "[0].scoring.type", "must be one of"),
         (changed(scoring={}), "[0].scoring.type", "is required"),
         (changed(scoring={**TESTS, "checks": [{"args": [1]}]}), "[0].scoring.checks[0]", "is required"),
         (changed(scoring={**TESTS, "checks": [{"expected": 1, "raises": "E"}]}), "[0].scoring.checks[0]", "either"),
-        (changed(scoring={**TESTS, "checks": [{"expected": {"$set": 1}}]}), "[0].scoring.checks[0].expected", "list of"),
+        (
+            changed(scoring={**TESTS, "checks": [{"expected": {"$set": 1}}]}),
+            "[0].scoring.checks[0].expected",
+            "list of",
+        ),
         (changed(scoring={**TESTS, "checks": [{"expected": 1, "weight": 0}]}), "[0].scoring", "at least one weight"),
         (changed(scoring={**TESTS, "entry_point": "f()"}), "[0].scoring.entry_point", "pattern"),
         (changed(scoring={**TESTS, "comparison": "close"}), "[0].scoring.comparison", "must be one of"),
@@ -262,7 +270,9 @@ def test_a_missing_file_is_a_mistake(tmp_path: Path) -> None:
 )
 def test_a_key_written_twice_is_a_mistake(tmp_path: Path, name: str, text: str, line: int) -> None:
     """The readers would silently take the last one."""
-    assert mistakes_of(written(tmp_path, name, text)) == [(line, "id", "written twice in one mapping; keep one of them")]
+    assert mistakes_of(written(tmp_path, name, text)) == [
+        (line, "id", "written twice in one mapping; keep one of them")
+    ]
 
 
 def test_aliases_cannot_blow_up(tmp_path: Path) -> None:
@@ -281,7 +291,13 @@ def test_many_rows_are_read_quickly_and_share_their_contract(tmp_path: Path) -> 
 
 
 def result(**fields: Any) -> RunResult:
-    given = {"score": 0.0, "passed": False, "validity": Validity.VALID, "trust": Trust.SEPARATE, "reason": Reason.TIMEOUT}
+    given = {
+        "score": 0.0,
+        "passed": False,
+        "validity": Validity.VALID,
+        "trust": Trust.SEPARATE,
+        "reason": Reason.TIMEOUT,
+    }
     return RunResult(scenario_id="a", **{**given, **fields})
 
 

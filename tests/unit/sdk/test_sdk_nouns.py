@@ -85,7 +85,7 @@ def test_a_job_as_in_the_guide(node: NodeControl) -> None:
 
 
 def test_scenarios_in_each_form(node: NodeControl) -> None:
-    """A path of either kind, or anything that can be iterated; a single mapping is a mistake."""
+    """A path of either kind, a file's content, or anything that can be iterated."""
     benchmark_jobs.create(name="a", scenarios=Path("x.yaml"))
     benchmark_jobs.create(name="b", scenarios="y.yaml")
     benchmark_jobs.create(name="c", scenarios=({"id": str(number)} for number in range(2)))
@@ -95,9 +95,10 @@ def test_scenarios_in_each_form(node: NodeControl) -> None:
         [{"id": "0"}, {"id": "1"}],
     ]
     assert "blueprint_id" not in node.opened[0].requests[0]
-    for bad in ({"id": "s"}, 3):
-        with pytest.raises(ValidationError, match="scenarios must be"):
-            benchmark_jobs.create(name="d", scenarios=bad)  # type: ignore[arg-type]
+    benchmark_jobs.create(name="d", scenarios={"problems": []})
+    assert node.opened[0].requests[3]["scenarios"] == {"problems": []}
+    with pytest.raises(ValidationError, match="scenarios must be"):
+        benchmark_jobs.create(name="d", scenarios=3)  # type: ignore[arg-type]
 
 
 def test_other_verbs_of_jobs(node: NodeControl) -> None:

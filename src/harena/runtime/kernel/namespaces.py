@@ -6,7 +6,7 @@ import ctypes
 import os
 import struct
 
-from harena.runtime.kernel.syscalls import CLONE3, StepError, check, libc, syscall
+from harena.runtime.kernel.syscalls import CLONE3, StepError, check, libc
 
 NEWTIME = 0x00000080
 NEWNS = 0x00020000
@@ -23,18 +23,23 @@ SIGCHLD = 17
 _CLONE_ARGS = struct.Struct("<8Q")  # flags pidfd child_tid parent_tid exit_signal stack stack_size tls
 
 
+_pidfd = ctypes.c_int(-1)
+_arguments = ctypes.create_string_buffer(_CLONE_ARGS.size)
+_arguments_size = ctypes.c_size_t(_CLONE_ARGS.size)
+_clone3 = ctypes.c_long(CLONE3)
+
+
 def clone(flags: int) -> tuple[int, int]:
     """Fork into new namespaces. Gives (pid, pidfd) in the parent and (0, -1) in the child.
 
     The calling process must have one thread only; the child goes on with the caller's Python state as it is, and
     none of Python's fork hooks run.
     """
-    pidfd = ctypes.c_int(-1)
-    arguments = ctypes.create_string_buffer(
-        _CLONE_ARGS.pack(flags | PIDFD, ctypes.addressof(pidfd), 0, 0, SIGCHLD, 0, 0, 0), _CLONE_ARGS.size
-    )
-    pid = syscall("clone3", CLONE3, arguments, ctypes.c_size_t(_CLONE_ARGS.size))
-    return (pid, pidfd.value) if pid else (0, -1)
+    _CLONE_ARGS.pack_into(_arguments, 0, flags | PIDFD, ctypes.addressof(_pidfd), 0, 0, SIGCHLD, 0, 0, 0)
+    pid = libc.syscall(_clone3, _arguments, _arguments_size)
+    if pid < 0:
+        raise StepError("clone3", ctypes.get_errno())
+    return pid, _pidfd.value if pid else -1
 
 
 def unshare(flags: int) -> None:

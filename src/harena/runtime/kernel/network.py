@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _socket
 import os
+import select
 import struct
 
 from harena.runtime.kernel import namespaces
@@ -27,13 +28,22 @@ class Recycled:
 
     def __init__(self) -> None:
         self._own = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-        self._busy: list[tuple[int, int, _socket.socket]] = []  # pidfd of the sandbox, namespace, socket in it
+        self._busy: dict[int, tuple[int, _socket.socket]] = {}  # pidfd of a sandbox: its namespace, a socket in it
         self._free: list[tuple[int, _socket.socket]] = []
+        self._ended = select.poll()
 
-    def take(self, poll: object) -> tuple[int, _socket.socket] | None:
-        """A namespace that is as good as new, or None. `poll` is a `select.poll` object to use."""
-        if not self._free:
-            self._collect(poll)
+    def take(self) -> tuple[int, _socket.socket] | None:
+        """A namespace that is as good as new, or None."""
+        if not self._free and self._busy:
+            for pidfd, _events in self._ended.poll(0):
+                self._ended.unregister(pidfd)
+                os.close(pidfd)
+                namespace, probe = self._busy.pop(pidfd)
+                if _untouched(probe):
+                    self._free.append((namespace, probe))
+                else:
+                    os.close(namespace)
+                    probe.close()
         return self._free.pop() if self._free else None
 
     def give(self, entry: tuple[int, _socket.socket] | None, pid: int, pidfd: int) -> bool:
@@ -44,7 +54,8 @@ class Recycled:
             entry = self._enter(pid)
             if entry is None:
                 return False
-        self._busy.append((pidfd, *entry))
+        self._busy[pidfd] = entry
+        self._ended.register(pidfd, select.POLLIN)
         return True
 
     def _enter(self, pid: int) -> tuple[int, _socket.socket] | None:
@@ -58,26 +69,6 @@ class Recycled:
         finally:
             namespaces.enter(self._own, namespaces.NEWNET)
         return namespace, probe
-
-    def _collect(self, poll: object) -> None:
-        """Look which sandboxes have ended."""
-        if not self._busy:
-            return
-        for pidfd, _namespace, _probe in self._busy:
-            poll.register(pidfd, 1)  # type: ignore[attr-defined]
-        ended = {descriptor for descriptor, _events in poll.poll(0)}  # type: ignore[attr-defined]
-        busy, self._busy = self._busy, []
-        for pidfd, namespace, probe in busy:
-            poll.unregister(pidfd)  # type: ignore[attr-defined]
-            if pidfd not in ended:
-                self._busy.append((pidfd, namespace, probe))
-                continue
-            os.close(pidfd)
-            if _untouched(probe):
-                self._free.append((namespace, probe))
-            else:
-                os.close(namespace)
-                probe.close()
 
 
 def _untouched(probe: _socket.socket) -> bool:

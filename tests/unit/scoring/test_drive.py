@@ -1,0 +1,124 @@
+"""The host's half of the conversation: frames in any pieces, and what an answer is worth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harena.core.output import OutputBuffer
+from harena.core.results import Reason
+from harena.scoring import codec, contracts
+from harena.scoring.codec import MalformedError
+from harena.scoring.drive import FrameReader, judge
+from harena.scoring.values import from_python
+
+CONTRACT = contracts.TestsContract.model_validate(
+    {
+        "type": "tests",
+        "entry_point": "f",
+        "checks": [{"expected": 3}, {"raises": "ValueError"}, {"expected": "secret", "hidden": True}],
+    }
+)
+PLAIN, RAISING, HIDDEN = CONTRACT.checks
+
+
+def filled(*chunks: bytes, limit_bytes: int = 10_000, closed: bool = True) -> OutputBuffer:
+    buffer = OutputBuffer(limit_bytes)
+    for chunk in chunks:
+        buffer.append(chunk)
+    if closed:
+        buffer.close()
+    return buffer
+
+
+def frame(body: bytes) -> bytes:
+    return b"%08x%b" % (len(body), body)
+
+
+@given(st.lists(st.binary(min_size=1, max_size=40), max_size=5), st.data())
+async def test_frames_arrive_whole_in_any_pieces(bodies: list[bytes], data: st.DataObject) -> None:
+    """However the pipe cuts them."""
+    stream = b"".join(map(frame, bodies))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=6)))
+    pieces = [stream[start:end] for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
+    reader = FrameReader(filled(*pieces))
+    assert [await reader.next() for _ in bodies] == bodies
+    assert reader.is_exhausted
+    assert await reader.next() is None
+
+
+async def test_a_read_that_was_given_up_goes_on_where_it_was() -> None:
+    """A frame whose second half comes after the time limit is still read as one frame."""
+    buffer = filled(frame(b"hello")[:11], closed=False)
+    reader = FrameReader(buffer)
+    with pytest.raises(TimeoutError):
+        await reader.next_within(0.0)
+    buffer.append(frame(b"hello")[11:] + frame(b"again"))
+    assert await reader.next_within(0.0) == b"hello"
+    assert not reader.is_exhausted
+    assert await reader.next_within(0.0) == b"again"
+
+
+@pytest.mark.parametrize(
+    "start", [b"00000000", b"-0000001", b"0x000001", b" 0000001", b"ffffffff", b"passed!!", b"\xff" * 8]
+)
+async def test_what_is_no_header_is_malformed(start: bytes) -> None:
+    """Eight hexadecimal digits, a length that can be."""
+    with pytest.raises(MalformedError):
+        await FrameReader(filled(start + b"x" * 100)).next()
+
+
+async def test_a_full_buffer_ends_the_stream() -> None:
+    """A frame that can never arrive whole is not waited for."""
+    reader = FrameReader(filled(frame(b"x" * 100), limit_bytes=50, closed=False))
+    assert await reader.next_within(5.0) is None
+    assert reader.is_full
+
+
+async def test_what_is_left_over_is_noticed() -> None:
+    """Bytes after the last answer, also those that were dropped."""
+    reader = FrameReader(filled(frame(b"v"), b"more"))
+    await reader.next()
+    assert not reader.is_exhausted
+
+
+def value(made: Any) -> bytes:
+    return codec.encode(from_python(made))
+
+
+@pytest.mark.parametrize(
+    ("check", "kind", "rest", "passed", "reason"),
+    [
+        (PLAIN, b"v", value(3), True, Reason.PASSED),
+        (PLAIN, b"v", value(3.0), False, Reason.WRONG_ANSWER),
+        (PLAIN, b"r", value((("KeyError",), "3")), False, Reason.EXCEPTION),
+        (PLAIN, b"r", value((("SystemExit", "BaseException"), "")), False, Reason.EXITED_EARLY),
+        (PLAIN, b"x", value("Counter"), False, Reason.BAD_VALUE),
+        (RAISING, b"r", value((("ValueError", "Exception"), "")), True, Reason.PASSED),
+        (RAISING, b"r", value((("UnicodeError", "ValueError"), "")), True, Reason.PASSED),
+        (RAISING, b"r", value((("KeyError", "LookupError"), "")), False, Reason.EXCEPTION),
+        (RAISING, b"v", value(None), False, Reason.WRONG_ANSWER),
+        (HIDDEN, b"v", value("public"), False, Reason.WRONG_ANSWER),
+    ],
+)
+def test_what_an_answer_is_worth(
+    check: contracts.Check, kind: bytes, rest: bytes, passed: bool, reason: Reason
+) -> None:
+    """Values against what was expected, exceptions against what had to be raised."""
+    outcome = judge(check, CONTRACT, kind, rest)
+    assert (outcome.passed, outcome.reason) == (passed, reason)
+    assert "secret" not in outcome.detail
+
+
+@pytest.mark.parametrize(
+    ("kind", "rest"),
+    [(b"p", b""), (b"", b""), (b"v", b""), (b"v", b"NN"), (b"r", value("x")), (b"r", value(((), ""))),
+     (b"r", value(((1,), ""))), (b"x", value(1)), (b"o", b"")],
+)  # fmt: skip
+def test_what_is_no_answer_is_malformed(kind: bytes, rest: bytes) -> None:
+    """There is no word for a verdict, and every answer has its form."""
+    with pytest.raises(MalformedError):
+        judge(PLAIN, CONTRACT, kind, rest)

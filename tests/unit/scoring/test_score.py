@@ -1,0 +1,203 @@
+"""The envelope: what is data, what is raised, and what has no score."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from harena.core.errors import PlatformError, SandboxUnavailableError, ValidationError
+from harena.core.models import MIB, ExecOutcome, ExecRequest, ExecResult, Limits, ResourceUsage, SandboxSpec
+from harena.core.output import OutputBuffer
+from harena.core.ports import Death, SandboxPort
+from harena.core.results import Reason, RunResult, Trust, Validity
+from harena.scoring import StarvedError, cancelled_result, infra_result, load_scenarios, score_scenario
+from harena.scoring.scenario import Scenario
+
+SPEC = SandboxSpec(limits=Limits(memory_bytes=512 * MIB, pids=99))
+TESTS = {"type": "tests", "entry_point": "f", "checks": [{"expected": 1}, {"expected": 2}]}
+STDIO = {"type": "stdio", "cases": [{"stdout": "1"}]}
+
+
+class ScriptedExec:
+    """An exec that has ended, or that ends when it is killed."""
+
+    def __init__(self, result: ExecResult | Exception) -> None:
+        self.stdout, self.stderr = OutputBuffer(1000), OutputBuffer(1000)
+        self.stdout.close()
+        self._result = result
+
+    async def wait(self) -> ExecResult:
+        if isinstance(self._result, Exception):
+            raise self._result
+        return self._result
+
+    def kill(self) -> None:
+        pass
+
+    async def write_stdin(self, data: bytes) -> None:
+        pass
+
+    def close_stdin(self) -> None:
+        pass
+
+
+class ScriptedSandbox:
+    """Ends every exec with the same result."""
+
+    id = "sb_scripted"
+
+    def __init__(self, result: ExecResult | Exception, death: Death | None = None) -> None:
+        self.result = result
+        self.death = death
+        self.requests: list[ExecRequest] = []
+        self.written: dict[str, bytes] = {}
+
+    async def exec(self, request: ExecRequest) -> ScriptedExec:
+        self.requests.append(request)
+        return ScriptedExec(self.result)
+
+    async def write_file(self, path: str, source: bytes) -> None:
+        self.written[path] = source
+
+    async def wait_dead(self) -> Death:
+        assert self.death is not None
+        return self.death
+
+
+class Scripted:
+    """A source of one sandbox, again and again."""
+
+    def __init__(self, sandbox: ScriptedSandbox) -> None:
+        self.made = sandbox
+        self.specs: list[SandboxSpec] = []
+
+    @asynccontextmanager
+    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
+        self.specs.append(spec)
+        yield self.made  # type: ignore[misc]
+
+
+def scenario(candidate: str = "def f(): return 1", scoring: Any = TESTS, **fields: Any) -> Scenario:
+    return load_scenarios([{"id": "s", "candidate": candidate, "scoring": scoring, **fields}]).scenarios[0]
+
+
+def exited(code: int, **fields: Any) -> ExecResult:
+    given: dict[str, Any] = {"outcome": ExecOutcome.EXITED, "stdout": b"", "stderr": b""}
+    return ExecResult(returncode=code, **{**given, **fields})
+
+
+async def scored(source: Scripted, what: Scenario, **fields: Any) -> RunResult:
+    return await score_scenario(what, sandboxes=source, base_spec=SPEC, timeout_seconds=9, **fields)
+
+
+async def test_an_empty_candidate_scores_0_and_runs_nothing() -> None:
+    """The floor that no forgery may rise above."""
+    source = Scripted(ScriptedSandbox(exited(0)))
+    result = await scored(source, scenario(" \n"), attempt=3)
+    assert (result.score, result.reason, result.attempt) == (0.0, Reason.EMPTY_CANDIDATE, 3)
+    assert (result.checks_planned, result.checks_run) == (2, 0)
+    assert not source.specs
+
+
+async def test_limits_of_the_scenario_replace_the_jobs() -> None:
+    """Those that it names; and the shorter of two time limits counts."""
+    source = Scripted(ScriptedSandbox(exited(0, stdout=b"1")))
+    limits = {"memory_mb": 64, "output_mb": 2, "timeout_seconds": 3}
+    result = await scored(source, scenario(scoring=STDIO, limits=limits))
+    assert result.score == 1.0
+    assert source.specs[0].limits == Limits(memory_bytes=64 * MIB, output_bytes=2 * MIB, pids=99)
+    assert source.made.requests[0].timeout_seconds == 3
+    await scored(source, scenario(scoring=STDIO, limits={"timeout_seconds": 300}))
+    assert source.made.requests[1].timeout_seconds == 9
+
+
+async def test_what_an_exec_used_is_in_the_envelope() -> None:
+    """Durations and processor time are added up, memory is the peak."""
+    used = exited(0, stdout=b"1", duration_seconds=0.5, usage=ResourceUsage(user_seconds=0.2, peak_memory_bytes=7))
+    cases = {"type": "stdio", "cases": [{"stdout": "1"}, {"stdout": "1"}]}
+    result = await scored(Scripted(ScriptedSandbox(used)), scenario(scoring=cases))
+    assert (result.duration_seconds, result.cpu_seconds, result.peak_memory_bytes) == (1.0, 0.4, 7)
+
+
+async def test_time_is_shared_by_all_cases() -> None:
+    """When the first cases have used it up, the rest does not run."""
+    slow = exited(0, stdout=b"1", duration_seconds=6.0)
+    cases = {"type": "stdio", "cases": [{"stdout": "1"}] * 3}
+    source = Scripted(ScriptedSandbox(slow))
+    result = await scored(source, scenario(scoring=cases))
+    assert (result.reason, result.checks_run, result.checks_planned) == (Reason.TIMEOUT, 2, 3)
+    assert [request.timeout_seconds for request in source.made.requests] == [9, 3]
+
+
+async def test_a_lost_sandbox_is_raised() -> None:
+    """The platform's failure is never a score."""
+    lost = ScriptedSandbox(SandboxUnavailableError("lost"), Death(by_request=False, detail="gone"))
+    for scoring in (TESTS, STDIO):
+        with pytest.raises(SandboxUnavailableError):
+            await scored(Scripted(lost), scenario(scoring=scoring))
+
+
+async def test_a_sandbox_that_died_of_memory_is_the_programs_doing() -> None:
+    """Its limit killed all of it: that is a result."""
+    killed = ScriptedSandbox(SandboxUnavailableError("lost"), Death(by_request=False, memory=True))
+    for scoring in (TESTS, STDIO):
+        result = await scored(Scripted(killed), scenario(scoring=scoring))
+        assert (result.score, result.reason, result.validity) == (0.0, Reason.MEMORY_LIMIT, Validity.VALID)
+
+
+async def test_an_interpreter_that_does_not_start_is_raised() -> None:
+    """Before the candidate's first line nothing can be its fault."""
+    with pytest.raises(PlatformError, match="cannot run `python`"):
+        await scored(Scripted(ScriptedSandbox(exited(127))), scenario())
+    silent = exited(-9, outcome=ExecOutcome.CANCELLED)
+    with pytest.raises(StarvedError):
+        await scored(Scripted(ScriptedSandbox(silent)), scenario())
+
+
+async def test_starvation_is_raised_and_slowness_is_not() -> None:
+    """The same time-out, with and without run delay."""
+    late: dict[str, Any] = {"outcome": ExecOutcome.TIMEOUT, "duration_seconds": 9.0}
+    with pytest.raises(StarvedError):
+        await scored(Scripted(ScriptedSandbox(exited(-9, run_delay_seconds=8.0, **late))), scenario(scoring=STDIO))
+    slow = await scored(Scripted(ScriptedSandbox(exited(-9, **late))), scenario(scoring=STDIO))
+    assert (slow.score, slow.reason) == (0.0, Reason.TIMEOUT)
+
+
+async def test_a_job_may_demand_separate_trust() -> None:
+    """Before anything runs."""
+    source = Scripted(ScriptedSandbox(exited(0)))
+    with pytest.raises(ValidationError, match="separate"):
+        await scored(source, scenario(scoring={"type": "command", "command": ["true"]}), require_trust=Trust.SEPARATE)
+    assert not source.specs
+    assert (await scored(source, scenario(scoring=STDIO), require_trust=Trust.SEPARATE)).trust is Trust.SEPARATE
+
+
+def test_after_the_last_retry_there_is_no_score() -> None:
+    """The platform's failure is told apart from starvation, and neither is 0."""
+    lost = infra_result(scenario(), PlatformError("no\nroom", step="create"), attempt=2, platform_retries=3)
+    assert (lost.score, lost.validity, lost.reason) == (None, Validity.INFRA, Reason.PLATFORM_ERROR)
+    assert (lost.attempt, lost.platform_retries, lost.detail) == (2, 3, "no room")
+    assert infra_result(scenario(), StarvedError("late")).reason is Reason.STARVED
+    stopped = cancelled_result(scenario())
+    assert (stopped.score, stopped.reason) == (None, Reason.CANCELLED)
+
+
+async def test_evidence_depends_on_contract_candidate_and_observations() -> None:
+    """And on nothing that varies between equal runs."""
+
+    async def evidence(stdout: bytes = b"1", seconds: float = 0.1, **fields: Any) -> str:
+        source = Scripted(ScriptedSandbox(exited(0, stdout=stdout, duration_seconds=seconds)))
+        return (await scored(source, scenario(**{"scoring": STDIO, **fields}))).evidence
+
+    reference = await evidence()
+    assert await evidence(seconds=0.9) == reference
+    others = [
+        await evidence(stdout=b"2"),
+        await evidence(candidate="print(1)"),
+        await evidence(scoring={**STDIO, "comparison": "tokens"}),
+        await evidence(problem={"files": {"a": "b"}}),
+    ]
+    assert len({reference, *others}) == 5
