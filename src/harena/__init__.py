@@ -15,6 +15,7 @@ from harena.sdk import transport as _transport
 
 if TYPE_CHECKING:
     from harena.alias_modules import install_aliases
+    from harena.checks import doctor, load_scenarios, scenario_schema
     from harena.core.errors import (
         AsyncFunctionError,
         FunctionError,
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
         SandboxStatus,
     )
     from harena.core.ports import Operations
-    from harena.node.scenario_files import load_scenarios, scenario_schema
     from harena.sdk import benchmark_jobs, blueprints
     from harena.sdk.defaults import SandboxDefaults
     from harena.sdk.functions import RemoteFunction
@@ -66,6 +66,7 @@ __version__ = "0.1.0"
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "harena.alias_modules": ("install_aliases",),
+    "harena.checks": ("doctor", "load_scenarios", "scenario_schema"),
     "harena.core.errors": (
         *("AsyncFunctionError", "FunctionError", "HarenaError", "HostUnsupportedError", "NotFoundError"),
         *("PlatformError", "SandboxCommandTimeoutError", "SandboxError", "SandboxExecutionError", "SandboxFailedError"),
@@ -77,7 +78,6 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("Blueprint", "ExecOutcome", "FileInfo", "Limits", "ProcessInfo", "ProcessResult", "ResourceUsage"),
         *("SandboxInfo", "SandboxStatus"),
     ),
-    "harena.node.scenario_files": ("load_scenarios", "scenario_schema"),
     "harena.sdk": ("benchmark_jobs", "blueprints"),
     "harena.sdk.defaults": ("SandboxDefaults",),
     "harena.sdk.functions": ("RemoteFunction",),

@@ -174,7 +174,7 @@ def test_a_robust_reward_tells_a_time_out_apart() -> None:
                 return "right" if result.returncode == 0 else "wrong"
         except SandboxTimeoutError:
             return "slow"
-        except Exception:
+        except Exception:  # noqa: BLE001 - as the guide has it: a reward function never raises
             return "broken"
 
     assert [robust_reward(code) for code in ("pass", "1/0", "while True: pass")] == ["right", "wrong", "slow"]
@@ -434,11 +434,9 @@ def test_a_benchmark_job() -> None:
     import runloop
 
     checks = [{"args": [2], "expected": 4}, {"args": [3], "expected": 9}]
-    contract = {"type": "tests", "comparison": "exact", "checks": checks}
+    contract = {"type": "tests", "entry_point": "f", "comparison": "exact", "checks": checks}
     candidates = {"right": "def f(n):\n    return n * n\n", "wrong": "def f(n):\n    return n + n\n"}
-    candidate_solutions = [
-        {"id": name, "entry_point": "f", "scoring": contract, "candidate": code} for name, code in candidates.items()
-    ]
+    candidate_solutions = [{"id": name, "scoring": contract, "candidate": code} for name, code in candidates.items()]
     runloop.blueprints.create("python-ml-training-env")
     blueprint = runloop.blueprints.get("python-ml-training-env")
     job = runloop.benchmark_jobs.create(
@@ -449,6 +447,8 @@ def test_a_benchmark_job() -> None:
     )
     results = runloop.benchmark_jobs.wait(job.id)
     reward_signals = [(r.scenario_id, r.score) for r in results.runs]
-    assert sorted(reward_signals) == [("right", 1.0), ("wrong", 0.5)] or dict(reward_signals)["wrong"] < 1.0
+    signals = dict(reward_signals)
+    assert (signals["right"], len(signals)) == (1.0, 2)
+    assert signals["wrong"] < 1.0
     assert {r.validity for r in results.runs} == {"valid"}
     assert runloop.benchmark_jobs.get(job.id).progress.done == 2

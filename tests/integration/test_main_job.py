@@ -199,6 +199,7 @@ def start_with_a_sleeper(home: Path) -> subprocess.Popen[str]:
         start_new_session=True,
     )
     assert process.stderr is not None
+    assert process.stderr.readline() == f"{JOB}: 2 runs, 2 at a time\n"
     assert f"{JOB}: 1/2" in process.stderr.readline()
     return process
 

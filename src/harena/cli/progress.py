@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TextIO
@@ -21,7 +21,6 @@ class Tally:
     passed: int = 0
     unscored: int = 0
     retries: int = 0
-    concurrency: int = 0
     slowest_seconds: float = 0.0
     slowest: str = ""
     seconds: float = 0.0
@@ -35,7 +34,7 @@ class Tally:
         self.seconds = (at - self._began).total_seconds()
         kind = event["kind"]
         if kind == "job_started":
-            self.total, self.concurrency = event["total"], event["effective_concurrency"]
+            self.total = event["total"]
         elif kind == "run_retried":
             self.retries += 1
         elif kind == "run_finished":
@@ -61,10 +60,20 @@ class Tally:
         return "  ".join(part for part in parts if part)
 
 
+def _opening(events: Iterable[Mapping[str, Any]], name: str, out: TextIO) -> Iterator[Mapping[str, Any]]:
+    """The events, with a line that says how many runs there are and how many the host allows at one time."""
+    for event in events:
+        if event["kind"] == "job_started":
+            out.write(f"{name}: {event['total']} runs, {event['effective_concurrency']} at a time\n")
+            out.flush()
+        yield event
+
+
 def follow(events: Iterable[Mapping[str, Any]], *, name: str, out: TextIO | None = None) -> Tally:
     """Show the events of a job until they end; what they add up to."""
     out = out or sys.stderr
-    return _bar(events, name, out) if out.isatty() else _lines(events, name, out)
+    show = _bar if out.isatty() else _lines
+    return show(_opening(events, name, out), name, out)
 
 
 def _lines(events: Iterable[Mapping[str, Any]], name: str, out: TextIO) -> Tally:

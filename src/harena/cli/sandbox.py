@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterable
+from concurrent.futures import CancelledError
 from typing import Annotated, Any, TextIO
 
 import typer
 
 from harena.cli import face
 from harena.cli.blueprint import pairs
+from harena.core.errors import HarenaError
 
 READ_BYTES = 64 * 1024
 TIMEOUT_EXIT = 124
@@ -37,37 +40,51 @@ def exec_command(
         process = sandbox.exec(
             command, env=dict(pairs(env, "--env")) or None, cwd=cwd, timeout_seconds=timeout, stdin=stdin
         )
-        copies = [
-            threading.Thread(target=_copy, args=(process.stdout, sys.stdout), daemon=True),
-            threading.Thread(target=_copy, args=(process.stderr, sys.stderr), daemon=True),
-        ]
-        for copy in copies:
-            copy.start()
+        copies = [_Copy(process, process.stdout, sys.stdout), _Copy(process, process.stderr, sys.stderr)]
         if stdin:  # not waited for: who reads a terminal cannot be interrupted
-            threading.Thread(target=_feed, args=(process.stdin, harena.HarenaError), daemon=True).start()
+            threading.Thread(target=_feed, args=(process.stdin,), daemon=True).start()
+        message = ""
         try:
-            returncode = process.result().returncode
+            code = process.result().returncode
         except harena.SandboxCommandTimeoutError as error:
-            returncode = TIMEOUT_EXIT
-            message = f"harena: {error}\n"
-        else:
-            message = ""
+            code, message = TIMEOUT_EXIT, f"harena: {error}\n"
+        except CancelledError:
+            code = -signal.SIGPIPE
         for copy in copies:
             copy.join()
     sys.stderr.write(message)
-    raise typer.Exit(returncode if returncode >= 0 else 128 - returncode)
+    raise typer.Exit(code if code >= 0 else 128 - code)
 
 
-def _copy(pieces: Iterable[str], out: TextIO) -> None:
-    for piece in pieces:
-        out.write(piece)
-        out.flush()
+class _Copy(threading.Thread):
+    """Passes one stream on as it comes. When nobody reads ours any more, the command is ended, as a pipe would."""
+
+    def __init__(self, process: Any, pieces: Iterable[str], out: TextIO) -> None:
+        super().__init__(daemon=True)
+        self._process = process
+        self._pieces = pieces
+        self._out = out
+        self.start()
+
+    def run(self) -> None:
+        try:
+            for piece in self._pieces:
+                self._out.write(piece)
+                self._out.flush()
+        except BrokenPipeError:
+            self._process.cancel()
+            # what is still buffered cannot go anywhere; Python would complain about it at its exit
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._out.fileno())
+            os.close(nowhere)
+        except HarenaError:
+            return  # the command could not be run, or not to its end: its result says so
 
 
-def _feed(stdin: Any, closed: type[Exception]) -> None:
+def _feed(stdin: Any) -> None:
     try:
         while data := os.read(sys.stdin.fileno(), READ_BYTES):
             stdin.write(data).result()
         stdin.close()
-    except closed:
+    except HarenaError:
         return  # the command has ended and reads no more; its exit code says the rest

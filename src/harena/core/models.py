@@ -135,7 +135,7 @@ class ExecOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceUsage:
-    """Of the exec's main process and the children that it waited for."""
+    """Of the exec's main process and the children that it waited for; of a killed exec, its whole tree."""
 
     user_seconds: float = 0.0
     system_seconds: float = 0.0

@@ -29,8 +29,8 @@ from harena.runtime import box_files, init
 from harena.runtime.execs import LinuxExec
 from harena.runtime.link import SpawnerLink
 
-_MESSAGE_BYTES = 1 << 17
-_INLINE_BYTES = 100_000
+_MESSAGE_BYTES = 1 << 12
+_INLINE_BYTES = 30_000  # what init reads at once, less what marshal adds
 _KILL_PATIENCE_SECONDS = 10.0
 
 
@@ -106,9 +106,10 @@ class LinuxSandbox:
         if number in self._execs and not self._dead.done():
             self._fail("init did not kill a command in time")
 
-    async def run_delay(self) -> float:
-        """Seconds for which a program in here was runnable and got no processor."""
-        return float(await self._link.ask("delay", self.number))
+    async def processor_time(self) -> tuple[float, float]:
+        """Of what runs in here now: (the longest wait of a runnable thread for a processor, processor time), seconds."""
+        waited, used = await self._link.ask("time", self.number)
+        return float(waited), float(used)
 
     async def was_out_of_memory(self) -> bool:
         """Whether the memory limit has killed something since the last time this was asked."""

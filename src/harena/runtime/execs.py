@@ -40,6 +40,7 @@ class LinuxExec:
         self._result: asyncio.Future[ExecResult] = self._loop.create_future()
         self._outcome: ExecOutcome | None = None
         self._run_delay = 0.0
+        self._processor_time = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._started = time.perf_counter()
         self._finishing: asyncio.Task[None] | None = None
@@ -163,29 +164,28 @@ class LinuxExec:
 
     def _deadline(self) -> None:
         self._timer = None
-        if self._outcome is None and not self._result.done():
-            self._outcome = ExecOutcome.TIMEOUT
-            task = self._loop.create_task(self._time_out())
-            self._finishing = task
-
-    async def _time_out(self) -> None:
-        # asked before the kill: afterwards there is nobody left whose waiting could be measured
-        self._run_delay = await self._sandbox.run_delay()
-        self._sandbox.request_kill(self.number)
+        self._end(ExecOutcome.TIMEOUT)
 
     def _end(self, outcome: ExecOutcome) -> None:
         if self._outcome is None and not self._result.done():
             self._outcome = outcome
-            self._sandbox.request_kill(self.number)
+            self._finishing = self._loop.create_task(self._measure_and_kill())
+
+    async def _measure_and_kill(self) -> None:
+        # asked before the kill: afterwards there is nobody left whose time could be measured
+        self._run_delay, self._processor_time = await self._sandbox.processor_time()
+        self._sandbox.request_kill(self.number)
 
     # -- its end -------------------------------------------------------------------------------------------------
 
     def exited(self, status: int, user: int, system: int, peak_kilobytes: int, warm: bool) -> None:
         """Init says that the main process has ended. All that it wrote lies in the pipes by now."""
         code = os.waitstatus_to_exitcode(status) if _is_end(status) else -signal.SIGKILL
+        user_seconds, system_seconds = user * _MICROSECONDS, system * _MICROSECONDS
         usage = ResourceUsage(
-            user_seconds=user * _MICROSECONDS,
-            system_seconds=system * _MICROSECONDS,
+            # of a killed tree the kernel reports only the main process; what was measured before the kill has it all
+            user_seconds=max(user_seconds, self._processor_time - system_seconds),
+            system_seconds=system_seconds,
             peak_memory_bytes=peak_kilobytes * 1024,
         )
         if code == -signal.SIGKILL and self._outcome is None:

@@ -39,7 +39,7 @@ EXITED = struct.Struct("<cIiQQQB")  # b"X", number, wait status, user us, system
 OPENED = struct.Struct("<cIiQI")  # b"O", number, errno, size, mode
 REPORT = struct.Struct("<iQQQB")
 
-_MESSAGE_BYTES = 1 << 18
+_MESSAGE_BYTES = 1 << 15
 _MAX_FDS = 4
 _TIOCSCTTY = 0x540E
 _DEFAULTED = (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD)

@@ -113,13 +113,14 @@ class SpawnerLink:
             self._schedule_flush()
 
     async def ask(self, what: str, number: int) -> Any:
-        """`delay` (seconds) or `oom` (kills so far) of a sandbox."""
+        """Of a sandbox: `time`, (longest wait for a processor, processor time) in seconds, or `oom`, kills so far."""
+        nothing = (0.0, 0.0) if what == "time" else 0
         if self.closed:
-            return 0
+            return nothing
         question = self.next_number()
         answer = self._answers[question] = self._loop.create_future()
         self._send((what, question, number))
-        return await answer
+        return await answer or nothing
 
     async def close(self) -> None:
         """End the spawner and with it everything that it made; returns when it has ended."""

@@ -13,7 +13,7 @@ by the end of its socket, and takes its sandboxes along, being pid 1 of the pid 
     ("create", [(s, t, settings, limits)...]) + channels    ("created", s, error or "")        one for each
     ("kill", [s...])                                        ("dead", s, oom kills)   whatever the reason
     ("drop", t)                                             ("template_dead", t)
-    ("delay", q, s) / ("oom", q, s)                         ("answer", q, value)
+    ("time", q, s) / ("oom", q, s)                          ("answer", q, value)
 """
 
 from __future__ import annotations
@@ -158,9 +158,9 @@ class Spawner:
         elif kind == "drop":
             if arguments[0] in self.templates:
                 pidfds.send_signal(self.templates[arguments[0]].pidfd, signal.SIGKILL)
-        elif kind == "delay":
+        elif kind == "time":
             sandbox = self.sandboxes.get(arguments[1])
-            self._say("answer", arguments[0], _run_delay(sandbox.pid) if sandbox else 0.0)
+            self._say("answer", arguments[0], _processor_time(sandbox.pid) if sandbox else (0.0, 0.0))
         elif kind == "oom":
             sandbox = self.sandboxes.get(arguments[1])
             self._say("answer", arguments[0], sandbox.group.oom_kills() if sandbox else 0)
@@ -365,17 +365,20 @@ def _resident_bytes(pid: int) -> int:
     return (resident - shared) * _PAGE_BYTES
 
 
-def _run_delay(pid: int) -> float:
-    """The longest time that one thread below `pid` was runnable and got no processor, in seconds."""
-    longest = 0.0
+def _processor_time(pid: int) -> tuple[float, float]:
+    """(the longest time that one thread below `pid` was runnable and got no processor, the processor time of all of
+    them together), in seconds."""
+    longest, used = 0.0, 0.0
     for below in _below(pid)[1:]:
         try:
             for task in os.listdir(f"/proc/{below}/task"):
                 with open(f"/proc/{below}/task/{task}/schedstat", encoding="ascii") as file:
-                    longest = max(longest, int(file.read().split()[1]) / 1e9)
+                    ran, waited = (int(word) / 1e9 for word in file.read().split()[:2])
+                longest = max(longest, waited)
+                used += ran
         except OSError:
             continue  # ended meanwhile
-    return longest
+    return longest, used
 
 
 def main() -> None:

@@ -18,11 +18,16 @@ import sys
 
 _LOADED = list(sys.modules)
 _STARTED = frozenset(_LOADED[: _LOADED.index("harena")] if "harena" in _LOADED else _LOADED)  # what came before us
+if sys.version_info >= (3, 13):
+    _STARTED -= {"linecache"}  # a start with -c loads it, another does not
 _START_CACHES = frozenset(sys.path_importer_cache) - {os.getcwd()}  # which `from __future__` has just looked into
 _START_MAIN = [name for name in sys.modules["__main__"].__dict__ if name[:2] == "__"]
 
-import _signal  # noqa: E402 (after the note above)
-import gc  # noqa: E402
+import gc  # noqa: E402 (after the note above)
+
+_START_COLLECTIONS = [generation["collections"] for generation in gc.get_stats()]
+
+import _signal  # noqa: E402
 import io  # noqa: E402
 
 TYPE_CHECKING = False
@@ -69,6 +74,7 @@ class Baseline:
     unbuffered = False
     thresholds = (700, 10, 10)
     main_loader: object = None
+    collections: list[int] = []
 
 
 class Plan:
@@ -90,6 +96,8 @@ class Plan:
         """variables that a start itself adds (C locale coercion, site hooks)"""
         self.main: dict[str, object] = {}
         self.baseline = Baseline()
+        self.collections: list[int] = []
+        """by the garbage collector, before the program ran"""
 
 
 _baseline: Baseline | None = None
@@ -187,6 +195,7 @@ def _note_interpreter(found: Baseline) -> None:
     found.streams = tuple((stream.encoding, stream.errors or "") for stream in (sys.stdin, sys.stdout, sys.stderr))
     found.unbuffered = bool(getattr(sys.stdout, "write_through", False))
     found.thresholds = gc.get_threshold()
+    found.collections = _START_COLLECTIONS
     found.main_loader = sys.modules["__main__"].__dict__.get("__loader__")
 
 
@@ -323,6 +332,7 @@ def become(plan: Plan) -> None:
     for name, hook in found.hooks.items():
         setattr(sys, name, hook)
     gc.freeze()  # what is here now need not be looked at when the program's own objects are collected
+    plan.collections = [generation["collections"] for generation in gc.get_stats()]
     plan.main = _fresh_main(found)
     sys.stdin = sys.__stdin__ = _stream(0, "<stdin>", found, plan.unbuffered)  # type: ignore[misc,assignment]
     sys.stdout = sys.__stdout__ = _stream(1, "<stdout>", found, plan.unbuffered)  # type: ignore[misc,assignment]

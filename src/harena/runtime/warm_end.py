@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from harena.runtime.warm import Plan
 
+_VERSION = sys.version_info[:2]  # a name of its own: newer checkers take what is below 3.11 for dead code
 _display: Any = sys.__excepthook__
 _display_unraisable: Any = sys.__unraisablehook__
 _ZIP_END = b"PK\x05\x06"
@@ -79,10 +80,10 @@ def launch(plan: Plan) -> NoReturn:
             screen.write("".join(report.parts))
         if plan.kind == "file":
             _complete_main(plan, name)
-        elif sys.version_info >= (3, 13):
+        elif _VERSION >= (3, 13):
             import linecache
 
-            linecache._register_code(code, source, name)  # type: ignore[attr-defined]
+            linecache._register_code(name, plan.target + "\n", name)  # type: ignore[attr-defined]
     _place_on_path(plan)
     _Program.plan = plan
     _Program.code = code
@@ -113,7 +114,7 @@ def _read(plan: Plan) -> tuple[bytes, str]:
         source = os.read(descriptor, size + 1)
         os.close(descriptor)
         name = plan.target
-        if name[:1] != "/" and sys.version_info >= (3, 9):
+        if name[:1] != "/" and _VERSION >= (3, 9):
             name = os.getcwd().rstrip("/") + "/" + (name[2:] if name[:2] == "./" else name)
     except OSError:
         start_really(plan)
@@ -198,7 +199,7 @@ class _RecursionBudget:
 
     def find(self) -> None:
         """Look for the counter and measure what running a program costs. Called once, in the template."""
-        if sys.version_info < (3, 11):
+        if _VERSION < (3, 11):
             return
         try:
             import ctypes
@@ -242,6 +243,7 @@ def _look(counter: Any) -> int:
 _budget = _RecursionBudget()
 _flush_c_streams: Any = None
 _unraisable_type: Any = None
+_NAMES = globals()  # a hidden function cannot ask for them
 _opcodes: list[int] = []
 
 
@@ -285,7 +287,7 @@ def _hide(function: Any) -> None:
     Since 3.11 the interpreter passes over a frame that has not come to its RESUME instruction: it is not complete
     yet. The frame of a function without that instruction never is.
     """
-    if sys.version_info < (3, 11):
+    if _VERSION < (3, 11):
         return
     if function is _probe:
         import opcode
@@ -320,7 +322,7 @@ def _end() -> NoReturn:
         for name in ("__file__", "__cached__"):  # so it is: atexit callbacks and threads no longer find them
             _Program.plan.main.pop(name, None)
     _finish_threads()
-    callbacks: Any = atexit if sys.version_info >= (3, 10) else sys.modules.get("atexit", atexit)
+    callbacks: Any = atexit if _VERSION >= (3, 10) else sys.modules.get("atexit", atexit)
     try:
         callbacks._run_exitfuncs()
     except BaseException:
@@ -345,7 +347,7 @@ def _report() -> tuple[int, bool]:
     if trace is not None and trace.tb_frame.f_code is _top_level.__code__:
         trace = trace.tb_next
     error.__traceback__ = trace
-    if sys.version_info >= (3, 12):
+    if _VERSION >= (3, 12):
         sys.last_exc = error
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
     status = _call_hook(error, trace)
@@ -415,7 +417,7 @@ def _finish_threads() -> None:
         error = caught
     else:
         return
-    if sys.version_info >= (3, 13):
+    if _VERSION >= (3, 13):
         _unraisable(error, None, "Exception ignored on threading shutdown %r" % threading)  # noqa: UP031
     else:
         _unraisable(error, threading, None)
@@ -423,7 +425,7 @@ def _finish_threads() -> None:
 
 def _unraisable(error: BaseException, where: object, message: str | None) -> None:
     trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_globals is globals():
+    while trace is not None and trace.tb_frame.f_globals is _NAMES:
         trace = trace.tb_next
     arguments = _unraisable_type((type(error), error, trace, message, where))
     try:
@@ -451,7 +453,9 @@ def _flush() -> bool:
         except BaseException as caught:
             error = caught
         flushed = False
-        if name == "stdout":
+        if name == "stdout" and _VERSION >= (3, 13):
+            _unraisable(error, None, "Exception ignored on flushing sys.stdout")
+        elif name == "stdout":
             _unraisable(error, stream, None)
     return flushed
 
@@ -465,15 +469,40 @@ def _flush_quietly() -> None:
             pass  # as the interpreter does
 
 
+def _was_collected() -> bool:
+    """Whether a real start would by now have looked through its modules for garbage.
+
+    This decides in which order the collector meets the program's objects, and so in which order `__del__` runs at the
+    end: where it has, as they were made; where not, as they are reached from the module, as they are here when the
+    module hangs on nothing but a new list. Ten collections of the youngest objects bring about one of the next kind.
+    """
+    before, then, now = _Program.plan.baseline.collections, _Program.plan.collections, collections()
+    return before[1] > 0 or now[1] + now[2] > then[1] + then[2] or before[0] + now[0] - then[0] > 10
+
+
+def collections() -> list[int]:
+    """How many collections there have been of each generation."""
+    return [generation["collections"] for generation in gc.get_stats()]
+
+
 def _drop_program() -> None:
     """Let go of all that only the program's own modules hold: files are flushed, `__del__` runs. What is left of the
     interpreter would tell nobody anything by going too."""
     sys.settrace(None)
     sys.setprofile(None)
+    found = _Program.plan.baseline
+    modules = [sys.modules.get("__main__")]
+    _Program.plan.main = {}
+    for name in [name for name in list(sys.modules) if name not in _Program.modules]:
+        origin = getattr(sys.modules[name], "__file__", None)
+        if isinstance(origin, str) and not origin.startswith(found.library_places):
+            modules.append(sys.modules.pop(name))
+    if not _was_collected():
+        sys.modules.pop("__main__", None)  # see _was_collected
+        modules = [*modules]
     if gc.isenabled():
         gc.collect()
     _forget_last_error()
-    found = _Program.plan.baseline
     for name in ("stdin", "stdout", "stderr"):
         try:
             setattr(sys, name, getattr(sys, "__" + name + "__", None))
@@ -484,11 +513,8 @@ def _drop_program() -> None:
     for number in range(1, _signal.NSIG):
         if callable(_signal.getsignal(number)):
             _signal.signal(number, _signal.SIG_DFL)
-    _Program.plan.main = {}
-    for name in ["__main__", *(name for name in list(sys.modules) if name not in _Program.modules)]:
-        origin = getattr(sys.modules.get(name), "__file__", None)
-        if name == "__main__" or (isinstance(origin, str) and not origin.startswith(found.library_places)):
-            sys.modules.pop(name, None)
+    del name, modules
+    sys.modules.pop("__main__", None)
     gc.callbacks.clear()
     gc.collect()
     for stream in (sys.stdout, sys.stderr):

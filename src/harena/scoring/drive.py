@@ -45,6 +45,7 @@ driver["main"]()
 """takes the driver from standard input: compiled where the interpreters are alike, else as source"""
 
 _MAX_FRAME_BYTES = codec.MAX_BYTES + 64
+_HEX_DIGITS = frozenset(b"0123456789abcdef")
 _LOOP_LATENESS_SECONDS = 0.05
 _LOAD_FAILURES = {
     b"s": Reason.SYNTAX_ERROR,
@@ -78,17 +79,14 @@ def _frame(body: bytes) -> bytes:
 
 
 def _frame_size(header: bytes) -> int:
-    try:
-        size = int(header, 16) if header.isalnum() else 0
-    except ValueError:
-        size = 0
+    size = int(header, 16) if _HEX_DIGITS.issuperset(header) else 0
     if not 0 < size <= _MAX_FRAME_BYTES:
         raise MalformedError(f"a frame begins with {header!r}")
     return size
 
 
 class FrameReader:
-    """Frames out of an exec's standard output, read once and forward. A read that was given up may be taken up again."""
+    """Frames out of an exec's standard output, read once and forward. A read that was given up can go on."""
 
     def __init__(self, buffer: OutputBuffer) -> None:
         self._buffer = buffer

@@ -111,7 +111,7 @@ async def _create(
 ) -> BenchmarkJob:
     """Check everything, then start a job.
 
-    `scenarios` is the path of a scenario file, its content, or a list of scenarios; `blueprint_id` a blueprint's id or name;
+    `scenarios` is the path of a scenario file, its content, or a list of scenarios; `blueprint_id` is an id or a name;
     `config` may hold concurrency, timeout_seconds, retry_attempts (after failures of the platform), attempts (samples
     per scenario) and require_trust. Raises ValidationError that lists every mistake, before anything runs.
     """
@@ -120,9 +120,8 @@ async def _create(
     elif isinstance(scenarios, Mapping):
         given = dict(scenarios)
     elif not isinstance(scenarios, Iterable):
-        raise ValidationError(
-            f"scenarios must be the path of a scenario file, its content or a list of scenarios (got {type(scenarios).__name__})"
-        )
+        wanted = "the path of a scenario file, its content or a list of scenarios"
+        raise ValidationError(f"scenarios must be {wanted} (got {type(scenarios).__name__})")
     else:
         given = [dict(entry) if isinstance(entry, Mapping) else entry for entry in scenarios]
     request: dict[str, Any] = {"name": name, "scenarios": given, "config": dict(config or {})}

@@ -4,6 +4,8 @@ import io
 import json
 import subprocess
 import sys
+from concurrent.futures import CancelledError
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 from fake_face import FakeJobs, Harena
 
 from harena.cli import face
-from harena.core.errors import ValidationError
+from harena.core.errors import NotFoundError, ValidationError
 from harena.core.models import Blueprint, Package
 
 
@@ -104,10 +106,11 @@ def test_blueprint_create(harena: Harena, monkeypatch: pytest.MonkeyPatch, capsy
 class FakeSandbox:
     """A sandbox whose commands do what the test says."""
 
-    def __init__(self, returncode: int | Exception) -> None:
+    def __init__(self, returncode: int | BaseException) -> None:
         self.returncode = returncode
         self.asked: dict[str, Any] = {}
         self.closed = False
+        self.cancelled = False
 
     def __enter__(self) -> "FakeSandbox":
         return self
@@ -123,11 +126,16 @@ class FakeSandbox:
         self.asked["command"], self.asked["options"] = command, options
 
         def result() -> Any:
-            if isinstance(self.returncode, Exception):
+            if isinstance(self.returncode, BaseException):
                 raise self.returncode
             return SimpleNamespace(returncode=self.returncode)
 
-        return SimpleNamespace(stdout=iter(["out ", "put"]), stderr=iter(["wrong"]), stdin=None, result=result)
+        def cancel() -> None:
+            self.cancelled = True
+
+        return SimpleNamespace(
+            stdout=iter(["out ", "put"]), stderr=iter(["wrong"]), stdin=None, result=result, cancel=cancel
+        )
 
 
 class TimedOutError(Exception):
@@ -144,7 +152,7 @@ def test_exec_passes_everything_through(
 ) -> None:
     """Words after -- are the command's own; output and exit code come through; the sandbox is gone afterwards."""
     sandbox = FakeSandbox(returncode)
-    faced(monkeypatch, Sandbox=sandbox, SandboxCommandTimeoutError=TimedOutError, HarenaError=ValueError)
+    faced(monkeypatch, Sandbox=sandbox, SandboxCommandTimeoutError=TimedOutError)
     assert harena("exec", "--blueprint", "env", "--timeout", "5", "--", "python", "-c", "--version") == code
     said = capsys.readouterr()
     assert said.out == "out put"
@@ -153,6 +161,34 @@ def test_exec_passes_everything_through(
     assert sandbox.asked["sandbox"] == {"blueprint": "env"}
     assert sandbox.asked["options"]["timeout_seconds"] == 5.0
     assert sandbox.closed
+
+
+def test_exec_into_a_reader_that_goes(
+    harena: Harena, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`harena exec -- yes | head -1`: the command is ended, and there is no traceback."""
+
+    class Gone(io.TextIOWrapper):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError(32, "gone")
+
+    sandbox = FakeSandbox(CancelledError())
+    faced(monkeypatch, Sandbox=sandbox, SandboxCommandTimeoutError=TimedOutError)
+    with Gone((tmp_path / "out").open("wb")) as gone:
+        monkeypatch.setattr(sys, "stdout", gone)
+        assert harena("exec", "--", "yes") == 141
+    assert sandbox.cancelled
+    assert capsys.readouterr().err == "wrong"
+
+
+def test_exec_that_cannot_start(
+    harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A sandbox that cannot be made is one message, and its streams say nothing more."""
+    sandbox = FakeSandbox(NotFoundError("no image"))
+    faced(monkeypatch, Sandbox=sandbox, SandboxCommandTimeoutError=TimedOutError)
+    assert harena("exec", "--", "ls") == 2
+    assert capsys.readouterr().err.endswith("harena: no image\n")
 
 
 def test_broken_pipe_is_quiet(jobs: FakeJobs, harena: Harena, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,16 +48,17 @@ def test_plain_lines_are_few() -> None:
     out = io.StringIO()
     follow(events(100), name="job", out=out)
     lines = out.getvalue().splitlines()
-    assert len(lines) == 10
-    assert lines[0].startswith("job: 10/100")
+    assert len(lines) == 11
+    assert lines[0] == "job: 100 runs, 8 at a time"
+    assert lines[1].startswith("job: 10/100")
     assert lines[-1].startswith("job: 100/100")
 
 
 def test_every_run_of_a_small_job_is_a_line() -> None:
-    """Three runs are three lines."""
+    """Three runs are three lines, after the first."""
     out = io.StringIO()
     follow(events(3), name="job", out=out)
-    assert len(out.getvalue().splitlines()) == 3
+    assert len(out.getvalue().splitlines()) == 4
 
 
 def test_a_terminal_gets_a_bar() -> None:

@@ -28,6 +28,7 @@ from harena.core.models import (
     SandboxStatus,
 )
 from harena.core.output import OutputBuffer
+from harena.sdk import portal
 
 
 class FakeExec:
@@ -373,3 +374,27 @@ PROGRAMS: dict[str, Callable[[FakeExec], Awaitable[int]]] = {
     "/bin/sh": _echo,
     "/bin/bash": _cat,
 }
+
+
+class NodeControl:
+    """The fake node, and the way to do something to it on the sdk's loop."""
+
+    def __init__(self) -> None:
+        self.opened: list[FakeNode] = []
+        self.open_errors: list[BaseException] = []
+
+    async def open(self) -> FakeNode:
+        """The transport's factory."""
+        if self.open_errors:
+            raise self.open_errors.pop(0)
+        self.opened.append(FakeNode())
+        return self.opened[-1]
+
+    def do(self, action: Callable[[FakeNode], Any]) -> Any:
+        """Call `action(node)` on the sdk's loop and return what it returns."""
+
+        async def act() -> Any:
+            node = await portal.current_portal().operations()
+            return action(node)
+
+        return portal.current_portal().submit(act).result(10)

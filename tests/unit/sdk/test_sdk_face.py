@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator
 
 import pytest
-from conftest import NodeControl
+from sdk_fake_node import NodeControl
 
 import harena
 from harena import alias_modules
@@ -61,6 +61,14 @@ def test_an_address_of_a_server_is_not_ignored(node: NodeControl, monkeypatch: p
     transport.set_factory(harena._open_node)
     with pytest.raises(ValidationError, match="HARENA_BASE_URL"):
         harena.Sandbox.run().wait()
+
+
+def test_scenario_files_and_the_host_are_checked_without_a_node() -> None:
+    """What the command line shows: findings, mistakes with their places, and the schema."""
+    assert {"name", "ok", "detail", "fix"} <= set(dir(harena.doctor()[0]))
+    with pytest.raises(ValidationError, match="nothing was run"):
+        harena.load_scenarios([{"id": 3}])
+    assert "$defs" in harena.scenario_schema()
 
 
 @pytest.mark.usefixtures("no_aliases")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import NodeControl
+from sdk_fake_node import NodeControl
 
 from harena import Sandbox
 from harena.core.errors import SandboxFileError, SandboxRequestTimeoutError, SandboxValidationError

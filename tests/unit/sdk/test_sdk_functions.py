@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import NodeControl
+from sdk_fake_node import NodeControl
 
 from harena import SandboxStatus, Session
 from harena.core.errors import (

@@ -6,7 +6,7 @@ import pickle
 from pathlib import Path
 
 import pytest
-from conftest import NodeControl
+from sdk_fake_node import NodeControl
 
 from harena import Blueprint, benchmark_jobs, blueprints
 from harena.core.errors import NotFoundError, SandboxTimeoutError, ValidationError

@@ -8,9 +8,9 @@ import pickle
 from typing import Any
 
 import pytest
-from conftest import NodeControl
 from hypothesis import given
 from hypothesis import strategies as st
+from sdk_fake_node import NodeControl
 
 from harena import Limits, ResourceOptions, Sandbox, SandboxDefaults, Session
 from harena.core.errors import SandboxValidationError

@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from conftest import NodeControl
+from sdk_fake_node import NodeControl
 
 import harena
 from harena import Sandbox, Session

@@ -7,7 +7,7 @@ import concurrent.futures
 from typing import Any
 
 import pytest
-from conftest import NodeControl
+from sdk_fake_node import NodeControl
 
 from harena import ExecOutcome, Sandbox
 from harena.core.errors import (

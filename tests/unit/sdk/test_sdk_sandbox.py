@@ -8,7 +8,7 @@ import threading
 from datetime import UTC, datetime
 
 import pytest
-from conftest import NodeControl
+from sdk_fake_node import NodeControl
 
 import harena
 from harena import Sandbox, SandboxDefaults, SandboxStatus

@@ -8,7 +8,7 @@ import types
 from typing import Any
 
 import pytest
-from conftest import NodeControl
+from sdk_fake_node import NodeControl
 
 import harena
 from harena import Sandbox, SandboxDefaults, SandboxStatus, Session
@@ -90,9 +90,9 @@ def test_a_sessions_sandbox_that_nothing_can_reach_ends_by_itself(node: NodeCont
     process = session.sandbox().exec(["cat"], stdin=True)
     process_output = process.stdout
     assert process.stdin is not None
+    process.stdin.write("x").result()
     gc.collect()
     assert _statuses(node) == [SandboxStatus.RUNNING]
-    process.stdin.write("x")
     process.stdin.close()
     assert "".join(process_output) == "x"
     process.result()

@@ -8,7 +8,7 @@ from collections import defaultdict
 from typing import Any
 
 import pytest
-from conftest import NodeControl
+from sdk_fake_node import NodeControl
 
 import harena
 from harena import Sandbox

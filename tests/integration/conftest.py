@@ -1,0 +1,108 @@
+"""The leak check: after every test here nothing of a node may be left on this machine.
+
+A node that belongs to one test is gone after it; one that a module's or session's fixture keeps is looked at when that
+module has ended. What "nothing" means is in `harena.testing.footprint`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from harena.runtime.linux import LinuxRuntime
+from harena.runtime.link import SpawnerLink
+from harena.testing.footprint import Footprint, descendants, spawners, wait_nothing_below
+
+_PR_SET_CHILD_SUBREAPER = 36
+END_SECONDS = 30.0
+_owners: set[int] = set()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _note_spawners() -> Iterator[None]:
+    """Remember every spawner that was started from here: its cgroup directories bear its pid."""
+    start = SpawnerLink.start
+
+    async def start_and_note(link: SpawnerLink) -> None:
+        try:
+            await start(link)
+        finally:
+            if link._process is not None:
+                _owners.add(link._process.pid)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SpawnerLink, "start", start_and_note)
+        yield
+
+
+def _close_the_sdk() -> None:
+    """The sdk keeps one node for the whole process."""
+    portal = sys.modules.get("harena.sdk.portal")
+    if portal is not None:
+        portal.shutdown()
+
+
+def leaks(before: Footprint) -> list[str]:
+    """What is there and was not there before. Those processes that are about to end are waited for."""
+    wait_nothing_below(os.getpid(), END_SECONDS, spare=list(before.below))
+    gc.collect()
+    return Footprint.take(owners=_owners).beyond(before)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _module_leaves_nothing(_note_spawners: None) -> Iterator[None]:
+    """Nothing is left when the module's own fixtures have ended."""
+    before = Footprint.take()
+    yield
+    _close_the_sdk()
+    assert leaks(before) == []
+
+
+@pytest.fixture(autouse=True)
+def _test_leaves_nothing(_module_leaves_nothing: None) -> Iterator[None]:
+    """Nothing is left of a node that this test has opened itself; a node of a wider fixture is the module's business."""
+    shared = spawners(os.getpid())
+    before = Footprint.take()
+    yield
+    if not shared and not spawners(os.getpid()):
+        assert leaks(before) == []
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A harena home and a TMPDIR of this test's own. In the end both hold what a node may leave: an empty directory."""
+    place, temporary = tmp_path / "home", tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setenv("HARENA_HOME", str(place))
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    yield place
+    left = [path.relative_to(tmp_path) for path in (*place.rglob("*"), *temporary.rglob("*"))]
+    assert set(map(str, left)) <= {"home/empty"}
+
+
+@pytest_asyncio.fixture
+async def runtime(home: Path) -> AsyncIterator[LinuxRuntime]:
+    """A node's runtime for one test, closed after it."""
+    runtime = LinuxRuntime()
+    await runtime.start()
+    yield runtime
+    await runtime.close()
+
+
+@pytest.fixture
+def adopting() -> Iterator[None]:
+    """Orphans below this process come to it, not to pid 1: nothing that a killed client leaves can be missed."""
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    assert prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    yield
+    assert prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) == 0
+    for entry in descendants(os.getpid(), zombies=True):
+        if entry.state == "Z" and entry.parent == os.getpid():
+            os.waitpid(entry.pid, 0)
