@@ -10,7 +10,7 @@ import ctypes
 import gc
 import os
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -96,13 +96,22 @@ async def runtime(home: Path) -> AsyncIterator[LinuxRuntime]:
     await runtime.close()
 
 
-@pytest.fixture
-def adopting() -> Iterator[None]:
-    """Orphans below this process come to it, not to pid 1: nothing that a killed client leaves can be missed."""
-    prctl = ctypes.CDLL(None, use_errno=True).prctl
-    assert prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
-    yield
-    assert prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) == 0
+def reap_orphans() -> None:
+    """Collect those who have died here as orphans."""
     for entry in descendants(os.getpid(), zombies=True):
         if entry.state == "Z" and entry.parent == os.getpid():
             os.waitpid(entry.pid, 0)
+
+
+@pytest.fixture
+def adopting() -> Iterator[Callable[[], None]]:
+    """Orphans below this process come to it, not to pid 1: nothing that a killed client leaves can be missed.
+
+    Gives a function that collects the dead ones, as pid 1 would.
+    """
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    assert prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    yield reap_orphans
+    assert prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) == 0
+    wait_nothing_below(os.getpid(), END_SECONDS)
+    reap_orphans()

@@ -15,7 +15,7 @@ import pytest
 
 from harena.core.errors import PlatformError, SandboxNotRunningError, SandboxTerminatedError, SandboxUnavailableError
 from harena.core.models import ExecOutcome, ExecRequest, Limits, SandboxSpec
-from harena.core.ports import RunningExec, SandboxPort
+from harena.core.ports import Death, SandboxPort
 from harena.runtime.linux import LinuxRuntime
 from harena.testing.conformance_base import run, run_python
 from harena.testing.footprint import (
@@ -132,9 +132,9 @@ def test_killed_client_leaves_nothing(seed: int) -> None:
     assert inhabited(held) == set()
 
 
-@pytest.mark.usefixtures("home", "adopting")
+@pytest.mark.usefixtures("home")
 @pytest.mark.parametrize("stopped", ["client", "spawner"])
-def test_killed_together_leaves_nothing(stopped: str) -> None:
+def test_killed_together_leaves_nothing(stopped: str, adopting: Callable[[], None]) -> None:
     """Client and spawner killed while one of them is stopped and can tidy nothing up: the kernel ends the rest, and
     the next node removes the cgroup directories."""
     with client() as process:
@@ -145,6 +145,7 @@ def test_killed_together_leaves_nothing(stopped: str) -> None:
             os.kill(pid, signal.SIGKILL)
         process.wait()
         assert wait_nothing_below(os.getpid(), PATIENCE) == []
+    adopting()
     with client() as process:
         read_steps(process, 0)
         assert cgroup_directories(owners) == []
@@ -172,27 +173,34 @@ class Life:
     def __init__(self, runtime: LinuxRuntime) -> None:
         self.runtime = runtime
         self.kept: list[SandboxPort] = []
-        self.running: list[RunningExec] = []
-        self.pending: list[asyncio.Task[object]] = []
+        self.waits: list[asyncio.Task[object]] = []
+        self.writes: list[asyncio.Task[object]] = []
+        self.deaths: list[asyncio.Task[Death]] = []
+        self.lives: list[asyncio.Task[object]] = []
         self.steps = 0
         self._next_step: list[asyncio.Future[None]] = []
 
-    async def set_up(self) -> None:
-        """Six sandboxes with a running program each; waits, a long input and a file are under way in each."""
-        self.kept = list(await asyncio.gather(*(self.runtime.create(SandboxSpec()) for _ in range(6))))
-        for sandbox in self.kept:
-            running = await sandbox.exec(ExecRequest(argv=("sh", "-c", "echo up; sleep 3600"), stdin_stream=True))
-            await running.stdout.next_chunk(0)
-            self.running.append(running)
-            self._begin(running.wait())
-            self._begin(running.write_stdin(bytes(1 << 20)))  # nobody reads it
-            self._begin(sandbox.wait_dead())
-            self._begin(sandbox.extract_archive("/data", _endless_archive()))
-        for _ in range(6):
-            self._begin(self._live())
+    async def set_up(self, kept: int = 5, lives: int = 5) -> None:
+        """Hold sandboxes with a running program each, and create, use and destroy others all the time."""
+        self.kept = list(await asyncio.gather(*(self.runtime.create(SandboxSpec()) for _ in range(kept))))
+        for number, sandbox in enumerate(self.kept):
+            code = "echo up; setsid sleep 3600 & sleep 3600"
+            running = await sandbox.exec(
+                ExecRequest(argv=("sh", "-c", code, f"kept-{os.getpid()}-{number}"), stdin_stream=True)
+            )
+            assert await running.stdout.next_chunk(0) == b"up\n"
+            self.waits.append(asyncio.ensure_future(running.wait()))
+            self.writes.append(asyncio.ensure_future(running.write_stdin(bytes(1 << 20))))  # nobody reads it
+            self.deaths.append(asyncio.ensure_future(sandbox.wait_dead()))
+        self.lives = [asyncio.ensure_future(self._live()) for _ in range(lives)]
 
-    def _begin(self, work: Awaitable[object]) -> None:
-        self.pending.append(asyncio.ensure_future(work))
+    def init_of(self, number: int) -> int:
+        """The init of a kept sandbox, as a pid of ours."""
+        marker = f"kept-{os.getpid()}-{number}"
+        below = {entry.pid: entry.parent for entry in descendants(os.getpid())}
+        found = {parent for pid, parent in below.items() if command_line(pid).endswith(marker)}
+        assert len(found) == 1
+        return found.pop()
 
     async def _live(self) -> None:
         while True:
@@ -200,11 +208,12 @@ class Life:
             self._step()
             running = await sandbox.exec(ExecRequest(argv=("sh", "-c", "sleep 3600 & cat"), stdin=bytes(200_000)))
             self._step()
-            await running.wait()
+            result = await running.wait()
+            assert (result.outcome, result.stdout) == (ExecOutcome.EXITED, bytes(200_000))
             self._step()
             await sandbox.write_file("/data/file", bytes(100_000))
             self._step()
-            await sandbox.list_dir("/data")
+            assert [entry.name for entry in await sandbox.list_dir("/data")] == ["file"]
             self._step()
             await sandbox.destroy()
             self._step()
@@ -216,21 +225,27 @@ class Life:
             future.set_result(None)
 
     async def reach(self, steps: int) -> None:
-        """Returns at exactly this step."""
+        """Returns when the lives have gone through so many steps together."""
         while self.steps < steps:
             future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._next_step.append(future)
             await future
 
-    async def ends(self) -> list[object]:
-        """What becomes of everything that was under way."""
-        async with asyncio.timeout(PATIENCE):
-            return await asyncio.gather(*self.pending, return_exceptions=True)
+    async def end_lives(self) -> None:
+        """No new lives; what was under way in them is cancelled."""
+        for task in self.lives:
+            task.cancel()
+        await asyncio.wait(self.lives)
 
 
-async def _endless_archive() -> AsyncIterator[bytes]:
-    await asyncio.get_running_loop().create_future()
-    yield b""
+async def errors_of(tasks: list[asyncio.Task[object]]) -> list[str]:
+    """Of each task the class of its error; or its result, which there should not be. A hang is a TimeoutError."""
+    async with asyncio.timeout(PATIENCE):
+        ends = await asyncio.gather(*tasks, return_exceptions=True)
+    return [
+        "lost" if isinstance(end, SandboxUnavailableError | PlatformError) else repr(end)  #
+        for end in ends
+    ]
 
 
 async def works(runtime: LinuxRuntime) -> bool:
@@ -240,3 +255,257 @@ async def works(runtime: LinuxRuntime) -> bool:
         result = await run(sandbox, "echo", "again")
         await sandbox.destroy()
     return result.stdout == b"again\n"
+
+
+async def below_ended(pids: list[int]) -> list[int]:
+    """Wait for processes without holding up the event loop. Gives those that still run."""
+    return await asyncio.to_thread(wait_ended, pids, PATIENCE)
+
+
+@pytest.mark.usefixtures("adopting")
+@pytest.mark.parametrize("victim", ["spawner", "template"])
+@pytest.mark.parametrize("seed", range(5))
+async def test_killed_spawner_or_template(runtime: LinuxRuntime, victim: str, seed: int) -> None:
+    """kill -9 of the spawner or a template at any moment: all that was under way ends with a clear error, nothing of
+    it runs on, the next sandbox works, and the cgroup directories are gone by then."""
+    life = Life(runtime)
+    await life.set_up()
+    await life.reach(random_of(victim, seed).choice([0, 1, 2, 3, 4, 5, 6, 11, 29, 120]))
+    parts = parts_of(os.getpid())
+    below = [entry.pid for entry in descendants(os.getpid()) if victim == "spawner" or entry.pid not in parts["spawner"]]
+    os.kill(parts[victim][0], signal.SIGKILL)
+    assert await errors_of(life.waits) == ["lost"] * len(life.waits)
+    deaths = await asyncio.gather(*life.deaths)
+    assert {death.by_request for death in deaths} == {False}
+    assert await works(runtime)
+    if victim == "spawner":
+        assert await errors_of(life.lives) == ["lost"] * len(life.lives)
+        assert cgroup_directories(parts["spawner"]) == []
+    else:
+        assert set(await errors_of([task for task in life.lives if task.done()])) <= {"lost"}
+        assert spawners(os.getpid()) == parts["spawner"]
+        await life.end_lives()
+    await asyncio.wait(life.writes)
+    assert {type(task.exception()).__name__ for task in life.writes} <= {
+        "SandboxExecutionError",
+        "SandboxUnavailableError",
+    }
+    assert await below_ended(below) == []
+    for sandbox in life.kept:
+        with pytest.raises(SandboxUnavailableError):
+            await sandbox.exec(ExecRequest(argv=("true",)))
+        with pytest.raises(SandboxUnavailableError):
+            await sandbox.read_file("/etc/hosts")
+        await sandbox.destroy()
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_killed_init(runtime: LinuxRuntime, seed: int) -> None:
+    """kill -9 of one init: its sandbox is lost, with a clear error; its neighbours notice nothing."""
+    life = Life(runtime)
+    await life.set_up()
+    choice = random_of("init", seed)
+    await life.reach(choice.randrange(60))
+    number = choice.randrange(len(life.kept))
+    init = life.init_of(number)
+    below = [init, *(entry.pid for entry in descendants(init))]
+    assert len(below) >= 4
+    os.kill(init, signal.SIGKILL)
+    assert await errors_of([life.waits[number]]) == ["lost"]
+    assert not (await life.deaths[number]).by_request
+    assert await below_ended(below) == []
+    await life.reach(life.steps + 30)
+    assert [task.done() for task in (*life.waits, *life.lives)].count(True) == 1
+    for other, sandbox in enumerate(life.kept):
+        if other != number:
+            assert (await run(sandbox, "echo", "here")).stdout == b"here\n"
+    await life.end_lives()
+    assert await works(runtime)
+    await runtime.close()
+    ends = await asyncio.gather(*life.waits, *life.writes, return_exceptions=True)
+    assert sum(isinstance(end, SandboxTerminatedError) for end in ends) == len(life.kept) - 1
+
+
+async def test_killed_inits_everywhere(runtime: LinuxRuntime) -> None:
+    """Every init killed at once, those that wait in the pool too: nobody is ever given a dead sandbox."""
+    life = Life(runtime)
+    await life.set_up(kept=3, lives=3)
+    await life.reach(40)
+    await life.end_lives()
+    for pid in parts_of(os.getpid())["init"]:
+        os.kill(pid, signal.SIGKILL)
+    assert await errors_of(life.waits) == ["lost"] * 3
+    assert [await works(runtime) for _ in range(12)] == [True] * 12
+
+
+@pytest.mark.parametrize("operation", ["list_dir", "create_archive", "extract_archive", "processes", "read_file"])
+async def test_file_operation_of_a_lost_sandbox(runtime: LinuxRuntime, operation: str) -> None:
+    """A file operation that is under way when the sandbox is lost ends as lost: not as a file's fault, and not never.
+
+    Init is stopped, so that the operation cannot get an answer before the kill.
+    """
+    sandbox = await runtime.create(SandboxSpec())
+    marker = f"marker-{os.getpid()}"
+    await sandbox.exec(ExecRequest(argv=("sh", "-c", "sleep 3600; true", marker)))
+    await run(sandbox, "true")
+    init = next(
+        entry.parent for entry in descendants(os.getpid()) if command_line(entry.pid).endswith(marker)
+    )
+    os.kill(init, signal.SIGSTOP)
+
+    async def nothing_yet() -> AsyncIterator[bytes]:
+        await asyncio.get_running_loop().create_future()
+        yield b""
+
+    async def read_archive() -> list[bytes]:
+        return [chunk async for chunk in sandbox.create_archive("/data")]
+
+    operations: dict[str, Callable[[], Awaitable[object]]] = {
+        "list_dir": lambda: sandbox.list_dir("/data"),
+        "create_archive": read_archive,
+        "extract_archive": lambda: sandbox.extract_archive("/data", nothing_yet()),
+        "processes": sandbox.processes,
+        "read_file": lambda: sandbox.read_file("/etc/hosts"),
+    }
+    under_way: asyncio.Task[object] = asyncio.ensure_future(_as_coroutine(operations[operation]()))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    os.kill(init, signal.SIGKILL)
+    assert await errors_of([under_way]) == ["lost"]
+
+
+async def _as_coroutine(work: Awaitable[object]) -> object:
+    return await work
+
+
+# -- ordinary ends -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_close_in_the_middle(home: object, seed: int) -> None:
+    """close() while sandboxes are being created and used: what was under way ends with an error, and nothing stays."""
+    runtime = LinuxRuntime()
+    await runtime.start()
+    life = Life(runtime)
+    await life.set_up()
+    await life.reach(random_of("close", seed).randrange(80))
+    async with asyncio.timeout(PATIENCE):
+        await asyncio.gather(runtime.close(), runtime.close())
+        await runtime.close()
+        ends = await asyncio.gather(*life.waits, *life.lives, return_exceptions=True)
+    assert {type(end) for end in ends} <= {SandboxTerminatedError, SandboxUnavailableError}
+    assert {death.by_request for death in await asyncio.gather(*life.deaths)} == {True}
+    await asyncio.wait(life.writes)
+    with pytest.raises(SandboxUnavailableError, match="closed"):
+        await runtime.create(SandboxSpec())
+
+
+async def test_close_right_after_start(home: object) -> None:
+    """A node that is closed while its first sandboxes are asked for leaves nothing."""
+    for turns in range(6):
+        runtime = LinuxRuntime()
+        creates = [asyncio.ensure_future(runtime.create(SandboxSpec())) for _ in range(3)]
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        async with asyncio.timeout(PATIENCE):
+            await runtime.close()
+            ends = await asyncio.gather(*creates, return_exceptions=True)
+        assert not [end for end in ends if not isinstance(end, PlatformError | SandboxNotRunningError)]
+
+
+async def test_cancelled_create(runtime: LinuxRuntime) -> None:
+    """Somebody who gives up while a sandbox is made for him leaves none behind."""
+    await works(runtime)
+    for turns in range(12):
+        task = asyncio.ensure_future(runtime.create(SandboxSpec(limits=Limits(pids=100 + turns))))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+        if not task.cancelled():
+            await task.result().destroy()
+    assert await works(runtime)
+    template = parts_of(os.getpid())["template"][0]
+    pooled = 8 * 14  # at most this many of each kind wait in pools
+    assert len(children(template)) <= pooled
+
+
+async def test_cancelled_wait_leaves_the_command(runtime: LinuxRuntime) -> None:
+    """A wait that is given up does not end the command, and a destroyed sandbox ends both."""
+    sandbox = await runtime.create(SandboxSpec())
+    running = await sandbox.exec(ExecRequest(argv=("cat",), stdin_stream=True))
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await running.wait()
+    await running.write_stdin(b"still here")
+    running.close_stdin()
+    assert (await running.wait()).stdout == b"still here"
+    await sandbox.destroy()
+
+
+async def test_descriptors_and_memory_return(runtime: LinuxRuntime) -> None:
+    """After many lives client, spawner and template hold what they held after the first few."""
+
+    async def live(number: int) -> None:
+        sandbox = await runtime.create(SandboxSpec())
+        await run_python(sandbox, "print(1)", stdin=bytes(100_000))
+        await run(sandbox, "sh", "-c", "sleep 3600 & exit 1")
+        await run(sandbox, "sleep", "3600", timeout_seconds=0.01)
+        await sandbox.write_file("/data/x", bytes(1000))
+        await sandbox.list_dir("/data")
+        if number % 3:
+            await sandbox.destroy(grace_seconds=number % 2)
+        else:
+            os.kill(0, 0)  # left to the pool of those that end with their sandbox
+            await sandbox.destroy()
+
+    def held() -> dict[str, int]:
+        parts = parts_of(os.getpid())
+        counts = {name: len(descriptors(parts[name][0])) for name in ("spawner", "template")}
+        return {"client": len(descriptors()), **counts, "inits": len(parts["init"])}
+
+    async def lives(count: int) -> None:
+        for _ in range(count // 10):
+            await asyncio.gather(*(live(number) for number in range(10)))
+
+    await lives(120)  # the template keeps some network namespaces to use again, and reaches its number here
+    before, memory = held(), private_bytes(spawners(os.getpid())[0])
+    await lives(200)
+    after = held()
+    tolerance = {"client": 16, "spawner": 16, "template": 2 * 3, "inits": 16}  # what waits in the pool, more or less
+    assert {name: after[name] - before[name] for name in after if after[name] - before[name] > tolerance[name]} == {}
+    assert private_bytes(spawners(os.getpid())[0]) - memory < 4 << 20
+
+
+async def test_zombies_are_reaped(runtime: LinuxRuntime) -> None:
+    """Neither spawner nor template nor init collects dead children."""
+    sandbox = await runtime.create(SandboxSpec())
+    for _ in range(5):
+        await run(sandbox, "sh", "-c", "for i in 1 2 3 4 5 6 7 8; do (sleep 0 & true); done")
+        await works(runtime)
+    running = await sandbox.processes()  # asked of init after it has reaped
+    zombies = [entry for entry in descendants(os.getpid(), zombies=True) if entry.state == "Z"]
+    assert len(zombies) <= 1  # the one that has answered just now
+    assert [process for process in running if process.command[:1] == ("sleep",)] == []
+
+
+def test_the_check_sees_what_it_shall_see() -> None:
+    """A leak check that sees nothing proves nothing."""
+    from harena.testing.footprint import Footprint
+
+    before = Footprint.take()
+    read_end, write_end = os.pipe()
+    child = subprocess.Popen(["sleep", "3600"])
+    try:
+        found = Footprint.take().beyond(before)
+        assert [line for line in found if line.startswith("process") and "sleep 3600" in line]
+        assert len([line for line in found if line.startswith("descriptor") and "pipe" in line]) == 2
+        assert wait_ended([child.pid], 0.01) == [child.pid]
+        assert processes()[child.pid].parent == os.getpid()
+    finally:
+        child.kill()
+        child.wait()
+        os.close(read_end)
+        os.close(write_end)
+    assert wait_ended([child.pid], 1) == []
+    assert Footprint.take().beyond(before) == []

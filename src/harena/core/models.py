@@ -120,6 +120,9 @@ class ExecRequest:
     """(columns, rows): run on a pseudo-terminal, stdout and stderr merged"""
     warm: bool | None = None
     """None = as the blueprint says; False = always a real start"""
+    guarded: bool = False
+    """python, sh and bash are started so that no other process in the sandbox can trace them or open their memory:
+    for a trusted command that starts a candidate's programs"""
 
 
 class ExecOutcome(StrEnum):

@@ -25,7 +25,7 @@ from harena.core.errors import (
 )
 from harena.core.models import ExecRequest, FileInfo, Limits, ProcessInfo
 from harena.core.ports import Death
-from harena.runtime import box_files, init
+from harena.runtime import box_files, image, init
 from harena.runtime.execs import LinuxExec
 from harena.runtime.link import SpawnerLink
 
@@ -79,9 +79,13 @@ class LinuxSandbox:
         running = LinuxExec(self, number, request, request.output_bytes or self.limits.output_bytes)
         theirs = running.open_descriptors()
         wants_warm = self.warm if request.warm is None else request.warm and self.warm
+        environment = {**self.environment, **request.env} if request.env else self.environment
+        if request.guarded:
+            environment = {**environment, "PATH": f"{image.GUARD}/bin:{environment.get('PATH', '')}"}
+            wants_warm = False
         body = {
             "argv": list(request.argv),
-            "env": {**self.environment, **request.env} if request.env else self.environment,
+            "env": environment,
             "cwd": request.cwd or self.workdir,
             "warm": wants_warm,
             "terminal": request.terminal is not None,

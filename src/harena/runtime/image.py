@@ -16,6 +16,11 @@ from pathlib import Path
 
 from harena.core.errors import HostUnsupportedError, NotFoundError
 
+GUARD = "/opt/guard"
+"""Copies of interpreters that can be executed and not read. The kernel makes a process that was started from such a
+file undumpable: no other process of the sandbox, though it has the same user, can trace it or open its memory."""
+_UNREADABLE = 0o111
+
 _ALIASES_VARIABLE = "HARENA_IMAGE_ALIASES"
 _MERGED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
@@ -35,6 +40,7 @@ class Image:
     links: tuple[tuple[str, str], ...] = ()
     files: tuple[tuple[str, bytes, int], ...] = ()
     directories: tuple[str, ...] = ()
+    copies: tuple[tuple[str, str, int], ...] = ()
     packages_directory: str = ""
     """where a layer of Python packages is mounted"""
     hidden: tuple[str, ...] = ()
@@ -120,6 +126,11 @@ def default_image(empty: Path) -> Image:
         ("/etc/os-release", "../usr/lib/os-release"),
         ("/var/tmp", "/tmp"),
     ]
+    if not prefix.startswith("/usr"):
+        links.append((f"{GUARD}/lib", "/opt/python/lib"))
+    shells = [name for name in ("bash", "dash") if os.path.isfile(f"/usr/bin/{name}")]
+    links += [(f"{GUARD}/bin/{name}", f"python{version}") for name in ("python", "python3")]
+    links += [(f"{GUARD}/bin/sh", shells[-1])] if shells else []
     return Image(
         name="default",
         python=python,
@@ -128,6 +139,10 @@ def default_image(empty: Path) -> Image:
         links=tuple(links),
         files=_ETC,
         directories=("/home", "/mnt", "/opt", "/srv", "/var/lib", "/var/log"),
+        copies=(
+            (python, f"{GUARD}/bin/python{version}", _UNREADABLE),
+            *((f"/usr/bin/{name}", f"{GUARD}/bin/{name}", _UNREADABLE) for name in shells),
+        ),
         packages_directory=packages,
         hidden=hidden,
         details={"empty": str(empty)},

@@ -3,7 +3,7 @@ sandbox. Each step is one line of one of the two lists; every failure names its 
 
 A template (once per image): a fork of the spawner in new user, mount, pid, ipc, uts and cgroup namespaces.
 
-    await_map -> become_root -> private_mounts -> open_trees -> new_root -> trees -> links_and_files -> own_proc -> pivot
+    await_map -> become_root -> private_mounts -> open_trees -> new_root -> trees -> links_and_files -> copies -> own_proc -> pivot
     -> nest_user_namespace -> read_only_root -> (exec of the image's interpreter, see template)
 
 The second user namespace locks every mount that the first one made: not even the template's own privilege can make
@@ -46,7 +46,8 @@ class TemplateRoot:
     """What `launch.TEMPLATE_STEPS` work on.
 
     `trees` are (source, target, read only, is a file), source being a path or a descriptor made by
-    `mounts.clone_tree`; `files` are (path, content, mode); `links` are (path, target); `directories` are paths.
+    `mounts.clone_tree`; `files` are (path, content, mode); `links` are (path, target); `directories` are paths; `copies` are (source inside the new
+    root, target, mode).
     """
 
     def __init__(self, plan: dict[str, object], trees: list[tuple[object, str, bool, bool]], map_ready: int) -> None:
@@ -54,6 +55,7 @@ class TemplateRoot:
         self.links: list[tuple[str, str]] = plan["links"]  # type: ignore[assignment]
         self.files: list[tuple[str, bytes, int]] = plan["files"]  # type: ignore[assignment]
         self.directories: list[str] = plan["directories"]  # type: ignore[assignment]
+        self.copies: list[tuple[str, str, int]] = plan["copies"]  # type: ignore[assignment]
         self.map_ready = map_ready
 
 
@@ -82,7 +84,7 @@ def _open_trees(root: TemplateRoot) -> None:
 
 def _new_root(_: TemplateRoot) -> None:
     os.umask(0o022)
-    mounts.mount(b"root", b"/tmp", b"tmpfs", mounts.NOSUID, b"mode=755,size=16m,nr_inodes=4096")
+    mounts.mount(b"root", b"/tmp", b"tmpfs", mounts.NOSUID, b"mode=755,size=64m,nr_inodes=4096")
     for _name, target, _mode in WRITABLE:
         os.makedirs("/tmp" + target)
     for name in ("/proc", "/run", "/var", "/etc", "/dev/pts", _SCRATCH.decode()):
@@ -119,6 +121,20 @@ def _links_and_files(root: TemplateRoot) -> None:
             os.close(descriptor)
 
 
+def _copies(root: TemplateRoot) -> None:
+    for source, target, mode in root.copies:
+        os.makedirs(os.path.dirname("/tmp" + target), exist_ok=True)
+        given = os.open("/tmp" + source, os.O_RDONLY | os.O_CLOEXEC)
+        made = os.open("/tmp" + target, os.O_CREAT | os.O_WRONLY | os.O_EXCL | os.O_CLOEXEC, 0o200)
+        try:
+            while os.sendfile(made, given, None, 1 << 24):  # type: ignore[arg-type]
+                pass
+            os.fchmod(made, mode)
+        finally:
+            os.close(given)
+            os.close(made)
+
+
 def _own_proc(_: TemplateRoot) -> None:
     mounts.mount(b"proc", b"/tmp/proc", b"proc", mounts.NOSUID | mounts.NODEV | mounts.NOEXEC)
 
@@ -144,6 +160,7 @@ TEMPLATE_STEPS = (
     _new_root,
     _trees,
     _links_and_files,
+    _copies,
     _own_proc,
     _pivot,
     _nest_user_namespace,

@@ -158,6 +158,7 @@ class LinuxRuntime:
             "links": list(image.links),
             "files": list(image.files),
             "directories": list(image.directories),
+            "copies": list(image.copies),
             "python": image.python,
             "environment": environment,
         }

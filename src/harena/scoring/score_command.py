@@ -113,6 +113,7 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
                 cwd=WORKSPACE,
                 stdin=f"{word}\n".encode(),
                 timeout_seconds=bench.timeout_seconds,
+                guarded=True,
             ),
         )
         if contract.proof.file is None or contract.pytest is not None:
