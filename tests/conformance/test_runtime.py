@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+import os
 
-from harena.core.errors import HostUnsupportedError
 from harena.core.ports import Runtime
 from harena.runtime.linux import LinuxRuntime
 from harena.testing import FakeRuntime
 from harena.testing.conformance import RuntimeConformance
 from harena.testing.fake_exec import fake_mark, marked
+
+FOR_THE_POOL = 60
+"""fewer than there are tests, so that one lost descriptor per test is seen"""
 
 
 class TestFakeRuntime(RuntimeConformance):
@@ -29,13 +31,19 @@ class TestFakeRuntime(RuntimeConformance):
 
 
 class TestLinuxRuntime(RuntimeConformance):
-    """The real one."""
+    """The real one, with its defaults."""
+
+    descriptors_at_first: int | None = None
 
     @classmethod
     def make_runtime(cls) -> Runtime:
-        """With its defaults."""
+        """Not yet started."""
         return LinuxRuntime()
 
     @classmethod
     async def check_leaks(cls, runtime: Runtime) -> None:
-        """Nothing but what the pool holds ready."""
+        """Descriptors do not grow from test to test, but for those of the sandboxes that the pool holds ready."""
+        descriptors = len(os.listdir("/proc/self/fd"))
+        if cls.descriptors_at_first is None:
+            cls.descriptors_at_first = descriptors
+        assert descriptors < cls.descriptors_at_first + FOR_THE_POOL

@@ -22,6 +22,11 @@ VERSION = tuple(
 )
 
 
+@pytest.fixture(autouse=True)
+def _test_leaves_nothing() -> None:
+    """Not after each of some four hundred programs: the module's own check comes when the template has ended."""
+
+
 @pytest.fixture(scope="module")
 def template() -> Iterator[Template]:
     """A template with nothing preloaded."""

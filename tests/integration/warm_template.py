@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,7 +61,8 @@ def serve():
     except BaseException as error:
         control.send(("%s: %s" % (type(error).__name__, error)).encode())
         os._exit(1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    warm.settle(base)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.collect()
     gc.freeze()
@@ -95,8 +97,6 @@ def init(base, descriptors, argv, environment, cwd):
     for target in range(3):
         os.dup2(descriptors[target], target)
     os.closerange(3, 1024)
-    for number in (signal.SIGINT, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, signal.SIG_DFL)
     os.chdir(cwd)
     if environment != base:
         for name in [name for name in os.environ if name not in environment]:
@@ -104,6 +104,7 @@ def init(base, descriptors, argv, environment, cwd):
         for name, value in environment.items():
             if os.environ.get(name) != value:
                 os.environ[name] = value
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
     warm.become(plan)
     return plan
 '''
@@ -151,27 +152,24 @@ class Template:
             self.close()
             raise ImportError(answer.decode())
 
-    def run(self, argv: list[str], environment: dict[str, str], cwd: Path, stdin: bytes | int | None) -> Outcome:
+    def run(self, argv: list[str], environment: dict[str, str], cwd: Path, stdin: bytes | None) -> Outcome:
         """Run a program warm. `is_warm` False: the plan said that only a real start is right."""
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            answer, status, seconds = self._start(argv, environment, cwd, stdin, out.fileno(), err.fileno())
-            out.seek(0)
-            err.seek(0)
-            return Outcome(os.waitstatus_to_exitcode(status), out.read(), err.read(), answer == b"W", seconds)
-
-    def run_with(self, argv: list[str], cwd: Path, stdin: int, stdout: int, stderr: int) -> Outcome:
-        """The same on the caller's own descriptors."""
-        answer, status, seconds = self._start(argv, self.environment, cwd, stdin, stdout, stderr)
-        return Outcome(os.waitstatus_to_exitcode(status), b"", b"", answer == b"W", seconds)
+        out_end, out = os.pipe()
+        err_end, err = os.pipe()
+        with ThreadPoolExecutor(2) as readers:
+            texts = [readers.submit(_read_all, end) for end in (out_end, err_end)]
+            answer, status, seconds = self._start(argv, environment, cwd, stdin, out, err)
+            return Outcome(os.waitstatus_to_exitcode(status), *(text.result() for text in texts), answer == b"W", seconds)
 
     def _start(
-        self, argv: list[str], environment: dict[str, str], cwd: Path, stdin: bytes | int | None, out: int, err: int
+        self, argv: list[str], environment: dict[str, str], cwd: Path, stdin: bytes | None, out: int, err: int
     ) -> tuple[bytes, int, float]:
         ours, theirs = os.pipe()
         with stdin_file(stdin) as given:
             message = marshal.dumps((argv, environment, str(cwd)), 2)
             socket.send_fds(self._control, [message], [given.fileno(), out, err, theirs])
-        os.close(theirs)
+        for descriptor in (theirs, out, err):
+            os.close(descriptor)
         with os.fdopen(ours, "rb") as file:
             kind, status, user, system = _ANSWER.unpack(file.read(_ANSWER.size))
         return kind, status, user + system
@@ -183,23 +181,24 @@ class Template:
 
 
 def run_really(
-    interpreter: str, argv: list[str], environment: dict[str, str], cwd: Path, stdin: bytes | int | None
+    interpreter: str, argv: list[str], environment: dict[str, str], cwd: Path, stdin: bytes | None
 ) -> Outcome:
     """The same program in an interpreter of its own."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, stdin_file(stdin) as given:
+    with stdin_file(stdin) as given:
         done = subprocess.run(
-            argv, env=environment, cwd=cwd, stdin=given, stdout=out, stderr=err, start_new_session=True, check=False,
+            argv, env=environment, cwd=cwd, stdin=given, capture_output=True, start_new_session=True, check=False,
             preexec_fn=_default_signals,
         )  # fmt: skip
-        out.seek(0)
-        err.seek(0)
-        return Outcome(done.returncode, out.read(), err.read(), False)
+        return Outcome(done.returncode, done.stdout, done.stderr, False)
 
 
-def stdin_file(stdin: bytes | int | None):  # type: ignore[no-untyped-def]
-    """An open file with that content, /dev/null for None, or a copy of a descriptor."""
-    if isinstance(stdin, int):
-        return os.fdopen(os.dup(stdin), "rb")
+def _read_all(descriptor: int) -> bytes:
+    with open(descriptor, "rb") as file:
+        return file.read()
+
+
+def stdin_file(stdin: bytes | None):  # type: ignore[no-untyped-def]
+    """An open file with that content, /dev/null for None."""
     if stdin is None:
         return open(os.devnull, "rb")
     file = tempfile.TemporaryFile()

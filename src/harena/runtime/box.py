@@ -223,7 +223,7 @@ class LinuxSandbox:
         if pid <= 1:
             raise SandboxValidationError(f"cannot signal process {pid}: give the number of one process, above 1")
         try:
-            await self._operate(None, "signal", pid, signum)
+            await self._operate(None, "signal", int(pid), int(signum))
         except SandboxFileError as error:
             raise SandboxValidationError(f"cannot send signal {signum} to process {pid}: {error}") from None
 

@@ -45,6 +45,9 @@ _TIOCSCTTY = 0x540E
 _DEFAULTED = (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD)
 
 
+_kept: list[object] = []
+
+
 class Base:
     """What every sandbox of a template shares."""
 
@@ -53,6 +56,7 @@ class Base:
         self.python = python
         self.is_warm = is_warm
         self.poll = select.poll()
+        self.program = launch.ProgramLaunch()
 
 
 class Become(BaseException):
@@ -83,6 +87,7 @@ class _Init:
         self.base = base
         self.running: dict[int, tuple[int, bool, bool]] = {}  # pid -> (exec number, is a leader, was warm)
         self.reports: dict[int, tuple[int, int]] = {}  # pipe -> (exec number, leader's pid)
+        self.condemned: set[int] = set()  # leaders that were killed with their trees
         self.terminating = False
         self.ended = launch.ENDED
         self.oom_adjust = launch.OOM_ADJUST
@@ -175,53 +180,58 @@ class _Init:
         stdio = [*([self.nothing] if len(descriptors) == 2 else []), *descriptors]
         if len(stdio) == 1:
             stdio *= 3
-        os.pwrite(self.oom_adjust, b"500", 0)
         try:
             if self._reap():
                 pid, was_warm = self._spawn(request, stdio)
-                if pid:
+                if pid > 0:
                     self.running[pid] = (number, False, was_warm)
                 else:
-                    self._exited(number, 127 << 8, None, False)
+                    self._exited(number, -pid << 8, None, False)
             else:
                 self._lead(number, request, stdio)
         except OSError as error:  # fork or spawn: no process left to the sandbox, for example
             os.write(stdio[2], ("harena: cannot start a process: %s\n" % error.strerror).encode())
             self._exited(number, 126 << 8, None, False)
-        finally:
-            if os.getpid() == 1:
-                os.pwrite(self.oom_adjust, b"0", 0)
 
     def _spawn(self, request: dict[str, object], stdio: list[int]) -> tuple[int, bool]:
-        """Start the program as a child of this process. Gives (pid, warm); pid 0 = it cannot be executed."""
+        """Start the program as a child of this process. Gives (pid, warm), or minus the exit code of a
+        shell that cannot execute it."""
         argv: list[str] = request["argv"]  # type: ignore[assignment]
         environment: dict[str, str] = request["env"]  # type: ignore[assignment]
         cwd: str = request["cwd"]  # type: ignore[assignment]
         if request["warm"] and not request["terminal"]:
             plan = warm.plan(argv, environment, self.base.environment, cwd)
             if plan is not None:
+                self.base.program.prepare(_above(stdio))
                 pid = os.fork()
                 if pid == 0:
-                    self._become(plan, request, stdio)
+                    self._become(plan, request)
                 return pid, True
         try:
             os.chdir(cwd)
         except OSError as error:
             os.write(stdio[2], ("harena: working directory %s: %s\n" % (cwd, error.strerror)).encode())
-            return 0, False
-        program = _find(argv[0], environment.get("PATH", ""))
-        if program is None:
-            os.write(stdio[2], ("harena: %s: command not found\n" % argv[0]).encode())
-            return 0, False
-        if request["terminal"]:
-            pid = os.fork()
-            if pid == 0:
-                self._exec_on_terminal(program, argv, environment, stdio)
-        else:
-            actions = [(os.POSIX_SPAWN_DUP2, source, target) for target, source in enumerate(_above(stdio))]
-            pid = os.posix_spawn(
-                program, argv, environment, file_actions=actions, setsid=True, setsigmask=(), setsigdef=_DEFAULTED
-            )
+            return -127, False
+        program, refused = _find(argv[0], environment.get("PATH", ""))
+        if not program:
+            os.write(stdio[2], ("harena: %s: %s\n" % (argv[0], refused or "command not found")).encode())
+            return -126 if refused else -127, False
+        is_init = os.getpid() == 1  # or else a leader, which has done this for itself
+        if is_init:
+            os.pwrite(self.oom_adjust, b"500", 0)  # inherited: the first to go when memory runs out
+        try:
+            if request["terminal"]:
+                pid = os.fork()
+                if pid == 0:
+                    self._exec_on_terminal(program, argv, environment, stdio)
+            else:
+                actions = [(os.POSIX_SPAWN_DUP2, source, target) for target, source in enumerate(_above(stdio))]
+                pid = os.posix_spawn(
+                    program, argv, environment, file_actions=actions, setsid=True, setsigmask=(), setsigdef=_DEFAULTED
+                )
+        finally:
+            if is_init:
+                os.pwrite(self.oom_adjust, b"0", 0)
         if request["cpu_seconds"]:
             _limit_cpu(pid, request["cpu_seconds"])  # type: ignore[arg-type]
         return pid, False
@@ -242,19 +252,15 @@ class _Init:
         _signal.pthread_sigmask(_signal.SIG_SETMASK, [])
         privileges.set_dumpable(True)
 
-    def _become(self, plan: warm.Plan, request: dict[str, object], stdio: list[int]) -> None:
+    def _become(self, plan: warm.Plan, request: dict[str, object]) -> None:
         """The rest of a warm child's way to its program; ends in `Become`."""
         environment: dict[str, str] = request["env"]  # type: ignore[assignment]
-        os.setsid()
-        for target, source in enumerate(_above(stdio)):
-            os.dup2(source, target)
+        self.base.program.run()
         try:
             os.chdir(request["cwd"])  # type: ignore[arg-type]
         except OSError as error:
             os.write(2, ("harena: working directory %s: %s\n" % (request["cwd"], error.strerror)).encode())
             os._exit(127)
-        self.connection.detach()
-        close_from(3)
         if environment != self.base.environment:
             for name in [name for name in os.environ if name not in environment]:
                 del os.environ[name]
@@ -263,9 +269,10 @@ class _Init:
                     os.environ[name] = value
         if request["cpu_seconds"]:
             _limit_cpu(0, request["cpu_seconds"])  # type: ignore[arg-type]
-        _signal.pthread_sigmask(_signal.SIG_SETMASK, [])
-        privileges.set_dumpable(True)
         warm.become(plan)
+        # Kept for ever: freeing it would write to its pages; and freeing the socket would close a descriptor that may
+        # be the program's by then.
+        _kept.append((self, self.connection, request))
         raise Become(plan)
 
     def _exec_on_terminal(self, program: str, argv: list[str], environment: dict[str, str], stdio: list[int]) -> None:
@@ -305,13 +312,16 @@ class _Init:
     def _be_leader(self, request: dict[str, object], stdio: list[int], report: int) -> None:
         privileges.adopt_orphans()
         self.connection.detach()
+        adjust = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
+        os.write(adjust, b"500")
+        os.close(adjust)
         main, was_warm = self._spawn(request, stdio)
         os.closerange(0, 3)
         for descriptor in stdio:
             if descriptor > 2:
                 os.close(descriptor)
-        if not main:
-            os.write(report, REPORT.pack(127 << 8, 0, 0, 0, 0))
+        if main < 0:
+            os.write(report, REPORT.pack(-main << 8, 0, 0, 0, 0))
             os._exit(0)
         os.dup2(report, 3, inheritable=False)
         close_from(4)
@@ -334,11 +344,13 @@ class _Init:
         if len(text) == REPORT.size:
             status, user, system, peak, was_warm = REPORT.unpack(text)
             self.connection.send(EXITED.pack(b"X", number, status, user, system, peak, was_warm))
+        elif leader in self.condemned:
+            self.condemned.discard(leader)
+            self.connection.send(EXITED.pack(b"X", number, signal.SIGKILL, 0, 0, 0, 0))
         else:
             # Somebody inside killed the leader, so its tree can no longer be told apart: everything unled goes.
             trees.kill_below(1, self._leaders())
             self.connection.send(EXITED.pack(b"X", number, signal.SIGKILL, 0, 0, 0, 0))
-        del leader
 
     def _leaders(self) -> frozenset[int]:
         return frozenset(pid for pid, (_number, is_leader, _warm) in self.running.items() if is_leader)
@@ -366,7 +378,11 @@ class _Init:
         """Kill an exec's whole tree; its EXITED follows when its main process is reaped."""
         for pid, (owner, is_leader, _warm) in list(self.running.items()):
             if owner == number and is_leader:
+                # stopped first: it may not have come to start its program yet
+                os.kill(pid, signal.SIGSTOP)
                 trees.kill_below(pid)
+                self.condemned.add(pid)
+                os.kill(pid, signal.SIGKILL)
             elif owner == number:
                 leaders = self._leaders()
                 if leaders:
@@ -407,15 +423,16 @@ def _read_all(descriptor: int) -> bytes:
     return text
 
 
-def _find(program: str, path: str) -> str | None:
-    """What execvp would execute, or None."""
-    if "/" in program:
-        return program if os.access(program, os.X_OK) and not os.path.isdir(program) else None
-    for directory in path.split(":"):
-        candidate = (directory or ".") + "/" + program
+def _find(program: str, path: str) -> tuple[str, str]:
+    """(what execvp would execute, "") or ("", why not)."""
+    places = [program] if "/" in program else [(place or ".") + "/" + program for place in path.split(":")]
+    refused = ""
+    for candidate in places:
         if os.access(candidate, os.X_OK) and not os.path.isdir(candidate):
-            return candidate
-    return None
+            return candidate, ""
+        if os.path.exists(candidate):
+            refused = "is a directory" if os.path.isdir(candidate) else "permission denied"
+    return "", refused
 
 
 def _limit_cpu(pid: int, seconds: int) -> None:

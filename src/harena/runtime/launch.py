@@ -39,6 +39,7 @@ SANDBOX_FLAGS = (TEMPLATE_FLAGS & ~namespaces.NEWUSER) | namespaces.NEWNET
 
 WRITABLE = (("tmp", "/tmp", 0o1777), ("workspace", "/workspace", 0o755), ("data", "/data", 0o755),
             ("root", "/root", 0o700), ("shm", "/dev/shm", 0o1777))  # fmt: skip
+WRITABLE_PLACES = (*(target for _, target, _ in WRITABLE), "/var/tmp")
 _SCRATCH = b"/.new"
 
 
@@ -175,6 +176,7 @@ _AT_FDCWD = -100
 _PROC_FLAGS = mounts.NOSUID | mounts.NODEV | mounts.NOEXEC
 _SCRATCH_FLAGS = mounts.NOSUID | mounts.NODEV
 _SIGCHLD = 17
+_SIG_SETMASK = 2
 
 
 class SandboxLaunch:
@@ -286,6 +288,32 @@ class SandboxLaunch:
             namespaces.map_identity("self", 0, 0, 0)
             privileges.forbid_gains()  # a new user namespace starts with every privilege again
             privileges.set_dumpable(False)
+        self._batch.run()
+
+
+class ProgramLaunch:
+    """The calls that every warm child makes before its program; prepared in the template, made in the child."""
+
+    def __init__(self) -> None:
+        self._batch = batch.Batch()
+        self._batch.add("setsid", NUMBERS["setsid"])
+        self._copies = [self._batch.add("standard stream", NUMBERS["dup3"], -1, number, 0) for number in (0, 1, 2)]
+        self._batch.add("close everything else", NUMBERS["close_range"], CONTROL, 0xFFFFFFFF, 0)
+        # the first to go when memory runs out; descriptor 3 is the lowest free one here
+        self._batch.add("oom_score_adj", NUMBERS["openat"], _AT_FDCWD, b"/proc/self/oom_score_adj", os.O_WRONLY, 0)
+        self._batch.add("oom_score_adj", NUMBERS["write"], CONTROL, b"500", 3)
+        self._batch.add("oom_score_adj", NUMBERS["close"], CONTROL)
+        self._batch.add("signal mask", NUMBERS["rt_sigprocmask"], _SIG_SETMASK, bytes(8), None, 8)
+        self._batch.add("dumpable", NUMBERS["prctl"], privileges.PR_SET_DUMPABLE, 1)
+        self._batch.seal()
+
+    def prepare(self, descriptors: list[int]) -> None:
+        """Before the fork: what shall be the program's stdin, stdout and stderr, all of them above 2."""
+        for index, descriptor in zip(self._copies, descriptors):
+            self._batch.patch(index, 0, descriptor)
+
+    def run(self) -> None:
+        """In the fork: a session of its own, those three descriptors and no other, nothing blocked, traceable."""
         self._batch.run()
 
 

@@ -13,17 +13,17 @@ It never reaps: SIGCHLD is ignored, so that a sandbox's end costs it nothing.
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
 import _socket
 import gc
 import marshal
 import os
 import select
-import signal
 import struct
 import sys
 
 from harena.runtime import init, launch, warm
-from harena.runtime.kernel import namespaces, network, privileges, seccomp
+from harena.runtime.kernel import namespaces, network, privileges, seccomp, signals
 from harena.runtime.kernel.syscalls import StepError
 
 ANSWER = struct.Struct("<Ii")
@@ -38,7 +38,10 @@ def serve() -> object:
     configuration = marshal.loads(control.recv(_CONFIGURATION_BYTES))  # noqa: S302 (from our own spawner)
     modules = configuration["warm"]
     try:
-        warmth = warm.prepare(list(modules)) if modules is not None else None
+        if modules is not None:
+            found = warm.prepare(list(modules))
+            # only these directories can change: nothing else of a sandbox's path is writable
+            found.stamps = tuple(stamp for stamp in found.stamps if stamp[0].startswith(launch.WRITABLE_PLACES))
     except BaseException as error:  # noqa: BLE001 (whatever an image's module does at import is reported, not raised here)
         control.send(
             ANSWER.pack(0, 1) + ("import of the warm modules: %s: %s" % (type(error).__name__, error)).encode()[:4000]
@@ -48,12 +51,15 @@ def serve() -> object:
     privileges.forbid_gains()
     privileges.set_dumpable(False)
     privileges.die_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # as every fork wants it
+    # Blocked, not ignored: forks that become programs need only be unblocked.
+    _signal.pthread_sigmask(_signal.SIG_BLOCK, range(1, _signal.NSIG))
+    signals.forget_children()
     base = init.Base(configuration["environment"], configuration["python"], modules is not None)
-    del configuration, modules, warmth
+    is_warm = modules is not None
+    del configuration, modules
     sys.stdout.flush()
+    if is_warm:
+        warm.settle()
     gc.collect()
     gc.freeze()
     gc.disable()

@@ -33,12 +33,14 @@ import io  # noqa: E402
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 _OLDEST, _NEWEST = (3, 8), (3, 14)  # versions whose start this file knows: oldest <= version < newest
 _FIXED_NAMES = frozenset({"HOME", "TZ", "TZDIR", "LANG", "LANGUAGE", "LOCPATH", "GLIBC_TUNABLES", "GCONV_PATH"})
 _FIXED_PREFIXES = ("PYTHON", "LC_", "LD_", "MALLOC_")
 _LIBRARY_PREFIXES = ("OMP_", "OPENBLAS_", "GOTO_", "MKL_", "BLIS_", "KMP_", "GOMP_", "NPY_", "NUMPY_", "NUMEXPR_",
                      "TORCH_", "PYTORCH_", "CUDA_", "NVIDIA_", "MPL", "TF_", "XLA_", "JAX_", "HF_")  # fmt: skip
+_REHEARSALS = 20  # so often the interpreter adapts a function's code, in place, before it lets it be
 _INTERPRETER_LETTERS = "0123456789."
 
 
@@ -59,6 +61,9 @@ class Baseline:
     executable_real = ""
     environment: dict[str, str] = {}
     """os.environ as the start left it"""
+    added: dict[str, str] = {}
+    """variables that a start itself adds (C locale coercion, site hooks) to `added_to`"""
+    added_to: dict[str, str] | None = None
     observed: frozenset[str] = frozenset()
     """environment variables that warm modules read while they were imported"""
     path: list[str] = []
@@ -74,6 +79,17 @@ class Baseline:
     unbuffered = False
     thresholds = (700, 10, 10)
     main_loader: object = None
+    is_settled = False
+    """`settle` has done ahead what it can; otherwise each child does it all"""
+    ours: dict[str, object] = {}
+    """modules that a program shall not find; kept, because taking one down touches all that was in it"""
+    executables: dict[tuple[str, str], str] = {}
+    """(program, PATH) -> sys.executable, for names that no program can give another meaning"""
+    replaced: tuple[object, ...] = ()
+    """the template's own streams; kept for the same reason"""
+    ready: tuple[dict[int, object], ...] = ()
+    """for each standard descriptor: what it is (see `_kind`) -> the stream made for it ahead"""
+    replaced: tuple[object, ...] = ()
     collections: list[int] = []
 
 
@@ -88,12 +104,12 @@ class Plan:
         """the request's, as they are"""
         self.rest = rest
         """arguments of the program itself"""
+        self.place = ""
+        """directory of the program's file"""
         self.unbuffered = False
         self.executable = ""
         self.environment: dict[str, str] = {}
         """the request's, for a real start"""
-        self.added: dict[str, str] = {}
-        """variables that a start itself adds (C locale coercion, site hooks)"""
         self.main: dict[str, object] = {}
         self.baseline = Baseline()
         self.collections: list[int] = []
@@ -206,6 +222,76 @@ def _stamp(directory: str) -> int:
         return 0
 
 
+def settle(base_env: dict[str, str] | None = None) -> None:
+    """Do ahead, once, what every child would do first. The last thing in a template: what is not found by import from
+    now on is what a program would not find either. A fork that does it writes to 300 pages of its own for it.
+
+    `base_env` is what `plan` will get. Signals must be blocked, except those that a fork of the template wants to get: their handlers are a program's.
+    """
+    found = _baseline
+    assert found is not None
+    _reset_signals()
+    _restore_import_state(found)
+    for name, hook in found.hooks.items():
+        setattr(sys, name, hook)
+    found.replaced = (sys.stdin, sys.stdout, sys.stderr)  # kept: children shall not have to close them
+    found.replaced = (sys.stdin, sys.stdout, sys.stderr)
+    found.ready = _streams_ahead(found)
+    path = found.environment.get("PATH", "")
+    found.executables = {(name, path): executable for name, executable in _names_of_python(found).items()}
+    found.is_settled = True
+    base_env = found.environment if base_env is None else base_env
+    for _ in range(_REHEARSALS):
+        for arguments in (["-c", "1"], ["/nowhere.py"], ["-m", "nowhere"]):
+            plan(["python3", *arguments], base_env, base_env, "/")
+
+
+def _names_of_python(found: Baseline) -> dict[str, str]:
+    """The names under which PATH leads to this interpreter, where no directory on the way can be written to."""
+    names = {}
+    for name in ("python", "python%d" % sys.version_info[0], "python%d.%d" % sys.version_info[:2]):  # noqa: UP031
+        path = _executable(name, found.environment, found)
+        places = found.environment.get("PATH", "").split(":")
+        if path and not any(map(_is_changeable, places[: places.index(os.path.dirname(path)) + 1])):
+            names[name] = path
+    return names
+
+
+def _is_changeable(place: str) -> bool:
+    while place not in ("", "/") and not os.path.lexists(place):
+        place = os.path.dirname(place)
+    return os.access(place, os.W_OK)
+
+
+def _streams_ahead(found: Baseline) -> tuple[dict[int, object], ...]:
+    """Streams over /dev/null and over pipes, which is what a program gets; a stream remembers what it was made over."""
+    made: tuple[dict[int, object], ...] = ({}, {}, {})
+    kept = [os.dup(number) for number in (0, 1, 2)]
+    null = os.open("/dev/null", os.O_RDWR)
+    reading, writing = os.pipe()
+    try:
+        for number in range(3):
+            for source in (null, writing if number else reading):
+                os.dup2(source, number)
+                made[number][_kind(number)] = _stream(number, found, found.unbuffered)
+    finally:
+        for number, source in enumerate(kept):
+            os.dup2(source, number)
+        for descriptor in (*kept, null, reading, writing):
+            os.close(descriptor)
+    return made
+
+
+def _kind(descriptor: int) -> int:
+    """0 for a pipe, the number of a character device, -1 for anything else."""
+    try:
+        status = os.fstat(descriptor)
+    except OSError:
+        return -1
+    form = status.st_mode & 0o170000
+    return 0 if form == 0o010000 else status.st_rdev if form == 0o020000 else -1
+
+
 # -- in init -----------------------------------------------------------------------------------------------------------
 
 
@@ -217,7 +303,7 @@ def plan(argv: list[str], env: dict[str, str], base_env: dict[str, str], cwd: st
     planned = _read_command_line(argv)
     if planned is None:
         return None
-    executable = _executable(argv[0], env, found)
+    executable = found.executables.get((argv[0], env.get("PATH", ""))) or _executable(argv[0], env, found)
     if executable is None or not _is_same_environment(env, base_env, found):
         return None
     for directory, stamp in found.stamps:
@@ -232,8 +318,10 @@ def plan(argv: list[str], env: dict[str, str], base_env: dict[str, str], cwd: st
     planned.executable = executable
     planned.baseline = found
     planned.environment = env
-    planned.added = {name: value for name, value in found.environment.items() if base_env.get(name) != value}
-    for name in planned.added:
+    if found.added_to is not base_env:
+        found.added_to = base_env
+        found.added = {name: value for name, value in found.environment.items() if base_env.get(name) != value}
+    for name in found.added:
         if env.get(name) != base_env.get(name):
             return None
     return planned
@@ -318,10 +406,13 @@ def become(plan: Plan) -> None:
     """Make this process what the interpreter is right before it runs `plan`. Standard descriptors, environment,
     working directory, session and signal mask are the request's already; no other descriptor is open."""
     found = plan.baseline
-    for name, value in plan.added.items():
+    for name, value in found.added.items():
         if os.environ.get(name) != value:
             os.environ[name] = value
-    _reset_signals()
+    if not found.is_settled:
+        _reset_signals()
+        for name, hook in found.hooks.items():
+            setattr(sys, name, hook)
     _restore_import_state(found)
     sys.argv = [{"code": "-c", "module": "-m"}.get(plan.kind, plan.target), *plan.rest]
     if hasattr(sys, "orig_argv"):
@@ -329,14 +420,13 @@ def become(plan: Plan) -> None:
     if plan.executable != sys.executable:
         sys.executable = plan.executable
         sys._base_executable = plan.executable  # type: ignore[attr-defined]
-    for name, hook in found.hooks.items():
-        setattr(sys, name, hook)
     gc.freeze()  # what is here now need not be looked at when the program's own objects are collected
     plan.collections = [generation["collections"] for generation in gc.get_stats()]
-    plan.main = _fresh_main(found)
-    sys.stdin = sys.__stdin__ = _stream(0, "<stdin>", found, plan.unbuffered)  # type: ignore[misc,assignment]
-    sys.stdout = sys.__stdout__ = _stream(1, "<stdout>", found, plan.unbuffered)  # type: ignore[misc,assignment]
-    sys.stderr = sys.__stderr__ = _stream(2, "<stderr>", found, plan.unbuffered)  # type: ignore[misc,assignment]
+    plan.main = _fresh_main(found)  # after the line above, or what it holds could not be let go at the end
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        stream = _get_stream(descriptor, found, plan)
+        setattr(sys, name, stream)
+        setattr(sys, "__" + name + "__", stream)
     _renew_randomness()
     gc.set_threshold(*found.thresholds)
     gc.enable()
@@ -358,17 +448,26 @@ def _reset_signals() -> None:
 
 
 def _restore_import_state(found: Baseline) -> None:
-    foreign = {name: sys.modules[name] for name in sys.modules.keys() - found.modules}
-    for name in foreign:
-        del sys.modules[name]
-    _detach_from_parents(foreign)
-    sys.path[:] = found.path
+    # Looking at every module would write to a page of each (its name's reference count); what came later stands last.
+    later = {}
+    for name in reversed(sys.modules):  # type: ignore[call-overload]
+        if name in found.modules:
+            break
+        later[name] = sys.modules[name]
+    if later:
+        found.ours.update(later)
+        for name in later:
+            del sys.modules[name]
+        _detach_from_parents(later)
+    if sys.path != found.path:
+        sys.path[:] = found.path
     if sys.meta_path != found.meta_path:
         sys.meta_path[:] = found.meta_path  # type: ignore[assignment]
     if sys.path_hooks != found.path_hooks:
         sys.path_hooks[:] = found.path_hooks  # type: ignore[assignment]
-    for place in sys.path_importer_cache.keys() - found.caches:
-        del sys.path_importer_cache[place]
+    if len(sys.path_importer_cache) != len(found.caches):
+        for place in sys.path_importer_cache.keys() - found.caches:
+            del sys.path_importer_cache[place]
 
 
 def _detach_from_parents(modules: dict[str, object]) -> None:
@@ -391,19 +490,27 @@ def _fresh_main(found: Baseline) -> dict[str, object]:
     return names
 
 
-def _stream(descriptor: int, name: str, found: Baseline, unbuffered: bool) -> io.TextIOWrapper | None:
+def _get_stream(descriptor: int, found: Baseline, plan: Plan) -> object:
+    if found.ready and plan.unbuffered == found.unbuffered:
+        ready = found.ready[descriptor].pop(_kind(descriptor), None)  # nobody else shall keep it open
+        if ready is not None:
+            return ready
+    return _stream(descriptor, found, plan.unbuffered)
+
+
+def _stream(descriptor: int, found: Baseline, unbuffered: bool) -> object:
     """A standard stream, made as the interpreter makes it; None if the descriptor is closed."""
     writing = descriptor > 0
     try:
-        file = open(descriptor, "wb" if writing else "rb", 0 if unbuffered and writing else -1, None, None, None, False)  # noqa: SIM115
+        file: Any = open(descriptor, "wb" if writing else "rb", 0 if unbuffered and writing else -1, closefd=False)  # noqa: SIM115
     except OSError:
         return None
-    raw = file if unbuffered and writing else file.raw  # type: ignore[attr-defined]
-    raw.name = name
+    raw = file if unbuffered and writing else file.raw
+    raw.name = ("<stdin>", "<stdout>", "<stderr>")[descriptor]
     by_line = not unbuffered and (descriptor == 2 or raw.isatty())
     encoding, errors = found.streams[descriptor]
-    stream = io.TextIOWrapper(file, encoding, errors, "\n", by_line, unbuffered)  # type: ignore[arg-type]
-    stream.mode = "w" if writing else "r"  # type: ignore[misc]
+    stream: Any = io.TextIOWrapper(file, encoding, errors, "\n", by_line, unbuffered)
+    stream.mode = "w" if writing else "r"
     return stream
 
 

@@ -45,7 +45,6 @@ class _Program:
     plan: Plan
     code: CodeType | None = None
     failures: list[BaseException] = []
-    modules: frozenset[str] = frozenset()
 
 
 class _Report:
@@ -87,7 +86,6 @@ def launch(plan: Plan) -> NoReturn:
     _place_on_path(plan)
     _Program.plan = plan
     _Program.code = code
-    _Program.modules = frozenset(sys.modules)
     sys.excepthook = _top_level
     raise _Leave
 
@@ -112,6 +110,7 @@ def _read(plan: Plan) -> tuple[bytes, str]:
         if status.st_mode & 0o170000 != 0o100000 or size > _MAX_SOURCE_BYTES:
             start_really(plan)
         source = os.read(descriptor, size + 1)
+        plan.place = _directory(descriptor, plan.target)
         os.close(descriptor)
         name = plan.target
         if name[:1] != "/" and _VERSION >= (3, 9):
@@ -121,6 +120,17 @@ def _read(plan: Plan) -> tuple[bytes, str]:
     if len(source) != size or not _is_plain(source):
         start_really(plan)
     return source, name
+
+
+def _directory(descriptor: int, name: str) -> str:
+    """Where the open file really lies. Asking the kernel takes one call, realpath a hundred lines."""
+    try:
+        real = os.readlink("/proc/self/fd/%d" % descriptor)  # noqa: UP031
+    except OSError:
+        real = ""
+    if real[:1] != "/" or real.endswith(" (deleted)"):
+        real = os.path.realpath(name)
+    return real.rpartition("/")[0] or "/"
 
 
 def _is_plain(source: bytes) -> bool:
@@ -150,7 +160,7 @@ def _place_on_path(plan: Plan) -> None:
         elif plan.kind == "module":
             place = os.getcwd()
         else:
-            place = os.path.dirname(os.path.realpath(plan.target))
+            place = plan.place
     except OSError:
         start_really(plan)
     sys.path.insert(0, place)
@@ -493,7 +503,12 @@ def _drop_program() -> None:
     found = _Program.plan.baseline
     modules = [sys.modules.get("__main__")]
     _Program.plan.main = {}
-    for name in [name for name in list(sys.modules) if name not in _Program.modules]:
+    added = []
+    for name in reversed(sys.modules):  # type: ignore[call-overload]  # as in warm._restore_import_state
+        if name in found.modules:
+            break
+        added.append(name)
+    for name in reversed(added):
         origin = getattr(sys.modules[name], "__file__", None)
         if isinstance(origin, str) and not origin.startswith(found.library_places):
             modules.append(sys.modules.pop(name))
@@ -513,7 +528,7 @@ def _drop_program() -> None:
     for number in range(1, _signal.NSIG):
         if callable(_signal.getsignal(number)):
             _signal.signal(number, _signal.SIG_DFL)
-    del name, modules
+    modules.clear()
     sys.modules.pop("__main__", None)
     gc.callbacks.clear()
     gc.collect()

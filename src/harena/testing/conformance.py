@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import pytest
 
+# the suites' failures shall show their values, which pytest does only for modules that it was told of before
 pytest.register_assert_rewrite(*(f"harena.testing.conformance_{part}" for part in ("exec", "files", "life")))
 
-from harena.testing.conformance_base import ConformanceBase
-from harena.testing.conformance_exec import ExecConformance
-from harena.testing.conformance_files import FileConformance
-from harena.testing.conformance_life import LifeConformance
+from harena.testing.conformance_base import ConformanceBase  # noqa: E402
+from harena.testing.conformance_exec import ExecConformance  # noqa: E402
+from harena.testing.conformance_files import FileConformance  # noqa: E402
+from harena.testing.conformance_life import LifeConformance  # noqa: E402
 
 __all__ = ["RuntimeConformance"]
 

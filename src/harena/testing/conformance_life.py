@@ -25,9 +25,7 @@ class LifeConformance:
 
     async def test_specified_files_and_environment(self, runtime: Runtime) -> None:
         """Files, environment and directory of the spec are there before the first command."""
-        spec = SandboxSpec(
-            env={"COLOUR": "red"}, files={"/data/in/x": b"given"}, cwd="/data", tags=("t",)
-        )
+        spec = SandboxSpec(env={"COLOUR": "red"}, files={"/data/in/x": b"given"}, cwd="/data", tags=("t",))
         sandbox = await runtime.create(spec)
         result = await run(sandbox, "sh", "-c", "cat in/x; echo $COLOUR")
         await sandbox.destroy()
@@ -126,9 +124,9 @@ class LifeConformance:
     async def test_grace_lets_programs_finish(self, sandbox: SandboxPort) -> None:
         """With grace a program gets SIGTERM and the time to answer; destroy does not wait longer than needed."""
         code = (
-            "import signal, sys\n"
-            "def end(*_): print('bye', flush=True); sys.exit(0)\n"
-            "signal.signal(signal.SIGTERM, end); print('up', flush=True); signal.pause()"
+            "import signal\n"
+            "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM}); print('up', flush=True)\n"
+            "signal.sigwait({signal.SIGTERM}); print('bye')"
         )
         running = await sandbox.exec(ExecRequest(argv=("python3", "-c", code)))
         assert await running.stdout.next_chunk(0) == b"up\n"

@@ -54,7 +54,12 @@ async def test_life_of_a_sandbox() -> None:
     home = Home()
     record = await home.sandboxes.create(SandboxSpec(tags=("a",), annotations={"k": "v"}))
     info = record.info
-    assert (info.status, info.tags, info.annotations, info.blueprint) == (SandboxStatus.RUNNING, ("a",), {"k": "v"}, None)
+    assert (info.status, info.tags, info.annotations, info.blueprint) == (
+        SandboxStatus.RUNNING,
+        ("a",),
+        {"k": "v"},
+        None,
+    )
     assert info.started_at == home.clock.utcnow()
     assert info.enforcement["isolation"].startswith("none")
     result = await (await record.port.exec(ExecRequest(argv=("echo", "x")))).wait()
@@ -191,7 +196,7 @@ async def test_stops_are_one_stop() -> None:
     may_end.set()
     await asyncio.gather(*stops[1:])
     assert calls == [3]
-    assert record.info.status is SandboxStatus.COMPLETED
+    assert (await record.wait_terminal()).status is SandboxStatus.COMPLETED
 
 
 @pytest.mark.parametrize(("memory", "said"), [(False, "the spawner died"), (True, "memory limit of 536870912 bytes")])
@@ -289,13 +294,15 @@ async def test_borrowed_sandbox() -> None:
         async with home.sandboxes.sandbox(SPEC):
             _ = 1 / 0
 
+    entered = asyncio.Event()
+
     async def endless() -> None:
         async with home.sandboxes.sandbox(SPEC) as sandbox:
+            entered.set()
             await (await sandbox.exec(ExecRequest(argv=("sleep", "3600")))).wait()
 
     task = asyncio.ensure_future(endless())
-    while not home.runtime.sandboxes:
-        await asyncio.sleep(0)
+    await entered.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

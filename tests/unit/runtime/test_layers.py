@@ -146,7 +146,7 @@ def test_other_interpreter(store: LayerStore, make_wheel: MakeWheel, tmp_path: P
 def test_sources_only(store: LayerStore, wheels: Path) -> None:
     """A requirement that exists only as sources is refused by name, and its code is not run."""
     (wheels / "onlysrc-1.0.tar.gz").write_bytes(b"never opened")
-    with pytest.raises(ValidationError, match="onlysrc has no wheel .* only sources"):
+    with pytest.raises(ValidationError, match=r"onlysrc has no wheel .* only sources"):
         store.install(["onlysrc"])
 
 

@@ -7,7 +7,7 @@ import struct
 from harena.runtime.kernel.syscalls import StepError, prctl
 
 _PR_SET_PDEATHSIG = 1
-_PR_SET_DUMPABLE = 4
+PR_SET_DUMPABLE = 4
 _PR_CAPBSET_DROP = 24
 _PR_SET_SECUREBITS = 28
 _PR_SET_CHILD_SUBREAPER = 36
@@ -42,7 +42,7 @@ CAPSET_NOTHING = b"\0" * 24
 
 def set_dumpable(value: bool) -> None:
     """A process that is not dumpable cannot be traced, and its /proc entries cannot be opened, by its own user."""
-    prctl("dumpable", _PR_SET_DUMPABLE, 1 if value else 0)
+    prctl("dumpable", PR_SET_DUMPABLE, 1 if value else 0)
 
 
 def die_with_parent() -> None:

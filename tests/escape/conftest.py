@@ -1,0 +1,108 @@
+"""What surrounds the tests: a host with things worth having, a neighbour, and the leak check at each module's end."""
+
+from __future__ import annotations
+
+import gc
+import os
+import secrets
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from attacks import NEIGHBOUR
+from escape_world import WARM, World
+
+from harena.core.models import ExecRequest, SandboxSpec
+from harena.runtime.linux import LinuxRuntime
+from harena.testing.footprint import Footprint, spawners, wait_nothing_below
+
+END_SECONDS = 30.0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _leaves_nothing() -> Iterator[None]:
+    """When a module has ended: no process, descriptor, mount or cgroup directory of its runtimes is left."""
+    before = Footprint.take()
+    owners: list[int] = []
+    _seen_owners.clear()
+    yield
+    owners += _seen_owners
+    wait_nothing_below(os.getpid(), END_SECONDS, spare=list(before.below))
+    gc.collect()
+    assert Footprint.take(owners=owners).beyond(before) == []
+
+
+_seen_owners: list[int] = []
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """What there is to find on the host: a secret in a file, in an environment and in a process; listeners."""
+    secret = "host-secret-" + secrets.token_hex(16)
+    place = tmp_path_factory.mktemp("canary")
+    (place / "secret").write_text(secret)
+    (place / "secret").chmod(0o644)
+    canary = subprocess.Popen(
+        [sys.executable, "-c", "import time; time.sleep(100000)"], env={**os.environ, "CANARY": secret}
+    )
+    listener = socket.create_server(("127.0.0.1", 0))
+    abstract = socket.socket(socket.AF_UNIX)
+    abstract.bind("\0harena-escape-" + secrets.token_hex(4))
+    abstract.listen()
+    named = place.parent / (place.name + ".socket")
+    path_socket = socket.socket(socket.AF_UNIX)
+    path_socket.bind(str(named))
+    path_socket.listen()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARENA_ESCAPE_CANARY", secret)
+        yield {
+            "secret": secret,
+            "file": str(place / "secret"),
+            "socket": str(named),
+            "canary": canary,
+            "pid": canary.pid,
+            "port": listener.getsockname()[1],
+            "abstract": abstract.getsockname().decode(),
+            "name": socket.gethostname(),
+        }
+    for each in (listener, abstract, path_socket):
+        each.close()
+    canary.kill()
+    canary.wait()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["real", "warm"])
+async def shared_world(
+    request: pytest.FixtureRequest, host: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[World]:
+    """A runtime with a neighbour that holds something in every place where a sandbox can."""
+    runtime = LinuxRuntime(home=tmp_path_factory.mktemp("home"))
+    await runtime.start()
+    _seen_owners.extend(spawners(os.getpid()))
+    secret = "neighbour-secret-" + secrets.token_hex(16)
+    blueprint = WARM if request.param == "warm" else None
+    neighbour = await runtime.create(SandboxSpec(env={"SECRET": secret}), blueprint)
+    await neighbour.write_file("/data/secret", secret.encode())
+    program = await neighbour.exec(ExecRequest(argv=("python3", "-c", NEIGHBOUR), env={"SECRET": secret}))
+    first = await program.stdout.next_chunk(0)
+    assert first is not None, (await program.wait()).stderr
+    port, pid, name = first.decode().split()
+    found = {**host, "neighbour_port": int(port), "neighbour_pid": int(pid), "neighbour_abstract": name}
+    yield World(
+        runtime, request.param, found, host["canary"], Path(host["file"]), neighbour, program, secret
+    )
+    await runtime.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def world(shared_world: World) -> AsyncIterator[World]:
+    """The world, with the test's own sandboxes destroyed at its end."""
+    yield shared_world
+    for sandbox in shared_world.opened:
+        await sandbox.destroy()
+    shared_world.opened.clear()

@@ -1,0 +1,104 @@
+"""The world that hostile programs are let loose in: a host with things worth having, a neighbour sandbox, and a witness
+that looks at all of it after every attempt."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attacks import PRELUDE
+
+from harena.core.errors import SandboxNotRunningError
+from harena.core.models import Blueprint, ExecOutcome, ExecRequest, ExecResult, Limits, SandboxSpec
+from harena.core.ports import RunningExec, SandboxPort
+from harena.runtime.linux import LinuxRuntime
+from harena.testing.footprint import mounts
+
+WARM = Blueprint(id="bp_escape", name="escape", warm=())
+
+
+@dataclass
+class World:
+    """One runtime, one kind of exec, and everybody who must not be harmed."""
+
+    runtime: LinuxRuntime
+    kind: str
+    host: dict[str, Any]
+    canary: subprocess.Popen[bytes]
+    canary_file: Path
+    neighbour: SandboxPort
+    neighbour_program: RunningExec
+    neighbour_secret: str
+    opened: list[SandboxPort] = field(default_factory=list)
+    mounts_before: list[str] = field(default_factory=mounts)
+
+    @property
+    def blueprint(self) -> Blueprint | None:
+        """None = real starts."""
+        return WARM if self.kind == "warm" else None
+
+    async def sandbox(self, **limits: Any) -> SandboxPort:
+        """A fresh sandbox; it is destroyed after the test."""
+        sandbox = await self.runtime.create(SandboxSpec(limits=Limits(**limits)), self.blueprint)
+        self.opened.append(sandbox)
+        return sandbox
+
+    async def start(self, sandbox: SandboxPort, program: str, *arguments: str, **request: Any) -> RunningExec:
+        """Start a hostile program. 30 seconds at most, unless the test says otherwise."""
+        request = {"timeout_seconds": 30.0, **request}
+        return await sandbox.exec(ExecRequest(argv=("python3", "-c", PRELUDE + program, *arguments), **request))
+
+    async def attack(self, sandbox: SandboxPort, program: str, *arguments: str, **request: Any) -> ExecResult:
+        """Run a hostile program to its end."""
+        return await (await self.start(sandbox, program, *arguments, **request)).wait()
+
+    async def attempt(self, program: str, *arguments: str, **request: Any) -> ExecResult:
+        """In a fresh sandbox: the program has run to its last line and did not get out."""
+        sandbox = await self.sandbox()
+        result = await self.attack(sandbox, program, *arguments, **request)
+        assert result.warm == (self.kind == "warm")
+        assert b"ESCAPED" not in result.stdout, result.stdout.decode(errors="replace")
+        assert result.stdout.endswith(b"done\n"), (result.outcome, result.returncode, result.stdout, result.stderr)
+        await sandbox.destroy()
+        await self.unharmed()
+        return result
+
+    async def unharmed(self) -> None:
+        """The host is as it was, the neighbour has noticed nothing, and the next sandbox is fresh and works."""
+        assert self.canary.poll() is None, "a process of the host was killed"
+        assert self.canary_file.read_text() == self.host["secret"], "a file of the host was changed"
+        assert sorted(path.name for path in self.canary_file.parent.iterdir()) == [self.canary_file.name]
+        assert mounts() == self.mounts_before, "the host's mounts were changed"
+        assert socket.gethostname() == self.host["name"]
+        await self._neighbour_unharmed()
+        await self._next_is_fresh()
+
+    async def _neighbour_unharmed(self) -> None:
+        program = f"import os\nos.kill({self.host['neighbour_pid']}, 0)\nos.openpty()\nprint('here')"
+        try:
+            result = await asyncio.wait_for(_run(self.neighbour, program), 30)
+            kept = await asyncio.wait_for(self.neighbour.read_file("/data/secret"), 30)
+        except (SandboxNotRunningError, TimeoutError) as error:
+            pytest.fail(f"the neighbour was harmed: {error!r}")
+        assert (result.outcome, result.stdout) == (ExecOutcome.EXITED, b"here\n"), result
+        assert kept == self.neighbour_secret.encode()
+
+    async def _next_is_fresh(self) -> None:
+        sandbox = await self.runtime.create(SandboxSpec(), self.blueprint)
+        try:
+            assert await sandbox.processes() == []
+            for folder in ("/tmp", "/workspace", "/data", "/dev/shm"):
+                assert await sandbox.list_dir(folder) == []
+            result = await _run(sandbox, "import os; print(os.getpid() > 1, len(os.listdir('/proc/self/fd')))")
+            assert result.stdout == b"True 4\n", result
+        finally:
+            await sandbox.destroy()
+
+
+async def _run(sandbox: SandboxPort, program: str) -> ExecResult:
+    return await (await sandbox.exec(ExecRequest(argv=("python3", "-c", program), timeout_seconds=30))).wait()
