@@ -104,9 +104,13 @@ for name in ("mem", "environ", "maps", "smaps", "auxv", "pagemap", "root", "cwd"
             content = os.listdir(descriptor) if name in ("fd", "fdinfo", "map_files", "root", "cwd") else os.read(descriptor, 16)
         except OSError:
             continue
-        if content:
+        if content and name != "fd":  # its numbers are no secret; what they lead to is tried below
             escaped(path, content)
     tried("link " + path, lambda: os.readlink(path))
+for number in range(64):
+    tried(("descriptor", number), lambda: os.readlink(f"/proc/1/fd/{number}"))
+    for flags in (os.O_RDONLY, os.O_WRONLY, os.O_PATH):
+        tried(("descriptor", number, flags), lambda: os.open(f"/proc/1/fd/{number}", flags))
 done()
 """,
     "descriptors": r"""

@@ -18,7 +18,9 @@ for name in ("mem", "environ", "maps"):
     except PermissionError:
         print(name, "refused")
 """
-_CHECKER = f"import subprocess; print(subprocess.run(['python', '-c', {_READER!r}], capture_output=True, text=True).stdout)"
+_CHECKER = (
+    f"import subprocess; print(subprocess.run(['python', '-c', {_READER!r}], capture_output=True, text=True).stdout)"
+)
 
 
 @pytest.fixture

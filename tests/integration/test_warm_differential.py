@@ -70,7 +70,9 @@ def _plain(output: bytes) -> bytes:
 def _lay_out(case: Case, place: Path) -> None:
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
-    files = {"main.py": case.program, **case.files} if case.command[1:2] and "main.py" in str(case.command) else case.files
+    files = (
+        {"main.py": case.program, **case.files} if case.command[1:2] and "main.py" in str(case.command) else case.files
+    )
     for name, content in files.items():
         path = place / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -30,7 +30,8 @@ _ANSWER = struct.Struct("<cidd")
 
 CONTROL, SOURCES = 200, 201  # descriptors that this process surely has not in use
 
-BOOTSTRAP = """\
+BOOTSTRAP = (
+    """\
 def load():
     import marshal, os, sys
     with open(%d, "rb") as file:
@@ -47,9 +48,11 @@ def load():
     return sys.modules["harena.runtime.template"].serve, sys.modules["harena.runtime.warm"].execute
 serve, execute = load()
 execute(serve())
-""" % SOURCES
+"""
+    % SOURCES
+)
 
-SERVE = '''
+SERVE = """
 import _socket, ctypes, gc, importlib.util, marshal, os, select, signal, struct, sys, time
 from harena.runtime import warm
 
@@ -107,7 +110,7 @@ def init(base, descriptors, argv, environment, cwd):
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     warm.become(plan)
     return plan
-'''
+"""
 
 
 @dataclass
@@ -159,7 +162,9 @@ class Template:
         with ThreadPoolExecutor(2) as readers:
             texts = [readers.submit(_read_all, end) for end in (out_end, err_end)]
             answer, status, seconds = self._start(argv, environment, cwd, stdin, out, err)
-            return Outcome(os.waitstatus_to_exitcode(status), *(text.result() for text in texts), answer == b"W", seconds)
+            return Outcome(
+                os.waitstatus_to_exitcode(status), *(text.result() for text in texts), answer == b"W", seconds
+            )
 
     def _start(
         self, argv: list[str], environment: dict[str, str], cwd: Path, stdin: bytes | None, out: int, err: int

@@ -101,8 +101,10 @@ def default_image(empty: Path) -> Image:
         links += [("/opt/bin/python", python), ("/opt/bin/python3", python)]
         environment["PATH"] = "/opt/bin:" + environment["PATH"]
     else:
-        trees.append((prefix, "/opt/python", True, False))
+        # not the whole prefix: its bin holds scripts for packages that are hidden here
         python = f"/opt/python/bin/python{version}"
+        trees += [(f"{prefix}/lib", "/opt/python/lib", True, False), (executable, python, True, True)]
+        links += [(f"/opt/python/bin/{name}", f"python{version}") for name in ("python", "python3")]
         packages, hidden = f"/opt/python/lib/python{version}/site-packages", ()
         environment["PATH"] = "/opt/python/bin:" + environment["PATH"]
         if sysconfig.get_config_var("Py_ENABLE_SHARED"):

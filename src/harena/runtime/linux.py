@@ -24,6 +24,9 @@ from harena.runtime.link import Order, SpawnerLink
 from harena.runtime.pool import Pool
 
 _HOSTNAME = b"sandbox"
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+"""For templates that import modules: a process with threads cannot be forked into sandboxes. Programs see these too,
+warm or really started; a blueprint's own `env` comes after them."""
 
 
 class Layers(Protocol):
@@ -141,8 +144,13 @@ class LinuxRuntime:
         empty = self._home / "empty"
         empty.mkdir(mode=0o755, parents=True, exist_ok=True)
         image = images.default_image(empty)
-        environment = {**image.environment, **(blueprint.env if blueprint else {})}
+        environment = dict(image.environment)
         warm = None if blueprint is None or blueprint.warm is None else list(blueprint.warm)
+        if warm:
+            environment.update(_ONE_THREAD)
+        if blueprint is not None and blueprint.layer is not None:
+            environment["PATH"] = f"{image.packages_directory}/bin:{environment['PATH']}"
+        environment.update(blueprint.env if blueprint else {})
         packages = str(empty)
         if blueprint is not None and blueprint.layer is not None:
             if self._layers is None:

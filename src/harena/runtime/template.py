@@ -47,6 +47,14 @@ def serve() -> object:
             ANSWER.pack(0, 1) + ("import of the warm modules: %s: %s" % (type(error).__name__, error)).encode()[:4000]
         )
         os._exit(1)
+    threads = len(os.listdir("/proc/self/task"))
+    if threads > 1:
+        text = (
+            "the warm modules started %d threads, and a process with threads cannot be forked; take them off the "
+            "warm list, or set what keeps them single-threaded in the blueprint's env" % (threads - 1)
+        )
+        control.send(ANSWER.pack(0, 1) + text.encode())
+        os._exit(1)
     filter_ = seccomp.Filter(configuration["filter"])
     privileges.forbid_gains()
     privileges.set_dumpable(False)
@@ -59,7 +67,7 @@ def serve() -> object:
     del configuration, modules
     sys.stdout.flush()
     if is_warm:
-        warm.settle()
+        warm.settle(base.environment)
     gc.collect()
     gc.freeze()
     gc.disable()

@@ -10,6 +10,7 @@ real start instead, and what still differs.
     become(plan)                         in the forked child: argv, path, streams, signals, __main__ ...
     execute(plan)                        then: leave every frame of ours, run, end as the interpreter would (warm_end)
 """
+
 from __future__ import annotations
 
 import builtins
@@ -27,12 +28,12 @@ import gc  # noqa: E402 (after the note above)
 
 _START_COLLECTIONS = [generation["collections"] for generation in gc.get_stats()]
 
-import _signal  # noqa: E402
+import _signal  # type: ignore[import-not-found]  # noqa: E402
 import io  # noqa: E402
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 _OLDEST, _NEWEST = (3, 8), (3, 14)  # versions whose start this file knows: oldest <= version < newest
@@ -89,7 +90,6 @@ class Baseline:
     """the template's own streams; kept for the same reason"""
     ready: tuple[dict[int, object], ...] = ()
     """for each standard descriptor: what it is (see `_kind`) -> the stream made for it ahead"""
-    replaced: tuple[object, ...] = ()
     collections: list[int] = []
 
 
@@ -177,7 +177,7 @@ def _import_all(modules: list[str]) -> frozenset[str]:
                 __import__(name)
             except BaseException as error:
                 raise ImportError(
-                    "warm module %r cannot be imported in this image: %s: %s; install it in the blueprint or take it "  # noqa: UP031
+                    "warm module %r cannot be imported in this image: %s: %s; install it in the blueprint or take it "
                     "off the warm list" % (name, type(error).__name__, error)
                 ) from error
     finally:
@@ -234,7 +234,6 @@ def settle(base_env: dict[str, str] | None = None) -> None:
     _restore_import_state(found)
     for name, hook in found.hooks.items():
         setattr(sys, name, hook)
-    found.replaced = (sys.stdin, sys.stdout, sys.stderr)  # kept: children shall not have to close them
     found.replaced = (sys.stdin, sys.stdout, sys.stderr)
     found.ready = _streams_ahead(found)
     path = found.environment.get("PATH", "")
@@ -249,7 +248,7 @@ def settle(base_env: dict[str, str] | None = None) -> None:
 def _names_of_python(found: Baseline) -> dict[str, str]:
     """The names under which PATH leads to this interpreter, where no directory on the way can be written to."""
     names = {}
-    for name in ("python", "python%d" % sys.version_info[0], "python%d.%d" % sys.version_info[:2]):  # noqa: UP031
+    for name in ("python", "python%d" % sys.version_info[0], "python%d.%d" % sys.version_info[:2]):
         path = _executable(name, found.environment, found)
         places = found.environment.get("PATH", "").split(":")
         if path and not any(map(_is_changeable, places[: places.index(os.path.dirname(path)) + 1])):
@@ -441,10 +440,8 @@ def _reset_signals() -> None:
             wanted: object = _signal.default_int_handler
         else:
             wanted = ignored if number in (_signal.SIGPIPE, _signal.SIGXFSZ) else default
-        if current is not wanted and current is not None and number not in (_signal.SIGKILL, _signal.SIGSTOP):
-            # `==` too: where `signal` is loaded it has given us its own enumeration, which a start has as well
-            if current != wanted:
-                _signal.signal(number, wanted)  # type: ignore[arg-type]
+        if current not in (wanted, None) and number not in (_signal.SIGKILL, _signal.SIGSTOP):
+            _signal.signal(number, wanted)
 
 
 def _restore_import_state(found: Baseline) -> None:
@@ -470,7 +467,7 @@ def _restore_import_state(found: Baseline) -> None:
             del sys.path_importer_cache[place]
 
 
-def _detach_from_parents(modules: dict[str, object]) -> None:
+def _detach_from_parents(modules: Mapping[str, object]) -> None:
     """Importing a.b leaves `b` on a, where a program that did not import it would find it."""
     for name, module in modules.items():
         parent, _, leaf = name.rpartition(".")

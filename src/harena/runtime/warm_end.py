@@ -7,12 +7,12 @@ it. That one frame is hidden (see `_hide`) and taken out of the recursion budget
 Leaving is what Py_FinalizeEx does as far as a program can see it (threads, atexit, flushing, what the program's own
 modules held), and then `os._exit`: taking down the rest of the interpreter costs ten times as much as all of this.
 """
-# ruff: noqa: S102, S110, SIM105, BLE001
+# ruff: noqa: S102, S110, BLE001
 # (exec is the purpose; what a program raises is data here, of whatever class; contextlib is not loaded in a start)
 
 from __future__ import annotations
 
-import _signal
+import _signal  # type: ignore[import-not-found]
 import atexit
 import gc
 import os
@@ -20,7 +20,6 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import CodeType, TracebackType
     from typing import Any, NoReturn
 
@@ -97,7 +96,7 @@ def start_really(plan: Plan) -> NoReturn:
     try:
         os.execve(plan.executable, plan.argv, plan.environment)
     except OSError as error:
-        os.write(2, ("harena: %s: %s\n" % (plan.executable, error.strerror)).encode())  # noqa: UP031
+        os.write(2, ("harena: %s: %s\n" % (plan.executable, error.strerror)).encode())
         os._exit(126)
 
 
@@ -125,7 +124,7 @@ def _read(plan: Plan) -> tuple[bytes, str]:
 def _directory(descriptor: int, name: str) -> str:
     """Where the open file really lies. Asking the kernel takes one call, realpath a hundred lines."""
     try:
-        real = os.readlink("/proc/self/fd/%d" % descriptor)  # noqa: UP031
+        real = os.readlink("/proc/self/fd/%d" % descriptor)
     except OSError:
         real = ""
     if real[:1] != "/" or real.endswith(" (deleted)"):
@@ -263,8 +262,18 @@ def prepare() -> None:
     _hide(_probe)
     if _opcodes and _probe() is _probe.__code__:
         _opcodes.clear()  # this interpreter shows it all the same
-    for function in (_top_level, _end, _report, _exit_status, _call_hook, _finish_threads, _flush,
-                     _flush_quietly, _drop_program, _unraisable):
+    for function in (
+        _top_level,
+        _end,
+        _report,
+        _exit_status,
+        _call_hook,
+        _finish_threads,
+        _flush,
+        _flush_quietly,
+        _drop_program,
+        _unraisable,
+    ):
         _hide(function)
     _budget.find()
     _unraisable_type = _find_unraisable_type()
@@ -358,7 +367,7 @@ def _report() -> tuple[int, bool]:
         trace = trace.tb_next
     error.__traceback__ = trace
     if _VERSION >= (3, 12):
-        sys.last_exc = error
+        setattr(sys, "last_exc", error)  # noqa: B010 (not every version has it)
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
     status = _call_hook(error, trace)
     return status, type(error) is KeyboardInterrupt
@@ -428,7 +437,7 @@ def _finish_threads() -> None:
     else:
         return
     if _VERSION >= (3, 13):
-        _unraisable(error, None, "Exception ignored on threading shutdown %r" % threading)  # noqa: UP031
+        _unraisable(error, None, "Exception ignored on threading shutdown %r" % threading)
     else:
         _unraisable(error, threading, None)
 

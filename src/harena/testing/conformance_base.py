@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest_asyncio
@@ -62,8 +62,3 @@ async def pieces(*parts: bytes) -> AsyncIterator[bytes]:
 async def gather_bytes(stream: AsyncIterator[bytes]) -> bytes:
     """The whole stream."""
     return b"".join([part async for part in stream])
-
-
-def lines(parts: Iterable[str]) -> str:
-    """Program text from its lines."""
-    return "\n".join(parts)
