@@ -4,7 +4,7 @@
 
 Every program's verdict is known beforehand. After a number of lives, and at the end, it looks at what the client, the
 spawner and the templates hold (descriptors, memory of their own, processes, cgroup directories). Exit code 1 if a
-verdict was wrong, or if they hold more at the end than they did after the first lives, or if anything outlives the node.
+verdict was wrong, if they hold more at the end than they did after the first lives, or if anything outlives the node.
 """
 
 from __future__ import annotations
@@ -200,6 +200,12 @@ class Soak:
         await asyncio.gather(*(one_after_the_other() for _ in range(self.at_once)))
 
 
+def say(line: str) -> None:
+    """One line, at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
 def look() -> dict[str, Held]:
     """What client, spawner and templates hold now."""
     gc.collect()
@@ -240,7 +246,7 @@ async def soak(lives: int, at_once: int, seed: int, *, quiet: bool) -> list[str]
         count += more
         if not quiet and count % max(1, lives // 20) == 0:
             rate = count / (time.perf_counter() - started)
-            print(f"{count:7} of {lives} lives, {rate:6.1f}/s, {len(work.wrong)} wrong", flush=True)
+            say(f"{count:7} of {lives} lives, {rate:6.1f}/s, {len(work.wrong)} wrong")
 
     warm_up = min(lives // 3, 400)
     await work.run(runtime, warm_up, progress)
@@ -254,11 +260,11 @@ async def soak(lives: int, at_once: int, seed: int, *, quiet: bool) -> list[str]
     left = Footprint.take(owners=owners).beyond(empty) + cgroup_directories(owners)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     for name, now in after.items():
-        print(f"{name:11} after {warm_up} lives: {before.get(name)}\n{'':11} at the end: {now}")
-    print(f"{'programs':11} " + ", ".join(f"{name} {number}" for name, number in sorted(work.done.items())))
-    print(f"{'cost':11} {seconds:.1f} s, {lives / seconds:.1f} lives/s; {1000 * cpu / lives:.2f} ms of CPU per life in "
-          f"client, spawner and templates; client's peak {peak:.0f} MiB")  # fmt: skip
-    print(f"{sum(work.done.values())} lives, {len(work.wrong)} wrong, {len(left)} left behind")
+        say(f"{name:11} after {warm_up} lives: {before.get(name)}\n{'':11} at the end: {now}")
+    say(f"{'programs':11} " + ", ".join(f"{name} {number}" for name, number in sorted(work.done.items())))
+    cost = f"{1000 * cpu / lives:.2f} ms of CPU per life in client, spawner and templates"
+    say(f"{'cost':11} {seconds:.1f} s, {lives / seconds:.1f} lives/s; {cost}; client's peak {peak:.0f} MiB")
+    say(f"{sum(work.done.values())} lives, {len(work.wrong)} wrong, {len(left)} left behind")
     return work.wrong + grown(before, after) + [f"left behind: {line}" for line in left]
 
 
@@ -274,7 +280,7 @@ def main() -> int:
         parser.error("--lives and --at-once must be at least 1")
     problems = asyncio.run(soak(options.lives, options.at_once, options.seed, quiet=options.quiet))
     for line in problems[:50]:
-        print(line, file=sys.stderr)
+        sys.stderr.write(line + "\n")
     return 1 if problems else 0
 
 

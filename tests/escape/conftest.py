@@ -84,19 +84,21 @@ async def shared_world(
     runtime = LinuxRuntime(home=tmp_path_factory.mktemp("home"))
     await runtime.start()
     _seen_owners.extend(spawners(os.getpid()))
-    secret = "neighbour-secret-" + secrets.token_hex(16)
-    blueprint = WARM if request.param == "warm" else None
-    neighbour = await runtime.create(SandboxSpec(env={"SECRET": secret}), blueprint)
-    await neighbour.write_file("/data/secret", secret.encode())
-    program = await neighbour.exec(ExecRequest(argv=("python3", "-c", NEIGHBOUR), env={"SECRET": secret}))
-    first = await program.stdout.next_chunk(0)
-    assert first is not None, (await program.wait()).stderr
-    port, pid, name = first.decode().split()
-    found = {**host, "neighbour_port": int(port), "neighbour_pid": int(pid), "neighbour_abstract": name}
-    yield World(
-        runtime, request.param, found, host["canary"], Path(host["file"]), neighbour, program, secret
-    )
-    await runtime.close()
+    try:
+        secret = "neighbour-secret-" + secrets.token_hex(16)
+        blueprint = WARM if request.param == "warm" else None
+        neighbour = await runtime.create(SandboxSpec(env={"SECRET": secret}), blueprint)
+        await neighbour.write_file("/data/secret", secret.encode())
+        program = await neighbour.exec(ExecRequest(argv=("python3", "-c", NEIGHBOUR), env={"SECRET": secret}))
+        first = await program.stdout.next_chunk(0)
+        assert first is not None, (await program.wait()).stderr
+        port, pid, name = first.decode().split()
+        found = {**host, "neighbour_port": int(port), "neighbour_pid": int(pid), "neighbour_abstract": name}
+        yield World(
+            runtime, request.param, found, host["canary"], Path(host["file"]), neighbour, program, secret
+        )
+    finally:
+        await runtime.close()
 
 
 @pytest_asyncio.fixture(loop_scope="module")

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from harena.runtime.linux import LinuxRuntime
 from harena.runtime.link import SpawnerLink
+from harena.runtime.linux import LinuxRuntime
 from harena.testing.footprint import Footprint, descendants, spawners, wait_nothing_below
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -67,7 +67,7 @@ def _module_leaves_nothing(_note_spawners: None) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _test_leaves_nothing(_module_leaves_nothing: None) -> Iterator[None]:
-    """Nothing is left of a node that this test has opened itself; a node of a wider fixture is the module's business."""
+    """Nothing is left of a node that this test has opened; a node of a wider fixture is the module's business."""
     shared = spawners(os.getpid())
     before = Footprint.take()
     yield

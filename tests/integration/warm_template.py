@@ -28,13 +28,13 @@ BASE_ENVIRONMENT = {
 }
 _ANSWER = struct.Struct("<cidd")
 
-CONTROL, SOURCES = 200, 201  # descriptors that this process surely has not in use
+MODULES = ("warm", "warm_plan", "warm_frames", "warm_end")
+CONTROL, SOURCES = 200, 201  # (BOOTSTRAP knows the second) descriptors that this process surely has not in use
 
-BOOTSTRAP = (
-    """\
+BOOTSTRAP = """\
 def load():
     import marshal, os, sys
-    with open(%d, "rb") as file:
+    with open(201, "rb") as file:
         sources = marshal.load(file)
     kind = type(sys)
     for name in ("harena", "harena.runtime"):
@@ -49,8 +49,6 @@ def load():
 serve, execute = load()
 execute(serve())
 """
-    % SOURCES
-)
 
 SERVE = """
 import _socket, ctypes, gc, importlib.util, marshal, os, select, signal, struct, sys, time
@@ -218,5 +216,5 @@ def _default_signals() -> None:
 
 def _sources() -> list[tuple[str, str]]:
     room = Path(harena.runtime.__file__).parent
-    sources = [("harena.runtime." + name, (room / f"{name}.py").read_text()) for name in ("warm", "warm_end")]
+    sources = [("harena.runtime." + name, (room / f"{name}.py").read_text()) for name in MODULES]
     return [*sources, ("harena.runtime.template", f"CONTROL = {CONTROL}\n" + SERVE)]

@@ -111,7 +111,7 @@ class LinuxSandbox:
             self._fail("init did not kill a command in time")
 
     async def processor_time(self) -> tuple[float, float]:
-        """Of what runs in here now: (the longest wait of a runnable thread for a processor, processor time), seconds."""
+        """Of what runs in here now: (longest wait of a runnable thread for a processor, processor time), seconds."""
         waited, used = await self._link.ask("time", self.number)
         return float(waited), float(used)
 

@@ -13,6 +13,8 @@ from _frozen_importlib_external import MAGIC_NUMBER  # type: ignore[import-not-f
 
 MODULES = (
     "harena.runtime.warm",  # first: it notes which modules a program would find
+    "harena.runtime.warm_plan",
+    "harena.runtime.warm_frames",
     "harena.runtime.warm_end",
     "harena.runtime.kernel.syscalls",
     "harena.runtime.kernel.namespaces",

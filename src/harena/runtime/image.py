@@ -170,12 +170,14 @@ def _in_usr(executable: str, prefix: str, version: str) -> tuple[str, str, tuple
     return executable, present[0], tuple(present[1:])
 
 
+_PASSWD = b"root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
+_NSSWITCH = b"passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n"
 _ETC = (
-    ("/etc/passwd", b"root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n", 0o644),
+    ("/etc/passwd", _PASSWD, 0o644),
     ("/etc/group", b"root:x:0:\nnogroup:x:65534:\n", 0o644),
     ("/etc/hosts", b"127.0.0.1\tlocalhost sandbox\n::1\tlocalhost ip6-localhost ip6-loopback\n", 0o644),
     ("/etc/hostname", b"sandbox\n", 0o644),
-    ("/etc/nsswitch.conf", b"passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n", 0o644),
+    ("/etc/nsswitch.conf", _NSSWITCH, 0o644),
     ("/etc/resolv.conf", b"", 0o644),
     ("/etc/shells", b"/bin/sh\n/bin/bash\n", 0o644),
-)  # fmt: skip
+)

@@ -3,8 +3,8 @@ sandbox. Each step is one line of one of the two lists; every failure names its 
 
 A template (once per image): a fork of the spawner in new user, mount, pid, ipc, uts and cgroup namespaces.
 
-    await_map -> become_root -> private_mounts -> open_trees -> new_root -> trees -> links_and_files -> copies -> own_proc -> pivot
-    -> nest_user_namespace -> read_only_root -> (exec of the image's interpreter, see template)
+    await_map -> become_root -> private_mounts -> open_trees -> new_root -> trees -> links_and_files -> copies
+    -> own_proc -> pivot -> nest_user_namespace -> read_only_root -> (exec of the image's interpreter, see template)
 
 The second user namespace locks every mount that the first one made: not even the template's own privilege can make
 /usr writable again or look below a mount. The template's network namespace is made with it, so that it may come back
@@ -47,8 +47,8 @@ class TemplateRoot:
     """What `launch.TEMPLATE_STEPS` work on.
 
     `trees` are (source, target, read only, is a file), source being a path or a descriptor made by
-    `mounts.clone_tree`; `files` are (path, content, mode); `links` are (path, target); `directories` are paths; `copies` are (source inside the new
-    root, target, mode).
+    `mounts.clone_tree`; `files` are (path, content, mode); `links` are (path, target);
+    `directories` are paths; `copies` are (source inside the new root, target, mode).
     """
 
     def __init__(self, plan: dict[str, object], trees: list[tuple[object, str, bool, bool]], map_ready: int) -> None:
@@ -128,7 +128,7 @@ def _copies(root: TemplateRoot) -> None:
         given = os.open("/tmp" + source, os.O_RDONLY | os.O_CLOEXEC)
         made = os.open("/tmp" + target, os.O_CREAT | os.O_WRONLY | os.O_EXCL | os.O_CLOEXEC, 0o200)
         try:
-            while os.sendfile(made, given, None, 1 << 24):  # type: ignore[arg-type]
+            while os.sendfile(made, given, None, 1 << 24):
                 pass
             os.fchmod(made, mode)
         finally:

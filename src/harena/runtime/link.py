@@ -290,4 +290,7 @@ _ADVICE = {
 
 def _explain(error: str) -> str:
     advice = next((text for start, text in _ADVICE.items() if start in error), "")
-    return f"cannot start a sandbox on this host: {error}{'; ' + advice if advice else ''}. Run `harena doctor`: it names the setting to change"
+    return (
+        f"cannot start a sandbox on this host: {error}{'; ' + advice if advice else ''}. "
+        "Run `harena doctor`: it names the setting to change"
+    )

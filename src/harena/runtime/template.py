@@ -5,8 +5,8 @@ It is pid 1 of a pid namespace of its own, so its death ends every sandbox below
 (see guest) and on descriptor 3 its control socket. Messages from the spawner are marshal, to it fixed structs:
 
     configure  first message: {"warm": [module...] | None, "filter": BPF, "environment": {...}, "python": path}
-    fork       number (4 bytes), marshalled settings, with the sandbox's socket; answer ANSWER(number, errno) + step, or with
-               the pidfd
+    fork       number (4 bytes), marshalled settings, with the sandbox's socket; answer ANSWER(number, errno) + step,
+               or with the pidfd
 
 It never reaps: SIGCHLD is ignored, so that a sandbox's end costs it nothing.
 """

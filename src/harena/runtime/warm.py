@@ -33,16 +33,10 @@ import io  # noqa: E402
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any
 
-_OLDEST, _NEWEST = (3, 8), (3, 14)  # versions whose start this file knows: oldest <= version < newest
-_FIXED_NAMES = frozenset({"HOME", "TZ", "TZDIR", "LANG", "LANGUAGE", "LOCPATH", "GLIBC_TUNABLES", "GCONV_PATH"})
-_FIXED_PREFIXES = ("PYTHON", "LC_", "LD_", "MALLOC_")
-_LIBRARY_PREFIXES = ("OMP_", "OPENBLAS_", "GOTO_", "MKL_", "BLIS_", "KMP_", "GOMP_", "NPY_", "NUMPY_", "NUMEXPR_",
-                     "TORCH_", "PYTORCH_", "CUDA_", "NVIDIA_", "MPL", "TF_", "XLA_", "JAX_", "HF_")  # fmt: skip
 _REHEARSALS = 20  # so often the interpreter adapts a function's code, in place, before it lets it be
-_INTERPRETER_LETTERS = "0123456789."
 
 
 class Baseline:
@@ -117,7 +111,8 @@ class Plan:
 
 
 _baseline: Baseline | None = None
-_launch: Callable[[Plan], None] | None = None  # warm_end's: in the child its module is no longer found by import
+_warm_plan: Any = None  # our other modules: in a fork they are no longer found by import
+_warm_end: Any = None
 
 
 # -- in the template ---------------------------------------------------------------------------------------------------
@@ -125,7 +120,10 @@ _launch: Callable[[Plan], None] | None = None  # warm_end's: in the child its mo
 
 def prepare(modules: list[str]) -> Baseline:
     """Import `modules` as a program would and note what a start looks like. Raises ImportError, saying which one."""
-    global _baseline, _launch
+    global _baseline, _warm_plan, _warm_end
+    from harena.runtime import warm_end, warm_plan
+
+    _warm_plan, _warm_end = warm_plan, warm_end
     found = Baseline()
     found.hooks = {
         name: getattr(sys, name)
@@ -152,10 +150,7 @@ def prepare(modules: list[str]) -> Baseline:
     for name, module in ours.items():
         sys.modules.setdefault(name, module)
     _note_interpreter(found)
-    from harena.runtime import warm_end
-
     warm_end.prepare()
-    _launch = warm_end.launch
     _baseline = found
     return found
 
@@ -205,7 +200,7 @@ def _note_interpreter(found: Baseline) -> None:
     user_site = getattr(sys.modules.get("site"), "USER_SITE", None)
     if user_site and user_site not in watched:
         watched.append(user_site)
-    found.stamps = tuple((place, _stamp(place)) for place in watched)
+    found.stamps = tuple((place, _warm_plan.stamp(place)) for place in watched)
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         raise ImportError("a warm template must be started with descriptors 0, 1 and 2 open, for example to /dev/null")
     found.streams = tuple((stream.encoding, stream.errors or "") for stream in (sys.stdin, sys.stdout, sys.stderr))
@@ -215,18 +210,12 @@ def _note_interpreter(found: Baseline) -> None:
     found.main_loader = sys.modules["__main__"].__dict__.get("__loader__")
 
 
-def _stamp(directory: str) -> int:
-    try:
-        return os.stat(directory).st_mtime_ns
-    except OSError:
-        return 0
-
-
 def settle(base_env: dict[str, str] | None = None) -> None:
     """Do ahead, once, what every child would do first. The last thing in a template: what is not found by import from
     now on is what a program would not find either. A fork that does it writes to 300 pages of its own for it.
 
-    `base_env` is what `plan` will get. Signals must be blocked, except those that a fork of the template wants to get: their handlers are a program's.
+    `base_env` is what `plan` will get. Signals must be blocked, except those that a fork of the template wants to
+    get: their handlers are a program's.
     """
     found = _baseline
     assert found is not None
@@ -237,29 +226,12 @@ def settle(base_env: dict[str, str] | None = None) -> None:
     found.replaced = (sys.stdin, sys.stdout, sys.stderr)
     found.ready = _streams_ahead(found)
     path = found.environment.get("PATH", "")
-    found.executables = {(name, path): executable for name, executable in _names_of_python(found).items()}
+    found.executables = {(name, path): executable for name, executable in _warm_plan.names_of_python(found).items()}
     found.is_settled = True
     base_env = found.environment if base_env is None else base_env
     for _ in range(_REHEARSALS):
         for arguments in (["-c", "1"], ["/nowhere.py"], ["-m", "nowhere"]):
             plan(["python3", *arguments], base_env, base_env, "/")
-
-
-def _names_of_python(found: Baseline) -> dict[str, str]:
-    """The names under which PATH leads to this interpreter, where no directory on the way can be written to."""
-    names = {}
-    for name in ("python", "python%d" % sys.version_info[0], "python%d.%d" % sys.version_info[:2]):
-        path = _executable(name, found.environment, found)
-        places = found.environment.get("PATH", "").split(":")
-        if path and not any(map(_is_changeable, places[: places.index(os.path.dirname(path)) + 1])):
-            names[name] = path
-    return names
-
-
-def _is_changeable(place: str) -> bool:
-    while place not in ("", "/") and not os.path.lexists(place):
-        place = os.path.dirname(place)
-    return os.access(place, os.W_OK)
 
 
 def _streams_ahead(found: Baseline) -> tuple[dict[int, object], ...]:
@@ -295,107 +267,8 @@ def _kind(descriptor: int) -> int:
 
 
 def plan(argv: list[str], env: dict[str, str], base_env: dict[str, str], cwd: str) -> Plan | None:
-    """How to run this warm, or None where only a real start is right. Changes nothing, opens nothing."""
-    found = _baseline
-    if found is None or not _OLDEST <= sys.version_info[:2] < _NEWEST or not argv:
-        return None
-    planned = _read_command_line(argv)
-    if planned is None:
-        return None
-    executable = found.executables.get((argv[0], env.get("PATH", ""))) or _executable(argv[0], env, found)
-    if executable is None or not _is_same_environment(env, base_env, found):
-        return None
-    for directory, stamp in found.stamps:
-        if _stamp(directory) != stamp:
-            return None  # packages were installed here, or .pth files: a start would see them
-    if found.shadowable:
-        beside = os.path.dirname(os.path.join(cwd, planned.target)) if planned.kind == "file" else cwd
-        for directory in (beside, *found.early_directories):
-            if _shadows(directory, found.shadowable):
-                return None
-    planned.unbuffered = planned.unbuffered or found.unbuffered
-    planned.executable = executable
-    planned.baseline = found
-    planned.environment = env
-    if found.added_to is not base_env:
-        found.added_to = base_env
-        found.added = {name: value for name, value in found.environment.items() if base_env.get(name) != value}
-    for name in found.added:
-        if env.get(name) != base_env.get(name):
-            return None
-    return planned
-
-
-def _read_command_line(argv: list[str]) -> Plan | None:
-    words = argv[1:]
-    unbuffered = False
-    while words and words[0] == "-u":
-        unbuffered = True
-        del words[0]
-    if not words or not words[0]:
-        return None
-    if words[0] == "-c" and len(words) > 1:
-        planned = Plan("code", words[1], argv, words[2:])
-    elif words[0] == "-m" and len(words) > 1 and words[1]:
-        planned = Plan("module", words[1], argv, words[2:])
-    elif words[0][0] != "-" and not words[0].endswith(".pyc"):
-        planned = Plan("file", words[0], argv, words[1:])
-    else:
-        return None
-    planned.unbuffered = unbuffered
-    return planned
-
-
-def _executable(program: str, env: dict[str, str], found: Baseline) -> str | None:
-    """What sys.executable would be, if that is the interpreter of this template under another name."""
-    directory, _, name = program.rpartition("/")
-    if not name.startswith("python") or name[6:].strip(_INTERPRETER_LETTERS):
-        return None
-    if not directory:
-        for directory in env.get("PATH", "").split(":"):
-            if directory[:1] != "/":
-                return None
-            if _is_program(directory + "/" + name):
-                break
-        else:
-            return None
-    path = directory + "/" + name
-    if path == found.executable:
-        return path
-    if path[:1] != "/" or getattr(sys, "_base_executable", found.executable) != found.executable:
-        return None  # in a virtual environment another name means another sys._base_executable
-    if directory != os.path.dirname(found.executable):
-        for place in (directory, os.path.dirname(directory)):
-            if os.path.exists(place + "/pyvenv.cfg"):
-                return None
-    return path if os.path.realpath(path) == found.executable_real else None
-
-
-def _is_program(path: str) -> bool:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return False
-    return status.st_mode & 0o170111 > 0o100000  # a regular file with an execute bit
-
-
-def _is_same_environment(env: dict[str, str], base_env: dict[str, str], found: Baseline) -> bool:
-    """Every variable that a start, or an import of a warm module, looks at has its value in the template."""
-    if env == base_env:
-        return True
-    prefixes = _FIXED_PREFIXES + _LIBRARY_PREFIXES if found.shadowable else _FIXED_PREFIXES
-    for name in {*env, *base_env}:
-        matters = name in _FIXED_NAMES or name in found.observed or name.startswith(prefixes)
-        if matters and env.get(name) != base_env.get(name):
-            return False
-    return True
-
-
-def _shadows(directory: str, names: frozenset[str]) -> bool:
-    try:
-        return not names.isdisjoint([entry.partition(".")[0] for entry in os.listdir(directory)])
-    except OSError:
-        return False
+    """How to run this warm, or None where only a real start is right (see warm_plan)."""
+    return None if _baseline is None else _warm_plan.plan(_baseline, argv, env, base_env, cwd)
 
 
 # -- in the child ------------------------------------------------------------------------------------------------------
@@ -447,7 +320,7 @@ def _reset_signals() -> None:
 def _restore_import_state(found: Baseline) -> None:
     # Looking at every module would write to a page of each (its name's reference count); what came later stands last.
     later = {}
-    for name in reversed(sys.modules):  # type: ignore[call-overload]
+    for name in reversed(sys.modules):
         if name in found.modules:
             break
         later[name] = sys.modules[name]
@@ -529,5 +402,4 @@ def _renew_randomness() -> None:
 def execute(plan: Plan) -> None:
     """Run it, and end the process as the interpreter would. Does not return: it unwinds to the interpreter's top
     level (so no frame on the way may catch BaseException) and goes on from there."""
-    assert _launch is not None
-    _launch(plan)
+    _warm_end.launch(plan)

@@ -2,7 +2,7 @@
 
 A program must find nothing below itself. So the forked child raises out of every frame of ours; the interpreter, at
 its own top level by then, reports that to sys.excepthook, which is our `_top_level`, called from C with no frame below
-it. That one frame is hidden (see `_hide`) and taken out of the recursion budget (see `_RecursionBudget`).
+it. That one frame is hidden (see warm_frames) and taken out of the recursion budget .
 
 Leaving is what Py_FinalizeEx does as far as a program can see it (threads, atexit, flushing, what the program's own
 modules held), and then `os._exit`: taking down the rest of the interpreter costs ten times as much as all of this.
@@ -17,6 +17,8 @@ import atexit
 import gc
 import os
 import sys
+
+from harena.runtime import warm_frames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +70,7 @@ def launch(plan: Plan) -> NoReturn:
         source, name = (plan.target, "<string>") if plan.kind == "code" else _read(plan)
         screen = sys.stderr
         report = _Report()
-        sys.stderr = report  # type: ignore[assignment]
+        sys.stderr = report
         try:
             code = compile(source, name, "exec", dont_inherit=True)
         except BaseException:
@@ -147,7 +149,7 @@ def _complete_main(plan: Plan, name: str) -> None:
     main["__file__"] = name
     main["__cached__"] = None
     main["__loader__"] = sys.modules["_frozen_importlib_external"].SourceFileLoader("__main__", name)
-    sys.path_importer_cache[name] = None  # type: ignore[assignment]  # a start asks first whether it is an archive
+    sys.path_importer_cache[name] = None  # a start asks first whether it is an archive
 
 
 def _place_on_path(plan: Plan) -> None:
@@ -193,75 +195,15 @@ def _top_level(_type: object, leave: BaseException, _trace: object) -> None:
     _end()
 
 
-class _RecursionBudget:
-    """Lets a program recurse exactly as deep as in a real start, by writing the interpreter's own counter.
-
-    The counter is a C int in the thread's state, beside the limit; both are found by changing the limit and looking
-    which ints follow. Where they are not found (no ctypes; Python before 3.11) the program has a few frames less.
-    """
-
-    _INTS = 64
-
-    def __init__(self) -> None:
-        self.remaining: Any = None
-        self.exec_cost = self.call_cost = 0
-
-    def find(self) -> None:
-        """Look for the counter and measure what running a program costs. Called once, in the template."""
-        if _VERSION < (3, 11):
-            return
-        try:
-            import ctypes
-        except ImportError:
-            return
-        ctypes.pythonapi.PyThreadState_Get.restype = ctypes.c_void_p
-        state = ctypes.pythonapi.PyThreadState_Get()
-        ints = (ctypes.c_int * self._INTS).from_address(state)
-        limit = sys.getrecursionlimit()
-        looks = []
-        for probe in (limit + 1237, limit + 4391):
-            sys.setrecursionlimit(probe)
-            looks.append((probe, list(ints)))
-        sys.setrecursionlimit(limit)
-        (first, before), (second, after) = looks
-        for index in range(1, self._INTS):
-            depth = first - before[index - 1]
-            if before[index] == first and after[index] == second and 0 < depth < 200:  # noqa: SIM102
-                if second - after[index - 1] == depth:
-                    self.remaining = ctypes.c_int.from_address(state + 4 * (index - 1))
-                    self._measure()
-                    return
-
-    def _measure(self) -> None:
-        names = {"counter": self.remaining}
-        outside = self.remaining.value
-        exec(compile("inside = counter.value", "<string>", "exec"), names)
-        self.exec_cost = outside - names["inside"]
-        self.call_cost = outside - _look(self.remaining)
-
-    def enter(self, cost: int) -> None:
-        """The frame that is entered at `cost` from the caller shall be the first one."""
-        if self.remaining is not None:
-            self.remaining.value = sys.getrecursionlimit() + cost - 1 - self.call_cost  # this call ends
-
-
-def _look(counter: Any) -> int:
-    return counter.value  # type: ignore[no-any-return]
-
-
-_budget = _RecursionBudget()
+_budget = warm_frames.RecursionBudget()
 _flush_c_streams: Any = None
 _unraisable_type: Any = None
 _NAMES = globals()  # a hidden function cannot ask for them
-_opcodes: list[int] = []
 
 
 def prepare() -> None:
     """Called once in the template."""
     global _flush_c_streams, _unraisable_type
-    _hide(_probe)
-    if _opcodes and _probe() is _probe.__code__:
-        _opcodes.clear()  # this interpreter shows it all the same
     for function in (
         _top_level,
         _end,
@@ -274,7 +216,7 @@ def prepare() -> None:
         _drop_program,
         _unraisable,
     ):
-        _hide(function)
+        warm_frames.hide(function)
     _budget.find()
     _unraisable_type = _find_unraisable_type()
     try:
@@ -298,34 +240,6 @@ def _find_unraisable_type() -> Any:
     _Fails()
     sys.unraisablehook = held
     return seen[0]
-
-
-def _hide(function: Any) -> None:
-    """Make frames of `function` invisible to sys._getframe, f_back and tracebacks.
-
-    Since 3.11 the interpreter passes over a frame that has not come to its RESUME instruction: it is not complete
-    yet. The frame of a function without that instruction never is.
-    """
-    if _VERSION < (3, 11):
-        return
-    if function is _probe:
-        import opcode
-
-        _opcodes[:] = opcode.opmap["RESUME"], opcode.opmap["NOP"]
-    if _opcodes:
-        resume, nothing = _opcodes
-        instructions = bytearray(function.__code__.co_code)
-        place = next(place for place in range(0, len(instructions), 2) if instructions[place] == resume)
-        instructions[place : place + 2] = bytes((nothing, 0))
-        function.__code__ = function.__code__.replace(co_code=bytes(instructions))
-
-
-def _probe() -> object:
-    return _caller()
-
-
-def _caller() -> object:
-    return sys._getframe(1).f_code
 
 
 # -- ending ------------------------------------------------------------------------------------------------------------
@@ -513,7 +427,7 @@ def _drop_program() -> None:
     modules = [sys.modules.get("__main__")]
     _Program.plan.main = {}
     added = []
-    for name in reversed(sys.modules):  # type: ignore[call-overload]  # as in warm._restore_import_state
+    for name in reversed(sys.modules):  # as in warm._restore_import_state
         if name in found.modules:
             break
         added.append(name)

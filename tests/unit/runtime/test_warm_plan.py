@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harena.runtime import warm, warm_end
+from harena.runtime import warm, warm_end, warm_plan
 
 
 @pytest.fixture
@@ -24,6 +24,7 @@ def interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     found.executable_real = str(program.resolve())
     found.environment = {"PATH": str(program.parent), "LANG": "C.UTF-8"}
     monkeypatch.setattr(warm, "_baseline", found)
+    monkeypatch.setattr(warm, "_warm_plan", warm_plan)
     monkeypatch.setattr(sys, "_base_executable", found.executable)
     return program.parent
 
@@ -102,7 +103,9 @@ def test_a_link_inside_a_virtual_environment(tmp_path: Path, interpreter: Path, 
     assert warm.plan([str(place / "python"), "x.py"], environment, environment, "/") is None
 
 
-@pytest.mark.parametrize("name", ["PYTHONPATH", "PYTHONHASHSEED", "LC_ALL", "LANG", "TZ", "HOME", "LD_PRELOAD", "MALLOC_ARENA_MAX"])
+@pytest.mark.parametrize(
+    "name", ["PYTHONPATH", "PYTHONHASHSEED", "LC_ALL", "LANG", "TZ", "HOME", "LD_PRELOAD", "MALLOC_ARENA_MAX"]
+)
 def test_variables_that_a_start_reads(name: str, environment: dict[str, str]) -> None:
     """Set, changed or missing: a real start."""
     assert warm.plan(["python3", "x.py"], {**environment, name: "other"}, environment, "/") is None
@@ -141,7 +144,7 @@ def test_packages_installed_since(tmp_path: Path, environment: dict[str, str]) -
     assert found is not None
     packages, user = tmp_path / "packages", tmp_path / "user"
     packages.mkdir()
-    found.stamps = tuple((str(place), warm._stamp(str(place))) for place in (packages, user))
+    found.stamps = tuple((str(place), warm_plan.stamp(str(place))) for place in (packages, user))
     assert warm.plan(["python3", "x.py"], environment, environment, "/") is not None
     user.mkdir()
     assert warm.plan(["python3", "x.py"], environment, environment, "/") is None

@@ -138,7 +138,6 @@ class Group:
         """as last written; what the kernel enforces"""
         self._files = files
         self._oom_baseline = 0
-        self._cpu_baseline = 0.0
         basic = [path for name, path in self.directories.items() if name in ("memory", "pids")]
         self._all = list(dict.fromkeys(self.directories.values()))
         self._basic = list(dict.fromkeys(basic)) or self._all
@@ -174,15 +173,6 @@ class Group:
         """Processes that the memory limit has killed since this group was acquired."""
         return self._read_oom_kills() - self._oom_baseline
 
-    def memory_peak_bytes(self) -> int | None:
-        """Most memory in use at one time since this group was acquired; None where the kernel does not say."""
-        return None
-
-    def cpu_seconds(self) -> float | None:
-        """CPU time used since this group was acquired; None where it is not counted."""
-        total = self._read_cpu_seconds()
-        return None if total is None else max(0.0, total - self._cpu_baseline)
-
     def processes(self) -> list[int]:
         """Pids inside."""
         return sorted({pid for directory in self._needed() for pid in self._files.processes(directory)})
@@ -198,23 +188,16 @@ class Group:
 
     def reset(self) -> bool:
         """Make ready for another sandbox; False while a process is inside, and nothing is changed then."""
-        if any(self._files.processes(directory) for directory in self._made):
+        if any(self._files.processes(directory) for directory in self._made[:1]):  # a process is in all or in none
             return False
-        self._reset_counters()
+        self._oom_baseline = self._read_oom_kills()
         return True
 
     def _needed(self) -> list[str]:
         return self._basic if self.limits[2] is None else self._all
 
-    def _reset_counters(self) -> None:
-        self._oom_baseline = self._read_oom_kills()
-        self._cpu_baseline = self._read_cpu_seconds() or 0.0
-
     def _read_oom_kills(self) -> int:
         return 0
-
-    def _read_cpu_seconds(self) -> float | None:
-        return None
 
     def _write_memory(self, new: int | None, old: int | None) -> None:
         """Nothing to write to."""

@@ -42,11 +42,6 @@ def prepare_owned(files: CgroupFiles, directory: str) -> None:
 class V1Group(Group):
     """Directories in up to four hierarchies."""
 
-    def memory_peak_bytes(self) -> int | None:
-        """`memory.max_usage_in_bytes`, set back at each release."""
-        directory = self.directories.get("memory")
-        return int(self._files.read(directory + "/memory.max_usage_in_bytes")) if directory else None
-
     def kill(self) -> None:
         """Forbid forks first, so that nothing is born while the list is walked."""
         if directory := self.directories.get("pids"):
@@ -54,20 +49,9 @@ class V1Group(Group):
             self.limits = (self.limits[0], 0, self.limits[2])
         super().kill()
 
-    def _reset_counters(self) -> None:
-        if directory := self.directories.get("memory"):
-            self._files.write(directory + "/memory.max_usage_in_bytes", "0")
-        super()._reset_counters()
-
     def _read_oom_kills(self) -> int:
         directory = self.directories.get("memory")
         return field(self._files.read(directory + "/memory.oom_control"), "oom_kill") if directory else 0
-
-    def _read_cpu_seconds(self) -> float | None:
-        directory = self.directories.get("cpuacct")
-        if directory is None or directory not in self._needed():
-            return None
-        return int(self._files.read(directory + "/cpuacct.usage")) / 1e9
 
     def _write_memory(self, new: int | None, old: int | None) -> None:
         directory = self.directories.get("memory")

@@ -133,13 +133,6 @@ class V2Group(Group):
     def __init__(self, files: CgroupFiles, directories: Mapping[str, str]) -> None:
         super().__init__(files, directories)
         self._directory = next(iter(self.directories.values()))
-        self._peak_baseline = 0
-
-    def memory_peak_bytes(self) -> int | None:
-        """`memory.peak` (Linux 5.19). It cannot be set back for everybody, so a group that was used before can only
-        say a peak higher than all before it."""
-        peak = self._read_peak()
-        return peak if peak is not None and peak > self._peak_baseline else None
 
     def kill(self) -> None:
         """`cgroup.kill` (Linux 5.14) takes everything at once, whatever forks meanwhile."""
@@ -148,21 +141,10 @@ class V2Group(Group):
         except FileNotFoundError:
             super().kill()
 
-    def _reset_counters(self) -> None:
-        self._peak_baseline = self._read_peak() or 0
-        super()._reset_counters()
-
-    def _read_peak(self) -> int | None:
-        path = self._directory + "/memory.peak"
-        return int(self._files.read(path)) if self._files.exists(path) else None
-
     def _read_oom_kills(self) -> int:
         if "memory" not in self.directories:
             return 0
         return field(self._files.read(self._directory + "/memory.events"), "oom_kill")
-
-    def _read_cpu_seconds(self) -> float | None:
-        return field(self._files.read(self._directory + "/cpu.stat"), "usage_usec") / 1e6
 
     def _write_memory(self, new: int | None, old: int | None) -> None:
         if "memory" not in self.directories:
