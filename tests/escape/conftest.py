@@ -14,10 +14,8 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from attacks import NEIGHBOUR
-from escape_world import WARM, World
+from escape_world import World
 
-from harena.core.models import ExecRequest, SandboxSpec
 from harena.runtime.linux import LinuxRuntime
 from harena.testing.footprint import Footprint, spawners, wait_nothing_below
 
@@ -80,30 +78,20 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
 async def shared_world(
     request: pytest.FixtureRequest, host: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[World]:
-    """A runtime with a neighbour that holds something in every place where a sandbox can."""
+    """A runtime for one kind of exec."""
     runtime = LinuxRuntime(home=tmp_path_factory.mktemp("home"))
     await runtime.start()
     _seen_owners.extend(spawners(os.getpid()))
     try:
-        secret = "neighbour-secret-" + secrets.token_hex(16)
-        blueprint = WARM if request.param == "warm" else None
-        neighbour = await runtime.create(SandboxSpec(env={"SECRET": secret}), blueprint)
-        await neighbour.write_file("/data/secret", secret.encode())
-        program = await neighbour.exec(ExecRequest(argv=("python3", "-c", NEIGHBOUR), env={"SECRET": secret}))
-        first = await program.stdout.next_chunk(0)
-        assert first is not None, (await program.wait()).stderr
-        port, pid, name = first.decode().split()
-        found = {**host, "neighbour_port": int(port), "neighbour_pid": int(pid), "neighbour_abstract": name}
-        yield World(
-            runtime, request.param, found, host["canary"], Path(host["file"]), neighbour, program, secret
-        )
+        yield World(runtime, request.param, dict(host), host["canary"], Path(host["file"]))
     finally:
         await runtime.close()
 
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def world(shared_world: World) -> AsyncIterator[World]:
-    """The world, with the test's own sandboxes destroyed at its end."""
+    """The world with a living neighbour. The sandboxes that the test made are destroyed at its end."""
+    await shared_world.settle_neighbour()
     yield shared_world
     for sandbox in shared_world.opened:
         await sandbox.destroy()

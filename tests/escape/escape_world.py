@@ -4,6 +4,7 @@ that looks at all of it after every attempt."""
 from __future__ import annotations
 
 import asyncio
+import secrets
 import socket
 import subprocess
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attacks import PRELUDE
+from attacks import NEIGHBOUR, PRELUDE
 
 from harena.core.errors import SandboxNotRunningError
 from harena.core.models import Blueprint, ExecOutcome, ExecRequest, ExecResult, Limits, SandboxSpec
@@ -31,9 +32,8 @@ class World:
     host: dict[str, Any]
     canary: subprocess.Popen[bytes]
     canary_file: Path
-    neighbour: SandboxPort
-    neighbour_program: RunningExec
-    neighbour_secret: str
+    neighbour: SandboxPort | None = None
+    neighbour_secret: str = ""
     opened: list[SandboxPort] = field(default_factory=list)
     mounts_before: list[str] = field(default_factory=mounts)
 
@@ -41,6 +41,19 @@ class World:
     def blueprint(self) -> Blueprint | None:
         """None = real starts."""
         return WARM if self.kind == "warm" else None
+
+    async def settle_neighbour(self) -> None:
+        """Have a sandbox that holds something in every place where a sandbox can; another one if that one was lost."""
+        if self.neighbour is not None and getattr(self.neighbour, "alive", True):
+            return
+        self.neighbour_secret = secret = "neighbour-secret-" + secrets.token_hex(16)
+        self.neighbour = await self.runtime.create(SandboxSpec(env={"SECRET": secret}), self.blueprint)
+        await self.neighbour.write_file("/data/secret", secret.encode())
+        program = await self.neighbour.exec(ExecRequest(argv=("python3", "-c", NEIGHBOUR), env={"SECRET": secret}))
+        first = await program.stdout.next_chunk(0)
+        assert first is not None, (await program.wait()).stderr
+        port, pid, name = first.decode().split()
+        self.host.update(neighbour_port=int(port), neighbour_pid=int(pid), neighbour_abstract=name)
 
     async def sandbox(self, **limits: Any) -> SandboxPort:
         """A fresh sandbox; it is destroyed after the test."""
@@ -79,6 +92,7 @@ class World:
         await self._next_is_fresh()
 
     async def _neighbour_unharmed(self) -> None:
+        assert self.neighbour is not None
         program = f"import os\nos.kill({self.host['neighbour_pid']}, 0)\nos.openpty()\nprint('here')"
         try:
             result = await asyncio.wait_for(_run(self.neighbour, program), 30)

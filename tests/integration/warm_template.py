@@ -204,7 +204,7 @@ def stdin_file(stdin: bytes | None):  # type: ignore[no-untyped-def]
     """An open file with that content, /dev/null for None."""
     if stdin is None:
         return open(os.devnull, "rb")
-    file = tempfile.TemporaryFile()
+    file = tempfile.TemporaryFile()  # noqa: SIM115 (the caller closes it)
     file.write(stdin)
     file.seek(0)
     return file

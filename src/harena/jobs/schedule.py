@@ -1,7 +1,8 @@
 """Which run is next, and how many run at once: a state machine of values that does no I/O and reads no clock.
 
 Order: runs in the order in which they were accepted; a run that waits for its retry re-enters when its delay is over,
-ahead of runs that have never run. So nothing can be overtaken for ever.
+ahead of runs that have never run. So nothing can be overtaken for ever. A run that was starved of the processor runs
+again alone, when all others have ended: only then is its time its own.
 """
 
 from __future__ import annotations
@@ -59,6 +60,8 @@ class Schedule:
         self.limit = limit
         self._queued = deque(accepted)
         self._delayed: list[tuple[float, Ticket]] = []
+        self._alone: deque[Ticket] = deque()
+        self._occupied = False
         self._running: dict[int, Ticket] = {}
         self._states = dict.fromkeys((ticket.number for ticket in self._queued), RunState.QUEUED)
 
@@ -70,19 +73,22 @@ class Schedule:
     @property
     def exhausted(self) -> bool:
         """Every run has ended."""
-        return not (self._queued or self._delayed or self._running)
+        return not (self._queued or self._delayed or self._alone or self._running)
 
     def take(self, now: float) -> Ticket | None:
         """The next run, now running; None while nothing is ready or `limit` runs are under way.
 
         `now` and the times given to `retry` are seconds of one monotonic clock.
         """
-        if len(self._running) >= self.limit:
+        if len(self._running) >= self.limit or self._occupied:
             return None
         if self._delayed and self._delayed[0][0] <= now:
             ticket = heapq.heappop(self._delayed)[1]
         elif self._queued:
             ticket = self._queued.popleft()
+        elif self._alone and not self._delayed and not self._running:
+            ticket = self._alone.popleft()
+            self._occupied = True
         else:
             return None
         self._move(ticket, RunState.RUNNING)
@@ -91,30 +97,42 @@ class Schedule:
 
     def seconds_until_ready(self, now: float) -> float | None:
         """How long until `take` could give something that it cannot give now; None = only when a run ends."""
-        if len(self._running) >= self.limit or not self._delayed:
+        if len(self._running) >= self.limit or not self._delayed or self._occupied:
             return None
         return max(0.0, self._delayed[0][0] - now)
 
     def finish(self, ticket: Ticket) -> None:
         """This run has ended."""
-        self._move(ticket, RunState.DONE)
-        del self._running[ticket.number]
+        self._leave(ticket, RunState.DONE)
 
-    def retry(self, ticket: Ticket, *, ready_at: float) -> Ticket:
-        """The platform failed this run: back into the queue, not before `ready_at`."""
-        self._move(ticket, RunState.QUEUED)
-        del self._running[ticket.number]
+    def retry(self, ticket: Ticket, *, ready_at: float, alone: bool = False) -> Ticket:
+        """The platform failed this run: back into the queue, not before `ready_at`, or, `alone`, to its end."""
+        self._leave(ticket, RunState.QUEUED)
         again = replace(ticket, failures=ticket.failures + 1)
-        heapq.heappush(self._delayed, (ready_at, again))
+        if alone:
+            self._alone.append(again)
+        else:
+            heapq.heappush(self._delayed, (ready_at, again))
         return again
+
+    def _leave(self, ticket: Ticket, state: RunState) -> None:
+        self._move(ticket, state)
+        del self._running[ticket.number]
+        self._occupied = False  # whoever ran alone was the only one
 
     def cancel_open(self) -> list[Ticket]:
         """End every run that has not ended, and give them back in order of acceptance."""
-        still_open = [*self._queued, *(ticket for _, ticket in self._delayed), *self._running.values()]
+        still_open = [
+            *self._queued,
+            *(ticket for _, ticket in self._delayed),
+            *self._alone,
+            *self._running.values(),
+        ]
         for ticket in still_open:
             self._move(ticket, RunState.CANCELLED)
         self._queued.clear()
         self._delayed.clear()
+        self._alone.clear()
         self._running.clear()
         return sorted(still_open)
 

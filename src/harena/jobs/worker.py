@@ -197,7 +197,8 @@ class JobExecution:
             if decision.whole_job:
                 self.stop(JobState.FAILED, str(error))
             return
-        self._schedule.retry(ticket, ready_at=self._clock.now() + decision.delay_seconds)
+        alone = _reason(error) is Reason.STARVED
+        self._schedule.retry(ticket, ready_at=self._clock.now() + decision.delay_seconds, alone=alone)
         self._journal.run_retried(ticket, error, decision.delay_seconds)
 
     def _unscored(self, ticket: Ticket, reason: Reason, detail: str) -> RunResult:

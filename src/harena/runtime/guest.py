@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import marshal
 import os
-from _frozen_importlib_external import MAGIC_NUMBER  # type: ignore[import-not-found]
+from _frozen_importlib_external import MAGIC_NUMBER
 
 MODULES = (
     "harena.runtime.warm",  # first: it notes which modules a program would find

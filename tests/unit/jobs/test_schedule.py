@@ -114,3 +114,43 @@ def test_a_ticket_cannot_finish_twice() -> None:
     schedule.finish(ticket)
     with pytest.raises(IllegalTransition):
         schedule.finish(ticket)
+
+
+def test_a_starved_run_runs_alone_when_all_others_have_ended() -> None:
+    """Its retry waits for the queue, for delayed retries and for what runs, and nothing runs beside it."""
+    schedule = Schedule(tickets(4, 1), limit=3)
+    starved, other, third = (schedule.take(0.0) for _ in range(3))
+    assert starved is not None
+    assert other is not None
+    assert third is not None
+    schedule.retry(starved, ready_at=0.0, alone=True)
+    delayed = schedule.retry(other, ready_at=5.0)
+    last = schedule.take(1.0)
+    assert last is not None
+    assert last.scenario_index == 3
+    assert schedule.take(1.0) is None  # not beside the two that still run
+    schedule.finish(last)
+    schedule.finish(third)
+    assert schedule.take(1.0) is None  # not while a retry is to come
+    assert schedule.seconds_until_ready(1.0) == 4.0
+    again = schedule.take(5.0)
+    assert again == delayed
+    schedule.finish(again)
+    alone = schedule.take(5.0)
+    assert alone is not None
+    assert (alone.scenario_index, alone.failures) == (0, 1)
+    schedule.finish(alone)
+    assert schedule.exhausted
+
+
+def test_nothing_starts_beside_a_run_that_is_alone() -> None:
+    """Two starved runs run one after the other."""
+    schedule = Schedule(tickets(2, 1), limit=2)
+    for ticket in (schedule.take(0.0), schedule.take(0.0)):
+        assert ticket is not None
+        schedule.retry(ticket, ready_at=0.0, alone=True)
+    first = schedule.take(0.0)
+    assert first is not None
+    assert schedule.take(0.0) is None
+    schedule.finish(first)
+    assert schedule.take(0.0) is not None

@@ -1,0 +1,255 @@
+"""Survivors: nothing outlives the end of its exec by time-out, nor the end of its sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import Any
+
+import pytest
+from escape_world import World
+
+from harena.core.models import ExecOutcome, ExecRequest
+from harena.testing.footprint import command_line, processes
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+# Each leaves something behind that bears the word sys.argv[1] in its command line, then waits for its time-out.
+PROGRAMS = {
+    "a daemon": """
+os.spawnv(os.P_NOWAIT, "/bin/sh", ["sh", "-c", "while :; do sleep 1000; done", sys.argv[1]])
+""",
+    "a double fork with a session of its own": """
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.execv("/bin/sh", ["sh", "-c", "while :; do sleep 1000; done", sys.argv[1]])
+    os._exit(0)
+os.wait()
+""",
+    "a stopped process": """
+import signal
+if os.fork() == 0:
+    os.setsid()
+    os.execv("/bin/sh", ["sh", "-c", "kill -STOP $$; sleep 1000", sys.argv[1]])
+""",
+    "itself, stopped": """
+import signal
+print("up", flush=True)
+os.kill(os.getpid(), signal.SIGSTOP)
+""",
+    "one that ignores every signal": """
+import signal
+if os.fork() == 0:
+    os.setsid()
+    for number in range(1, 65):
+        try:
+            signal.signal(number, signal.SIG_IGN)
+        except (OSError, ValueError):
+            pass
+    os.execv("/bin/sh", ["sh", "-c", "trap '' TERM HUP INT; while :; do sleep 1000; done", sys.argv[1]])
+""",
+    "one that forks again when it is signalled": """
+import signal
+if os.fork() == 0:
+    os.setsid()
+    def again(*_):
+        if os.fork() == 0:
+            os.setsid()
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGCONT, signal.SIGCHLD, signal.SIGTSTP):
+        signal.signal(number, again)
+    print("up", flush=True)
+    while True:
+        signal.pause()
+""",
+    "a chain of forks": """
+print("up", flush=True)
+while True:
+    if os.fork():
+        os._exit(0)
+""",
+    "one that waits in vfork": """
+if os.fork() == 0:
+    os.setsid()
+    code = machine_code("b83a000000 0f05 85c0 7402 c3 90 b822000000 0f05 ebf7")
+    code()
+""",
+    "a group whose leader has exited": """
+import threading, time
+def stay():
+    while True:
+        time.sleep(1000)
+threading.Thread(target=stay).start()
+print("up", flush=True)
+call(60, 0)
+""",
+    "a sibling (CLONE_PARENT)": """
+pid = os.fork()
+if pid == 0:
+    child = call(56, 0x8000 | 17, 0, 0, 0, 0)
+    if child == 0:
+        os.setsid()
+        os.execv("/bin/sh", ["sh", "-c", "while :; do sleep 1000; done", sys.argv[1]])
+    os._exit(0)
+os.waitpid(pid, 0)
+""",
+    "orphans below a subreaper of its own": """
+libc.prctl(36, 1, 0, 0, 0)
+if os.fork() == 0:
+    os.setsid()
+    libc.prctl(36, 1, 0, 0, 0)
+    if os.fork() == 0:
+        os.execv("/bin/sh", ["sh", "-c", "while :; do sleep 1000; done", sys.argv[1]])
+    os._exit(0)
+""",
+    "children without a signal at their end": """
+child = call(56, 0, 0, 0, 0, 0)
+if child == 0:
+    os.setsid()
+    os.execv("/bin/sh", ["sh", "-c", "while :; do sleep 1000; done", sys.argv[1]])
+""",
+    "zombies": """
+for _ in range(50):
+    if os.fork() == 0:
+        os._exit(0)
+""",
+    "one that wakes and stops all others": """
+import signal
+if os.fork() == 0:
+    os.setsid()
+    print("up", flush=True)
+    while True:
+        for name in os.listdir("/proc"):
+            if name.isdigit() and int(name) not in (1, os.getpid()):
+                for number in (signal.SIGCONT, signal.SIGSTOP):
+                    try:
+                        os.kill(int(name), number)
+                    except OSError:
+                        pass
+""",
+}  # fmt: skip
+WAIT = """
+print("up", flush=True)
+import time
+time.sleep(100000)
+"""
+
+# Processes that live for some microseconds each: a look at the list of processes never finds one.
+COMETS = """
+code = machine_code("b838000000 bf11010000 31f6 31d2 4d31d2 4d31c0 0f05 85c0 74e6 31ff b83c000000 0f05")
+for _ in range(60):
+    if os.fork() == 0:
+        os.setsid()
+        code()
+"""
+
+
+async def timed_out(world: World, sandbox: Any, program: str, word: str) -> None:
+    running = await world.start(sandbox, program + WAIT, word, timeout_seconds=0.4)
+    result = await running.wait()
+    assert result.outcome is ExecOutcome.TIMEOUT, result
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+async def test_nothing_outlives_a_time_out(world: World, name: str) -> None:
+    """Alone in its sandbox: when the exec has timed out, nothing runs there."""
+    sandbox = await world.sandbox()
+    word = secrets.token_hex(16)
+    await timed_out(world, sandbox, PROGRAMS[name], word)
+    assert [each for each in await sandbox.processes() if each.state != "Z"] == []
+    assert (await world.attack(sandbox, "done()")).stdout == b"done\n"
+    await sandbox.destroy()
+    assert hosts_processes_with(word) == []
+    await world.unharmed()
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if "all others" not in name])
+async def test_others_of_the_sandbox_survive(world: World, name: str) -> None:
+    """Beside another exec: that one lives on, and of the timed-out one nothing does."""
+    sandbox = await world.sandbox()
+    word = secrets.token_hex(16)
+    other = await sandbox.exec(ExecRequest(argv=("sh", "-c", "echo up; read line; echo $line"), stdin_stream=True))
+    assert await other.stdout.next_chunk(0) == b"up\n"
+    await timed_out(world, sandbox, PROGRAMS[name], word)
+    left = [each.command for each in await sandbox.processes() if each.state != "Z"]
+    assert [command[:2] for command in left] == [("sh", "-c")] and word not in str(left), left
+    await other.write_stdin(b"still here\n")
+    result = await asyncio.wait_for(other.wait(), 20)
+    assert result.stdout == b"up\nstill here\n"
+    await sandbox.destroy()
+    assert hosts_processes_with(word) == []
+
+
+async def test_orphans_of_a_timed_out_exec_that_ran_first(world: World) -> None:
+    """The exec that has no leader is timed out while a later one runs: its orphans go, the later one stays."""
+    sandbox = await world.sandbox()
+    word = secrets.token_hex(16)
+    first = await world.start(
+        sandbox, PROGRAMS["a double fork with a session of its own"] + WAIT, word, timeout_seconds=0.8
+    )
+    assert await first.stdout.next_chunk(0) == b"up\n"
+    later = await sandbox.exec(ExecRequest(argv=("cat",), stdin_stream=True))
+    assert (await first.wait()).outcome is ExecOutcome.TIMEOUT
+    assert [each.command for each in await sandbox.processes() if each.state != "Z" and each.command[:1] == ("sh",)] == []
+    await later.write_stdin(b"here")
+    later.close_stdin()
+    assert (await asyncio.wait_for(later.wait(), 20)).stdout == b"here"
+
+
+@pytest.mark.parametrize("beside", [False, True])
+async def test_comets(world: World, beside: bool) -> None:
+    """Processes that fork and exit at once, for ever, do not slip through between two looks."""
+    sandbox = await world.sandbox()
+    other = await sandbox.exec(ExecRequest(argv=("sleep", "100000"))) if beside else None
+    for _ in range(6):
+        await timed_out(world, sandbox, COMETS, "x")
+        first = await world.attack(sandbox, "print(os.getpid())")
+        await world.attack(sandbox, "import time; time.sleep(0.02)")
+        second = await world.attack(sandbox, "print(os.getpid())")
+        passed = int(second.stdout) - int(first.stdout)
+        assert passed < 40, f"ESCAPED: {passed} processes came and went while nothing should have run"
+    if other is not None:
+        assert [each.command for each in await sandbox.processes()] == [("sleep", "100000")]
+    await world.unharmed()
+
+
+async def test_killing_the_leader(world: World) -> None:
+    """A program that kills the process above it, which keeps its tree together, ends itself and harms nobody else."""
+    sandbox = await world.sandbox()
+    first = await sandbox.exec(ExecRequest(argv=("cat",), stdin_stream=True))
+    word = secrets.token_hex(16)
+    program = PROGRAMS["a double fork with a session of its own"] + "os.kill(os.getppid(), 9)\n" + WAIT
+    second = await (await world.start(sandbox, program, word, timeout_seconds=10.0)).wait()
+    assert second.outcome is ExecOutcome.SIGNALED, second
+    assert (await world.attack(sandbox, "done()")).stdout == b"done\n"
+    first.kill()
+    await first.wait()
+    await sandbox.destroy()
+    assert hosts_processes_with(word) == []
+    await world.unharmed()
+
+
+async def test_daemons_end_with_the_sandbox(world: World) -> None:
+    """What an exec that ended by itself has left running ends with its sandbox."""
+    sandbox = await world.sandbox()
+    words = {name: secrets.token_hex(16) for name in PROGRAMS if "itself" not in name and "chain" not in name}
+    for name, word in words.items():
+        await asyncio.gather(world.attack(sandbox, PROGRAMS[name], word, timeout_seconds=1.0))
+    await sandbox.destroy()
+    assert [name for name, word in words.items() if hosts_processes_with(word)] == []
+    await world.unharmed()
+
+
+async def test_destroy_with_grace_is_not_held_up(world: World) -> None:
+    """Grace is over when it is over, whatever a program does with SIGTERM."""
+    sandbox = await world.sandbox()
+    name = "one that forks again when it is signalled"
+    running = await world.start(sandbox, PROGRAMS[name] + WAIT, "x")
+    await running.stdout.next_chunk(0)
+    await asyncio.wait_for(sandbox.destroy(grace_seconds=0.3), 20)
+    await world.unharmed()
+
+
+def hosts_processes_with(word: str) -> list[int]:
+    """Seen from the host."""
+    return [pid for pid in processes() if word in command_line(pid)]
