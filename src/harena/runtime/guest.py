@@ -12,7 +12,8 @@ import os
 from _frozen_importlib_external import MAGIC_NUMBER
 
 MODULES = (
-    "harena.runtime.warm",  # first: it notes which modules a program would find
+    "harena.runtime.warm_state",  # imports nothing
+    "harena.runtime.warm",  # then this one: it notes which modules a program would find
     "harena.runtime.warm_plan",
     "harena.runtime.warm_frames",
     "harena.runtime.warm_end",

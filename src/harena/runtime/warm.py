@@ -31,83 +31,15 @@ _START_COLLECTIONS = [generation["collections"] for generation in gc.get_stats()
 import _signal  # type: ignore[import-not-found]  # noqa: E402
 import io  # noqa: E402
 
+from harena.runtime.warm_state import Baseline as Baseline  # noqa: E402
+from harena.runtime.warm_state import Plan as Plan  # noqa: E402
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
 _REHEARSALS = 20  # so often the interpreter adapts a function's code, in place, before it lets it be
-
-
-class Baseline:
-    """What a program that was really started (and imported the warm modules) would find."""
-
-    modules: frozenset[str] = frozenset()
-    """names in sys.modules"""
-    shadowable: frozenset[str] = frozenset()
-    """top-level modules that only the warm list loaded; a file of that name beside a program would have won"""
-    early_directories: tuple[str, ...] = ()
-    """entries of sys.path that are searched before the standard library"""
-    library_places: tuple[str, ...] = ()
-    """the others, each with a slash at its end"""
-    stamps: tuple[tuple[str, int], ...] = ()
-    """(directory, mtime in ns; 0 = absent) for every directory that a start looks at"""
-    executable = ""
-    executable_real = ""
-    environment: dict[str, str] = {}
-    """os.environ as the start left it"""
-    added: dict[str, str] = {}
-    """variables that a start itself adds (C locale coercion, site hooks) to `added_to`"""
-    added_to: dict[str, str] | None = None
-    observed: frozenset[str] = frozenset()
-    """environment variables that warm modules read while they were imported"""
-    path: list[str] = []
-    adds_directory = True
-    """sys.path gets the program's directory (not so with PYTHONSAFEPATH)"""
-    meta_path: list[object] = []
-    path_hooks: list[object] = []
-    caches: frozenset[str] = frozenset()
-    hooks: dict[str, object] = {}
-    """sys attributes that a program may find changed by site hooks"""
-    streams: tuple[tuple[str, str], ...] = ()
-    """(encoding, errors) of stdin, stdout, stderr"""
-    unbuffered = False
-    thresholds = (700, 10, 10)
-    main_loader: object = None
-    is_settled = False
-    """`settle` has done ahead what it can; otherwise each child does it all"""
-    ours: dict[str, object] = {}
-    """modules that a program shall not find; kept, because taking one down touches all that was in it"""
-    executables: dict[tuple[str, str], str] = {}
-    """(program, PATH) -> sys.executable, for names that no program can give another meaning"""
-    replaced: tuple[object, ...] = ()
-    """the template's own streams; kept for the same reason"""
-    ready: tuple[dict[int, object], ...] = ()
-    """for each standard descriptor: what it is (see `_kind`) -> the stream made for it ahead"""
-    collections: list[int] = []
-
-
-class Plan:
-    """How to run one program."""
-
-    def __init__(self, kind: str, target: str, argv: list[str], rest: list[str]) -> None:
-        self.kind = kind
-        """ "file", "code" or "module" """
-        self.target = target
-        self.argv = argv
-        """the request's, as they are"""
-        self.rest = rest
-        """arguments of the program itself"""
-        self.place = ""
-        """directory of the program's file"""
-        self.unbuffered = False
-        self.executable = ""
-        self.environment: dict[str, str] = {}
-        """the request's, for a real start"""
-        self.main: dict[str, object] = {}
-        self.baseline = Baseline()
-        self.collections: list[int] = []
-        """by the garbage collector, before the program ran"""
 
 
 _baseline: Baseline | None = None

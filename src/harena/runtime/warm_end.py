@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import CodeType, TracebackType
     from typing import Any, NoReturn
 
-    from harena.runtime.warm import Plan
+    from harena.runtime.warm_state import Plan
 
 _VERSION = sys.version_info[:2]  # a name of its own: newer checkers take what is below 3.11 for dead code
 _display: Any = sys.__excepthook__

@@ -50,7 +50,7 @@ def test_accepted_work_ends_exactly_once(
             schedule.finish(running[0])
             ended.append(running.pop(0).number)
         elif choice == "retry" and running:
-            schedule.retry(running.pop(number % len(running)), ready_at=now + number)
+            schedule.retry(running.pop(number % len(running)), ready_at=now + number, alone=number % 3 == 0)
         elif choice == "wait":
             now += number
         elif choice == "cancel" and number == 0:

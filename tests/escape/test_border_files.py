@@ -1,0 +1,364 @@
+"""The border, files: no path, link, pipe, lease or race makes a file operation reach outside, hang, or eat the host."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import tarfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from escape_world import World
+
+from harena.core.errors import PlatformError, SandboxFileError
+from harena.core.models import MIB
+from harena.core.ports import SandboxPort
+from harena.sdk import archive
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SECONDS = 15.0
+"""an operation that takes longer hangs"""
+
+
+async def pack(sandbox: SandboxPort, path: str) -> bytes:
+    return b"".join([piece async for piece in sandbox.create_archive(path)])
+
+
+async def stream(sandbox: SandboxPort, path: str) -> bytes:
+    return b"".join([piece async for piece in sandbox.read_stream(path)])
+
+
+async def pieces(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
+def tar_of(*members: tuple[str, bytes, str, bytes]) -> bytes:
+    """(name, type, link target, content) each."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as tar:
+        for name, kind, target, content in members:
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname, member.size, member.mode = kind, target, len(content), 0o644
+            tar.addfile(member, io.BytesIO(content))
+    return made.getvalue()
+
+
+OPERATIONS: dict[str, Callable[[SandboxPort, str], Awaitable[Any]]] = {
+    "read": lambda sandbox, path: sandbox.read_file(path, max_bytes=1 << 20),
+    "stream": stream,
+    "write": lambda sandbox, path: sandbox.write_file(path, b"written"),
+    "append": lambda sandbox, path: sandbox.write_file(path, b"written", append=True),
+    "mode": lambda sandbox, path: sandbox.write_file(path, b"written", mode=0o4777),
+    "stat": lambda sandbox, path: sandbox.stat(path),
+    "list": lambda sandbox, path: sandbox.list_dir(path),
+    "make": lambda sandbox, path: sandbox.make_dir(path),
+    "remove": lambda sandbox, path: sandbox.remove(path, recursive=True),
+    "unpack": lambda sandbox, path: sandbox.extract_archive(path, pieces(tar_of(("a/b", b"0", "", b"x")))),
+    "pack": pack,
+}
+
+# Paths that a hostile program prepares; HOST stands for the canary's path on the host.
+PREPARE = r"""
+import fcntl, socket
+host = sys.argv[1]
+os.symlink(host, "/workspace/link")
+os.symlink(os.path.dirname(host), "/workspace/directory-link")
+os.symlink("loop", "/workspace/loop")
+os.symlink("/proc/1/root" + host, "/workspace/magic")
+os.mkfifo("/workspace/fifo")
+there = socket.socket(socket.AF_UNIX)
+there.bind("/workspace/socket")
+open("/workspace/leased", "w").close()
+descriptor = os.open("/workspace/leased", os.O_RDWR)
+try:
+    fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+except OSError:
+    pass
+os.mkdir("/workspace/unreadable", 0)
+os.symlink("/dev/zero", "/workspace/zero")
+print("ready", flush=True)
+import signal
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
+signal.pause()
+"""
+PATHS = (
+    "/workspace/link", "/workspace/directory-link", "/workspace/loop", "/workspace/magic", "/workspace/fifo", "/workspace/socket",
+    "/workspace/leased", "/workspace/unreadable", "/workspace/zero", "/proc/1/mem", "/proc/1/environ", "/proc/self/mem",
+    "/proc/self/fd/3", "/proc/self/fd/0", "/proc/1/fd/3", "/proc/self/root/HOST", "/proc/1/root/HOST", "/proc/1/cwd/../HOST",
+    "/../../../../HOST", "HOST", "/workspace/../../HOST", "/dev/null", "/dev/zero", "/dev/pts/ptmx", "/proc/kmsg", "/proc/self/ns/mnt",
+    "/proc/sysrq-trigger", "/usr/bin/env", "/etc/passwd", "/",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+async def test_paths(world: World, operation: str) -> None:
+    """Each operation on each path that points somewhere else ends soon, inside, and harms nothing."""
+    sandbox = await world.sandbox()
+    running = await world.start(sandbox, PREPARE, str(world.canary_file), timeout_seconds=200.0)
+    assert await running.stdout.next_chunk(0) == b"ready\n"
+    for path in PATHS:
+        path = path.replace("HOST", str(world.canary_file))
+        try:
+            async with asyncio.timeout(SECONDS):
+                content = await OPERATIONS[operation](sandbox, path)
+        except SandboxFileError as error:
+            assert error.filepath  # said honestly
+        except TimeoutError:
+            pytest.fail(f"{operation} {path} hangs")
+        else:
+            assert world.host["secret"].encode() not in (content if isinstance(content, bytes) else repr(content).encode())
+    assert (await world.attack(sandbox, "done()")).stdout == b"done\n"
+    running.kill()
+    await running.wait()
+    await world.unharmed()
+
+
+FLIP = r"""
+import itertools
+host = sys.argv[1]
+os.makedirs("/workspace/a/b")
+os.makedirs("/workspace/real/b")
+open("/workspace/real/b/file", "w").write("real")
+os.symlink(os.path.dirname(host), "/workspace/away")
+os.mkfifo("/workspace/pipe")
+print("ready", flush=True)
+names = ["/workspace/real", "/workspace/away", "/workspace/pipe"]
+while True:
+    for name in names:
+        try:
+            os.rename(name, "/workspace/target")
+            os.rename("/workspace/target", name)
+        except OSError:
+            pass
+        try:
+            os.symlink(host, "/workspace/target")
+            os.unlink("/workspace/target")
+            os.link("/workspace/a/none", "/workspace/target")
+        except OSError:
+            pass
+"""
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+async def test_races(world: World, operation: str) -> None:
+    """While a program flips a path between a directory, a link to the host's files and a pipe."""
+    sandbox = await world.sandbox()
+    running = await world.start(sandbox, FLIP, str(world.canary_file), timeout_seconds=200.0)
+    assert await running.stdout.next_chunk(0) == b"ready\n"
+    for turn in range(40):
+        path = ("/workspace/target", "/workspace/target/b/file", "/workspace/target/secret", "/workspace")[turn % 4]
+        if operation == "remove" and path == "/workspace":
+            continue
+        try:
+            async with asyncio.timeout(SECONDS):
+                content = await OPERATIONS[operation](sandbox, path)
+        except SandboxFileError:
+            continue
+        except TimeoutError:
+            pytest.fail(f"{operation} {path} hangs")
+        assert world.host["secret"].encode() not in (content if isinstance(content, bytes) else repr(content).encode())
+    running.kill()
+    await running.wait()
+    await world.unharmed()
+
+
+UNPACK = {
+    "absolute": (("/etc/harena-escape", b"0", "", b"x"),),
+    "above": (("../../../../tmp/../../harena-escape", b"0", "", b"x"),),
+    "a link and what goes through it": (("l", b"2", "/usr", b""), ("l/harena-escape", b"0", "", b"x")),
+    "a hard link": (("h", b"1", "/etc/passwd", b""),),
+    "a device": (("d", b"3", "", b""), ("b", b"4", "", b""), ("f", b"6", "", b"")),
+}
+
+
+@pytest.mark.parametrize("name", UNPACK)
+async def test_archive_going_in(world: World, name: str) -> None:
+    """An archive with hostile names stays in the sandbox, and makes no link and no device there."""
+    sandbox = await world.sandbox()
+    try:
+        async with asyncio.timeout(SECONDS):
+            await sandbox.extract_archive("/data/in", pieces(tar_of(*UNPACK[name])))
+    except SandboxFileError:
+        pass
+    for folder in ("/", "/usr", "/etc"):
+        assert "harena-escape" not in [entry.name for entry in await sandbox.list_dir(folder)]
+    assert all(entry.kind in ("file", "directory") for entry in await sandbox.list_dir("/data/in"))
+    assert not any(Path(place, "harena-escape").exists() for place in ("/", "/usr", "/etc", "/tmp"))
+    await world.unharmed()
+
+
+async def test_endless_archive_going_in(world: World) -> None:
+    """An archive larger than the sandbox's disk fails there, and does not hang."""
+    async def endless() -> AsyncIterator[bytes]:
+        for number in range(64):
+            yield tar_of((f"f{number}", b"0", "", b"x" * MIB))[: MIB + 512]
+
+    sandbox = await world.sandbox(disk_bytes=8 * MIB)
+    with pytest.raises(SandboxFileError):
+        async with asyncio.timeout(SECONDS):
+            await sandbox.extract_archive("/data/in", endless())
+    assert (await world.attack(sandbox, "done()")).stdout == b"done\n"
+
+
+async def test_archive_coming_out(world: World, tmp_path: Path) -> None:
+    """Links, pipes, sockets and devices are left out, and what is unpacked on the host stays where it shall be."""
+    sandbox = await world.sandbox()
+    program = r"""
+os.makedirs("/data/out/deep")
+open("/data/out/file", "w").write("x")
+os.symlink(sys.argv[1], "/data/out/link")
+os.symlink("/", "/data/out/deep/root")
+os.mkfifo("/data/out/pipe")
+open("/data/out/deep/\n\x1b[31m..name", "w").close()
+open(b"/data/out/\xff\xfe", "w").close()
+done()
+"""
+    assert (await world.attack(sandbox, program, str(world.canary_file))).stdout == b"done\n"
+    content = await asyncio.wait_for(pack(sandbox, "/data/out"), SECONDS)
+    target = tmp_path / "target"
+    archive.unpack(io.BytesIO(content), target)
+    assert not any(path.is_symlink() or path.is_fifo() for path in target.rglob("*"))
+    assert (target / "file").read_text() == "x"
+    await world.unharmed()
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        (("/harena-escape", b"0", "", b"x"),),
+        (("../harena-escape", b"0", "", b"x"),),
+        (("a/../../harena-escape", b"0", "", b"x"),),
+        (("l", b"2", "..", b""), ("l/harena-escape", b"0", "", b"x")),
+        (("h", b"1", "/etc/passwd", b""),),
+        (("p", b"6", "", b""),),
+        (("d", b"3", "", b""),),
+        (("a", b"0", "", b"x"), ("a/harena-escape", b"0", "", b"x")),
+    ],
+)
+async def test_forged_archive_on_the_host(tmp_path: Path, members: tuple[Any, ...]) -> None:
+    """An archive made by a sandbox that lies is refused on the host, and nothing is written outside."""
+    target = tmp_path / "in" / "target"
+    with pytest.raises(SandboxFileError):
+        archive.unpack(io.BytesIO(tar_of(*members)), target)
+    assert {path.name for path in tmp_path.rglob("*")} <= {"in", "target", "a"}
+
+
+async def test_sparse_giant(world: World) -> None:
+    """A file that claims to be larger than anything is refused, before memory of the host is taken for it."""
+    sandbox = await world.sandbox()
+    program = "for power in (40, 50, 60):\n    os.truncate(os.open(f'/tmp/{power}', os.O_CREAT | os.O_RDWR), 1 << power)\ndone()"
+    assert (await world.attack(sandbox, program)).stdout == b"done\n"
+    for power in (40, 50, 60):
+        with pytest.raises(SandboxFileError):
+            await sandbox.read_file(f"/tmp/{power}")
+    await world.unharmed()
+
+
+PLANTED = "import os\nopen('/tmp/planted', 'a').write(__name__)\n"
+
+
+@pytest.mark.parametrize("place", ["/workspace", "/tmp", "/root/.local/lib/python3.11/site-packages"])
+async def test_planted_modules(world: World, place: str) -> None:
+    """A module in the working directory is not what file operations import."""
+    sandbox = await world.sandbox()
+    names = ("tarfile", "shutil", "bz2", "lzma", "zlib", "gzip", "copy", "pwd", "grp", "stat", "fnmatch", "struct", "errno")
+    for name in names:
+        await sandbox.write_file(f"{place}/{name}.py", PLANTED.encode())
+    assert (await sandbox.exec(request("true", cwd=place))) is not None
+    await sandbox.make_dir("/data/x/y")
+    for operation in ("pack", "unpack", "list", "remove"):
+        try:
+            await OPERATIONS[operation](sandbox, "/data/x")
+        except SandboxFileError:
+            pass
+    assert "planted" not in [entry.name for entry in await sandbox.list_dir("/tmp")], "a planted module was run"
+
+
+def request(*argv: str, **more: Any) -> Any:
+    from harena.core.models import ExecRequest
+
+    return ExecRequest(argv=argv, **more)
+
+
+# A hostile program in the file operation's own process: it found its way in by a planted module or by the process's
+# memory (which is its own user's). It answers what it likes.
+async def test_flooded_answer(world: World) -> None:
+    """An endless answer of a file operation does not fill the host's memory."""
+    sandbox = await world.sandbox()
+    flood = "import os\nfor _ in range(400):\n    os.write(3, b'x' * (1 << 20))\nos._exit(0)\n"
+    for name in ("tarfile", "shutil"):
+        await sandbox.write_file(f"/workspace/{name}.py", flood.encode())
+    await (await sandbox.exec(request("true", cwd="/workspace"))).wait()
+    before = _peak_bytes()
+    try:
+        async with asyncio.timeout(SECONDS):
+            await pack(sandbox, "/workspace")
+    except (SandboxFileError, PlatformError):
+        pass
+    assert _peak_bytes() - before < 200 * MIB
+    await world.unharmed()
+
+
+HUNT = r"""
+import signal
+known = {1, os.getpid()}
+print("ready", flush=True)
+while True:
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) not in known:
+            try:
+                ACT
+            except OSError:
+                pass
+"""
+ACTS = {
+    "stop": "os.kill(int(name), signal.SIGSTOP)",
+    "kill": "os.kill(int(name), signal.SIGKILL)",
+    "stop and go": "os.kill(int(name), signal.SIGSTOP); os.kill(int(name), signal.SIGCONT)",
+    "limit": "import resource; resource.prlimit(int(name), resource.RLIMIT_NOFILE, (0, 0))",
+    "slow": "os.sched_setscheduler(int(name), os.SCHED_IDLE, os.sched_param(0)); os.kill(int(name), signal.SIGSTOP)",
+    "steal": "os.write(os.open(f'/proc/{name}/fd/3', os.O_WRONLY | os.O_NONBLOCK), b'ok\\0' + b'x\\0' * 6)",
+    "write into": (
+        "memory = os.open(f'/proc/{name}/mem', os.O_RDWR);"
+        " [os.pwrite(memory, b'\\xcc' * 4096, int(line.split('-')[0], 16)) for line in open(f'/proc/{name}/maps') if ' r-xp ' in line]"
+    ),
+}
+
+
+@pytest.mark.parametrize("act", ACTS)
+async def test_hunted_file_operations(world: World, act: str) -> None:
+    """A program that stops, kills or rewrites every process it sees cannot make a file operation hang or lie outside."""
+    sandbox = await world.sandbox()
+    running = await world.start(sandbox, HUNT.replace("ACT", ACTS[act]), timeout_seconds=200.0)
+    assert await running.stdout.next_chunk(0) == b"ready\n"
+    for turn in range(12):
+        try:
+            async with asyncio.timeout(SECONDS):
+                await OPERATIONS[("list", "stat", "pack", "unpack")[turn % 4]](sandbox, "/usr/lib" if turn % 4 < 2 else "/data")
+        except (SandboxFileError, PlatformError) as error:
+            assert getattr(error, "reason", None) != "SANDBOX_LOST", error
+        except TimeoutError:
+            pytest.fail("a file operation hangs")
+    running.kill()
+    await running.wait()
+    await world.unharmed()
+
+
+def _peak_bytes() -> int:
+    status = Path("/proc/self/status").read_text()
+    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))) * 1024
+
+
+async def test_files_of_the_host_by_descriptor(world: World) -> None:
+    """Whatever file a sandbox hands out was its own."""
+    sandbox = await world.sandbox()
+    for path in ("/proc/version", "/proc/self/status", "/proc/sys/kernel/hostname", "/proc/mounts"):
+        with pytest.raises(SandboxFileError):
+            await sandbox.read_file(path)
+        with pytest.raises(SandboxFileError):
+            await sandbox.write_file(path, b"x")
+    assert os.uname().nodename == world.host["name"]

@@ -1,0 +1,112 @@
+"""The differential suite inside real sandboxes: each program really started and warm, each time in a fresh sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+
+from harena.core.models import Blueprint, ExecOutcome, ExecRequest, ExecResult, SandboxSpec
+from harena.runtime.linux import LinuxRuntime
+
+from warm_programs import CASES, Case
+
+WARM = Blueprint(id="bp_warm", name="warm", warm=())
+PLACE = "/workspace/case"
+AT_ONCE = 8
+# libc's posix_spawn, by which real starts are made, leaves its own signals 32 and 33 ignored in what it starts
+NOT_COMPARED = ("dispositions in the kernel",)
+
+# numbers of processes, inodes, times: different in any two starts
+_VARYING = re.compile(rb"0x[0-9a-f]{6,}|\b\d{5,}\b")
+
+
+def _is_plain(case: Case) -> bool:
+    """Text files only, and an interpreter by a name that PATH knows."""
+    contents = [case.program, *case.files.values()]
+    return (
+        case.warm
+        and case.name not in NOT_COMPARED
+        and case.command[0] in ("python", "python3")
+        and all(isinstance(content, str) for content in contents)
+        and not any("{" in word and "}" in word for word in case.command)
+        and not any("{" in value for value in case.env.values())
+    )
+
+
+PLAIN = [case for case in CASES if _is_plain(case)]
+
+
+async def _run(runtime: LinuxRuntime, case: Case, *, warm: bool) -> ExecResult:
+    sandbox = await runtime.create(SandboxSpec(), WARM)
+    try:
+        files = {"main.py": case.program, **case.files} if case.program else case.files
+        await sandbox.make_dir(PLACE)
+        for name, content in files.items():
+            assert isinstance(content, str)
+            await sandbox.write_file(f"{PLACE}/{name}", content.encode())
+        running = await sandbox.exec(
+            ExecRequest(
+                argv=case.command,
+                env=case.env,
+                cwd=PLACE,
+                stdin=case.stdin,
+                warm=None if warm else False,
+                timeout_seconds=60,
+            )
+        )
+        return await running.wait()
+    finally:
+        await sandbox.destroy()
+
+
+def _visible(result: ExecResult) -> tuple[ExecOutcome, int, bytes, bytes]:
+    return (
+        result.outcome,
+        result.returncode,
+        _VARYING.sub(b"N", result.stdout),
+        _VARYING.sub(b"N", result.stderr),
+    )
+
+
+async def test_warm_programs_equal_real_starts_in_sandboxes() -> None:
+    """stdout, stderr and how it ended are the same, for every plain case of the suite, and the warm one was warm."""
+    runtime = LinuxRuntime()
+    await runtime.start()
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def both(case: Case) -> str | None:
+        async with slots:
+            real, warm = await _run(runtime, case, warm=False), await _run(runtime, case, warm=True)
+        if _visible(real) == _visible(warm) and warm.warm and not real.warm:
+            return None
+        return f"{case.name}: really {_visible(real)}, warm ({warm.warm}) {_visible(warm)}"
+
+    try:
+        different = [text for text in await asyncio.gather(*map(both, PLAIN)) if text]
+    finally:
+        await runtime.close()
+    assert len(PLAIN) > 90
+    assert not different, "\n".join(different)
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("python", "-O", "-c", "print(__debug__)"),
+        ("python", "-I", "-c", "import sys; print(sys.flags.isolated)"),
+        ("/usr/bin/env", "python", "-c", "print(1)"),
+    ],
+    ids=["an option", "isolated", "another program"],
+)
+async def test_what_cannot_be_warm_is_really_started(argv: tuple[str, ...]) -> None:
+    """Options that change the interpreter, and other programs, take the real start."""
+    runtime = LinuxRuntime()
+    await runtime.start()
+    try:
+        sandbox = await runtime.create(SandboxSpec(), WARM)
+        result = await (await sandbox.exec(ExecRequest(argv=argv))).wait()
+        assert (result.returncode, result.warm, result.stderr) == (0, False, b"")
+    finally:
+        await runtime.close()
