@@ -273,9 +273,18 @@ async def test_words_that_a_model_wrote(world: World, name: str) -> None:
     await works(world, sandbox)
 
 
-@pytest.mark.parametrize("path", ["/tmp/\ud800", "/tmp/" + "a/" * 1990 + "x", "/tmp/" + "x" * 300, "/tmp/\n\x1b"])
-async def test_paths_that_a_model_wrote(world: World, path: str) -> None:
+PLACES = {
+    "a lone surrogate": "/tmp/\ud800",
+    "very deep": "/tmp/" + "a/" * 1990 + "x",
+    "very long": "/tmp/" + "x" * 300,
+    "control characters": "/tmp/\n\x1b",
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+async def test_paths_that_a_model_wrote(world: World, name: str) -> None:
     """The same for names of files."""
+    path = PLACES[name]
     sandbox = await world.sandbox()
     for act in (lambda: sandbox.write_file(path, b"x"), lambda: sandbox.read_file(path), lambda: sandbox.list_dir(path)):
         try:
