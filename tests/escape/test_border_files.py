@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from escape_world import World
+from programs_files import ACTS, FLIP, HUNT, PATHS, PREPARE
 
 from harena.core.errors import PlatformError, SandboxFileError
 from harena.core.models import MIB
@@ -61,38 +62,6 @@ OPERATIONS: dict[str, Callable[[SandboxPort, str], Awaitable[Any]]] = {
     "pack": pack,
 }
 
-# Paths that a hostile program prepares; HOST stands for the canary's path on the host.
-PREPARE = r"""
-import fcntl, socket
-host = sys.argv[1]
-os.symlink(host, "/workspace/link")
-os.symlink(os.path.dirname(host), "/workspace/directory-link")
-os.symlink("loop", "/workspace/loop")
-os.symlink("/proc/1/root" + host, "/workspace/magic")
-os.mkfifo("/workspace/fifo")
-there = socket.socket(socket.AF_UNIX)
-there.bind("/workspace/socket")
-open("/workspace/leased", "w").close()
-descriptor = os.open("/workspace/leased", os.O_RDWR)
-try:
-    fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
-except OSError:
-    pass
-os.mkdir("/workspace/unreadable", 0)
-os.symlink("/dev/zero", "/workspace/zero")
-print("ready", flush=True)
-import signal
-signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
-signal.pause()
-"""
-PATHS = (
-    "/workspace/link", "/workspace/directory-link", "/workspace/loop", "/workspace/magic", "/workspace/fifo", "/workspace/socket",
-    "/workspace/leased", "/workspace/unreadable", "/workspace/zero", "/proc/1/mem", "/proc/1/environ", "/proc/self/mem",
-    "/proc/self/fd/3", "/proc/self/fd/0", "/proc/1/fd/3", "/proc/self/root/HOST", "/proc/1/root/HOST", "/proc/1/cwd/../HOST",
-    "/../../../../HOST", "HOST", "/workspace/../../HOST", "/dev/null", "/dev/zero", "/dev/pts/ptmx", "/proc/kmsg", "/proc/self/ns/mnt",
-    "/proc/sysrq-trigger", "/usr/bin/env", "/etc/passwd", "/",
-)  # fmt: skip
-
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 async def test_paths(world: World, operation: str) -> None:
@@ -110,37 +79,13 @@ async def test_paths(world: World, operation: str) -> None:
         except TimeoutError:
             pytest.fail(f"{operation} {path} hangs")
         else:
-            assert world.host["secret"].encode() not in (content if isinstance(content, bytes) else repr(content).encode())
+            assert world.host["secret"].encode() not in (
+                content if isinstance(content, bytes) else repr(content).encode()
+            )
     assert (await world.attack(sandbox, "done()")).stdout == b"done\n"
     running.kill()
     await running.wait()
     await world.unharmed()
-
-
-FLIP = r"""
-import itertools
-host = sys.argv[1]
-os.makedirs("/workspace/a/b")
-os.makedirs("/workspace/real/b")
-open("/workspace/real/b/file", "w").write("real")
-os.symlink(os.path.dirname(host), "/workspace/away")
-os.mkfifo("/workspace/pipe")
-print("ready", flush=True)
-names = ["/workspace/real", "/workspace/away", "/workspace/pipe"]
-while True:
-    for name in names:
-        try:
-            os.rename(name, "/workspace/target")
-            os.rename("/workspace/target", name)
-        except OSError:
-            pass
-        try:
-            os.symlink(host, "/workspace/target")
-            os.unlink("/workspace/target")
-            os.link("/workspace/a/none", "/workspace/target")
-        except OSError:
-            pass
-"""
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -193,6 +138,7 @@ async def test_archive_going_in(world: World, name: str) -> None:
 
 async def test_endless_archive_going_in(world: World) -> None:
     """An archive larger than the sandbox's disk fails there, and does not hang."""
+
     async def endless() -> AsyncIterator[bytes]:
         for number in range(64):
             yield tar_of((f"f{number}", b"0", "", b"x" * MIB))[: MIB + 512]
@@ -269,10 +215,25 @@ PLANTED = "import os\nopen('/tmp/planted', 'a').write(__name__)\n"
 async def test_planted_modules(world: World, place: str) -> None:
     """A module in the working directory is not what file operations import."""
     sandbox = await world.sandbox()
-    names = ("tarfile", "shutil", "bz2", "lzma", "zlib", "gzip", "copy", "pwd", "grp", "stat", "fnmatch", "struct", "errno")
+    names = (
+        "tarfile",
+        "shutil",
+        "bz2",
+        "lzma",
+        "zlib",
+        "gzip",
+        "copy",
+        "pwd",
+        "grp",
+        "stat",
+        "fnmatch",
+        "struct",
+        "errno",
+    )
     for name in names:
         await sandbox.write_file(f"{place}/{name}.py", PLANTED.encode())
-    assert (await sandbox.exec(request("true", cwd=place))) is not None
+    cwd = "/" if "site-packages" in place else place
+    assert (await (await sandbox.exec(request("true", cwd=cwd))).wait()).returncode == 0
     await sandbox.make_dir("/data/x/y")
     for operation in ("pack", "unpack", "list", "remove"):
         try:
@@ -307,32 +268,6 @@ async def test_flooded_answer(world: World) -> None:
     await world.unharmed()
 
 
-HUNT = r"""
-import signal
-known = {1, os.getpid()}
-print("ready", flush=True)
-while True:
-    for name in os.listdir("/proc"):
-        if name.isdigit() and int(name) not in known:
-            try:
-                ACT
-            except OSError:
-                pass
-"""
-ACTS = {
-    "stop": "os.kill(int(name), signal.SIGSTOP)",
-    "kill": "os.kill(int(name), signal.SIGKILL)",
-    "stop and go": "os.kill(int(name), signal.SIGSTOP); os.kill(int(name), signal.SIGCONT)",
-    "limit": "import resource; resource.prlimit(int(name), resource.RLIMIT_NOFILE, (0, 0))",
-    "slow": "os.sched_setscheduler(int(name), os.SCHED_IDLE, os.sched_param(0)); os.kill(int(name), signal.SIGSTOP)",
-    "steal": "os.write(os.open(f'/proc/{name}/fd/3', os.O_WRONLY | os.O_NONBLOCK), b'ok\\0' + b'x\\0' * 6)",
-    "write into": (
-        "memory = os.open(f'/proc/{name}/mem', os.O_RDWR);"
-        " [os.pwrite(memory, b'\\xcc' * 4096, int(line.split('-')[0], 16)) for line in open(f'/proc/{name}/maps') if ' r-xp ' in line]"
-    ),
-}
-
-
 @pytest.mark.parametrize("act", ACTS)
 async def test_hunted_file_operations(world: World, act: str) -> None:
     """A program that stops, kills or rewrites every process it sees cannot make a file operation hang or lie outside."""
@@ -342,7 +277,9 @@ async def test_hunted_file_operations(world: World, act: str) -> None:
     for turn in range(12):
         try:
             async with asyncio.timeout(SECONDS):
-                await OPERATIONS[("list", "stat", "pack", "unpack")[turn % 4]](sandbox, "/usr/lib" if turn % 4 < 2 else "/data")
+                await OPERATIONS[("list", "stat", "pack", "unpack")[turn % 4]](
+                    sandbox, "/usr/lib" if turn % 4 < 2 else "/data"
+                )
         except (SandboxFileError, PlatformError) as error:
             assert getattr(error, "reason", None) != "SANDBOX_LOST", error
         except TimeoutError:

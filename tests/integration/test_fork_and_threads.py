@@ -343,7 +343,7 @@ def test_interrupt() -> None:
         asked = threading.Event()
         def interrupt():
             asked.wait()
-            signal.raise_signal(signal.SIGINT)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         thread = threading.Thread(target=interrupt)
         thread.start()
         try:

@@ -16,6 +16,7 @@ MODULES = (
     "harena.runtime.warm",  # then this one: it notes which modules a program would find
     "harena.runtime.warm_plan",
     "harena.runtime.warm_frames",
+    "harena.runtime.warm_source",
     "harena.runtime.warm_end",
     "harena.runtime.kernel.syscalls",
     "harena.runtime.kernel.namespaces",

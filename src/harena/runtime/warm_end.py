@@ -2,7 +2,7 @@
 
 A program must find nothing below itself. So the forked child raises out of every frame of ours; the interpreter, at
 its own top level by then, reports that to sys.excepthook, which is our `_top_level`, called from C with no frame below
-it. That one frame is hidden (see warm_frames) and taken out of the recursion budget .
+it. That one frame is hidden (see warm_frames) and taken out of the recursion budget.
 
 Leaving is what Py_FinalizeEx does as far as a program can see it (threads, atexit, flushing, what the program's own
 modules held), and then `os._exit`: taking down the rest of the interpreter costs ten times as much as all of this.
@@ -18,7 +18,7 @@ import gc
 import os
 import sys
 
-from harena.runtime import warm_frames
+from harena.runtime import warm_frames, warm_source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 _VERSION = sys.version_info[:2]  # a name of its own: newer checkers take what is below 3.11 for dead code
 _display: Any = sys.__excepthook__
 _display_unraisable: Any = sys.__unraisablehook__
-_ZIP_END = b"PK\x05\x06"
-_ZIP_TAIL_BYTES = 65535 + 22  # the longest archive comment, and the record it belongs to
-_MAX_SOURCE_BYTES = 64 << 20
 _LONG = range(-(1 << 63), 1 << 63)  # a C long
 
 
@@ -48,123 +45,12 @@ class _Program:
     failures: list[BaseException] = []
 
 
-class _Report:
-    """Stands in for sys.stderr while a program is compiled, so that its warnings can still be taken back."""
-
-    def __init__(self) -> None:
-        self.parts: list[str] = []
-        self.write = self.parts.append
-
-    def flush(self) -> None:
-        """As a file has it."""
-
-
-# -- compiling, or leaving it to a real start --------------------------------------------------------------------------
-
-
 def launch(plan: Plan) -> NoReturn:
-    """Compile the program, then go to the interpreter's top level. Ends in a real start where compiling fails: only
-    the interpreter itself words such errors, and nothing has been done yet."""
-    code = None
-    if plan.kind != "module":
-        source, name = (plan.target, "<string>") if plan.kind == "code" else _read(plan)
-        screen = sys.stderr
-        report = _Report()
-        sys.stderr = report
-        try:
-            code = compile(source, name, "exec", dont_inherit=True)
-        except BaseException:
-            start_really(plan)
-        sys.stderr = screen
-        if report.parts and screen is not None:
-            screen.write("".join(report.parts))
-        if plan.kind == "file":
-            _complete_main(plan, name)
-        elif _VERSION >= (3, 13):
-            import linecache
-
-            linecache._register_code(name, plan.target + "\n", name)  # type: ignore[attr-defined]
-    _place_on_path(plan)
+    """Compile the program, then go to the interpreter's top level, from where it runs."""
     _Program.plan = plan
-    _Program.code = code
+    _Program.code = warm_source.load(plan)
     sys.excepthook = _top_level
     raise _Leave
-
-
-def start_really(plan: Plan) -> NoReturn:
-    """Become a real interpreter after all."""
-    for number in (_signal.SIGPIPE, _signal.SIGXFSZ):
-        _signal.signal(number, _signal.SIG_DFL)
-    try:
-        os.execve(plan.executable, plan.argv, plan.environment)
-    except OSError as error:
-        os.write(2, ("harena: %s: %s\n" % (plan.executable, error.strerror)).encode())
-        os._exit(126)
-
-
-def _read(plan: Plan) -> tuple[bytes, str]:
-    """The program's text and the name that its code carries."""
-    try:
-        descriptor = os.open(plan.target, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        status = os.fstat(descriptor)
-        size = status.st_size
-        if status.st_mode & 0o170000 != 0o100000 or size > _MAX_SOURCE_BYTES:
-            start_really(plan)
-        source = os.read(descriptor, size + 1)
-        plan.place = _directory(descriptor, plan.target)
-        os.close(descriptor)
-        name = plan.target
-        if name[:1] != "/" and _VERSION >= (3, 9):
-            name = os.getcwd().rstrip("/") + "/" + (name[2:] if name[:2] == "./" else name)
-    except OSError:
-        start_really(plan)
-    if len(source) != size or not _is_plain(source):
-        start_really(plan)
-    return source, name
-
-
-def _directory(descriptor: int, name: str) -> str:
-    """Where the open file really lies. Asking the kernel takes one call, realpath a hundred lines."""
-    try:
-        real = os.readlink("/proc/self/fd/%d" % descriptor)
-    except OSError:
-        real = ""
-    if real[:1] != "/" or real.endswith(" (deleted)"):
-        real = os.path.realpath(name)
-    return real.rpartition("/")[0] or "/"
-
-
-def _is_plain(source: bytes) -> bool:
-    """Text that `compile` and the interpreter's own file reader surely take for the same."""
-    if b"\0" in source or _ZIP_END in source[-_ZIP_TAIL_BYTES:]:
-        return False
-    if b"\r" in source and source.count(b"\r") != source.count(b"\r\n"):
-        return False
-    head = b"".join(source.split(b"\n", 2)[:2]).lower()
-    return b"coding" not in head or b"utf-8" in head or b"utf8" in head
-
-
-def _complete_main(plan: Plan, name: str) -> None:
-    main = plan.main
-    main["__file__"] = name
-    main["__cached__"] = None
-    main["__loader__"] = sys.modules["_frozen_importlib_external"].SourceFileLoader("__main__", name)
-    sys.path_importer_cache[name] = None  # a start asks first whether it is an archive
-
-
-def _place_on_path(plan: Plan) -> None:
-    if not plan.baseline.adds_directory:
-        return
-    try:
-        if plan.kind == "code":
-            place = ""
-        elif plan.kind == "module":
-            place = os.getcwd()
-        else:
-            place = plan.place
-    except OSError:
-        start_really(plan)
-    sys.path.insert(0, place)
 
 
 # -- the top level -----------------------------------------------------------------------------------------------------

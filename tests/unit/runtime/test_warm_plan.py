@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harena.runtime import warm, warm_end, warm_plan
+from harena.runtime import warm, warm_end, warm_plan, warm_source
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_unknown_versions(environment: dict[str, str], monkeypatch: pytest.Monke
 )
 def test_source_that_compile_reads_like_a_start(source: bytes, plain: bool) -> None:
     """Doubtful texts go to the interpreter's own reader."""
-    assert warm_end._is_plain(source) is plain
+    assert warm_source.is_plain(source) is plain
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,365 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""Attacks on the kernel. Numbers and machine code are those of x86-64."""
+
+from __future__ import annotations
+
+# Calls that a sandbox never makes: number on x86-64. They must be refused by the filter itself, before the kernel looks
+# at what was given to it; any other error than these would mean that the kernel did look.
+FORBIDDEN = {
+    "ptrace": 101, "syslog": 103, "vhangup": 153, "modify_ldt": 154, "pivot_root": 155, "_sysctl": 156,
+    "adjtimex": 159, "chroot": 161, "acct": 163, "settimeofday": 164, "mount": 165, "umount2": 166, "swapon": 167,
+    "swapoff": 168, "reboot": 169, "sethostname": 170, "setdomainname": 171, "iopl": 172, "ioperm": 173,
+    "init_module": 175, "delete_module": 176, "quotactl": 179, "lookup_dcookie": 212, "clock_settime": 227,
+    "kexec_load": 246, "add_key": 248, "request_key": 249, "keyctl": 250, "migrate_pages": 256, "unshare": 272,
+    "move_pages": 279, "perf_event_open": 298, "fanotify_init": 300, "fanotify_mark": 301, "name_to_handle_at": 303,
+    "open_by_handle_at": 304, "clock_adjtime": 305, "setns": 308, "process_vm_readv": 310, "process_vm_writev": 311,
+    "kcmp": 312, "finit_module": 313, "seccomp": 317, "kexec_file_load": 320, "bpf": 321, "userfaultfd": 323,
+    "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "open_tree": 428, "move_mount": 429,
+    "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433, "clone3": 435, "pidfd_getfd": 438,
+    "process_madvise": 440, "mount_setattr": 442, "quotactl_fd": 443, "process_mrelease": 448, "statmount": 457,
+    "listmount": 458, "lsm_set_self_attr": 460, "open_tree_attr": 467,
+    "x32 execve": 0x40000208, "x32 ptrace": 0x40000209, "x32 getpid": 0x40000027, "none at all": 0xFFFFFFFF,
+}  # fmt: skip
+
+REFUSED = r"""
+import errno
+for word in sys.argv[1:]:
+    name, number = word.rsplit("=", 1)
+    result = call(int(number), 0, 0, 0, 0, 0, 0)
+    if result not in (-errno.EPERM, -errno.ENOSYS):
+        escaped(name, result)
+done()
+"""
+
+# The ones that matter most again, asked for what an attacker would really ask.
+PROGRAMS = {
+    "mount a tmpfs": r"""
+libc.mount.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_ulong, ctypes.c_char_p]
+for source, target, kind, flags in (
+    (b"x", b"/tmp", b"tmpfs", 0), (b"none", b"/usr", None, 32 | 4096), (b"none", b"/", None, 32 | 4096),
+    (b"none", b"/proc/sys", None, 32 | 4096), (b"/usr", b"/tmp", None, 4096), (b"proc", b"/tmp", b"proc", 0),
+    (b"sysfs", b"/tmp", b"sysfs", 0), (b"cgroup2", b"/tmp", b"cgroup2", 0), (b"none", b"/", None, 1 << 20)):
+    if libc.mount(source, target, kind, flags, None) == 0:
+        escaped("mount", source, target, kind)
+for target in (b"/proc", b"/proc/sys", b"/usr", b"/tmp", b"/"):
+    if libc.umount2(target, 2) == 0:
+        escaped("umount", target)
+done()
+""",
+    "write below /usr and /": r"""
+for path in ("/x", "/usr/x", "/usr/bin/x", "/etc/passwd", "/etc/x", "/opt/x", "/dev/x", "/proc/x", "/run/x", "/home/x"):
+    tried(path, lambda: os.open(path, os.O_WRONLY | os.O_CREAT))
+tried("chmod", lambda: os.chmod("/usr/bin/env", 0o777))
+tried("utime", lambda: os.utime("/usr/bin/env"))
+tried("rename", lambda: os.rename("/etc/passwd", "/etc/other"))
+tried("link", lambda: os.link("/usr/bin/env", "/tmp/env"))
+tried("xattr", lambda: os.setxattr("/usr/bin/env", "user.x", b"x"))
+tried("interpreter", lambda: os.open(os.path.realpath(sys.executable), os.O_WRONLY))
+tried("library", lambda: os.open(os.__file__, os.O_WRONLY))
+done()
+""",
+    "namespaces by unshare": r"""
+for flag in (0x80, 0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000, 0x10020000):
+    if libc.unshare(flag) == 0:
+        escaped("unshare", hex(flag))
+done()
+""",
+    "namespaces by clone": r"""
+for flag in (0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000, 0x7E020000):
+    for high in (0, 1 << 32, 0xFFFFFFFF << 32):
+        pid = call(56, flag | high | 17, 0, 0, 0, 0)
+        if pid == 0:
+            os._exit(0)
+        if pid > 0:
+            os.waitpid(pid, 0)
+            escaped("clone", hex(flag | high))
+done()
+""",
+    "namespaces by clone3": r"""
+import struct
+for flag in (0x80, 0x20000, 0x10000000, 0x20000000, 0x40000000, 0x200000000, 0):
+    pid = call(435, struct.pack("<11Q", flag, 0, 0, 0, 17, 0, 0, 0, 0, 0, 0), 88)
+    if pid == 0:
+        os._exit(0)
+    if pid > 0:
+        escaped("clone3", hex(flag))
+done()
+""",
+    "setns by every door": r"""
+for pid in (1, os.getpid(), os.getppid()):
+    for kind in ("user", "mnt", "pid", "net", "ipc", "uts", "cgroup"):
+        try:
+            descriptor = os.open(f"/proc/{pid}/ns/{kind}", os.O_RDONLY)
+        except OSError:
+            continue
+        if libc.setns(descriptor, 0) == 0:
+            escaped("setns", pid, kind)
+descriptor = call(434, 1, 0)
+if descriptor >= 0 and libc.setns(descriptor, 0x10000000) == 0:
+    escaped("setns by pidfd")
+done()
+""",
+    "int 0x80": r"""
+# eax = 20 (getpid of the 32-bit table); then 21 (mount) and 310 (unshare)
+for number in (20, 11, 21, 120, 310, 26, 375):
+    result = machine_code("53 b8 %s 31db 31c9 31d2 cd80 4898 5b c3" % number.to_bytes(4, "little").hex())()
+    if result != -38:
+        escaped("int 0x80", number, result)
+done()
+""",
+    "x32 entry": r"""
+for number in (39, 57, 165, 272):
+    result = machine_code("b8 %s 31ff 31f6 31d2 4d31d2 0f05 c3" % (0x40000000 | number).to_bytes(4, "little").hex())()
+    if result != -38:
+        escaped("x32", number, result)
+done()
+""",
+    "capabilities": r"""
+import struct
+status = open("/proc/self/status").read()
+for line in status.splitlines():
+    if line.startswith("Cap") and int(line.split()[1], 16):
+        escaped(line)
+    if line.startswith("NoNewPrivs") and line.split()[1] != "1":
+        escaped(line)
+    if line.startswith("Seccomp:") and line.split()[1] != "2":
+        escaped(line)
+for bits in (0xFFFFFFFF, 1 << 21, 1 << 7, 1 << 10):
+    if call(126, struct.pack("<Ii", 0x20080522, 0), struct.pack("<6I", bits, bits, bits, 0xFFFFFFFF, 0xFFFFFFFF, 0)) == 0:
+        escaped("capset", hex(bits))
+for capability in range(41):
+    if libc.prctl(47, 2, capability, 0, 0) == 0:
+        escaped("ambient", capability)
+if libc.prctl(28, 0, 0, 0, 0) == 0:
+    escaped("securebits")
+done()
+""",
+    "become another user": r"""
+for user in (1, 1000, 65534, 1900000001, 4294967294):
+    tried("setuid", lambda: os.setresuid(user, user, user))
+    tried("setgid", lambda: os.setresgid(user, user, user))
+tried("setgroups", lambda: os.setgroups([4, 27]))
+tried("chown", lambda: (open("/tmp/x", "w").close(), os.chown("/tmp/x", 1000, 1000)))
+done()
+""",
+    "setuid programs": r"""
+import subprocess
+for argv in (["su", "-c", "id"], ["mount", "-t", "tmpfs", "x", "/tmp"], ["sudo", "-n", "id"], ["passwd", "-d", "root"],
+             ["newgrp"], ["chsh", "-s", "/bin/sh"], ["unshare", "-r", "true"], ["umount", "/proc"]):
+    try:
+        result = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        continue
+    if result.returncode == 0 and argv[0] not in ("newgrp", "su"):
+        escaped(argv, result)
+open("/tmp/suid", "w").write("#!/bin/sh\n")
+os.chmod("/tmp/suid", 0o6755)
+import shutil
+shutil.copy("/usr/bin/id", "/tmp/id")
+os.chmod("/tmp/id", 0o6755)
+result = subprocess.run(["sh", "-c", "grep -E '^(Cap|NoNew)' /proc/self/status"], capture_output=True, text=True).stdout
+if any(int(line.split()[1], 16) for line in result.splitlines() if line.startswith("Cap")):
+    escaped(result)
+done()
+""",
+    "devices by mknod": r"""
+import stat
+for major, minor in ((1, 1), (1, 2), (1, 11), (8, 0), (252, 0), (10, 200), (10, 229), (5, 1), (4, 0)):
+    for kind in (stat.S_IFCHR, stat.S_IFBLK):
+        path = f"/tmp/node{major}.{minor}.{kind}"
+        try:
+            os.mknod(path, kind | 0o666, os.makedev(major, minor))
+            os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))
+            escaped("device", major, minor)
+        except OSError:
+            pass
+for name in ("mem", "kmsg", "sda", "vda", "kvm", "fuse", "net/tun", "loop-control", "mapper/control", "userfaultfd", "port", "nvidia0"):
+    tried(name, lambda: os.open("/dev/" + name, os.O_RDWR | os.O_NONBLOCK))
+if set(os.listdir("/dev")) - {"null", "zero", "full", "random", "urandom", "tty", "shm", "pts", "ptmx", "fd", "stdin", "stdout", "stderr"}:
+    escaped(os.listdir("/dev"))
+done()
+""",
+    "open the root by handle": r"""
+import struct
+for inode in range(1, 3):
+    for parent in ("/", "/usr", "/tmp", "/proc"):
+        handle = ctypes.create_string_buffer(struct.pack("<Ii", 8, 1) + struct.pack("<II", inode, 0) + bytes(120))
+        descriptor = os.open(parent, os.O_RDONLY)
+        if call(304, descriptor, handle, os.O_RDONLY) >= 0:
+            escaped("open_by_handle_at", parent, inode)
+done()
+""",
+    "out of a directory": r"""
+root = os.open("/", os.O_RDONLY)
+if call(161, b"/tmp") == 0:
+    escaped("chroot")
+os.chdir("/")
+for _ in range(64):
+    os.chdir("..")
+if os.stat(".").st_ino != os.stat("/").st_ino:
+    escaped("above the root")
+for how in ("/..", "/proc/1/root/..", "/proc/self/root/.."):
+    try:
+        if os.path.exists(how + "/work") or sorted(os.listdir(how)) != sorted(os.listdir("/")):
+            escaped(how, os.listdir(how))
+    except OSError:
+        pass
+done()
+""",
+    "trace a sibling": r"""
+import signal
+pid = os.fork()
+if pid == 0:
+    signal.pause()
+    os._exit(0)
+for request in (16, 0x4206, 0, 7, 12):
+    if call(101, request, pid, 0, 0) >= 0:
+        escaped("ptrace", request)
+if call(310, pid, 0, 0, 0, 0, 0) >= 0 or call(311, 1, 0, 0, 0, 0, 0) >= 0:
+    escaped("process_vm")
+os.kill(pid, 9)
+os.waitpid(pid, 0)
+done()
+""",
+    "settings in /proc/sys": r"""
+for path in ("kernel/core_pattern", "kernel/hostname", "kernel/modprobe", "kernel/sysrq", "vm/overcommit_memory",
+             "net/ipv4/ip_forward", "net/core/somaxconn", "kernel/shmmax", "kernel/ns_last_pid", "fs/mqueue/msg_max",
+             "user/max_user_namespaces", "vm/drop_caches", "kernel/pid_max", "fs/pipe-max-size"):
+    tried(path, lambda: os.open("/proc/sys/" + path, os.O_WRONLY))
+for path in ("/proc/sysrq-trigger", "/proc/1/comm", "/proc/1/uid_map", "/proc/self/uid_map",
+             "/proc/irq/default_smp_affinity", "/proc/mtrr", "/proc/self/loginuid", "/proc/timer_list"):
+    def act():
+        descriptor = os.open(path, os.O_WRONLY)
+        try:
+            return os.write(descriptor, b"1")
+        finally:
+            os.close(descriptor)
+    tried(path, act)
+def lower():
+    return os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"-1")
+tried("oom_score_adj", lower)
+done()
+""",
+    "cgroups": r"""
+if os.path.exists("/sys/fs/cgroup"):
+    escaped(os.listdir("/sys/fs/cgroup"))
+for line in open("/proc/self/mountinfo"):
+    if " - cgroup" in line or " - sysfs " in line:
+        escaped(line)
+done()
+""",
+    "type into a terminal": r"""
+import fcntl
+master, slave = os.openpty()
+fcntl.ioctl(slave, 0x540E, 0)
+for command in (0x5412, 0x541C, 0x5412 | 1 << 32, 0x541C | 0xFFFFFFFF << 32):
+    if call(16, slave, command, b"x") == 0:
+        escaped("ioctl", hex(command))
+done()
+""",
+    "sockets of other kinds": r"""
+import socket
+for family, kind, protocol in ((40, 1, 0), (17, 3, 0), (17, 2, 768), (38, 5, 0), (16, 3, 9), (16, 3, 12), (16, 3, 16),
+    (16, 3, 15), (16, 3, 4), (16, 3, 6), (15, 3, 2), (31, 3, 1), (29, 3, 1), (44, 3, 0), (30, 2, 0), (21, 5, 0), (41, 1, 0),
+    (2, 3, 1), (2, 3, 255), (10, 3, 58), (1 << 32 | 40, 1, 0)):
+    descriptor = call(41, family, kind, protocol)
+    if descriptor >= 0:
+        escaped("socket", family, kind, protocol)
+done()
+""",
+    "protocols that load modules": r"""
+for family, kind, protocol in ((2, 1, 132), (2, 5, 132), (2, 1, 262), (2, 6, 33), (2, 1, 256), (2, 2, 115), (10, 1, 132), (10, 1, 262)):
+    descriptor = call(41, family, kind, protocol)
+    if descriptor >= 0:
+        escaped("socket", family, kind, protocol)
+done()
+""",
+    "personality": r"""
+for value in (0x0400000, 0x0100000, 0x0200000, 0x4000000, 0x0800000, 0x1000000, 0x8000000, 6):
+    if call(135, value) >= 0:
+        escaped("personality", hex(value))
+done()
+""",
+    "memory map of a process": r"""
+for option in range(1, 15):
+    if libc.prctl(35, option, 4096, 0, 0) == 0:
+        escaped("PR_SET_MM", option)
+if libc.prctl(0x59616D61, ctypes.c_ulong(-1), 0, 0, 0) == 0:
+    escaped("PR_SET_PTRACER")
+done()
+""",
+    "real-time priority": r"""
+for policy in (os.SCHED_FIFO, os.SCHED_RR):
+    tried("policy", lambda: os.sched_setscheduler(0, policy, os.sched_param(1)))
+import struct
+if call(314, 0, struct.pack("<IIQiIQQQ", 48, 6, 0, 0, 0, 10**7, 10**8, 10**8), 0) == 0:
+    escaped("SCHED_DEADLINE")
+tried("nice", lambda: os.nice(-1))
+tried("priority", lambda: os.setpriority(os.PRIO_USER, 0, -5))
+import resource
+for which in ("RTPRIO", "NICE"):
+    if resource.getrlimit(getattr(resource, "RLIMIT_" + which))[1] != 0:
+        escaped(which, "can be had: the host's own limit was inherited")
+for which in ("NOFILE", "CORE"):
+    number = getattr(resource, "RLIMIT_" + which)
+    hard = resource.getrlimit(number)[1]
+    try:
+        resource.setrlimit(number, (hard + 1, hard + 1))
+        escaped("raised", which)
+    except (OSError, ValueError):
+        pass
+done()
+""",
+    "kernel addresses": r"""
+if os.path.exists("/proc/kallsyms"):
+    try:
+        for line in open("/proc/kallsyms"):
+            if int(line.split()[0], 16):
+                escaped(line)
+                break
+    except OSError:
+        pass
+for path in ("/proc/kcore", "/proc/kmsg", "/proc/vmallocinfo", "/proc/slabinfo", "/proc/kpageflags", "/proc/1/stack", "/proc/1/syscall"):
+    def read():
+        with open(path, "rb") as file:
+            return file.read(64)
+    tried(path, read)
+try:
+    for line in open("/proc/iomem"):
+        if int(line.split("-")[0], 16):
+            escaped(line)
+except OSError:
+    pass
+done()
+""",
+    "host-wide clocks and names": r"""
+import time
+tried("clock", lambda: time.clock_settime(time.CLOCK_REALTIME, 0))
+import socket
+tried("hostname", lambda: socket.sethostname("escaped"))
+done()
+""",
+    "io_uring": r"""
+if call(425, 8, bytes(120)) >= 0:
+    escaped("io_uring")
+done()
+""",
+    "asynchronous input and output, counted for the whole host": r"""
+total = 0
+for size in (30000, 1000, 10, 1):
+    while True:
+        context = ctypes.create_string_buffer(8)
+        if call(206, size, context) < 0:
+            break
+        total += size
+        if total > 1000:
+            escaped("a share of the host's aio-max-nr:", total)
+            break
+done()
+""",
+    "keyrings": r"""
+if call(250, 0, -3, 1) >= 0 or call(248, b"user", b"x", b"x", 1, -4) >= 0 or call(250, 1, 0) >= 0:
+    escaped("keyctl")
+done()
+""",
+}

@@ -1,0 +1,312 @@
+"""An ordinary user, without any cgroup; and environments as containers make them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import harena
+from harena.testing.footprint import wait_nothing_below
+
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it becomes another user, or makes a container"),
+    pytest.mark.usefixtures("adopting"),
+]
+
+PATIENCE = 60.0
+NOBODY = 65534
+
+# What is run as the other user: prints one JSON object.
+START = """
+import asyncio, json, os, sys
+from harena.core.errors import HarenaError
+from harena.core.models import MIB, ExecRequest, Limits, SandboxSpec
+from harena.runtime.linux import LinuxRuntime
+from harena.testing.footprint import descendants
+
+async def run(sandbox, *argv, **request):
+    result = await (await sandbox.exec(ExecRequest(argv=argv, **request))).wait()
+    return [result.outcome.value, result.returncode, result.stdout.decode(), result.stderr.decode()[-300:]]
+
+async def python(sandbox, code, **request):
+    return await run(sandbox, "python3", "-c", code, **request)
+
+async def main():
+    runtime = LinuxRuntime()
+    said = {}
+    try:
+        await runtime.start()
+        await work(runtime, said)
+    except HarenaError as error:
+        said["error"] = [type(error).__name__, str(error), getattr(error, "step", None)]
+    finally:
+        await runtime.close()
+    said["left"] = [entry.pid for entry in descendants(os.getpid(), zombies=True)]
+    print(json.dumps(said))
+"""
+END = "\nasyncio.run(main())\n"
+
+
+def others_may_run(python: str) -> bool:
+    """An ordinary user may start this interpreter, and it is new enough."""
+    check = "import sys; sys.exit(sys.version_info < (3, 11))"
+    try:
+        return (
+            subprocess.run([python, "-c", check], user=NOBODY, group=NOBODY, extra_groups=[], check=False).returncode
+            == 0
+        )
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def python_of_others() -> str:
+    """An interpreter that an ordinary user may run."""
+    candidates = [os.path.realpath(sys.executable), "/usr/local/bin/python3", "/usr/bin/python3"]
+    found = next((python for python in candidates if others_may_run(python)), None)
+    if found is None:
+        pytest.skip(f"user {NOBODY} may run none of {', '.join(candidates)} (or they are older than 3.11)")
+    return found
+
+
+@pytest.fixture(scope="module")
+def open_source() -> Iterator[Path]:
+    """The package, where every user can read it."""
+    with tempfile.TemporaryDirectory(prefix="harena-source-") as name:
+        Path(name).chmod(0o755)
+        package = Path(harena.__file__).parent
+        shutil.copytree(package, Path(name, "harena"), ignore=shutil.ignore_patterns("__pycache__"))
+        yield Path(name)
+
+
+@pytest.fixture
+def others_home() -> Iterator[Path]:
+    """A home that belongs to the ordinary user."""
+    with tempfile.TemporaryDirectory(prefix="harena-home-") as name:
+        os.chown(name, NOBODY, NOBODY)
+        yield Path(name)
+        assert [path.name for path in Path(name).rglob("*")] in ([], ["empty"])
+
+
+def as_nobody(python: str, source: Path, home: Path, code: str) -> dict[str, Any]:
+    """What the script says when an ordinary user runs it."""
+    process = subprocess.run(
+        [
+            python,
+            "-c",
+            START + "async def work(runtime, said):\n" + textwrap.indent(textwrap.dedent(code), "    ") + END,
+        ],
+        user=NOBODY,
+        group=NOBODY,
+        extra_groups=[],
+        cwd="/",
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(source), "HARENA_HOME": str(home), "HOME": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert process.returncode == 0, process.stderr
+    assert wait_nothing_below(os.getpid(), PATIENCE) == []
+    said: dict[str, Any] = json.loads(process.stdout)
+    assert said.pop("left") == []
+    return said
+
+
+def test_an_ordinary_user_runs_programs(python_of_others: str, open_source: Path, others_home: Path) -> None:
+    """Create, exec, files and time-out without any privilege; inside, the user is root of nothing but the sandbox."""
+    said = as_nobody(python_of_others, open_source, others_home, """
+        sandbox = await runtime.create(SandboxSpec())
+        said["echo"] = await run(sandbox, "echo", "here")
+        said["who"] = await run(sandbox, "sh", "-c", "id -u; cat /proc/self/uid_map; touch /usr/x; ls /home /work")
+        await sandbox.write_file("/data/x", b"content")
+        said["file"] = (await sandbox.read_file("/data/x")).decode()
+        said["timeout"] = await run(sandbox, "sh", "-c", "sleep 3600 & sleep 3600", timeout_seconds=0.3)
+        said["processes"] = [process.command for process in await sandbox.processes()]
+        many = await asyncio.gather(*(runtime.create(SandboxSpec()) for _ in range(20)))
+        said["many"] = [(await run(one, "echo", "x"))[2] for one in many]
+    """)  # fmt: skip
+    assert said["echo"] == ["exited", 0, "here\n", ""]
+    assert said["file"] == "content"
+    assert said["timeout"][0] == "timeout"
+    assert said["processes"] == []
+    assert said["many"] == ["x\n"] * 20
+    outcome, _code, out, err = said["who"]
+    assert outcome == "exited"
+    assert out.split()[:2] == ["0", "0"]
+    assert "Read-only" in err
+
+
+def test_fallback_limits(python_of_others: str, open_source: Path, others_home: Path) -> None:
+    """Without cgroups memory and processes are limited all the same, and the sandbox says how, and what is not."""
+    said = as_nobody(python_of_others, open_source, others_home, """
+        limits = Limits(memory_bytes=128 * MIB, pids=24)
+        sandbox = await runtime.create(SandboxSpec(limits=limits))
+        other = await runtime.create(SandboxSpec(limits=limits))
+        said["enforcement"] = dict(sandbox.enforcement)
+        said["one process"] = await python(sandbox, "kept = bytearray(300_000_000); print('no')")
+        said["after"] = await run(sandbox, "echo", "on")
+        many = ("import os, time\\nfor _ in range(6):\\n    if os.fork() == 0:\\n"
+                "        kept = bytearray(b'x' * 40_000_000); time.sleep(3600)\\ntime.sleep(3600)")
+        said["several"] = await python(other, many, timeout_seconds=30)
+        death = await asyncio.wait_for(other.wait_dead(), 20)
+        said["death"] = [death.by_request, death.memory]
+        third = await runtime.create(SandboxSpec(limits=limits))
+        bomb = ("import os\\nn = 0\\ntry:\\n    while os.fork(): n += 1\\n"
+                "    os._exit(0)\\nexcept OSError: print(n < 24)")
+        said["forks"] = await python(third, bomb)
+        endless = "import os\\nwhile True:\\n    try: os.fork()\\n    except OSError: pass"
+        said["bomb"] = await python(third, endless, timeout_seconds=1)
+        said["third"] = await run(third, "echo", "on")
+        said["first"] = await run(sandbox, "echo", "on")
+        kept = await asyncio.gather(*(runtime.create(SandboxSpec(limits=limits)) for _ in range(3)))
+        said["neighbours"] = [(await python(one, bomb))[2] for one in kept]
+    """)  # fmt: skip
+    enforcement = said["enforcement"]
+    assert set(enforcement) >= {"memory_bytes", "pids", "cpu", "disk_bytes", "open_files"}
+    assert "RLIMIT_AS" in enforcement["memory_bytes"]
+    assert "RLIMIT_NPROC" in enforcement["pids"]
+    assert enforcement["cpu"].startswith("not enforced: ")
+    assert said["one process"][1] == 1
+    assert "MemoryError" in said["one process"][3]
+    assert said["after"][2] == "on\n"
+    assert said["several"][0] == "memory"
+    assert said["death"] == [False, True]
+    assert "True" in said["forks"][2]
+    assert said["bomb"][0] == "timeout"
+    assert said["third"][2] == said["first"][2] == "on\n"
+    assert all("True" in out for out in said["neighbours"])
+
+
+def test_killed_client_of_an_ordinary_user(python_of_others: str, open_source: Path, others_home: Path) -> None:
+    """kill -9 ends everything for an ordinary user as well."""
+    code = START + textwrap.dedent("""
+        async def work(runtime, said):
+            for _ in range(4):
+                sandbox = await runtime.create(SandboxSpec())
+                await sandbox.exec(ExecRequest(argv=("sh", "-c", "setsid sleep 3600 & sleep 3600")))
+            os.kill(os.getpid(), 9)
+    """) + END  # fmt: skip
+    process = subprocess.run(
+        [python_of_others, "-c", code],
+        user=NOBODY,
+        group=NOBODY,
+        extra_groups=[],
+        cwd="/",
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(open_source), "HARENA_HOME": str(others_home)},
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert process.returncode == -9
+    assert wait_nothing_below(os.getpid(), PATIENCE) == []
+
+
+# -- containers ----------------------------------------------------------------------------------------------------
+
+IN_CONTAINER = """
+async def work(runtime, said):
+    sandbox = await runtime.create(SandboxSpec())
+    said["echo"] = await run(sandbox, "echo", "here")
+    said["enforcement"] = dict(sandbox.enforcement)
+"""
+MASK = (
+    "for f in kcore keys timer_list; do mount --bind /dev/null /proc/$f; done; "
+    "mount --bind /proc/sys /proc/sys; mount -o remount,bind,ro /proc/sys; "
+    "mount -t tmpfs none /proc/scsi 2>/dev/null; "
+)
+
+
+FORBID_USER_NAMESPACES = "echo 0 > /proc/sys/user/max_user_namespaces; "
+ROOTFUL = ("--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
+ROOTLESS = ("--user", "--map-root-user", *ROOTFUL)
+"""as a container looks that root has made, and one that an ordinary user has made: root of a user namespace"""
+kinds = pytest.mark.parametrize("kind", [ROOTFUL, ROOTLESS], ids=["rootful", "rootless"])
+
+
+def in_container(
+    kind: tuple[str, ...], setup: str, home: Path, code: str = START + IN_CONTAINER + END
+) -> dict[str, Any]:
+    """What the script says in namespaces of its own, after the shell commands `setup`."""
+    process = subprocess.run(
+        ["unshare", *kind, "sh", "-c", setup + 'exec "$0" -c "$1"', sys.executable, code],
+        env={**os.environ, "HARENA_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    if process.returncode == 1 and "unshare" in process.stderr:
+        pytest.skip(f"no container can be made here: {process.stderr.strip()}")
+    assert process.returncode == 0, process.stderr
+    assert wait_nothing_below(os.getpid(), PATIENCE) == []
+    found: dict[str, Any] = json.loads(process.stdout.splitlines()[-1])
+    return found
+
+
+@kinds
+def test_in_a_container(kind: tuple[str, ...], home: Path) -> None:
+    """In namespaces of its own with a whole /proc a node works."""
+    said = in_container(kind, "", home)
+    assert "error" not in said, said["error"]
+    assert said["echo"] == ["exited", 0, "here\n", ""]
+    assert said["left"] == []
+
+
+@kinds
+def test_in_a_container_that_masks_proc(kind: tuple[str, ...], home: Path) -> None:
+    """Where /proc is masked, as docker does it, one clear error names the failed step, the reason and the doctor."""
+    said = in_container(kind, MASK, home)
+    name, text, step = said["error"]
+    assert name == "HostUnsupportedError", text
+    assert "harena doctor" in text
+    assert "masks /proc" in text
+    assert "proc" in step
+    assert said["left"] == []
+
+
+@kinds
+def test_doctor_in_a_container_that_masks_proc(kind: tuple[str, ...], home: Path) -> None:
+    """The doctor names the same cause, and what to change."""
+    code = textwrap.dedent("""
+        import json
+        from harena.runtime import doctor
+        found = doctor.report()
+        bad = [[finding.name, finding.detail, finding.fix] for finding in found if finding.ok is False]
+        print(json.dumps({"usable": doctor.usable(found), "bad": bad}))
+    """)
+    said = in_container(kind, MASK, home, code)
+    assert said["usable"] is False
+    assert [name for name, _, _ in said["bad"]] == ["fresh /proc"]
+    assert "systempaths=unconfined" in said["bad"][0][2]
+
+
+def test_without_user_namespaces(home: Path) -> None:
+    """Where no user namespace can be made, the error says so and nothing stays; nor does asking again hang.
+
+    Only in a user namespace of its own: the setting belongs to the namespace in which it is made.
+    """
+    code = START + textwrap.dedent("""
+        async def work(runtime, said):
+            for _ in range(2):
+                try:
+                    await runtime.create(SandboxSpec())
+                except HarenaError as error:
+                    said.setdefault("errors", []).append([type(error).__name__, str(error)])
+    """) + END  # fmt: skip
+    said = in_container(ROOTLESS, FORBID_USER_NAMESPACES, home, code)
+    assert "error" not in said, said["error"]
+    assert len(said["errors"]) == 2
+    assert {kind for kind, _ in said["errors"]} == {"HostUnsupportedError"}
+    assert all("harena doctor" in text for _, text in said["errors"])
+    assert said["left"] == []
