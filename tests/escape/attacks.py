@@ -8,7 +8,9 @@ import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
 def call(number, *arguments):
-    words = [ctypes.c_char_p(a) if isinstance(a, bytes) else a if isinstance(a, (ctypes.Array, ctypes.Structure)) else ctypes.c_long(a) for a in arguments]
+    def word(a):
+        return ctypes.c_char_p(a) if isinstance(a, bytes) else a if isinstance(a, ctypes.Array) else ctypes.c_long(a)
+    words = [word(a) for a in arguments]
     result = libc.syscall(ctypes.c_long(number), *words, *[ctypes.c_long(0)] * (6 - len(words)))
     return result if result >= 0 else -ctypes.get_errno()
 def escaped(*what):

@@ -7,6 +7,8 @@ import asyncio
 import secrets
 import socket
 import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from typing import Any
 import pytest
 from attacks import NEIGHBOUR, PRELUDE
 
-from harena.core.errors import SandboxNotRunningError
+from harena.core.errors import HarenaError, SandboxNotRunningError
 from harena.core.models import Blueprint, ExecOutcome, ExecRequest, ExecResult, Limits, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort
 from harena.runtime.linux import LinuxRuntime
@@ -112,6 +114,20 @@ class World:
             assert result.stdout == b"True 4\n", result
         finally:
             await sandbox.destroy()
+
+
+@asynccontextmanager
+async def answered(seconds: float = 15.0) -> AsyncIterator[None]:
+    """What is asked of a sandbox in this block is answered soon: with a result, or with an error of the sandbox's own.
+    A lost sandbox is no answer: whoever can make one turns his wrong answers into faults of the platform."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        pytest.fail("a request to a sandbox hangs", pytrace=False)
+    except HarenaError as error:
+        if error.reason in ("SANDBOX_LOST", "NODE_LOST"):
+            pytest.fail(f"the sandbox was lost: {error}", pytrace=False)
 
 
 async def _run(sandbox: SandboxPort, program: str) -> ExecResult:

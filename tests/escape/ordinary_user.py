@@ -57,9 +57,8 @@ async def attack(runtime: LinuxRuntime, kind: str, program: str, *words: str, **
     sandbox = await runtime.create(SandboxSpec(limits=Limits(**limits)), WARM if kind == "warm" else None)
     try:
         request = {"timeout_seconds": 30.0, **more}
-        return await (
-            await sandbox.exec(ExecRequest(argv=("python3", "-c", PRELUDE + program, *words), **request))
-        ).wait()
+        argv = ("python3", "-c", PRELUDE + program, *words)
+        return await (await sandbox.exec(ExecRequest(argv=argv, **request))).wait()
     finally:
         await sandbox.destroy()
 
@@ -75,9 +74,8 @@ async def problem_of(runtime: LinuxRuntime, key: str, host: dict[str, Any]) -> s
         result = await attack(runtime, kind, HOLD, name, limits=SMALL)
     elif group == "memory":
         outcomes, ends = frozenset({ExecOutcome.EXITED, ExecOutcome.MEMORY, ExecOutcome.SIGNALED}), False
-        result = await attack(
-            runtime, kind, TAKE + MEMORY[name] + "\ndone()", "96", limits={**SMALL, "disk_bytes": 64 * MIB}
-        )
+        limits = {**SMALL, "disk_bytes": 64 * MIB}
+        result = await attack(runtime, kind, TAKE + MEMORY[name] + "\ndone()", "96", limits=limits)
     elif group == "resources":
         hog = OTHERS[name]
         outcomes, ends = hog.outcomes | {ExecOutcome.EXITED}, False
@@ -85,11 +83,8 @@ async def problem_of(runtime: LinuxRuntime, key: str, host: dict[str, Any]) -> s
     else:
         program = (SECRET if group == "sight" else "") + CLASSES[group][name]  # type: ignore[operator]
         result = await attack(runtime, kind, program, *words_of(name, host))
-    if (
-        b"ESCAPED" in result.stdout
-        or result.outcome not in outcomes
-        or (ends and not result.stdout.endswith(b"done\n"))
-    ):
+    done = result.stdout.endswith(b"done\n") or not ends
+    if b"ESCAPED" in result.stdout or result.outcome not in outcomes or not done:
         return f"{result.outcome} {result.returncode} {result.stdout[-1000:]!r} {result.stderr[-1000:]!r}"
     after = await attack(runtime, kind, "done()")
     return None if after.stdout == b"done\n" else f"the next sandbox: {after}"

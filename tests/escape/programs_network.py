@@ -128,3 +128,12 @@ for family, address in ((socket.AF_INET, "8.8.8.8"), (socket.AF_INET6, "2606::1"
 print([line.split() for line in open("/proc/net/snmp")][1])
 done()
 """
+
+HOLD = r"""
+import array, socket
+listener = socket.create_server(("127.0.0.1", 7777))
+a, b = socket.socketpair()
+a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [listener.fileno(), a.fileno(), b.fileno()]))])
+b.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [listener.fileno(), a.fileno(), b.fileno()]))])
+done()
+"""

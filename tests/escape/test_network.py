@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from escape_world import World
-from programs_network import COUNTERS, MARK, PROGRAMS
+from programs_network import COUNTERS, HOLD, MARK, PROGRAMS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -13,13 +13,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 async def test_network(world: World, name: str) -> None:
     """Nobody outside can be reached."""
     host = world.host
-    words = (
-        host["port"],
-        host["neighbour_port"],
-        host["abstract"].lstrip("\0"),
-        host["neighbour_abstract"],
-        host["socket"],
-    )
+    ports, names = (host["port"], host["neighbour_port"]), (host["abstract"].lstrip("\0"), host["neighbour_abstract"])
+    words = (*ports, *names, host["socket"])
     await world.attempt(PROGRAMS[name], *map(str, words))
 
 
@@ -40,18 +35,10 @@ async def test_nothing_is_left_in_a_network_namespace(world: World) -> None:
 
 async def test_a_port_that_is_still_held(world: World) -> None:
     """Sockets that an ended sandbox had in flight do not hold ports of the next one."""
-    hold = r"""
-import array, socket
-listener = socket.create_server(("127.0.0.1", 7777))
-a, b = socket.socketpair()
-a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [listener.fileno(), a.fileno(), b.fileno()]))])
-b.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [listener.fileno(), a.fileno(), b.fileno()]))])
-done()
-"""
     take = 'import socket; socket.create_server(("127.0.0.1", 7777)); done()'
     for _ in range(10):
         sandbox = await world.sandbox()
-        assert (await world.attack(sandbox, hold)).stdout == b"done\n"
+        assert (await world.attack(sandbox, HOLD)).stdout == b"done\n"
         await sandbox.destroy()
         after = await world.sandbox()
         result = await world.attack(after, take)

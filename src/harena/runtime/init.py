@@ -21,10 +21,8 @@ from __future__ import annotations
 import _signal  # type: ignore[import-not-found]
 import _socket
 import errno
-import fcntl
 import marshal
 import os
-import resource
 import select
 import signal
 import struct
@@ -277,6 +275,8 @@ class _Init:
 
     def _exec_on_terminal(self, program: str, argv: list[str], environment: dict[str, str], stdio: list[int]) -> None:
         try:
+            import fcntl
+
             os.setsid()
             for target, source in enumerate(_above(stdio)):
                 os.dup2(source, target)
@@ -409,6 +409,8 @@ def _above(descriptors: list[int], floor: int = 3) -> list[int]:
     """The same files at numbers >= `floor`, so that dup2 to the low ones overwrites none of them."""
     if min(descriptors, default=floor) >= floor:
         return descriptors
+    import fcntl  # rare, and not worth its memory in every sandbox
+
     return [
         descriptor if descriptor >= floor else fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, floor)
         for descriptor in descriptors
@@ -436,4 +438,6 @@ def _find(program: str, path: str) -> tuple[str, str]:
 
 
 def _limit_cpu(pid: int, seconds: int) -> None:
+    import resource  # only where it is asked for: not worth its memory in every sandbox
+
     resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, seconds + 1))

@@ -20,7 +20,6 @@ template's root already and adds only what is its own.
 from __future__ import annotations
 
 import os
-import resource
 import struct
 
 from harena.runtime.kernel import batch, mounts, namespaces, network, privileges, seccomp, signals
@@ -254,9 +253,6 @@ class SandboxLaunch:
 
     def _limits(self, rlimits: list[tuple[int, int]]) -> None:
         for which, value in rlimits:
-            hard = resource.getrlimit(which)[1]
-            if hard != resource.RLIM_INFINITY:
-                value = min(value, hard)
             self._call("rlimit %d" % which, "prlimit64", 0, which, struct.pack("<QQ", value, value), None)
 
     def _lock_down(self, filter_: seccomp.Filter) -> None:

@@ -21,7 +21,8 @@ from harena.runtime.kernel import cgroups
 from harena.runtime.spawner import MAX_BATCH
 
 _START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from harena.runtime.spawner import main; main()"
-_MESSAGE_BYTES = 1 << 20
+_MESSAGE_BYTES = 16 << 10
+_REQUEST_BYTES = 96 << 10  # what the spawner reads at once
 Limits = tuple[int | None, int | None, float | None]  # memory bytes, processes, cores
 
 
@@ -161,7 +162,14 @@ class SpawnerLink:
     def _send(self, message: tuple[object, ...], channels: Sequence[socket.socket] = ()) -> None:
         if self.closed:
             return
-        self._outbox.append((marshal.dumps(message, 2), channels))  # type: ignore[arg-type]
+        encoded = marshal.dumps(message, 2)  # type: ignore[arg-type]
+        if len(encoded) > _REQUEST_BYTES:
+            raise PlatformError(
+                f"a request of {len(encoded)} bytes to the spawner; a blueprint's environment and warm list must "
+                f"stay below {_REQUEST_BYTES} bytes together",
+                step="spawner",
+            )
+        self._outbox.append((encoded, channels))
         if len(self._outbox) == 1:
             self._drain()
 

@@ -243,6 +243,8 @@ def _settings(limits: Limits, template: _Template) -> tuple[bytes, tuple[int | N
     if own_users:
         rlimits.append((resource.RLIMIT_NPROC, limits.pids or 0))
     options = f"size={limits.disk_bytes},nr_inodes={limits.inodes},mode=755"
+    hard = {which: resource.getrlimit(which)[1] for which, _ in rlimits}
+    rlimits = [(which, value if hard[which] < 0 else min(value, hard[which])) for which, value in rlimits]
     settings: dict[str, object] = {
         "tmpfs": options.encode(),
         "hostname": _HOSTNAME,

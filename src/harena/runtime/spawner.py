@@ -37,7 +37,9 @@ from harena.runtime.kernel import cgroups, mounts, namespaces, pidfds
 from harena.runtime.kernel.syscalls import StepError
 
 MAX_BATCH = 60
-_MESSAGE_BYTES = 1 << 20
+# Below 128 KiB: what is larger, malloc maps and unmaps each time.
+_REQUEST_BYTES = 96 << 10
+_ANSWER_BYTES = 8 << 10
 _FIRST_UID = 1_900_000_000  # above every range that distributions, systemd and container tools hand out
 _CAP_SETUID, _CAP_SYS_ADMIN = 7, 21
 _WATCH_SECONDS = 0.1
@@ -135,7 +137,7 @@ class Spawner:
     def _request(self) -> None:
         try:
             message, ancillary, _flags, _address = self.control.recvmsg(
-                _MESSAGE_BYTES, _socket.CMSG_SPACE(4 * MAX_BATCH), _socket.MSG_CMSG_CLOEXEC
+                _REQUEST_BYTES, _socket.CMSG_SPACE(4 * MAX_BATCH), _socket.MSG_CMSG_CLOEXEC
             )
         except ConnectionError:
             message, ancillary = b"", []
@@ -204,7 +206,7 @@ class Spawner:
     def _from_template(self, made: _Template) -> None:
         try:
             message, ancillary, _flags, _address = made.control.recvmsg(
-                _MESSAGE_BYTES, _socket.CMSG_SPACE(4), _socket.MSG_CMSG_CLOEXEC
+                _ANSWER_BYTES, _socket.CMSG_SPACE(4), _socket.MSG_CMSG_CLOEXEC
             )
         except ConnectionError:
             message, ancillary = b"", []

@@ -71,34 +71,12 @@ def serve() -> object:
     gc.collect()
     gc.freeze()
     gc.disable()
-    _copy_text_at_fork()
     control.send(ANSWER.pack(0, 0))
     try:
         return _fork_on_request(control, filter_, base)
     except Exception as error:  # noqa: BLE001 (whatever it is, the spawner shall be told: nobody else can be)
         control.send(ANSWER.pack(0, 1) + ("template: %s: %s" % (type(error).__name__, error)).encode()[:4000])
         os._exit(1)
-
-
-def _copy_text_at_fork() -> None:
-    """Have forks inherit the page tables of the interpreter's own text, instead of faulting each page in again.
-
-    Linux skips private file mappings at fork unless something was written to them; so one byte of each is written,
-    with the value that it has. A kernel that forbids this (proc_mem.restrict_write) leaves things as they were.
-    """
-    try:
-        with open("/proc/self/maps", encoding="ascii", errors="replace") as maps:
-            lines = [line.split() for line in maps]
-        memory = os.open("/proc/self/mem", os.O_RDWR | os.O_CLOEXEC)
-        try:
-            for fields in lines:
-                if len(fields) > 5 and fields[5].startswith("/") and fields[1][0] == "r" and fields[1][3] == "p":
-                    start = int(fields[0].partition("-")[0], 16)
-                    os.pwrite(memory, os.pread(memory, 1, start), start)
-        finally:
-            os.close(memory)
-    except OSError:
-        return
 
 
 def _fork_on_request(control: _socket.socket, filter_: seccomp.Filter, base: init.Base) -> object:

@@ -30,7 +30,7 @@ class CgroupFiles:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             text = b""
-            while chunk := os.read(descriptor, 65536):
+            while chunk := os.read(descriptor, 4096):
                 text += chunk
             return text.decode()
         finally:

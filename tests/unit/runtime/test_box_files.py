@@ -1,0 +1,205 @@
+"""What came out of a sandbox is not trusted: answers, descriptors and pipes."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import tempfile
+from collections.abc import AsyncIterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harena.core.errors import FILE_REASONS, HarenaError, PlatformError, SandboxFileError, SandboxValidationError
+from harena.runtime import box_files
+
+
+async def pieces(*parts: bytes) -> AsyncIterator[bytes]:
+    for part in parts:
+        yield part
+
+
+@pytest.mark.parametrize(
+    ("path", "absolute"),
+    [("/etc/x", "/etc/x"), ("x", "/workspace/x"), ("./a/../b", "/workspace/./a/../b"), ("~", "/workspace/~")],
+)
+def test_relative_paths_count_from_the_working_directory(path: str, absolute: str) -> None:
+    """Nothing else about a path is interpreted here: that is for the sandbox's own kernel to do."""
+    assert box_files.check_path(path, "/workspace") == absolute
+
+
+@pytest.mark.parametrize("path", ["", "a\0b", None, b"/x", 3])
+def test_bad_paths(path: object) -> None:
+    """What can be no path is refused before anything is asked."""
+    with pytest.raises(SandboxValidationError):
+        box_files.check_path(path, "/workspace")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (errno.ENOENT, "NOT_FOUND"),
+        (errno.EISDIR, "IS_DIRECTORY"),
+        (errno.ENOTDIR, "NOT_A_DIRECTORY"),
+        (errno.EEXIST, "EXISTS"),
+        (errno.EACCES, "PERMISSION_DENIED"),
+        (errno.EROFS, "PERMISSION_DENIED"),
+        (errno.ENOSPC, "NO_SPACE"),
+        (errno.EDQUOT, "NO_SPACE"),
+        (errno.EFBIG, "TOO_LARGE"),
+        (errno.EIO, "IO_FAILED"),
+        (9999, "IO_FAILED"),
+    ],
+)
+def test_errors_carry_path_and_reason(code: int, reason: str) -> None:
+    """Every errno has a reason of the closed table, and the path is in the message."""
+    error = box_files.file_error("/data/x", code)
+    assert (error.filepath, error.reason) == ("/data/x", reason)
+    assert reason in FILE_REASONS
+    assert "/data/x" in str(error)
+
+
+def test_answers() -> None:
+    """A good answer gives its fields; one that reports an errno raises."""
+    assert box_files.parse_answer(b"ok\0", "/x") == []
+    assert box_files.parse_answer(b"ok\0a\0\0b\xff\0", "/x") == ["a", "", "b\udcff"]
+    with pytest.raises(SandboxFileError) as caught:
+        box_files.parse_answer(b"error\0002\0it is not there\0", "/x")
+    assert (caught.value.reason, str(caught.value)) == ("NOT_FOUND", "/x: it is not there")
+
+
+@pytest.mark.parametrize("text", [b"", b"ok", b"ok\0a", b"error\0002\0text", b"\xff" * 100])
+def test_incomplete_answers(text: bytes) -> None:
+    """An answer that was cut off is a failed operation, not half a result."""
+    with pytest.raises(SandboxFileError, match="incomplete"):
+        box_files.parse_answer(text, "/x")
+
+
+def test_an_answer_without_end() -> None:
+    """More than any honest answer is not parsed."""
+    with pytest.raises(SandboxFileError, match="incomplete"):
+        box_files.parse_answer(b"ok\0" + bytes(64 << 20), "/x")
+
+
+@given(st.binary(max_size=200))
+def test_no_answer_can_do_harm(text: bytes) -> None:
+    """Whatever a sandbox answers: fields, or one of harena's own errors."""
+    for parse in (box_files.parse_entries, box_files.parse_processes):
+        try:
+            parse(box_files.parse_answer(text, "/x"))
+        except HarenaError:
+            continue
+
+
+@given(st.lists(st.text(max_size=8), max_size=14))
+def test_no_field_can_do_harm(fields: list[str]) -> None:
+    """The same for answers that have the right frame."""
+    for parse in (box_files.parse_entries, box_files.parse_processes):
+        try:
+            parse(fields)
+        except PlatformError:
+            continue
+
+
+def test_entries() -> None:
+    """Six fields each; a name is the path's last part, modes are permission bits only."""
+    found = box_files.parse_entries(
+        ["/data/x", "file", "12", str(0o104755), "1.5", "", "/data/l", "link", "3", "511", "0", "../x"]
+    )
+    assert [(entry.name, entry.kind, entry.size_bytes, entry.mode, entry.target) for entry in found] == [
+        ("x", "file", 12, 0o4755, None),
+        ("l", "link", 3, 0o777, "../x"),
+    ]
+    assert box_files.parse_entries(["/", "directory", "0", "493", "0", ""])[0].name == "/"
+    assert box_files.parse_entries([]) == []
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ["/x", "file", "12", "493", "0"],
+        ["/x", "file", "many", "493", "0", ""],
+        ["/x", "file", "12", "493", "soon", ""],
+        ["/x", "file", "12", "493", "0", "", "/y"],
+    ],
+)
+def test_bad_entries(fields: list[str]) -> None:
+    """Too few fields, or none that are numbers where numbers belong."""
+    with pytest.raises(PlatformError):
+        box_files.parse_entries(fields)
+
+
+def test_processes() -> None:
+    """Number, parent, state, count of words, words; a count that does not fit is refused."""
+    found = box_files.parse_processes(["2", "1", "S", "2", "sleep", "9", "3", "2", "Z", "0"])
+    assert [(process.pid, process.parent_pid, process.state, process.command) for process in found] == [
+        (2, 1, "S", ("sleep", "9")),
+        (3, 2, "Z", ()),
+    ]
+    for fields in (["2", "1", "S", "3", "sleep", "9"], ["2", "1", "S"], ["x", "1", "S", "0"]):
+        with pytest.raises(PlatformError):
+            box_files.parse_processes(fields)
+
+
+def test_only_regular_files_are_used() -> None:
+    """A pipe, a directory or a device that came in place of a file is told apart."""
+    read_end, write_end = os.pipe()
+    directory, null = os.open("/", os.O_RDONLY), os.open("/dev/null", os.O_RDONLY)
+    try:
+        assert [box_files.regular_size(descriptor) for descriptor in (read_end, directory, null)] == [None] * 3
+    finally:
+        for descriptor in (read_end, write_end, directory, null):
+            os.close(descriptor)
+    with tempfile.TemporaryFile() as file:
+        file.write(b"12345")
+        file.flush()
+        assert box_files.regular_size(file.fileno()) == 5
+
+
+@pytest.mark.parametrize("size", [0, 1, 5_000_000])
+@pytest.mark.parametrize("bound", [None, 100, 10_000_000])
+async def test_whole_files(size: int, bound: int | None) -> None:
+    """Content of any size comes back, within the event loop or beside it."""
+    content = bytes(range(256)) * (size // 256 + 1)
+    with tempfile.TemporaryFile() as file:
+        await box_files.write_whole(file.fileno(), content[:size])
+        os.lseek(file.fileno(), 0, os.SEEK_SET)
+        if bound is None or size <= bound:
+            assert await box_files.read_whole(file.fileno(), size, bound) == content[:size]
+
+
+async def test_a_growing_file() -> None:
+    """A file that grows while it is read is read to the size that it had, or to the bound."""
+    with tempfile.TemporaryFile() as file:
+        file.write(b"x" * 1000)
+        file.flush()
+        os.lseek(file.fileno(), 0, os.SEEK_SET)
+        assert await box_files.read_whole(file.fileno(), 300, None) == b"x" * 300
+        os.lseek(file.fileno(), 0, os.SEEK_SET)
+        assert await box_files.read_whole(file.fileno(), 300, 500) == b"x" * 500
+
+
+async def test_pipes() -> None:
+    """Far more than a pipe holds goes through, both ends are closed, in whichever order they come."""
+    read_end, write_end = os.pipe()
+    parts = [b"a" * 300_000, b"", b"b" * 500_000]
+    feeding = asyncio.ensure_future(box_files.feed_pipe(write_end, pieces(*parts)))
+    assert b"".join([chunk async for chunk in box_files.pipe_chunks(read_end)]) == b"".join(parts)
+    await feeding
+    for descriptor in (read_end, write_end):
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(descriptor)
+
+
+async def test_a_pipe_that_nobody_reads() -> None:
+    """Feeding stops when the reader has gone; that is the reader's business and no error here."""
+    read_end, write_end = os.pipe()
+    feeding = asyncio.ensure_future(box_files.feed_pipe(write_end, pieces(bytes(1 << 20), b"more")))
+    await asyncio.sleep(0)
+    os.close(read_end)
+    async with asyncio.timeout(10):
+        await feeding
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(write_end)

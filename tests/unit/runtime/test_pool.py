@@ -1,0 +1,183 @@
+"""The pool: follows demand, gives each sandbox away once, never a dead one, and lets idle ones go."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+
+from harena.core.errors import PlatformError
+from harena.runtime import pool as pools
+from harena.runtime.pool import Pool
+
+
+class MadeSandbox:
+    """What the pool needs of one."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.alive = True
+        self.discarded = False
+
+    def discard(self) -> None:
+        self.alive = False
+        self.discarded = True
+
+
+class Maker:
+    """Makes them, at once or when it is told to."""
+
+    def __init__(self) -> None:
+        self.made: list[MadeSandbox] = []
+        self.under_way = 0
+        self.gate: asyncio.Event | None = None
+        self.failures = 0
+
+    async def __call__(self) -> Any:
+        self.under_way += 1
+        try:
+            if self.gate is not None:
+                await self.gate.wait()
+            if self.failures:
+                self.failures -= 1
+                raise PlatformError("cannot", step="test")
+            sandbox = MadeSandbox(len(self.made))
+            self.made.append(sandbox)
+            return sandbox
+        finally:
+            self.under_way -= 1
+
+    def waiting(self, given: list[Any]) -> list[MadeSandbox]:
+        """Made, alive and not given away."""
+        return [sandbox for sandbox in self.made if sandbox.alive and sandbox not in given]
+
+
+async def settle() -> None:
+    """Let everything run that can run."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def test_it_follows_demand() -> None:
+    """Nothing is made before somebody asks; then as many are ready as were asked for lately, up to the limit."""
+    make = Maker()
+    pool = Pool(make, 4)
+    await settle()
+    assert make.made == []
+    given: list[Any] = [await pool.claim()]
+    await settle()
+    assert len(make.waiting(given)) == 1
+    given += [await pool.claim() for _ in range(10)]
+    await settle()
+    assert len(make.waiting(given)) == 4
+    pool.close()
+
+
+async def test_nobody_gets_what_another_has() -> None:
+    """Each is given away once, whoever asks at the same time."""
+    make = Maker()
+    pool = Pool(make, 8)
+    given = [await pool.claim() for _ in range(5)]
+    given += await asyncio.gather(*(pool.claim() for _ in range(30)))
+    assert len({id(sandbox) for sandbox in given}) == 35
+    assert all(cast(MadeSandbox, sandbox).alive for sandbox in given)
+    pool.close()
+
+
+async def test_dead_ones_are_not_given_away() -> None:
+    """One that has ended while it waited is passed over, to the last of them."""
+    make = Maker()
+    pool = Pool(make, 4)
+    given = [await pool.claim() for _ in range(4)]
+    await settle()
+    dead = make.waiting(given)
+    assert dead
+    for sandbox in dead:
+        sandbox.alive = False
+    fresh = cast(MadeSandbox, await pool.claim())
+    assert fresh.alive
+    assert fresh not in dead
+    pool.close()
+
+
+async def test_those_who_wait_come_first() -> None:
+    """Nothing is made ahead while somebody waits for a sandbox."""
+    make = Maker()
+    make.gate = asyncio.Event()
+    pool = Pool(make, 8)
+    waiting = [asyncio.ensure_future(pool.claim()) for _ in range(6)]
+    await settle()
+    assert make.under_way == 6
+    make.gate.set()
+    await asyncio.gather(*waiting)
+    pool.close()
+    await settle()
+
+
+async def test_failures() -> None:
+    """Who asks gets the error; a failure while filling is nobody's, and the next one is tried again."""
+    make = Maker()
+    make.failures = 1
+    pool = Pool(make, 4)
+    with pytest.raises(PlatformError):
+        await pool.claim()
+    make.failures = 1  # the filling's own
+    await settle()
+    given: list[Any] = [await pool.claim(), await pool.claim()]
+    await settle()
+    assert make.waiting(given)
+    pool.close()
+
+
+async def test_close() -> None:
+    """Those that are ready are let go, those under way as soon as they are there; a given one is left alone."""
+    make = Maker()
+    pool = Pool(make, 4)
+    given: list[Any] = [await pool.claim() for _ in range(3)]
+    await settle()
+    make.gate = asyncio.Event()
+    given.append(await pool.claim())
+    await settle()
+    under_way = make.under_way
+    pool.close()
+    make.gate.set()
+    await settle()
+    assert under_way > 0
+    assert make.waiting(given) == []
+    assert [sandbox.discarded for sandbox in given] == [False] * 4
+
+
+async def test_idle_ones_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When nobody has asked for a while, nothing is kept ready; the next one who asks is served all the same."""
+    make = Maker()
+    pool = Pool(make, 4)
+    given: list[Any] = [await pool.claim() for _ in range(4)]
+    await settle()
+    assert len(make.waiting(given)) == 4
+    now = asyncio.get_running_loop().time()
+    methods = {"time": lambda _: now + 60, "call_later": lambda *_: None, "call_soon": lambda *_: None}
+    later = type("LaterLoop", (), methods)
+    monkeypatch.setattr(pool, "_loop", later())
+    pool._drop_idle()
+    assert make.waiting(given) == []
+    given.append(await pool.claim())
+    assert given[-1].alive
+    pool.close()
+
+
+async def test_a_cancelled_claim_takes_nothing_with_it() -> None:
+    """Who gives up while a sandbox is made for him does not block the others."""
+    make = Maker()
+    make.gate = asyncio.Event()
+    pool = Pool(make, 4)
+    impatient = asyncio.ensure_future(pool.claim())
+    await settle()
+    impatient.cancel()
+    await settle()
+    make.gate.set()
+    assert cast(MadeSandbox, await pool.claim()).alive
+    await settle()
+    assert len(pool._ready) > 0
+    assert pools._WINDOW_SECONDS > 0
+    pool.close()

@@ -1,0 +1,163 @@
+"""The seccomp policy: its program is run here, by an interpreter of BPF, for every number and for hostile arguments."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from harena.core.errors import HostUnsupportedError
+from harena.runtime import seccomp_filter
+from harena.runtime.kernel import seccomp_policy
+from harena.runtime.kernel.syscall_table import AARCH64, X86_64
+
+AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+TABLES = {"x86_64": X86_64, "aarch64": AARCH64}
+ALLOW, KILL = "allow", "kill"
+EPERM, ENOSYS, EAFNOSUPPORT = 1, 38, 97
+MOST_STEPS = 24
+
+
+def instructions(machine: str) -> list[tuple[int, int, int, int]]:
+    return list(struct.iter_unpack("<HBBI", seccomp_policy.build(machine)))
+
+
+def decide(machine: str, number: int, *arguments: int, architecture: int | None = None) -> tuple[str | int, int]:
+    """(allow, or the errno; how many instructions that took)."""
+    words = [argument & 0xFFFFFFFFFFFFFFFF for argument in (*arguments, *[0] * 6)][:6]
+    data = struct.pack("<IIQ6Q", number, AUDIT[machine] if architecture is None else architecture, 0, *words)
+    program, position, register, steps = instructions(machine), 0, 0, 0
+    while True:
+        code, if_true, if_false, operand = program[position]
+        position, steps = position + 1, steps + 1
+        if code == 0x20:
+            register = struct.unpack_from("<I", data, operand)[0]
+        elif code == 0x06:
+            action, value = operand & 0xFFFF0000, operand & 0xFFFF
+            return {0x7FFF0000: ALLOW, 0x00050000: value}.get(action, KILL), steps
+        elif code == 0x05:
+            position += operand
+        else:
+            holds = {0x15: register == operand, 0x35: register >= operand, 0x45: bool(register & operand)}[code]
+            position += if_true if holds else if_false
+
+
+def verdict(machine: str, name: str, *arguments: int) -> str | int:
+    return decide(machine, TABLES[machine][name], *arguments)[0]
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_exactly_the_table_is_allowed(machine: str) -> None:
+    """Every number up to far past the newest: allowed if it is in the table, else refused; never killed."""
+    table = TABLES[machine]
+    looked_at = {table[name] for name in ("clone", "clone3", "socket", "ioctl", "prctl", "personality")}
+    newest = max(table.values())
+    for number in range(newest + 200):
+        if number in looked_at:
+            continue
+        wanted = ALLOW if number in table.values() else EPERM if number <= newest else ENOSYS
+        assert decide(machine, number)[0] == wanted, number
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_numbers_that_pretend(machine: str) -> None:
+    """Other architectures' entry points, x32 numbers and negative ones: there is no such call."""
+    read = TABLES[machine]["read"]
+    for architecture in (0, 0x40000003, 0x40000028, *(AUDIT[other] for other in AUDIT if other != machine)):
+        assert decide(machine, read, architecture=architecture)[0] == ENOSYS
+    for number in (0x40000000 | read, 0x40000000 | 520, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF):
+        assert decide(machine, number)[0] == ENOSYS
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_every_call_is_decided_quickly(machine: str) -> None:
+    """The search goes by halves: no call takes more than a few comparisons, and the program fits the kernel's limit."""
+    assert len(instructions(machine)) <= 4096
+    assert max(decide(machine, number)[1] for number in range(600)) <= MOST_STEPS
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+@pytest.mark.parametrize(
+    ("flag", "name"),
+    [
+        (0x00020000, "mount"),
+        (0x02000000, "cgroup"),
+        (0x04000000, "uts"),
+        (0x08000000, "ipc"),
+        (0x10000000, "user"),
+        (0x20000000, "pid"),
+        (0x40000000, "net"),
+        (0x00000080, "time"),
+    ],
+)
+def test_no_new_namespace(machine: str, flag: int, name: str) -> None:
+    """clone with any namespace flag, alone or among others, is refused; a thread or a fork is not."""
+    assert verdict(machine, "clone", flag) == EPERM, name
+    assert verdict(machine, "clone", flag | 0x003D0F00) == EPERM
+    assert verdict(machine, "clone", flag | (1 << 40)) == EPERM
+    assert verdict(machine, "clone", 0x003D0F00) == ALLOW
+    assert verdict(machine, "clone", 17) == ALLOW
+    assert verdict(machine, "clone3", 0) == ENOSYS
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_sockets(machine: str) -> None:
+    """unix, inet and inet6 of any type, netlink for routes; every other family, and upper bits that hide one, not."""
+    for family in (1, 2, 10):
+        assert verdict(machine, "socket", family, 3, 255) == ALLOW
+    assert verdict(machine, "socket", 16, 3, 0) == ALLOW
+    for protocol in (1, 2, 4, 9, 12, 15, 16, 31):
+        assert verdict(machine, "socket", 16, 3, protocol) == EAFNOSUPPORT
+    for family in (0, *range(3, 10), 11, 15, *range(17, 50), 1000, 0xFFFFFFFF):
+        assert verdict(machine, "socket", family, 2, 0) == EAFNOSUPPORT, family
+    assert verdict(machine, "socket", (1 << 32) | 40, 1, 0) == EAFNOSUPPORT
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_single_operations_that_are_refused(machine: str) -> None:
+    """Typing into terminals, moving memory maps, other personalities: refused, also with upper bits set."""
+    for request in (0x5412, 0x541C, (1 << 32) | 0x5412, (0xFFFFFFFF << 32) | 0x541C):
+        assert verdict(machine, "ioctl", 0, request) == EPERM
+    for request in (0x5401, 0x5413, 0x5414, 0x541B):
+        assert verdict(machine, "ioctl", 0, request) == ALLOW
+    for option in (35, 0x59616D61):
+        assert verdict(machine, "prctl", option) == EPERM
+    assert verdict(machine, "prctl", 15) == ALLOW
+    assert verdict(machine, "personality", 0xFFFFFFFF) == ALLOW
+    assert verdict(machine, "personality", 0x40000) == ALLOW
+    for persona in (0x100000, 0x400000, 0x40000 | 0x400000, 1):
+        assert verdict(machine, "personality", persona) == EPERM
+
+
+DANGEROUS = (
+    *("mount", "umount2", "pivot_root", "chroot", "unshare", "setns", "open_tree", "move_mount", "fsopen", "fsmount"),
+    *("mount_setattr", "ptrace", "process_vm_readv", "process_vm_writev", "bpf", "perf_event_open", "userfaultfd"),
+    *("io_uring_setup", "io_uring_enter", "io_uring_register", "keyctl", "add_key", "request_key", "init_module"),
+    *("finit_module", "delete_module", "kexec_load", "reboot", "swapon", "settimeofday", "clock_settime"),
+    *("open_by_handle_at", "name_to_handle_at", "quotactl", "acct", "iopl", "ioperm", "kcmp", "pidfd_getfd"),
+    *("sethostname", "setdomainname", "vhangup", "fanotify_init", "lookup_dcookie", "syslog"),
+)
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_dangerous_calls_are_in_no_table(machine: str) -> None:
+    """What opens the kernel, other processes or the host's settings."""
+    assert not set(DANGEROUS) & set(TABLES[machine])
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_tables_are_well_formed(machine: str) -> None:
+    """No number twice."""
+    numbers = list(TABLES[machine].values())
+    assert len(numbers) == len(set(numbers))
+
+
+def test_an_unknown_machine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a table there is no filter, and without a filter no sandbox: the error says where harena runs."""
+    with pytest.raises(KeyError, match="aarch64, x86_64"):
+        seccomp_policy.build("riscv64")
+    monkeypatch.setattr(seccomp_policy.os, "uname", lambda: type("Uname", (), {"machine": "riscv64"})())
+    seccomp_filter.current.cache_clear()
+    with pytest.raises(HostUnsupportedError, match="riscv64"):
+        seccomp_filter.current()
+    seccomp_filter.current.cache_clear()

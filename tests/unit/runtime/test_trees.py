@@ -1,0 +1,146 @@
+"""Process trees: who is below whom, and that killing one leaves nothing of it, against a simulated kernel."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+from harena.runtime import trees
+
+
+def test_descendants() -> None:
+    """All below, at any depth; not the root itself, not its siblings, and circles end."""
+    parent_of = {2: 1, 3: 2, 4: 3, 5: 2, 6: 1, 7: 6}
+    assert trees.descendants(2, parent_of) == {3, 4, 5}
+    assert trees.descendants(1, parent_of) == {2, 3, 4, 5, 6, 7}
+    assert trees.descendants(7, parent_of) == set()
+    assert trees.descendants(9, {9: 10, 10: 9}) == {9, 10}
+
+
+def test_parents_of_real_processes() -> None:
+    """Living processes are found with their parent; one that has ended and waits to be reaped is not."""
+    living = subprocess.Popen(["sleep", "3600"])
+    ended = subprocess.Popen(["true"])
+    try:
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+        found = trees.parents()
+        assert found[living.pid] == os.getpid()
+        assert ended.pid not in found
+    finally:
+        living.kill()
+        living.wait()
+        ended.wait()
+
+
+class SimulatedProcesses:
+    """A process table: pid -> parent; `forks` says what a running process does between two looks."""
+
+    def __init__(self, parent_of: dict[int, int], forks: Callable[[SimulatedProcesses], None] = lambda _: None) -> None:
+        self.parent_of = dict(parent_of)
+        self.stopped: set[int] = set()
+        self.killed: list[int] = []
+        self.forks = forks
+        self.looks = 0
+
+    def parents(self) -> dict[int, int]:
+        self.looks += 1
+        assert self.looks < 500, "it never ends"
+        self.forks(self)
+        return dict(self.parent_of)
+
+    def kill(self, pid: int, signum: int) -> None:
+        if pid not in self.parent_of:
+            raise ProcessLookupError
+        if signum == signal.SIGSTOP:
+            self.stopped.add(pid)
+        elif signum == signal.SIGKILL:
+            self.killed.append(pid)
+            del self.parent_of[pid]
+            for orphan, parent in list(self.parent_of.items()):
+                if parent == pid:
+                    self.parent_of[orphan] = 1
+
+    def fork(self, parent: int) -> int:
+        child = max(self.parent_of) + 1
+        self.parent_of[child] = parent
+        return child
+
+
+@pytest.fixture
+def simulate(monkeypatch: pytest.MonkeyPatch) -> Callable[..., SimulatedProcesses]:
+    """Put a simulated table in the kernel's place."""
+
+    def put(
+        parent_of: dict[int, int], forks: Callable[[SimulatedProcesses], None] = lambda _: None
+    ) -> SimulatedProcesses:
+        table = SimulatedProcesses(parent_of, forks)
+        monkeypatch.setattr(trees, "parents", table.parents)
+        monkeypatch.setattr(trees.os, "kill", table.kill)
+        return table
+
+    return put
+
+
+def test_a_tree_goes_and_its_neighbours_stay(simulate: Callable[..., SimulatedProcesses]) -> None:
+    """Everything below the root is killed, the root and others are not."""
+    table = simulate({2: 1, 3: 2, 4: 3, 5: 1, 6: 5})
+    trees.kill_below(2)
+    assert set(table.parent_of) == {2, 5, 6}
+    assert 5 not in table.stopped
+    assert 6 not in table.stopped
+
+
+def test_spared_trees(simulate: Callable[..., SimulatedProcesses]) -> None:
+    """Those that are spared live on, with all that is below them."""
+    table = simulate({2: 1, 3: 2, 4: 1, 5: 4, 6: 5, 7: 1})
+    trees.kill_below(1, frozenset({4}))
+    assert set(table.parent_of) == {4, 5, 6}
+    assert table.stopped <= {2, 3, 7}
+
+
+def test_a_tree_that_forks_while_it_is_killed(simulate: Callable[..., SimulatedProcesses]) -> None:
+    """Processes that fork between two looks are stopped first: the race ends, and nothing is left."""
+    left = 60
+
+    def forks(table: SimulatedProcesses) -> None:
+        nonlocal left
+        for pid in list(table.parent_of):
+            if pid > 2 and pid not in table.stopped and left > 0:
+                left -= 1
+                table.fork(pid)
+
+    table = simulate({2: 1, 3: 2, 4: 3}, forks)
+    trees.kill_below(2)
+    assert set(table.parent_of) == {2}
+    assert set(table.killed) <= table.stopped
+
+
+def test_nothing_is_killed_before_all_is_stopped(simulate: Callable[..., SimulatedProcesses]) -> None:
+    """A stopped process keeps its place in the process limit; a killed one would make room for its siblings' forks."""
+    order = []
+    table = simulate({2: 1, 3: 2, 4: 3, 5: 4})
+    kill = table.kill
+
+    def noting(pid: int, signum: int) -> None:
+        order.append(signum)
+        kill(pid, signum)
+
+    trees.os.kill = noting  # the fixture's patch is undone at the end
+    trees.kill_below(2)
+    assert order.index(signal.SIGKILL) > max(index for index, signum in enumerate(order) if signum == signal.SIGSTOP)
+
+
+def test_a_process_that_ends_by_itself(simulate: Callable[..., SimulatedProcesses]) -> None:
+    """One that is gone when it is signalled is no error."""
+
+    def forks(table: SimulatedProcesses) -> None:
+        if table.looks == 2:
+            table.parent_of.pop(4, None)
+
+    table = simulate({2: 1, 3: 2, 4: 2}, forks)
+    trees.kill_below(2)
+    assert set(table.parent_of) == {2}
