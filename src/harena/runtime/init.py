@@ -2,7 +2,8 @@
 
 It has the programs' own user and no capability, but is not dumpable: nothing inside can trace it or open its memory.
 Its one descriptor that matters is the channel to its owner (SOCK_SEQPACKET); programs never get it. Requests are
-marshal (the owner is trusted here), answers are fixed structs that the owner parses with suspicion.
+marshal (the owner is trusted here), answers are fixed structs that the owner parses with suspicion. It imports nothing
+once a program may have run: a program could put a module of that name in the way.
 
     ("x", number, request)  + [[stdin,] stdout, stderr]  start a program; answer EXITED when its main process has ended
     ("k", number)                                        kill that program's whole tree
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]
 import _socket
+import ctypes
 import errno
 import marshal
 import os
@@ -29,7 +31,8 @@ import struct
 
 from harena.runtime import files, launch, trees, warm
 from harena.runtime.kernel import privileges
-from harena.runtime.kernel.syscalls import close_from
+from harena.runtime.kernel.numbers import NUMBERS
+from harena.runtime.kernel.syscalls import close_from, libc, syscall
 
 READY = b"R"
 FAILED = b"E"
@@ -40,6 +43,7 @@ REPORT = struct.Struct("<iQQQB")
 _MESSAGE_BYTES = 1 << 15
 _MAX_FDS = 4
 _TIOCSCTTY = 0x540E
+_RLIMIT_CPU = 0
 _DEFAULTED = (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD)
 
 
@@ -275,12 +279,11 @@ class _Init:
 
     def _exec_on_terminal(self, program: str, argv: list[str], environment: dict[str, str], stdio: list[int]) -> None:
         try:
-            import fcntl
-
             os.setsid()
             for target, source in enumerate(_above(stdio)):
                 os.dup2(source, target)
-            fcntl.ioctl(0, _TIOCSCTTY, 0)
+            close_from(3)
+            libc.ioctl(0, ctypes.c_ulong(_TIOCSCTTY), 0)
             for signum in _DEFAULTED:
                 signal.signal(signum, signal.SIG_DFL)
             _signal.pthread_sigmask(_signal.SIG_SETMASK, [])
@@ -409,12 +412,8 @@ def _above(descriptors: list[int], floor: int = 3) -> list[int]:
     """The same files at numbers >= `floor`, so that dup2 to the low ones overwrites none of them."""
     if min(descriptors, default=floor) >= floor:
         return descriptors
-    import fcntl  # rare, and not worth its memory in every sandbox
-
-    return [
-        descriptor if descriptor >= floor else fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, floor)
-        for descriptor in descriptors
-    ]
+    first = max(floor, *descriptors) + 1
+    return [os.dup2(descriptor, first + index, inheritable=False) for index, descriptor in enumerate(descriptors)]
 
 
 def _read_all(descriptor: int) -> bytes:
@@ -438,6 +437,11 @@ def _find(program: str, path: str) -> tuple[str, str]:
 
 
 def _limit_cpu(pid: int, seconds: int) -> None:
-    import resource  # only where it is asked for: not worth its memory in every sandbox
-
-    resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, seconds + 1))
+    syscall(
+        "cpu limit",
+        NUMBERS["prlimit64"],
+        ctypes.c_int(pid),
+        ctypes.c_int(_RLIMIT_CPU),
+        ctypes.c_char_p(struct.pack("<QQ", seconds, seconds + 1)),
+        None,
+    )

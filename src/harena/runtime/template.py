@@ -47,6 +47,8 @@ def serve() -> object:
             ANSWER.pack(0, 1) + ("import of the warm modules: %s: %s" % (type(error).__name__, error)).encode()[:4000]
         )
         os._exit(1)
+    if sys.path and not sys.path[0]:
+        del sys.path[0]  # `-c` puts the working directory there; nothing of it may be imported here or in an init
     threads = len(os.listdir("/proc/self/task"))
     if threads > 1:
         text = (
