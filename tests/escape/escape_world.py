@@ -117,7 +117,7 @@ class World:
 
 
 @asynccontextmanager
-async def answered(seconds: float = 15.0) -> AsyncIterator[None]:
+async def answered(seconds: float = 10.0) -> AsyncIterator[None]:
     """What is asked of a sandbox in this block is answered soon: with a result, or with an error of the sandbox's own.
     A lost sandbox is no answer: whoever can make one turns his wrong answers into faults of the platform."""
     try:

@@ -37,9 +37,11 @@ CLASSES = {
     "resources": {name: hog for name, hog in OTHERS.items() if name not in NEEDS_CGROUPS},
     "held": {"private": HOLD, "shared": HOLD},
 }
-NAMES = [
-    f"{group}/{kind}/{name}" for group, programs in CLASSES.items() for kind in ("real", "warm") for name in programs
-] + ["kernel/real/every forbidden call"]
+WARM_TOO = {"sight", "memory"}
+"""where a warm program's descent from init could make a difference"""
+NAMES = [f"{group}/real/{name}" for group, programs in CLASSES.items() for name in programs]
+NAMES += [f"{group}/warm/{name}" for group, programs in CLASSES.items() if group in WARM_TOO for name in programs]
+NAMES.append("kernel/real/every forbidden call")
 
 
 def words_of(name: str, host: dict[str, Any]) -> tuple[str, ...]:

@@ -319,20 +319,20 @@ OTHERS = {
 HOLD = r"""
 import mmap, select, signal
 kinds = {"private": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, "shared": mmap.MAP_SHARED | mmap.MAP_ANONYMOUS}
-for turn in range(20):
+for turn in range(6):
     if os.fork() == 0:
-        page = mmap.mmap(-1, 8 << 20, flags=kinds[sys.argv[1]])
-        for place in range(0, 8 << 20, 4096):
+        page = mmap.mmap(-1, 24 << 20, flags=kinds[sys.argv[1]])
+        for place in range(0, 24 << 20, 4096):
             page[place] = 1
         signal.pause()
-select.select([], [], [], 2)
+select.select([], [], [], 1)
 held = 0
 for name in os.listdir("/proc"):
     if name.isdigit() and name != "1":
         rss = sum(int(line.split()[1]) for line in open(f"/proc/{name}/status") if line.startswith(("RssAnon", "RssShmem")))
-        held += 8 << 20 if rss >= 8 << 10 else 0
-if held > 96 << 20:
-    escaped("held for two seconds:", held >> 20)
+        held += 24 if rss >= 24 << 10 else 0
+if held > 96:
+    escaped("held for a second:", held, "MiB")
 done()
 """
-"""twenty processes of 8 MiB each: where nobody counts all the time, somebody must look now and then"""
+"""six processes of 24 MiB each: where nobody counts all the time, somebody must look now and then"""

@@ -204,21 +204,7 @@ PLANTED = "import os\nopen('/tmp/planted', 'a').write(__name__)\n"
 async def test_planted_modules(world: World, place: str) -> None:
     """A module in the working directory is not what file operations import."""
     sandbox = await world.sandbox()
-    names = [
-        "tarfile",
-        "shutil",
-        "bz2",
-        "lzma",
-        "zlib",
-        "gzip",
-        "copy",
-        "pwd",
-        "grp",
-        "stat",
-        "fnmatch",
-        "struct",
-        "errno",
-    ]
+    names = ("tarfile", "shutil", "bz2", "lzma", "zlib", "gzip", "copy", "pwd", "grp", "stat", "fnmatch", "struct")
     for name in names:
         await sandbox.write_file(f"{place}/{name}.py", PLANTED.encode())
     cwd = "/" if "site-packages" in place else place

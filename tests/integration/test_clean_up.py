@@ -130,7 +130,7 @@ def test_killed_client_leaves_nothing(seed: int) -> None:
         process.wait()
         assert wait_nothing_below(os.getpid(), PATIENCE) == []
     assert cgroup_directories(owners) == []
-    assert inhabited(held) == set()
+    assert inhabited(held, os.getpid()) == set()
 
 
 @pytest.mark.usefixtures("home")

@@ -446,6 +446,35 @@ async def test_streaming_a_big_file_needs_little_memory(runtime: LinuxRuntime) -
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50 * 1024
 
 
+# Puts as many descriptors as the kernel lets it into sockets that nobody reads; the kernel counts them for each user.
+IN_FLIGHT = """
+import array, os, signal, socket
+kept = []
+descriptors = array.array("i", [1] * 250)
+try:
+    while True:
+        pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        kept.append(pair)
+        for _ in range(8):
+            pair[0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)], socket.MSG_DONTWAIT)
+except OSError as error:
+    print(error.errno, flush=True)
+signal.pause()
+"""
+
+
+async def test_descriptors_in_flight_are_the_sandboxs_own(runtime: LinuxRuntime) -> None:
+    """A program that holds all the descriptors in flight that its user may have does not stop anybody's file
+    operations: neither its own sandbox's, nor a neighbour's."""
+    greedy, neighbour = await runtime.create(SandboxSpec()), await runtime.create(SandboxSpec())
+    running = await greedy.exec(ExecRequest(argv=("python3", "-c", IN_FLIGHT)))
+    assert await read_until(running, b"\n")
+    for sandbox in (neighbour, greedy):
+        await sandbox.write_file("/data/x", b"content")
+        assert await sandbox.read_file("/data/x") == b"content"
+        assert (await run(sandbox, "echo", "on")).stdout == b"on\n"
+
+
 # -- through the node ----------------------------------------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.metadata
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -13,41 +13,58 @@ import pytest
 import pytest_asyncio
 
 from harena.core.errors import HostUnsupportedError, PlatformError
-from harena.core.models import ExecRequest, SandboxSpec
+from harena.core.models import Blueprint, ExecRequest, SandboxSpec
 from harena.core.ports import RunningExec, Runtime, SandboxPort
 from harena.core.results import Reason, RunResult, Trust, Validity
+from harena.runtime.linux import LinuxRuntime
 from harena.scoring import load_scenarios, score_scenario
 from harena.testing import FakeRuntime
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-SPEC = SandboxSpec(image="python:3.11")
+SPEC = SandboxSpec()
 
 
 class Source:
     """Fresh sandboxes of one runtime."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, blueprint: Blueprint | None = None) -> None:
         self.runtime = runtime
+        self.blueprint = blueprint
         self.is_fake = isinstance(runtime, FakeRuntime)
 
     @asynccontextmanager
     async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
-        sandbox = await self.runtime.create(spec)
+        sandbox = await self.runtime.create(spec, self.blueprint)
         try:
             yield sandbox
         finally:
             await sandbox.destroy()
 
 
+class InstalledHere:
+    """A layer store with one layer: pytest and what it needs, copied from the environment that runs these tests."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        for name in ("pytest", "pluggy", "iniconfig", "packaging", "pygments"):
+            for file in importlib.metadata.files(name) or []:
+                if ".." not in file.parts and "__pycache__" not in file.parts:
+                    target = root / file
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(file.read_binary())
+        for path in (root, *root.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+
+    def path(self, digest: str) -> Path:
+        """The one there is."""
+        assert digest == "pytest"
+        return self.root
+
+
 def linux_runtime(home: Path) -> Runtime:
-    """The real one, or a skip that says why not."""
-    try:
-        module = importlib.import_module("harena.runtime.linux")
-    except ImportError as error:
-        pytest.skip(f"no Linux runtime: {error}")
-    runtime: Runtime = module.LinuxRuntime(home=home)
-    return runtime
+    """The real one."""
+    return LinuxRuntime(home=home, layers=InstalledHere(home / "pytest"))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["fake", "linux"])
@@ -490,10 +507,10 @@ PYTEST = {"type": "command", "pytest": ["test_add.py"], "files": {"test_add.py":
 
 @pytest.fixture
 def with_pytest(source: Source) -> Source:
-    """Sandboxes that have pytest: only the fake ones, which see this environment."""
-    if not source.is_fake:
-        pytest.skip("the default image has no pytest")
-    return source
+    """Sandboxes that have pytest: the fake ones see this environment, the real ones get its wheels as a layer."""
+    return (
+        source if source.is_fake else Source(source.runtime, Blueprint(id="bp_pytest", name="pytest", layer="pytest"))
+    )
 
 
 async def test_pytest_passes_a_right_candidate(with_pytest: Source) -> None:

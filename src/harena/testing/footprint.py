@@ -119,9 +119,12 @@ def namespaces(pids: Iterable[int]) -> set[str]:
     return found
 
 
-def inhabited(wanted: set[str]) -> set[str]:
-    """Those of the namespaces `wanted` that some process lives in, or holds open."""
-    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+def inhabited(wanted: set[str], root: int) -> set[str]:
+    """Those of the namespaces `wanted` that `root` or a process below it lives in, or holds open.
+
+    Only there: the kernel gives the number of a namespace that has gone to the next one, whosever that is.
+    """
+    pids = [root, *(entry.pid for entry in descendants(root))]
     held = {target for pid in pids for target in descriptors(pid).values() if target.endswith("]")}
     return wanted & (namespaces(pids) | held)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 
 import pytest
@@ -34,7 +35,8 @@ def decide(machine: str, number: int, *arguments: int, architecture: int | None 
             register = struct.unpack_from("<I", data, operand)[0]
         elif code == 0x06:
             action, value = operand & 0xFFFF0000, operand & 0xFFFF
-            return {0x7FFF0000: ALLOW, 0x00050000: value}.get(action, KILL), steps
+            outcomes: dict[int, str | int] = {0x7FFF0000: ALLOW, 0x00050000: value}
+            return outcomes.get(action, KILL), steps
         elif code == 0x05:
             position += operand
         else:
@@ -156,7 +158,7 @@ def test_an_unknown_machine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a table there is no filter, and without a filter no sandbox: the error says where harena runs."""
     with pytest.raises(KeyError, match="aarch64, x86_64"):
         seccomp_policy.build("riscv64")
-    monkeypatch.setattr(seccomp_policy.os, "uname", lambda: type("Uname", (), {"machine": "riscv64"})())
+    monkeypatch.setattr(os, "uname", lambda: type("Uname", (), {"machine": "riscv64"})())
     seccomp_filter.current.cache_clear()
     with pytest.raises(HostUnsupportedError, match="riscv64"):
         seccomp_filter.current()

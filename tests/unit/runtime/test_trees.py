@@ -79,7 +79,7 @@ def simulate(monkeypatch: pytest.MonkeyPatch) -> Callable[..., SimulatedProcesse
     ) -> SimulatedProcesses:
         table = SimulatedProcesses(parent_of, forks)
         monkeypatch.setattr(trees, "parents", table.parents)
-        monkeypatch.setattr(trees.os, "kill", table.kill)
+        monkeypatch.setattr(os, "kill", table.kill)
         return table
 
     return put
@@ -119,7 +119,9 @@ def test_a_tree_that_forks_while_it_is_killed(simulate: Callable[..., SimulatedP
     assert set(table.killed) <= table.stopped
 
 
-def test_nothing_is_killed_before_all_is_stopped(simulate: Callable[..., SimulatedProcesses]) -> None:
+def test_nothing_is_killed_before_all_is_stopped(
+    simulate: Callable[..., SimulatedProcesses], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A stopped process keeps its place in the process limit; a killed one would make room for its siblings' forks."""
     order = []
     table = simulate({2: 1, 3: 2, 4: 3, 5: 4})
@@ -129,7 +131,7 @@ def test_nothing_is_killed_before_all_is_stopped(simulate: Callable[..., Simulat
         order.append(signum)
         kill(pid, signum)
 
-    trees.os.kill = noting  # the fixture's patch is undone at the end
+    monkeypatch.setattr(os, "kill", noting)
     trees.kill_below(2)
     assert order.index(signal.SIGKILL) > max(index for index, signum in enumerate(order) if signum == signal.SIGSTOP)
 
