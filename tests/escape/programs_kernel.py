@@ -200,7 +200,7 @@ if os.stat(".").st_ino != os.stat("/").st_ino:
     escaped("above the root")
 for how in ("/..", "/proc/1/root/..", "/proc/self/root/.."):
     try:
-        if os.path.exists(how + "/work") or sorted(os.listdir(how)) != sorted(os.listdir("/")):
+        if sorted(os.listdir(how)) != sorted(os.listdir("/")):
             escaped(how, os.listdir(how))
     except OSError:
         pass

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def timed_out(world: World, sandbox: Any, program: str, word: str) -> None:
-    running = await world.start(sandbox, program + WAIT, word, timeout_seconds=0.4)
+    running = await world.start(sandbox, program + WAIT, word, timeout_seconds=0.25)
     result = await running.wait()
     assert result.outcome is ExecOutcome.TIMEOUT, result
 

@@ -32,6 +32,7 @@ from harena.runtime.link import SpawnerLink
 _MESSAGE_BYTES = 1 << 12
 _INLINE_BYTES = 30_000  # what init reads at once, less what marshal adds
 _KILL_PATIENCE_SECONDS = 10.0
+_DEATH_NEWS_SECONDS = 0.5  # how long the spawner's word of a death may come after the end of a pipe
 
 
 class LinuxSandbox:
@@ -89,6 +90,7 @@ class LinuxSandbox:
             "cwd": request.cwd or self.workdir,
             "warm": wants_warm,
             "terminal": request.terminal is not None,
+            "open_files": self.limits.open_files,
             "cpu_seconds": max(1, int(-(-request.cpu_seconds // 1))) if request.cpu_seconds else 0,
         }
         self._execs[number] = running
@@ -201,10 +203,15 @@ class LinuxSandbox:
         """See `SandboxPort`."""
         read_end, write_end = os.pipe2(os.O_CLOEXEC)
         answer = asyncio.ensure_future(self._operate(path, "unpack", extra=read_end))
+        feeding = asyncio.ensure_future(box_files.feed_pipe(write_end, source))
         try:
-            await box_files.feed_pipe(write_end, source)
-        finally:
+            await asyncio.wait([answer, feeding], return_when=asyncio.FIRST_COMPLETED)
+            if not answer.done():
+                await feeding  # also where reading the source has failed
             await answer
+        finally:
+            feeding.cancel()
+            await asyncio.gather(answer, feeding, return_exceptions=True)
 
     async def create_archive(self, path: str) -> AsyncIterator[bytes]:
         """See `SandboxPort`."""
@@ -246,6 +253,7 @@ class LinuxSandbox:
                 os.close(extra)
         text = b"".join([chunk async for chunk in box_files.pipe_chunks(read_end)])
         if not text:
+            await asyncio.wait([asyncio.ensure_future(self.wait_dead())], timeout=_DEATH_NEWS_SECONDS)
             self._check_running()
             raise SandboxFileError(
                 f"{operation} {path or ''}: it was killed before it answered (memory or process limit?)",
@@ -316,6 +324,8 @@ class LinuxSandbox:
         """In a forked child: let go of the parent's descriptors."""
         if self._channel.fileno() >= 0:
             os.close(self._channel.detach())
+        for running in self._execs.values():
+            running.forget()
 
     def _close_channel(self) -> None:
         if self._channel.fileno() >= 0:

@@ -254,6 +254,14 @@ class LinuxExec:
             else:
                 self._close_reader(descriptor)
 
+    def forget(self) -> None:
+        """In a forked child: let go of the parent's pipes. No event loop is touched."""
+        held = {*self._readers, self._stdin, self._terminal} - {-1}
+        self._readers.clear()
+        self._stdin = self._terminal = -1
+        for descriptor in held:
+            os.close(descriptor)
+
     async def wait(self) -> ExecResult:
         """See `RunningExec`."""
         return await asyncio.shield(self._result)

@@ -43,7 +43,7 @@ REPORT = struct.Struct("<iQQQB")
 _MESSAGE_BYTES = 1 << 15
 _MAX_FDS = 4
 _TIOCSCTTY = 0x540E
-_RLIMIT_CPU = 0
+_RLIMIT_CPU, _RLIMIT_NOFILE = 0, 7
 _DEFAULTED = (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD)
 
 
@@ -164,6 +164,8 @@ class _Init:
                 [OPENED.pack(b"O", number, 0, size, permissions)],
                 [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", descriptor))],
             )
+        except OSError as error:  # too many descriptors of this user are on their way
+            self.connection.send(OPENED.pack(b"O", number, error.errno or errno.EIO, 0, 0))
         finally:
             os.close(descriptor)
 
@@ -234,8 +236,9 @@ class _Init:
         finally:
             if is_init:
                 os.pwrite(self.oom_adjust, b"0", 0)
+        _limit(pid, _RLIMIT_NOFILE, request["open_files"])  # type: ignore[arg-type]
         if request["cpu_seconds"]:
-            _limit_cpu(pid, request["cpu_seconds"])  # type: ignore[arg-type]
+            _limit(pid, _RLIMIT_CPU, request["cpu_seconds"])  # type: ignore[arg-type]
         return pid, False
 
     def _in_child(self, descriptors: list[int]) -> None:
@@ -269,8 +272,9 @@ class _Init:
             for name, value in environment.items():
                 if os.environ.get(name) != value:
                     os.environ[name] = value
+        _limit(0, _RLIMIT_NOFILE, request["open_files"])  # type: ignore[arg-type]
         if request["cpu_seconds"]:
-            _limit_cpu(0, request["cpu_seconds"])  # type: ignore[arg-type]
+            _limit(0, _RLIMIT_CPU, request["cpu_seconds"])  # type: ignore[arg-type]
         warm.become(plan)
         # Kept for ever: freeing it would write to its pages; and freeing the socket would close a descriptor that may
         # be the program's by then.
@@ -436,12 +440,17 @@ def _find(program: str, path: str) -> tuple[str, str]:
     return "", refused
 
 
-def _limit_cpu(pid: int, seconds: int) -> None:
-    syscall(
-        "cpu limit",
-        NUMBERS["prlimit64"],
-        ctypes.c_int(pid),
-        ctypes.c_int(_RLIMIT_CPU),
-        ctypes.c_char_p(struct.pack("<QQ", seconds, seconds + 1)),
-        None,
-    )
+def _limit(pid: int, which: int, value: int) -> None:
+    """Set both limits of a process (0 = this one) that was started just now."""
+    hard = value + 1 if which == _RLIMIT_CPU else value  # SIGXCPU first, then SIGKILL
+    try:
+        syscall(
+            "rlimit",
+            NUMBERS["prlimit64"],
+            ctypes.c_int(pid),
+            ctypes.c_int(which),
+            ctypes.c_char_p(struct.pack("<QQ", value, hard)),
+            None,
+        )
+    except OSError:
+        return  # it has ended already

@@ -18,12 +18,16 @@ from typing import Any
 
 from harena.core.errors import HostUnsupportedError, PlatformError, SandboxUnavailableError
 from harena.runtime.kernel import cgroups
-from harena.runtime.spawner import MAX_BATCH
+from harena.runtime.spawner import MAX_BATCH, TEMPLATE_GONE
 
 _START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from harena.runtime.spawner import main; main()"
 _MESSAGE_BYTES = 16 << 10
 _REQUEST_BYTES = 96 << 10  # what the spawner reads at once
 Limits = tuple[int | None, int | None, float | None]  # memory bytes, processes, cores
+
+
+class TemplateGoneError(PlatformError):
+    """The template ended before it could make the sandbox; a new one can."""
 
 
 @dataclass(slots=True)
@@ -58,6 +62,7 @@ class SpawnerLink:
         self.privileged = False
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._reaping: asyncio.Future[int] | None = None
         self._gone: asyncio.Future[None] = self._loop.create_future()
         self._ready: asyncio.Future[bool] = self._loop.create_future()
 
@@ -80,7 +85,11 @@ class SpawnerLink:
             )
         self._control = ours
         self._loop.add_reader(ours.fileno(), self._receive)
-        self.privileged = await self._ready
+        try:
+            self.privileged = await self._ready
+        except PlatformError:
+            await self.close()
+            raise
 
     # -- what the client asks ------------------------------------------------------------------------------------
 
@@ -128,8 +137,12 @@ class SpawnerLink:
         if self._control is not None and not self.closed:
             self._control.shutdown(socket.SHUT_WR)
             await self._gone
-        if self._process is not None:
-            await asyncio.to_thread(self._process.wait)
+        await self.reaped()
+
+    async def reaped(self) -> None:
+        """Returns when the spawner, whose end is known, is no zombie any more."""
+        if self._reaping is not None:
+            await asyncio.shield(self._reaping)
 
     def forget(self) -> None:
         """In a forked child: let go of the parent's descriptor."""
@@ -236,13 +249,16 @@ class SpawnerLink:
         elif kind == "ready":
             self._ready.set_result(arguments[0])
         elif kind == "failed":
-            self._ready.set_exception(PlatformError(f"the spawner could not start: {arguments[0]}", step="spawner"))
+            self._ready.set_exception(
+                HostUnsupportedError(_explain(f"the spawner could not start: {arguments[0]}"), step="spawner")
+            )
 
     def _created(self, number: int, error: str) -> None:
         order = self._pending.pop(number)
         if error:
             if not order.created.done():
-                order.created.set_exception(PlatformError(f"sandbox start: {error}", step=error.partition(":")[0]))
+                kind = TemplateGoneError if error == TEMPLATE_GONE else PlatformError
+                order.created.set_exception(kind(f"sandbox start: {error}", step=error.partition(":")[0]))
             return
         self._living[number] = order.dead
         if not order.created.done():
@@ -261,6 +277,7 @@ class SpawnerLink:
             for channel in channels:
                 channel.close()
         for order in (*self._pending.values(), *self._orders):
+            order.channel.close()
             if not order.created.done():
                 order.created.set_exception(_lost())
         for ready in self._templates.values():
@@ -278,6 +295,8 @@ class SpawnerLink:
             on_death()
         with contextlib.suppress(asyncio.InvalidStateError):
             self._gone.set_result(None)
+        if self._process is not None:
+            self._reaping = self._loop.run_in_executor(None, self._process.wait)  # it is ending, or has ended
 
 
 def _lost() -> SandboxUnavailableError:

@@ -20,7 +20,7 @@ from harena.core.ports import SandboxPort
 from harena.runtime import image as images
 from harena.runtime import seccomp_filter
 from harena.runtime.box import LinuxSandbox
-from harena.runtime.link import Order, SpawnerLink
+from harena.runtime.link import Order, SpawnerLink, TemplateGoneError
 from harena.runtime.pool import Pool
 
 _HOSTNAME = b"sandbox"
@@ -71,9 +71,10 @@ class LinuxRuntime:
 
     async def create(self, spec: SandboxSpec, blueprint: Blueprint | None = None) -> SandboxPort:
         """See `Runtime`."""
-        template = await self._template(spec.image, blueprint)
-        pool = self._pool(template, spec.limits)
-        sandbox = await pool.claim()
+        try:
+            template, sandbox = await self._claim(spec, blueprint)
+        except TemplateGoneError:  # it was killed, and the news had not arrived yet
+            template, sandbox = await self._claim(spec, blueprint)
         sandbox.environment = {**template.environment, **spec.env} if spec.env else dict(template.environment)
         sandbox.workdir = spec.cwd or template.image.workdir
         files = {**(blueprint.files if blueprint else {}), **spec.files}
@@ -85,6 +86,14 @@ class LinuxRuntime:
                 await sandbox.destroy()
                 raise
         return sandbox
+
+    async def _claim(self, spec: SandboxSpec, blueprint: Blueprint | None) -> tuple[_Template, LinuxSandbox]:
+        template = await self._template(spec.image, blueprint)
+        try:
+            return template, await self._pool(template, spec.limits).claim()
+        except TemplateGoneError:
+            self._template_died((images.resolve(spec.image), blueprint.id if blueprint else ""), template)
+            raise
 
     async def close(self) -> None:
         """See `Runtime`."""
@@ -121,6 +130,8 @@ class LinuxRuntime:
         return await asyncio.shield(self._starting)
 
     async def _start_spawner(self) -> SpawnerLink:
+        if self._link is not None:
+            await self._link.reaped()  # or its cgroups would look as if they were in use
         link = SpawnerLink()
         await link.start()
         self._link = link
@@ -183,7 +194,9 @@ class LinuxRuntime:
         return template
 
     def _template_died(self, key: tuple[str, str], template: _Template) -> None:
-        self._templates.pop(key, None)
+        task = self._templates.get(key)
+        if task is not None and task.done() and not task.exception() and task.result() is template:
+            del self._templates[key]
         for pool_key, pool in list(self._pools.items()):
             if pool_key[0] == template.number:
                 pool.close()
@@ -236,7 +249,9 @@ class LinuxRuntime:
 def _settings(limits: Limits, template: _Template) -> tuple[bytes, tuple[int | None, int | None, float | None]]:
     """(what the template's fork is told, what its cgroups are given)."""
     unenforced = {name for name, how in template.enforcement.items() if how.startswith(("rlimit", "not enforced"))}
-    rlimits = [(resource.RLIMIT_NOFILE, limits.open_files), (resource.RLIMIT_CORE, 0)]
+    # Open files are limited for each program, not for init: the kernel counts descriptors on their way per user, and
+    # compares with the sender's own limit. A neighbour of the same user could otherwise keep init from answering.
+    rlimits = [(resource.RLIMIT_CORE, 0)]
     if "memory_bytes" in unenforced and limits.memory_bytes is not None:
         rlimits.append((resource.RLIMIT_AS, limits.memory_bytes))
     own_users = "pids" in unenforced and limits.pids is not None

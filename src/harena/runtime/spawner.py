@@ -37,10 +37,12 @@ from harena.runtime.kernel import cgroups, mounts, namespaces, pidfds
 from harena.runtime.kernel.syscalls import StepError
 
 MAX_BATCH = 60
+TEMPLATE_GONE = "the template has ended"
 # Below 128 KiB: what is larger, malloc maps and unmaps each time.
 _REQUEST_BYTES = 96 << 10
 _ANSWER_BYTES = 8 << 10
 _FIRST_UID = 1_900_000_000  # above every range that distributions, systemd and container tools hand out
+_UIDS_PER_SPAWNER = 50  # process numbers stay below 2**22, so users below 2**31
 _CAP_SETUID, _CAP_SYS_ADMIN = 7, 21
 _WATCH_SECONDS = 0.1
 _PAGE_BYTES = resource.getpagesize()
@@ -195,7 +197,8 @@ class Spawner:
             if pid == 0:
                 os.close(map_done)
                 _become_template(launch.TemplateRoot(plan, trees, map_ready), plan, theirs.fileno())
-            outside = (_FIRST_UID + number, _FIRST_UID + number) if self.privileged else (os.geteuid(), os.getegid())
+            user = _FIRST_UID + os.getpid() * _UIDS_PER_SPAWNER + number % _UIDS_PER_SPAWNER
+            outside = (user, user) if self.privileged else (os.geteuid(), os.getegid())
             namespaces.map_identity(str(pid), 0, *outside)
             os.write(map_done, b"m")
             return _Template(number, pid, pidfd, ours)
@@ -242,7 +245,7 @@ class Spawner:
         os.waitpid(made.pid, 0)
         del self.templates[made.number]
         for sandbox in list(made.waiting.values()):
-            self._failed(sandbox, "the template has ended")
+            self._failed(sandbox, TEMPLATE_GONE)
         if not made.ready:
             self._say("template", made.number, "the template ended while it started", {})
         self._say("template_dead", made.number)
@@ -259,7 +262,7 @@ class Spawner:
     ) -> None:
         made = self.templates.get(template_number)
         if made is None:
-            self._say("created", number, "the template has ended")
+            self._say("created", number, TEMPLATE_GONE)
             return
         try:
             group = self.pool.acquire(memory_bytes=limits[0], pids=limits[1], cpu=limits[2])
@@ -278,7 +281,7 @@ class Spawner:
             if error.errno not in (errno.EPIPE, errno.ECONNRESET):
                 raise
             made.waiting.pop(number, None)
-            self._failed(sandbox, "the template has ended")
+            self._failed(sandbox, TEMPLATE_GONE)
 
     def _failed(self, sandbox: _Sandbox, text: str) -> None:
         self.sandboxes.pop(sandbox.number, None)
@@ -338,7 +341,11 @@ def _has_privilege() -> bool:
     with open("/proc/self/status", encoding="ascii") as file:
         effective = next(int(line.split()[1], 16) for line in file if line.startswith("CapEff"))
     wanted = (1 << _CAP_SETUID) | (1 << _CAP_SYS_ADMIN)
-    return os.geteuid() == 0 and effective & wanted == wanted
+    if os.geteuid() != 0 or effective & wanted != wanted:
+        return False
+    with open("/proc/self/uid_map", encoding="ascii") as file:
+        # root of a user namespace has these too, but no other users to map to
+        return [line.split() for line in file] == [["0", "0", "4294967295"]]
 
 
 def _below(pid: int) -> list[int]:
