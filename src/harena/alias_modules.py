@@ -37,7 +37,7 @@ class AliasModule(ModuleType):
         self.__all__ = sorted({*_harena().__all__, *extra})
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") and name not in self.__dict__.get("__all__", ()):
             raise AttributeError(name)
         target = self._extra.get(name, name)
         try:

@@ -97,11 +97,23 @@ def list_jobs(form: Annotated[Format, typer.Option("--format", help="table or js
         return
     rows = [
         (job["id"], job["name"], job["state"], job["created_at"][:19], f"{progress['done']}/{progress['total']}",
-         progress["passed"], progress["infra"])
+         progress["passed"], *_unscored(job))
         for job in jobs
         for progress in [job["progress"]]
     ]  # fmt: skip
-    write_table("benchmark jobs", ("id", "name", "state", "created (UTC)", "done", "passed", "infra"), rows)
+    write_table("benchmark jobs", ("id", "name", "state", "created (UTC)", "done", "passed", "infra", "invalid"), rows)
+
+
+def _unscored(job: dict[str, Any]) -> tuple[int, int]:
+    """How many of its runs the platform lost, and how many had a scoring contract that could not be applied.
+
+    A job's progress counts them together; its results are read only where there are some.
+    """
+    progress = job["progress"]
+    if "invalid" in progress or not progress["infra"]:
+        return progress["infra"], progress.get("invalid", 0)
+    summary = face.load().benchmark_jobs.results(job["id"]).summary
+    return summary["infra"], summary["invalid"]
 
 
 @app.command()
@@ -114,4 +126,7 @@ def get(job: JobArgument) -> None:
 def cancel(job: JobArgument) -> None:
     """End a running job; its results so far are kept."""
     ended = face.plain(face.load().benchmark_jobs.cancel(job))
-    sys.stdout.write(f"{ended['id']} ({ended['name']}): {ended['state']}\n")
+    progress = ended["progress"]
+    sys.stdout.write(
+        f"{ended['id']} ({ended['name']}): {ended['state']}; {progress['done']} of {progress['total']} runs had ended\n"
+    )

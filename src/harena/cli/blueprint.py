@@ -17,7 +17,7 @@ app = typer.Typer(no_args_is_help=True, help="Blueprints: what is installed in a
 
 @app.command()
 def create(
-    name: Annotated[str, typer.Argument(help="The blueprint's name.")],
+    name: Annotated[str | None, typer.Argument(help="The blueprint's name; it comes first.")] = None,
     packages: Annotated[
         list[str] | None, typer.Option(help="Requirements, as pip knows them; several may follow.")
     ] = None,
@@ -26,10 +26,15 @@ def create(
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Environment; several may follow.")
     ] = None,
     file: Annotated[list[str] | None, typer.Option(metavar="PATH=LOCAL", help="A file to put at PATH.")] = None,
-    image: Annotated[str, typer.Option(help="The image that it is made of.")] = "python:3.11",
+    image: Annotated[str, typer.Option(help="The image that it is made of.")] = "default",
     bare_warm: Annotated[bool, typer.Option("--warm-interpreter", help="Keep a bare interpreter warm.")] = False,
 ) -> None:
     """Install packages (wheels only) into a new blueprint."""
+    if name is None:
+        raise ValidationError(
+            "the blueprint's name is missing: it comes before the options, as in "
+            "`harena blueprint create NAME --packages numpy` (every word after --packages is a package)"
+        )
     warm_modules = warm if warm else ([] if bare_warm else None)
     blueprint = face.load().blueprints.create(
         name,
@@ -48,6 +53,13 @@ def create(
 def get(name: Annotated[str, typer.Argument(help="Name or id.")]) -> None:
     """Print a blueprint as JSON."""
     write_json(face.plain(face.load().blueprints.get(name)))
+
+
+@app.command("rm")
+def remove(name: Annotated[str, typer.Argument(help="Name (every version of it) or id (one version).")]) -> None:
+    """Forget a blueprint; the packages that were installed for it stay on disk."""
+    face.load().blueprints.delete(name)
+    sys.stdout.write(f"{name}: removed\n")
 
 
 @app.command("ls")

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
 from harena.cli import benchmark, blueprint, face, sandbox, scenario
 from harena.cli.arguments import spread
+from harena.cli.output import StreamError, flushed, missing_stream
 from harena.core.errors import HarenaError
 
 ERROR_EXIT = 2
@@ -28,6 +30,21 @@ app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(scenario.app, name="scenario")
 app.add_typer(blueprint.app, name="blueprint")
 app.command("exec")(sandbox.exec_command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        version()
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[  # named after its option; the work is done by the callback
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """What may stand before the command."""
 
 
 @app.command()
@@ -50,14 +67,24 @@ def version() -> None:
 
 def main(words: Sequence[str]) -> int:
     """Run one command; its exit code."""
+    if missing := missing_stream():
+        if sys.stderr is not None:
+            sys.stderr.write(f"harena: {missing}\n")
+        return ERROR_EXIT
     try:
         app(spread(words), prog_name="harena")
+        code = 0
     except SystemExit as ended:  # how the parser ends: mistakes in the words, interruptions, a reader that has gone
-        return ended.code if isinstance(ended.code, int) else 0
-    except HarenaError as error:
+        code = ended.code if isinstance(ended.code, int) else 0
+    except (HarenaError, StreamError) as error:
         sys.stderr.write(f"harena: {error}\n")
-        return ERROR_EXIT
-    return 0
+        code = ERROR_EXIT
+    except OSError as error:
+        if error.filename is not None:  # not of a stream: a mistake of ours, to be seen whole
+            raise
+        sys.stderr.write(f"harena: the output could not be written: {error.strerror or error}\n")
+        code = ERROR_EXIT
+    return flushed(code, ERROR_EXIT)
 
 
 def run() -> None:

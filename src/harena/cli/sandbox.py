@@ -14,6 +14,8 @@ import typer
 
 from harena.cli import face
 from harena.cli.blueprint import pairs
+from harena.cli.output import StreamError, to_nowhere
+from harena.core.checked import checked_seconds
 from harena.core.errors import HarenaError
 
 READ_BYTES = 64 * 1024
@@ -34,24 +36,32 @@ def exec_command(
 
     A command that a signal ended gives 128 + signal, one that passed its time-out 124, as in a shell.
     """
+    if timeout is not None:
+        checked_seconds(timeout, "--timeout")
     options: dict[str, Any] = {"container_image": image, "blueprint": blueprint}
     harena = face.load()
     with harena.Sandbox.run(**{name: value for name, value in options.items() if value is not None}) as sandbox:
         process = sandbox.exec(
             command, env=dict(pairs(env, "--env")) or None, cwd=cwd, timeout_seconds=timeout, stdin=stdin
         )
-        copies = [_Copy(process, process.stdout, sys.stdout), _Copy(process, process.stderr, sys.stderr)]
+        output, errors = process.byte_streams()
+        copies = [_Copy(process, output, sys.stdout), _Copy(process, errors, sys.stderr)]
         if stdin:  # not waited for: who reads a terminal cannot be interrupted
             threading.Thread(target=_feed, args=(process.stdin,), daemon=True).start()
         message = ""
         try:
             code = process.result().returncode
-        except harena.SandboxCommandTimeoutError as error:
-            code, message = TIMEOUT_EXIT, f"harena: {error}\n"
+        except harena.SandboxCommandTimeoutError:
+            code = TIMEOUT_EXIT
+            message = f"harena: it passed --timeout {timeout:g} and was killed with everything that it had started\n"
         except CancelledError:
             code = -signal.SIGPIPE
         for copy in copies:
             copy.join()
+    for copy in copies:
+        if copy.failure is not None:
+            why = copy.failure.strerror or copy.failure
+            raise StreamError(f"the command's output could not be written: {why}; the command was ended")
     sys.stderr.write(message)
     raise typer.Exit(code if code >= 0 else 128 - code)
 
@@ -59,8 +69,10 @@ def exec_command(
 class _Copy(threading.Thread):
     """Passes one stream on as it comes. When nobody reads ours any more, the command is ended, as a pipe would."""
 
-    def __init__(self, process: Any, pieces: Iterable[str], out: TextIO) -> None:
+    def __init__(self, process: Any, pieces: Iterable[bytes], out: TextIO) -> None:
         super().__init__(daemon=True)
+        self.failure: OSError | None = None
+        """why our own stream took no more"""
         self._process = process
         self._pieces = pieces
         self._out = out
@@ -69,14 +81,13 @@ class _Copy(threading.Thread):
     def run(self) -> None:
         try:
             for piece in self._pieces:
-                self._out.write(piece)
-                self._out.flush()
-        except BrokenPipeError:
+                self._out.buffer.write(piece)
+                self._out.buffer.flush()
+        except OSError as error:
+            if not isinstance(error, BrokenPipeError):
+                self.failure = error
             self._process.cancel()
-            # what is still buffered cannot go anywhere; Python would complain about it at its exit
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, self._out.fileno())
-            os.close(nowhere)
+            to_nowhere(self._out)
         except HarenaError:
             return  # the command could not be run, or not to its end: its result says so
 

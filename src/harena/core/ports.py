@@ -180,6 +180,9 @@ class Operations(Protocol):
     async def get_blueprint(self, name_or_id: str) -> Blueprint:
         """Raises NotFoundError."""
 
+    async def delete_blueprint(self, name_or_id: str) -> None:
+        """Forget every version of a name, or the one with this id. Raises NotFoundError, ValidationError (built in)."""
+
     async def list_blueprints(self) -> list[Blueprint]:
         """All, newest first."""
 

@@ -41,6 +41,8 @@ class Ticket:
     """1, 2, ... of the job's `attempts`"""
     failures: int = 0
     """how often the platform has failed it"""
+    alone: bool = False
+    """nothing else of the job runs while it does, because it was starved before"""
 
 
 def tickets(scenarios: int, attempts: int) -> list[Ticket]:
@@ -108,7 +110,7 @@ class Schedule:
     def retry(self, ticket: Ticket, *, ready_at: float, alone: bool = False) -> Ticket:
         """The platform failed this run: back into the queue, not before `ready_at`, or, `alone`, to its end."""
         self._leave(ticket, RunState.QUEUED)
-        again = replace(ticket, failures=ticket.failures + 1)
+        again = replace(ticket, failures=ticket.failures + 1, alone=alone)
         if alone:
             self._alone.append(again)
         else:

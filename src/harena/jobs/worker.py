@@ -23,7 +23,8 @@ from harena.jobs.schedule import Schedule, Ticket
 
 Score = Callable[[Ticket], Awaitable[RunResult]]
 """Scores one attempt in fresh sandboxes, which are gone when it returns, raises or is cancelled. What a program does is
-in the result; an exception says that the platform failed."""
+in the result; an exception says that the platform failed. A ticket that runs `alone` has no excuse of its neighbours:
+the flag is for `score_scenario`."""
 
 MAX_DETAIL_CHARACTERS = 500
 

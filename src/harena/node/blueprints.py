@@ -14,6 +14,7 @@ import base64
 import json
 import keyword
 import os
+import posixpath
 import re
 import secrets
 import sys
@@ -25,6 +26,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harena.core.checked import checked_text, encodable, shown
 from harena.core.clock import Clock
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.home import harena_home
@@ -54,7 +56,8 @@ class Blueprints:
         self._layers = layers
         self._root = root or harena_home() / "blueprints"
         self._python = python
-        self._loaded: dict[tuple[str, int], Blueprint] = {}
+        self._loaded: dict[tuple[str, int], tuple[tuple[int, int], Blueprint]] = {}
+        """what was read, and of which file: a name that was removed and made anew begins with version 1 again"""
 
     async def create(
         self,
@@ -66,10 +69,10 @@ class Blueprints:
         env: Mapping[str, str] | None = None,
         warm: Sequence[str] | None = None,
     ) -> Blueprint:
-        """Check, install, record. Raises ValidationError before any work for what is malformed, and as
-        `LayerStore.install` does."""
+        """Check, install, record. Raises ValidationError before any work for what is malformed, NotFoundError for an
+        image that is not here, and as `LayerStore.install` does."""
         files, env = dict(files or {}), dict(env or {})
-        _check(name, files, env, warm)
+        _check(name, image, files, env, warm)
         made = await asyncio.to_thread(self._layers.install, packages, python=self._python) if packages else None
         _check_modules_exist(warm or (), self._layers.path(made.digest) if made else None, packages)
         blueprint = Blueprint(
@@ -90,6 +93,22 @@ class Blueprints:
     async def get(self, name_or_id: str) -> Blueprint:
         """The newest version of a name, or the one with this id. Raises NotFoundError."""
         return self.find(name_or_id)
+
+    def delete(self, name_or_id: str) -> None:
+        """Forget every version of a name, or the one with this id; installed layers stay.
+
+        Raises NotFoundError, ValidationError for a built-in blueprint, PlatformError.
+        """
+        blueprint = self.find(name_or_id)
+        if blueprint.name in BUILT_IN:
+            raise ValidationError(f"blueprint {blueprint.name!r} is built in and cannot be removed")
+        for name, version in [*self._versions()]:
+            if name == blueprint.name and (name_or_id == name or self._load(name, version).id == name_or_id):
+                try:
+                    self._path(name, version).unlink(missing_ok=True)
+                except OSError as error:
+                    message = f"blueprint {name} cannot be removed from {self._root}: {error}"
+                    raise PlatformError(message, step="remove blueprint") from error
 
     async def list(self) -> list[Blueprint]:
         """The newest version of each name, newest first, the built-in ones last."""
@@ -129,15 +148,19 @@ class Blueprints:
         return self._root / f"{name}@{version:06d}.json"
 
     def _load(self, name: str, version: int) -> Blueprint:
-        blueprint = self._loaded.get((name, version))
-        if blueprint is None:
-            path = self._path(name, version)
+        path = self._path(name, version)
+        stamp, blueprint = self._loaded.get((name, version), (None, None))
+        try:
+            now = _stamp(path)
+        except OSError as error:
+            raise NotFoundError(f"blueprint {name!r} was removed just now ({path})") from error
+        if blueprint is None or stamp != now:
             try:
                 blueprint = _from_json(path.read_text())
             except (OSError, ValueError, KeyError, TypeError) as error:
                 message = f"blueprint file {path} cannot be read ({error}): remove it, then create the blueprint again"
                 raise PlatformError(message, step="read blueprint") from error
-            self._loaded[name, version] = blueprint
+            self._loaded[name, version] = (now, blueprint)
         return blueprint
 
     def _record(self, blueprint: Blueprint) -> None:
@@ -146,6 +169,7 @@ class Blueprints:
         try:
             self._root.mkdir(parents=True, exist_ok=True)
             draft.write_text(_to_json(blueprint))
+            stamp = _stamp(draft)
             version = max((number for name, number in self._versions() if name == blueprint.name), default=0) + 1
             while True:
                 try:
@@ -158,31 +182,56 @@ class Blueprints:
             raise PlatformError(message, step="write blueprint") from error
         finally:
             draft.unlink(missing_ok=True)
-        self._loaded[blueprint.name, version] = blueprint
+        self._loaded[blueprint.name, version] = (stamp, blueprint)
 
 
-def _check(name: str, files: Mapping[str, object], env: Mapping[str, object], warm: Sequence[str] | None) -> None:
+def _check(
+    name: str, image: str, files: Mapping[str, object], env: Mapping[str, object], warm: Sequence[str] | None
+) -> None:
     """Everything that can be wrong before anything is done."""
-    if not _NAME.fullmatch(name) or name.startswith(_ID_PREFIX):
+    from harena.runtime.image import resolve
+
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or name.startswith(_ID_PREFIX):
         raise ValidationError(
             f"blueprint name {name!r}: use 1 to 64 letters, digits, dots, dashes and underscores, "
             f"a letter or digit first, and not {_ID_PREFIX!r} at the start, which marks ids"
         )
     if name in BUILT_IN:
         raise ValidationError(f"blueprint {name!r} is built in and cannot be made anew: choose another name")
+    resolve(checked_text(image, "image"))
     for path, content in files.items():
         if not path.startswith("/") or "\0" in path or path.endswith("/"):
             raise ValidationError(f"blueprint file {path!r}: give the absolute path of a file inside the sandbox")
+        encodable(path, "blueprint file")
         if not isinstance(content, bytes):
             raise ValidationError(f"blueprint file {path!r}: give its content as bytes, not {type(content).__name__}")
+        _check_writable(path)
     for key, value in env.items():
         if not key or "=" in key or "\0" in key or not isinstance(value, str) or "\0" in value:
             raise ValidationError(f"blueprint environment variable {key!r}: names without '=', and text as values")
+        encodable(key, "blueprint environment variable")
+        encodable(value, f"blueprint environment variable {key}")
     if isinstance(warm, str):
         raise ValidationError(f"warm must be a list of module names, not the string {warm!r}")
     for module in warm or ():
         if not all(part.isidentifier() and not keyword.iskeyword(part) for part in module.split(".")):
             raise ValidationError(f"warm module {module!r} is not the name of a module, like 'numpy' or 'os.path'")
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    state = path.stat()
+    return state.st_ino, state.st_mtime_ns
+
+
+def _check_writable(path: str) -> None:
+    """A blueprint's files are written when a sandbox starts, by a process that has no more rights than its programs."""
+    from harena.runtime.launch import WRITABLE_PLACES
+
+    if not any(posixpath.normpath(path).startswith(f"{place}/") for place in WRITABLE_PLACES):
+        raise ValidationError(
+            f"blueprint file {shown(path)}: a sandbox can be written to below {', '.join(sorted(WRITABLE_PLACES))} "
+            "only; put the file there"
+        )
 
 
 def _check_modules_exist(warm: Sequence[str], packages: Path | None, requested: Sequence[str]) -> None:

@@ -68,6 +68,10 @@ class Node:
         """See `Operations`."""
         return await self.blueprints.get(name_or_id)
 
+    async def delete_blueprint(self, name_or_id: str) -> None:
+        """See `Operations`."""
+        self.blueprints.delete(name_or_id)
+
     async def list_blueprints(self) -> list[Blueprint]:
         """See `Operations`."""
         return await self.blueprints.list()

@@ -15,7 +15,6 @@ Used from one event loop.
 from __future__ import annotations
 
 import asyncio
-import math
 import secrets
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -25,6 +24,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Protocol
 
+from harena.core.checked import check_limits, checked_seconds
 from harena.core.clock import Clock, Timer
 from harena.core.errors import (
     HarenaError,
@@ -117,8 +117,7 @@ class SandboxRecord:
 
     async def extend_lifetime(self, seconds: float) -> SandboxInfo:
         """End `seconds` from now at the earliest; never sooner than was already agreed."""
-        if not 0 < seconds < math.inf:
-            raise SandboxValidationError(f"a lifetime can be extended by a positive number of seconds, not {seconds}")
+        checked_seconds(seconds, "what a lifetime is extended by")
         if self._info.status is not SandboxStatus.RUNNING:
             _ = self.port  # raises what is the matter
         if self._deadline is not None and (wished := self._clock.now() + seconds) > self._deadline:
@@ -196,7 +195,7 @@ class Sandboxes:
         """A running sandbox. Raises ValidationError, NotFoundError, HostUnsupportedError, SandboxResourceExhaustedError
         or SandboxStartError (a SandboxFailedError)."""
         self._check_open()
-        _check_lifetime(spec)
+        check_limits(spec.limits)
         blueprint = self._blueprints.find(spec.blueprint) if spec.blueprint is not None else None
         if blueprint is not None and spec.image == _DEFAULT_IMAGE:
             spec = replace(spec, image=blueprint.image)
@@ -347,12 +346,6 @@ def _cause(death: Death, info: SandboxInfo) -> str:
         amount = f" of {limit} bytes" if limit is not None else ""
         return f"it reached its memory limit{amount} and was killed" + (f": {death.detail}" if death.detail else "")
     return death.detail or "it ended by itself"
-
-
-def _check_lifetime(spec: SandboxSpec) -> None:
-    seconds = spec.limits.lifetime_seconds
-    if seconds is not None and not 0 < seconds < math.inf:
-        raise SandboxValidationError(f"lifetime_seconds is {seconds}: give a positive number of seconds, or None")
 
 
 def _take_exception(task: asyncio.Task[None]) -> None:

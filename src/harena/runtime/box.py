@@ -13,6 +13,7 @@ import os
 import secrets
 import socket
 import struct
+from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Mapping
 
 from harena.core.errors import (
@@ -32,6 +33,9 @@ from harena.runtime.link import SpawnerLink
 _MESSAGE_BYTES = 1 << 12
 _INLINE_BYTES = 30_000  # what init reads at once, less what marshal adds
 _KILL_PATIENCE_SECONDS = 10.0
+_OUTBOX_MESSAGES = 10_000
+_OPERATION_SECONDS = 30.0  # for one file operation that moves no content
+_WHOLE_FILE_BYTES = 1 << 30  # what is read into memory at once, unless the caller asks for more
 _DEATH_NEWS_SECONDS = 0.5  # how long the spawner's word of a death may come after the end of a pipe
 
 
@@ -63,6 +67,7 @@ class LinuxSandbox:
         self._execs: dict[int, LinuxExec] = {}
         self._opens: dict[int, asyncio.Future[tuple[int, int]]] = {}
         self._numbers = 0
+        self._outbox: deque[tuple[bytes, list[int]]] = deque()
         self._oom_kills = 0
         self._stopping = False
         self._failure = ""
@@ -130,9 +135,11 @@ class LinuxSandbox:
         """See `SandboxPort`."""
         descriptor, size = await self._open(path, os.O_RDONLY)
         try:
-            if max_bytes is not None and size > max_bytes:
+            if max_bytes is None:  # a file may say any size, and hold nothing
+                max_bytes = max(_WHOLE_FILE_BYTES, self.limits.disk_bytes)
+            if size > max_bytes:
                 raise SandboxFileError(
-                    f"{path}: {size} bytes, more than the {max_bytes} asked for; read it as a stream",
+                    f"{path}: {size} bytes, more than {max_bytes}; read it as a stream",
                     filepath=path,
                     reason="TOO_LARGE",
                 )
@@ -237,11 +244,12 @@ class LinuxSandbox:
     async def _operate(self, path: str | None, operation: str, *arguments: object, extra: int = -1) -> list[str]:
         """Have a child of init do it; gives the fields of its answer. `extra` is closed in any case."""
         read_end, write_end = os.pipe2(os.O_CLOEXEC)
+        number = self._next_number()
         try:
             self._check_running()
             first = () if path is None else (box_files.check_path(path, self.workdir),)
             self._send(
-                ("f", self._next_number(), operation, (*first, *arguments)),
+                ("f", number, operation, (*first, *arguments)),
                 [write_end, *([extra] if extra >= 0 else [])],
             )
         except BaseException:
@@ -251,7 +259,17 @@ class LinuxSandbox:
             os.close(write_end)
             if extra >= 0:
                 os.close(extra)
-        text = b"".join([chunk async for chunk in box_files.pipe_chunks(read_end)])
+        limit = None if operation in ("pack", "unpack") else _OPERATION_SECONDS
+        try:
+            async with asyncio.timeout(limit):
+                text = await box_files.read_answer(read_end)
+        except TimeoutError:
+            self._send(("k", number))
+            raise SandboxFileError(
+                f"{operation} {path or ''}: no answer within {limit:.0f} s (has a program stopped or locked it?)",
+                filepath=path,
+                reason="IO_FAILED",
+            ) from None
         if not text:
             await asyncio.wait([asyncio.ensure_future(self.wait_dead())], timeout=_DEATH_NEWS_SECONDS)
             self._check_running()
@@ -330,7 +348,11 @@ class LinuxSandbox:
     def _close_channel(self) -> None:
         if self._channel.fileno() >= 0:
             self.loop.remove_reader(self._channel.fileno())
+            self.loop.remove_writer(self._channel.fileno())
             self._channel.close()
+        while self._outbox:
+            for descriptor in self._outbox.popleft()[1]:
+                os.close(descriptor)
 
     def _end_error(self) -> Exception:
         if self._stopping:
@@ -371,13 +393,31 @@ class LinuxSandbox:
             self._send_parts(encoded, descriptors)
 
     def _send_parts(self, encoded: bytes, descriptors: list[int]) -> None:
+        """Send, or queue: descriptors are duplicated then, as the caller closes its own."""
+        if self._outbox or not self._sent(encoded, descriptors):
+            if len(self._outbox) >= _OUTBOX_MESSAGES:
+                self._fail("init no longer reads its requests")
+                return
+            self._outbox.append((encoded, [os.dup(descriptor) for descriptor in descriptors]))
+            self.loop.add_writer(self._channel.fileno(), self._drain_outbox)
+
+    def _sent(self, encoded: bytes, descriptors: list[int]) -> bool:
+        """False if the channel is full."""
         packed = struct.pack(f"{len(descriptors)}i", *descriptors)
         try:
             self._channel.sendmsg([encoded], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, packed)] if descriptors else [])
         except BlockingIOError:
-            self._fail("init no longer reads its requests")
+            return False
         except OSError:
             self._fail("init's channel is closed")
+        return True
+
+    def _drain_outbox(self) -> None:
+        while self._outbox and self._sent(*self._outbox[0]):
+            for descriptor in self._outbox.popleft()[1]:
+                os.close(descriptor)
+        if not self._outbox and self._channel.fileno() >= 0:
+            self.loop.remove_writer(self._channel.fileno())
 
     def _receive(self) -> None:
         while self._channel.fileno() >= 0:
@@ -434,6 +474,14 @@ class LinuxSandbox:
         return False
 
 
+def _is_encodable(word: str) -> bool:
+    try:
+        os.fsencode(word)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _check(request: ExecRequest) -> None:
     """Refuse what the kernel would refuse, before anything is started."""
     if not request.argv:
@@ -441,6 +489,8 @@ def _check(request: ExecRequest) -> None:
     for word in (*request.argv, request.cwd or "", *request.env, *request.env.values()):
         if not isinstance(word, str):
             raise SandboxValidationError(f"a command's words, working directory and environment are text, not {word!r}")
+        if not _is_encodable(word):
+            raise SandboxValidationError(f"{word!r} holds characters that no program can be given (lone surrogates)")
         if "\0" in word:
             raise SandboxValidationError("a command's words, working directory and environment cannot hold NUL")
     for name in request.env:

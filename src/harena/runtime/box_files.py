@@ -41,6 +41,10 @@ def check_path(path: str, workdir: str) -> str:
     """An absolute path inside; a relative one counts from the working directory."""
     if not isinstance(path, str) or not path or "\0" in path:
         raise SandboxValidationError(f"{path!r} is not a path inside a sandbox")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise SandboxValidationError(f"{path!r} cannot be a path: it holds lone surrogates") from None
     return path if path.startswith("/") else f"{workdir}/{path}"
 
 
@@ -105,6 +109,17 @@ async def pipe_chunks(descriptor: int) -> AsyncIterator[bytes]:
             yield chunk
     finally:
         os.close(descriptor)
+
+
+async def read_answer(descriptor: int) -> bytes:
+    """What a file operation answers, up to a bound: more than that is not an answer."""
+    chunks, size = [], 0
+    async for chunk in pipe_chunks(descriptor):
+        size += len(chunk)
+        if size > _ANSWER_BYTES:
+            return b"?"
+        chunks.append(chunk)
+    return b"".join(chunks)
 
 
 def finish(ready: asyncio.Future[None]) -> None:

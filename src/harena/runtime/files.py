@@ -124,12 +124,20 @@ def _remove(_: int, path: str, recursive: bool) -> list[str]:
 def _pack(extra: int, path: str) -> list[str]:
     import tarfile
 
-    def plain(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
-        return member if member.isreg() or member.isdir() else None
-
     os.stat(path)
     with os.fdopen(extra, "wb") as stream, tarfile.open(fileobj=stream, mode="w|") as archive:
-        archive.add(path, arcname=".", filter=plain)
+        for directory, _directories, names in os.walk(path):
+            within = os.path.relpath(directory, path)
+            archive.addfile(archive.gettarinfo(directory, within))
+            for name in sorted(names):
+                try:
+                    # what is there now may be another thing than what was listed: neither follow it nor wait for it
+                    descriptor = os.open(os.path.join(directory, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+                except OSError:
+                    continue  # a link, a socket, gone, or not to be read
+                with os.fdopen(descriptor, "rb") as file:
+                    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                        archive.addfile(archive.gettarinfo(arcname=os.path.join(within, name), fileobj=file), file)
     return []
 
 

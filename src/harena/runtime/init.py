@@ -6,7 +6,7 @@ marshal (the owner is trusted here), answers are fixed structs that the owner pa
 once a program may have run: a program could put a module of that name in the way.
 
     ("x", number, request)  + [[stdin,] stdout, stderr]  start a program; answer EXITED when its main process has ended
-    ("k", number)                                        kill that program's whole tree
+    ("k", number)                                        kill that program's whole tree, or file operation
     ("o", number, path, flags, mode)                     open a regular file; answer OPENED with its descriptor
     ("f", number, operation, arguments) + [pipe, ...]    a file operation in a child of its own (see files)
     ("t",)                                               SIGTERM to everything; end when nothing is left
@@ -89,6 +89,7 @@ class _Init:
         self.base = base
         self.running: dict[int, tuple[int, bool, bool]] = {}  # pid -> (exec number, is a leader, was warm)
         self.reports: dict[int, tuple[int, int]] = {}  # pipe -> (exec number, leader's pid)
+        self.operations: dict[int, int] = {}  # pid of a file operation's child -> its number
         self.condemned: set[int] = set()  # leaders that were killed with their trees
         self.terminating = False
         self.ended = launch.ENDED
@@ -132,6 +133,10 @@ class _Init:
         except Become:
             descriptors.clear()  # closed already
             raise
+        except Exception as error:  # noqa: BLE001 (text, depth or load of a program's choice must not end its judge)
+            if os.getpid() != 1:
+                os._exit(126)
+            self._refuse(request, descriptors, error)
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -145,13 +150,25 @@ class _Init:
         elif kind == "k":
             self._kill(request[1])  # type: ignore[arg-type]
         elif kind == "f":
-            self._operate(request[2], request[3], descriptors)  # type: ignore[arg-type]
+            self._operate(request[1], request[2], request[3], descriptors)  # type: ignore[arg-type]
         elif kind == "t":
             self.terminating = True
             if self._reap():
                 os._exit(0)
-            os.kill(-1, signal.SIGTERM)
-            os.kill(-1, signal.SIGCONT)
+            trees.signal_all(signal.SIGTERM)
+            trees.signal_all(signal.SIGCONT)
+
+    def _refuse(self, request: tuple[object, ...], descriptors: list[int], error: Exception) -> None:
+        """Answer that a request cannot be carried out."""
+        code = getattr(error, "errno", None) or errno.EINVAL
+        number: int = request[1]  # type: ignore[assignment]
+        if request[0] == "x":
+            os.write(descriptors[-1], ("harena: cannot start a process: %s\n" % _words(error)).encode())
+            self._exited(number, 126 << 8, None, False)
+        elif request[0] == "o":
+            self.connection.send(OPENED.pack(b"O", number, code, 0, 0))
+        elif request[0] == "f":
+            os.write(descriptors[0], ("error\0%d\0%s\0" % (code, _words(error))).encode())
 
     def _open(self, number: int, path: str, flags: int, mode: int) -> None:
         try:
@@ -169,13 +186,16 @@ class _Init:
         finally:
             os.close(descriptor)
 
-    def _operate(self, operation: str, arguments: tuple[object, ...], descriptors: list[int]) -> None:
-        if os.fork() == 0:
+    def _operate(self, number: int, operation: str, arguments: tuple[object, ...], descriptors: list[int]) -> None:
+        """In a child that is no program's: what runs here cannot trace it or open its memory."""
+        pid = os.fork()
+        if pid == 0:
             try:
                 self._in_child(descriptors)
                 files.operate(operation, arguments, 3, 4)
             finally:
                 os._exit(0)
+        self.operations[pid] = number
 
     # -- starting ------------------------------------------------------------------------------------------------
 
@@ -255,7 +275,6 @@ class _Init:
         for signum in _DEFAULTED:
             signal.signal(signum, signal.SIG_DFL)
         _signal.pthread_sigmask(_signal.SIG_SETMASK, [])
-        privileges.set_dumpable(True)
 
     def _become(self, plan: warm.Plan, request: dict[str, object]) -> None:
         """The rest of a warm child's way to its program; ends in `Become`."""
@@ -356,11 +375,13 @@ class _Init:
             self.connection.send(EXITED.pack(b"X", number, signal.SIGKILL, 0, 0, 0, 0))
         else:
             # Somebody inside killed the leader, so its tree can no longer be told apart: everything unled goes.
-            trees.kill_below(1, self._leaders())
+            trees.kill_below(1, self._others())
             self.connection.send(EXITED.pack(b"X", number, signal.SIGKILL, 0, 0, 0, 0))
 
-    def _leaders(self) -> frozenset[int]:
-        return frozenset(pid for pid, (_number, is_leader, _warm) in self.running.items() if is_leader)
+    def _others(self) -> frozenset[int]:
+        """What is not of the one exec that has no leader: leaders, and the children that do file operations."""
+        leaders = {pid for pid, (_number, is_leader, _warm) in self.running.items() if is_leader}
+        return frozenset(leaders.union(self.operations))
 
     # -- ending --------------------------------------------------------------------------------------------------
 
@@ -373,6 +394,7 @@ class _Init:
                 return True
             if not pid:
                 return False
+            self.operations.pop(pid, None)
             entry = self.running.pop(pid, None)
             if entry is not None and not entry[1]:
                 self._exited(entry[0], status, usage, entry[2])
@@ -391,21 +413,30 @@ class _Init:
                 self.condemned.add(pid)
                 os.kill(pid, signal.SIGKILL)
             elif owner == number:
-                leaders = self._leaders()
-                if leaders:
-                    trees.kill_below(1, leaders)
+                others = self._others()
+                if others:
+                    trees.kill_below(1, others)
                 else:
                     self._kill_everything()
+        for pid, owner in list(self.operations.items()):
+            if owner == number:
+                os.kill(pid, signal.SIGKILL)
 
     def _kill_everything(self) -> None:
         while True:
             try:
-                os.kill(-1, signal.SIGKILL)  # from pid 1: everything else in this pid namespace, in one go
+                trees.signal_all(signal.SIGKILL)  # everything else in this pid namespace, in one go
             except ProcessLookupError:
                 break
             if self._reap():
                 break
             self.poll.poll(20)
+
+
+def _words(error: Exception) -> str:
+    """What went wrong, in ASCII: the text of an error may hold what cannot be encoded."""
+    text = getattr(error, "strerror", None) or "%s" % type(error).__name__
+    return text.encode("ascii", "replace").decode()
 
 
 def _usage(usage: object) -> tuple[int, int, int]:

@@ -228,7 +228,7 @@ class SandboxLaunch:
             b"/dev/pts",
             b"devpts",
             mounts.NOSUID | mounts.NOEXEC,
-            b"newinstance,ptmxmode=0666,mode=0620",
+            b"newinstance,ptmxmode=0666,mode=0620,max=64",  # they are limited for the whole host
         )
 
     def _own_names(self, hostname: bytes) -> None:

@@ -60,9 +60,12 @@ class SpawnerLink:
         self._flushing = False
         self.closed = False
         self.privileged = False
+        self.counts_memory = False
+        """memory is limited by a cgroup"""
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._reaping: asyncio.Future[int] | None = None
+        self._pidfd = -1
+        self._reaped: asyncio.Future[None] = self._loop.create_future()
         self._gone: asyncio.Future[None] = self._loop.create_future()
         self._ready: asyncio.Future[bool] = self._loop.create_future()
 
@@ -83,6 +86,8 @@ class SpawnerLink:
             self._process = subprocess.Popen(  # noqa: ASYNC220 (posix_spawn of a known program; does not wait)
                 argv, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], start_new_session=True
             )
+        self._pidfd = os.pidfd_open(self._process.pid)
+        self._loop.add_reader(self._pidfd, self._spawner_ended)
         self._control = ours
         self._loop.add_reader(ours.fileno(), self._receive)
         try:
@@ -141,11 +146,24 @@ class SpawnerLink:
 
     async def reaped(self) -> None:
         """Returns when the spawner, whose end is known, is no zombie any more."""
-        if self._reaping is not None:
-            await asyncio.shield(self._reaping)
+        if self._process is not None:
+            await asyncio.shield(self._reaped)
+
+    def _spawner_ended(self) -> None:
+        """Its pidfd is readable: it is a zombie, and waiting for it does not wait. No thread: this may be at exit."""
+        assert self._process is not None
+        self._loop.remove_reader(self._pidfd)
+        os.close(self._pidfd)
+        self._pidfd = -1
+        self._process.wait()
+        self._lose()
+        self._reaped.set_result(None)
 
     def forget(self) -> None:
-        """In a forked child: let go of the parent's descriptor."""
+        """In a forked child: let go of the parent's descriptors."""
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1
         if self._control is not None:
             os.close(self._control.detach())
         if self._process is not None:
@@ -247,6 +265,7 @@ class SpawnerLink:
             if on_death is not None:
                 on_death()
         elif kind == "ready":
+            self.counts_memory = bool(arguments[1])
             self._ready.set_result(arguments[0])
         elif kind == "failed":
             self._ready.set_exception(
@@ -295,8 +314,6 @@ class SpawnerLink:
             on_death()
         with contextlib.suppress(asyncio.InvalidStateError):
             self._gone.set_result(None)
-        if self._process is not None:
-            self._reaping = self._loop.run_in_executor(None, self._process.wait)  # it is ending, or has ended
 
 
 def _lost() -> SandboxUnavailableError:

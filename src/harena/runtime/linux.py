@@ -24,6 +24,7 @@ from harena.runtime.link import Order, SpawnerLink, TemplateGoneError
 from harena.runtime.pool import Pool
 
 _HOSTNAME = b"sandbox"
+_RLIMIT_NICE, _RLIMIT_RTPRIO = 13, 14
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """For templates that import modules: a process with threads cannot be forked into sandboxes. Programs see these too,
 warm or really started; a blueprint's own `env` comes after them."""
@@ -183,7 +184,7 @@ class LinuxRuntime:
         }
         configuration: dict[str, object] = {
             "warm": warm,
-            "filter": seccomp_filter.current(),
+            "filter": seccomp_filter.current(counts_memory=link.counts_memory),
             "environment": environment,
             "python": image.python,
         }
@@ -251,7 +252,7 @@ def _settings(limits: Limits, template: _Template) -> tuple[bytes, tuple[int | N
     unenforced = {name for name, how in template.enforcement.items() if how.startswith(("rlimit", "not enforced"))}
     # Open files are limited for each program, not for init: the kernel counts descriptors on their way per user, and
     # compares with the sender's own limit. A neighbour of the same user could otherwise keep init from answering.
-    rlimits = [(resource.RLIMIT_CORE, 0)]
+    rlimits = [(resource.RLIMIT_CORE, 0), (_RLIMIT_NICE, 0), (_RLIMIT_RTPRIO, 0)]
     if "memory_bytes" in unenforced and limits.memory_bytes is not None:
         rlimits.append((resource.RLIMIT_AS, limits.memory_bytes))
     own_users = "pids" in unenforced and limits.pids is not None

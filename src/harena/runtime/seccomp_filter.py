@@ -1,4 +1,4 @@
-"""The seccomp filter of this machine, built once."""
+"""The seccomp filter of this machine, built once for each of its two kinds."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from harena.runtime.kernel import seccomp_policy
 
 
 @functools.cache
-def current() -> bytes:
-    """BPF program. Raises HostUnsupportedError on an architecture without a table."""
+def current(*, counts_memory: bool) -> bytes:
+    """BPF program. Without a memory cgroup, memory that belongs to no process cannot be made at all.
+
+    Raises HostUnsupportedError on an architecture without a table.
+    """
     try:
-        return seccomp_policy.build()
+        return seccomp_policy.build(refused=frozenset() if counts_memory else seccomp_policy.UNACCOUNTED)
     except KeyError as error:
         raise HostUnsupportedError(str(error.args[0]), step="seccomp") from None

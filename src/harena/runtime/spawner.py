@@ -45,7 +45,6 @@ _FIRST_UID = 1_900_000_000  # above every range that distributions, systemd and 
 _UIDS_PER_SPAWNER = 50  # process numbers stay below 2**22, so users below 2**31
 _CAP_SETUID, _CAP_SYS_ADMIN = 7, 21
 _WATCH_SECONDS = 0.1
-_PAGE_BYTES = resource.getpagesize()
 
 
 @dataclass
@@ -365,13 +364,13 @@ def _below(pid: int) -> list[int]:
 
 
 def _resident_bytes(pid: int) -> int:
-    """Memory that is this process's own: resident pages less those of files."""
+    """Memory that is this process's own or shared: resident pages less those of files."""
     try:
-        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
-            _size, resident, shared = (int(word) for word in file.read().split()[:3])
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+            lines = dict(line.split(":", 1) for line in file if line.startswith(("RssAnon", "RssShmem")))
     except OSError:
         return 0  # ended meanwhile
-    return (resident - shared) * _PAGE_BYTES
+    return sum(int(value.split()[0]) * 1024 for value in lines.values())
 
 
 def _processor_time(pid: int) -> tuple[float, float]:
@@ -400,7 +399,7 @@ def main() -> None:
     except OSError as error:
         control.send(marshal.dumps(("failed", str(error)), 2))
         return
-    spawner._say("ready", spawner.privileged)
+    spawner._say("ready", spawner.privileged, not spawner.watches_memory)
     spawner.run()
 
 

@@ -9,8 +9,8 @@ import os
 import signal
 
 
-def parents() -> dict[int, int]:
-    """pid -> parent pid of every process here but init."""
+def look() -> dict[int, tuple[int, str]]:
+    """pid -> (parent pid, state letter) of every process here but init and those that have ended."""
     found = {}
     for name in os.listdir("/proc"):
         if name.isdigit() and name != "1":
@@ -26,7 +26,7 @@ def parents() -> dict[int, int]:
                 os.close(descriptor)
             fields = text[text.rindex(b")") + 2 :].split()
             if fields[0] not in (b"Z", b"X"):
-                found[int(name)] = int(fields[1])
+                found[int(name)] = (int(fields[1]), fields[0].decode())
     return found
 
 
@@ -48,31 +48,34 @@ def descendants(root: int, parent_of: dict[int, int]) -> set[int]:
 def kill_below(root: int, spare: frozenset[int] = frozenset()) -> None:
     """Kill everything below `root`, except the processes in `spare` and what is below them.
 
-    Stops first, kills then: a stopped process forks no more, and keeps its place in the process limit so that its
-    siblings cannot either. Repeats until a look finds nothing new.
+    Everything in the pid namespace is stopped first, in one call that nothing can outrun, however fast it forks; then
+    it is looked at, and what is not to be killed goes on.
     """
-    stopped: set[int] = set()
     while True:
-        targets = _below(root, spare)
-        fresh = targets - stopped
-        if not fresh:
-            break
-        for pid in fresh:
-            _signal(pid, signal.SIGSTOP)
-        stopped |= fresh
-    while targets:
+        stopped_before = {pid for pid, (_parent, state) in look().items() if state in "Tt"}
+        try:
+            signal_all(signal.SIGSTOP)
+        except ProcessLookupError:
+            return
+        seen = look()
+        parent_of = {pid: parent for pid, (parent, _state) in seen.items()}
+        targets = descendants(root, parent_of)
+        for kept in spare:
+            targets.discard(kept)
+            targets -= descendants(kept, parent_of)
         for pid in targets:
             _signal(pid, signal.SIGKILL)
-        targets = _below(root, spare)
+        for pid in seen.keys() - targets - stopped_before:
+            _signal(pid, signal.SIGCONT)
+        if not targets:
+            return
 
 
-def _below(root: int, spare: frozenset[int]) -> set[int]:
-    parent_of = parents()
-    found = descendants(root, parent_of)
-    for kept in spare:
-        found.discard(kept)
-        found -= descendants(kept, parent_of)
-    return found
+def signal_all(signum: int) -> None:
+    """Send a signal to everything in this pid namespace but init itself. Raises ProcessLookupError if there is none."""
+    if os.getpid() != 1:
+        raise RuntimeError("only the init of a sandbox may signal everything")
+    os.kill(-1, signum)
 
 
 def _signal(pid: int, signum: int) -> None:

@@ -6,6 +6,7 @@ Every field is part of the published format (`docs/reference/scenario.md`, `scen
 from __future__ import annotations
 
 import hashlib
+import keyword
 import posixpath
 import re
 from functools import cached_property
@@ -14,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from harena.core.results import Trust
+from harena.scoring.carry import carried, defines, parsed
 from harena.scoring.codec import canonical
 from harena.scoring.compare import OutputComparison, Tolerance, ValueComparison
 from harena.scoring.values import from_python, from_tagged
@@ -24,6 +26,8 @@ DEFINITION = "x-definition"
 MAX_TEXT = 8 * 1024 * 1024
 """characters of one source, file or input"""
 
+MAX_SECONDS = 86_400
+
 
 class Strict(BaseModel):
     """Nothing is converted, nothing unknown is ignored, nothing changes afterwards."""
@@ -32,7 +36,7 @@ class Strict(BaseModel):
 
 
 def _value(written: Any) -> Any:
-    return from_tagged(written)
+    return carried(from_tagged(written))
 
 
 def _path(path: str) -> str:
@@ -43,12 +47,40 @@ def _path(path: str) -> str:
 
 
 def _seconds(value: float) -> float:
-    if value <= 0:
-        raise ValueError("must be more than 0")
+    if not 0 < value <= MAX_SECONDS:
+        raise ValueError(f"must be more than 0 and at most {MAX_SECONDS} (a day), not {value!r}")
     return value
 
 
-def _no_collisions(files: dict[str, str]) -> dict[str, str]:
+def _program(source: str) -> str:
+    parsed(source)
+    return source
+
+
+def _scorer(source: str) -> str:
+    if not defines(parsed(source), "score"):
+        raise ValueError("defines no function `score`; it must begin with something like `def score(run):`")
+    return source
+
+
+def _class_name(name: str) -> str:
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise ValueError(f"must be the name of an exception class alone, as ValueError, not {name!r}")
+    return name
+
+
+def _trusted_files(files: dict[str, str]) -> dict[str, str]:
+    for path, text in files.items():
+        if path.endswith(".py"):
+            try:
+                parsed(text)
+            except ValueError as error:
+                raise ValueError(f"{path!r} {error}") from None
+    return files
+
+
+def no_collisions(files: dict[str, str]) -> dict[str, str]:
+    """The files themselves. Raises ValueError if one of them would have to be a folder for another."""
     for path in files:
         parent = posixpath.dirname(path)
         while parent:
@@ -58,12 +90,14 @@ def _no_collisions(files: dict[str, str]) -> dict[str, str]:
     return files
 
 
+_SECONDS_SCHEMA = {"type": "number", "exclusiveMinimum": 0, "maximum": MAX_SECONDS}
+
 Value = Annotated[Any, BeforeValidator(_value), WithJsonSchema({DEFINITION: "Value"})]
 """a value in the tagged notation of `values`"""
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
 RelativePath = Annotated[str, Field(max_length=1024), AfterValidator(_path)]
-Files = Annotated[dict[RelativePath, Text], Field(max_length=1000), AfterValidator(_no_collisions)]
-Seconds = Annotated[float, AfterValidator(_seconds), WithJsonSchema({"type": "number", "exclusiveMinimum": 0})]
+Files = Annotated[dict[RelativePath, Text], Field(max_length=1000), AfterValidator(no_collisions)]
+Seconds = Annotated[float, AfterValidator(_seconds), WithJsonSchema(_SECONDS_SCHEMA)]
 Weight = Annotated[float, Field(ge=0)]
 Score = Annotated[float, Field(ge=0, le=1)]
 Arguments = Annotated[tuple[str, ...], Field(strict=False)]
@@ -103,7 +137,7 @@ class Check(Strict):
     kwargs: dict[str, Value] = {}
     expected: Value = None
     """what the call must return"""
-    raises: Annotated[str, Field(min_length=1)] | None = None
+    raises: Annotated[str, Field(min_length=1), AfterValidator(_class_name)] | None = None
     """the name of the exception class (or of a base of it) that the call must raise, in place of `expected`"""
     weight: Weight = 1.0
     hidden: bool = False
@@ -135,7 +169,7 @@ class TestsContract(Contract):
     """wall time of each check"""
     partial_credit: bool = False
     """score = the weighted share of the checks that passed; otherwise the first failure ends the run with 0"""
-    setup: Text | None = None
+    setup: Annotated[Text, AfterValidator(_program)] | None = None
     """trusted code that runs in the candidate's module before the candidate's own (classes, imports)"""
 
     @model_validator(mode="after")
@@ -226,7 +260,7 @@ class CommandContract(Contract):
     """argv, or one string for `bash -c`"""
     pytest: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = None
     """in place of `command`: test files or pytest arguments, run by a trusted pytest runner that gives its own proof"""
-    files: Files = {}
+    files: Annotated[Files, AfterValidator(_trusted_files)] = {}
     """trusted files, written after the candidate's and over them"""
     env: dict[str, str] = {}
     proof: Proof = Proof()
@@ -308,7 +342,7 @@ class PythonContract(Contract):
     """Run the candidate as a program, then score what it did with custom code, in a sandbox of that code's own."""
 
     type: Literal["python"]
-    source: Text
+    source: Annotated[Text, AfterValidator(_scorer)]
     """defines `score(run)`, which gives a number from 0 to 1, a bool, or {"score": ..., "detail": ...}"""
     stdin: Text = ""
     args: Arguments = ()
@@ -343,4 +377,5 @@ __all__ = [
     "StdioContract",
     "Strict",
     "TestsContract",
+    "no_collisions",
 ]

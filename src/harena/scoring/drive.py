@@ -58,6 +58,14 @@ class SetupFailedError(Exception):
     """The other side says that the contract's `setup` failed. To be believed only without the candidate's files."""
 
 
+class ArgumentsFailedError(Exception):
+    """The other side says that the arguments of `check` cannot be built. To be believed only without the candidate."""
+
+    def __init__(self, check: Check, detail: str) -> None:
+        super().__init__(detail)
+        self.check = check
+
+
 class LoadFailedError(Exception):
     """The candidate could not be loaded; no check can be asked."""
 
@@ -198,13 +206,19 @@ class Conversation:
 
     async def ask(self, check: Check, token: bytes | None, limit_seconds: float) -> tuple[bytes, bytes] | None:
         """Ask one check (with `token`, it has been asked already): (kind, rest) of the answer, None if the process
-        ended. Raises MalformedError, TimeoutError."""
+        ended. Raises ArgumentsFailedError, MalformedError, TimeoutError."""
         self._limit_seconds = limit_seconds
         if token is None:
             question, token = _question(check)
             await self._send(question)
         body = await self._replies.next_within(limit_seconds)
-        return None if body is None else _answer(body, token)
+        if body is None:
+            return None
+        kind, rest = _answer(body, token)
+        if kind == b"q":
+            names, message = _error(rest)
+            raise ArgumentsFailedError(check, f"{names[0]}: {message}")
+        return kind, rest
 
     async def close(self) -> bool:
         """All is asked: let it end. False if it said more than was asked."""
@@ -239,7 +253,9 @@ class Conversation:
         if self._replies.is_full:
             return Reason.OUTPUT_LIMIT, "its answers are longer than the output limit"
         if timed_out or result.outcome is ExecOutcome.TIMEOUT:
-            return timeout_reason(result, "the program"), f"no answer within {self._limit_seconds:.3g} s"
+            return timeout_reason(
+                result, "the program", self._bench.share
+            ), f"no answer within {self._limit_seconds:.3g} s"
         if result.outcome is ExecOutcome.CANCELLED:
             return Reason.EXITED_EARLY, "the program closed its side of the conversation"
         how = f"signal {-result.returncode}" if result.returncode < 0 else f"exit code {result.returncode}"

@@ -44,12 +44,25 @@ _MESSAGES = {
     "model_attributes_type": "must be a mapping",
     "too_short": "must not be empty",
     "string_too_short": "must not be empty",
+    "finite_number": "must be a finite number",
+    "int_from_float": "must be a whole number",
+    "string_unicode": scenario.LONE_SURROGATE,
 }
+
+_BOUNDS = {
+    "greater_than": ("gt", "must be more than"),
+    "greater_than_equal": ("ge", "must be at least"),
+    "less_than": ("lt", "must be less than"),
+    "less_than_equal": ("le", "must be at most"),
+}
+_SHOWING = ("finite_number", "int_from_float")
+_PATTERNS = {"entry_point": "must be a name, as `function` or `Class.method`"}
+_NOTES = {"memory_mb": " (in less, an interpreter does not start)"}
 
 
 def explained(error: ErrorDetails, row: Any, model: type[Strict]) -> tuple[Place, str]:
     """(where below the row, what is wrong and what to write)."""
-    place, steps = _place(error["loc"], row)
+    place, is_name = _place(error["loc"], row)
     kind = error["type"]
     if kind == "extra_forbidden":
         return place, unknown_field(str(error["loc"][-1]), _model_at(error["loc"][:-1], model).model_fields)
@@ -60,28 +73,48 @@ def explained(error: ErrorDetails, row: Any, model: type[Strict]) -> tuple[Place
         ) else f"is required: one of {types}"
     if kind == "literal_error":
         return place, f"must be one of {error['ctx']['expected']}, not {_shown(error['input'])}"
+    message = _message(error, place)
+    return place, f"the name {_shown(error['input'])} {message}" if is_name else message
+
+
+def _message(error: ErrorDetails, place: Place) -> str:
+    kind, given, context = error["type"], _shown(error["input"]), error.get("ctx", {})
+    field = str(place[-1]) if place else ""
+    if field == "candidate" and kind.endswith("_type"):
+        return f"must be text (the program) or a mapping with `files`, not {given}"
+    if kind in _BOUNDS:
+        name, words = _BOUNDS[kind]
+        return f"{words} {context[name]:g}, not {given}{_NOTES.get(field, '')}"
+    if kind == "string_too_long":
+        return f"is longer than the {context['max_length']} characters allowed"
+    if kind == "too_long":
+        return f"has {context['actual_length'] or 'too many'} parts, more than the {context['max_length']} allowed"
+    if kind == "string_pattern_mismatch":
+        return f"{_PATTERNS.get(field, 'is not written right')}, not {given}"
     message = _MESSAGES.get(kind) or error["msg"].removeprefix("Value error, ")
-    if kind.endswith("_type"):
-        message += f", not {_shown(error['input'])}"
-    if steps and steps[-1] == "[key]":
-        message = f"the name {_shown(error['input'])} {message}"
-    return place, message
+    return f"{message}, not {given}" if kind.endswith("_type") or kind in _SHOWING else message
 
 
-def _place(location: tuple[str | int, ...], row: Any) -> tuple[Place, list[str | int]]:
-    """The steps of an error's path that exist in what was written; the tags of unions do not."""
+def _place(location: tuple[str | int, ...], row: Any) -> tuple[Place, bool]:
+    """(the steps of an error's path that lead through what was written, whether it is the last step's name that is
+    wrong). The tags of unions, and the parts of what stands for something longer, were not written."""
+    is_name = bool(location) and location[-1] == "[key]"
+    tags = {1} if location[:1] in (("scoring",), ("problem",)) else set()
+    if location[:1] == ("problem",) and location[2:3] == ("scoring",):
+        tags.add(3)
     place: list[str | int] = []
     here = row
-    for index, step in enumerate(location):
-        is_last = index == len(location) - 1
-        if (isinstance(here, Mapping) and step in here) or (
-            isinstance(here, list | tuple) and isinstance(step, int) and step < len(here)
-        ):
-            here = here[step]  # type: ignore[index]
-            place.append(step)
-        elif isinstance(here, Mapping) and is_last and step != here.get("type") and step not in ("id", "inline"):
-            place.append(step)
-    return tuple(step for step in place if step != "[key]"), list(location)
+    for index, step in enumerate(location[: len(location) - is_name]):
+        if index in tags:
+            continue
+        if isinstance(here, Mapping):
+            here = here.get(step)
+        elif isinstance(here, list | tuple) and isinstance(step, int):
+            here = here[step] if step < len(here) else None
+        else:
+            break
+        place.append(step)
+    return tuple(place), is_name
 
 
 def _model_at(location: tuple[str | int, ...], model: type[Strict]) -> type[Strict]:

@@ -15,6 +15,7 @@ of the body) and the body:
                               (class names, message)
     guest  token16 v value    what the call returned
     guest  token16 r value    what the call raised: (class names, message)
+    guest  token16 q value    the arguments could not be built: (class names, message)
     guest  token16 x value    the call returned something that the codec does not carry: its type's name
 
 A value is tagged and length-prefixed, so that nothing is ever quoted, evaluated or unpickled (`codec` is the host's
@@ -214,7 +215,12 @@ def main() -> None:
     function: Any = None
     while True:
         body = read(int(read(8), 16))
-        token, (request, _) = body[1:17], decode(body, 17)
+        token = body[1:17]
+        try:
+            request, _ = decode(body, 17)
+        except BaseException as error:  # noqa: BLE001 (whatever it is, no call has been made)
+            write(token + b"q" + describe(error))
+            continue
         if body[:1] == b"L":
             reply, function = load(request)
         else:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pydantic
 
-from harena.scoring.contracts import Contract, Strict, TestsContract
+from harena.scoring.contracts import CommandContract, Contract, Strict, TestsContract
 from harena.scoring.explain import explained, guess, unknown_field
 from harena.scoring.reading import Document, Mistake, Place, ScenarioFileError, read_document
 from harena.scoring.scenario import (
@@ -54,7 +55,9 @@ class _Loader:
         self.mistakes: list[Mistake] = list(document.early_mistakes)
         self._problems: dict[str, Problem] = {}
         self._broken_problems: set[str] = set()
+        self._problem_places: dict[str, Place] = {}
         self._first_rows: dict[str, Place] = {}
+        self._checked_commands: dict[int, CommandContract] = {}
         self._contracts: dict[int, tuple[Contract, Contract]] = {}
         # id -> (the contract itself, so that its id stays its own; with its entry point)
 
@@ -78,7 +81,7 @@ class _Loader:
                 yield made
 
     def _note(self, place: Place, message: str) -> None:
-        field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).removeprefix(".")
+        field = self.document.field_of(place)
         self.mistakes.append(Mistake(self.document.file, self.document.line_of(place), field, message))
 
     def _check_top(self, content: Mapping[str, Any]) -> None:
@@ -104,6 +107,7 @@ class _Loader:
                 self._note((*place, "id"), f"{problem.id!r} is the id of an earlier problem; ids must differ")
             else:
                 self._problems[problem.id] = problem
+                self._problem_places[problem.id] = place
 
     def _renamed(self, row: Any, place: Place) -> Any:
         if not isinstance(row, Mapping) or not (row.keys() & OTHER_NAMES.keys()):
@@ -154,6 +158,9 @@ class _Loader:
         if contract is None:
             self._note(place, "`scoring` is required, here or in the scenario's problem")
             return None
+        if isinstance(contract, CommandContract):
+            owner = place if row.scoring else self._problem_places.get(str(row.problem), (*place, "problem"))
+            self._check_pytest(contract, problem, (*owner, "scoring", "pytest"))
         resolved = self._resolved(contract, problem.entry_point if problem else None, place)
         if resolved is None:
             return None
@@ -168,6 +175,21 @@ class _Loader:
             statement=problem.statement if problem else "",
             files=problem.files if problem else {},
         )
+
+    def _check_pytest(self, contract: CommandContract, problem: InlineProblem | None, place: Place) -> None:
+        """Test files are trusted ones: none may come from elsewhere, the candidate least of all."""
+        if contract.pytest is None or id(contract) in self._checked_commands:
+            return
+        self._checked_commands[id(contract)] = contract
+        trusted = {*contract.files, *(problem.files if problem else ())}
+        for index, argument in enumerate(contract.pytest):
+            path = argument.partition("::")[0]
+            if argument.startswith("-") or not (path.endswith(".py") or path.startswith(("/", "../"))):
+                continue
+            if posixpath.normpath(path) not in trusted:
+                self._note(
+                    (*place, index), f"{path!r} is not among the trusted `files`: {', '.join(trusted) or 'none'}"
+                )
 
     def _resolved(self, contract: Contract, entry_point: str | None, place: Place) -> Contract | None:
         """The contract with the entry point in it; one object for all scenarios of a problem."""

@@ -10,7 +10,7 @@ from harena.core.errors import PlatformError, SandboxError, SandboxFileError, Sa
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort, SandboxSource
 from harena.scoring.scenario import Candidate, Scenario
-from harena.scoring.verdict import Meter
+from harena.scoring.verdict import Meter, Share
 
 WORKSPACE = "/workspace"
 MAX_OUTPUT_FILE_BYTES = 4 * 1024 * 1024
@@ -32,7 +32,13 @@ class Bench:
     """One scenario at work: its sandboxes, its time, and what it has used so far."""
 
     def __init__(
-        self, scenario: Scenario, sandboxes: SandboxSource, base_spec: SandboxSpec, timeout_seconds: float
+        self,
+        scenario: Scenario,
+        sandboxes: SandboxSource,
+        base_spec: SandboxSpec,
+        timeout_seconds: float,
+        *,
+        alone: bool = False,
     ) -> None:
         self.scenario = scenario
         self.sandboxes = sandboxes
@@ -41,6 +47,7 @@ class Bench:
         own = scenario.scoring.timeout_seconds or scenario.limits.timeout_seconds
         self.timeout_seconds = min(own, timeout_seconds) if own else timeout_seconds
         self.meter = Meter()
+        self.share = Share(cores=self.spec.limits.cpu, alone=alone)
 
     def files(self) -> dict[str, str]:
         """The candidate's files and the problem's over them."""
@@ -54,7 +61,7 @@ class Bench:
     def with_candidate(self, candidate: Candidate, *, files: Mapping[str, str]) -> Bench:
         """The same for another candidate; what it uses is not metered here."""
         scenario = replace(self.scenario, candidate=candidate, files=files)
-        return Bench(scenario, self.sandboxes, self.base_spec, self.timeout_seconds)
+        return Bench(scenario, self.sandboxes, self.base_spec, self.timeout_seconds, alone=self.share.alone)
 
     async def run(self, sandbox: SandboxPort, request: ExecRequest) -> ExecResult:
         """One exec from start to end."""
@@ -80,6 +87,20 @@ async def _died_of_memory(sandbox: SandboxPort) -> bool:
             return (await sandbox.wait_dead()).memory
     except TimeoutError:
         return False
+
+
+async def starts(bench: Bench) -> bool:
+    """Whether an empty program runs to its end in a fresh sandbox under the scenario's limits. It is not metered."""
+    async with bench.sandboxes.sandbox(bench.spec) as sandbox:
+        running = await sandbox.exec(ExecRequest(argv=("python", "-c", ""), cwd="/", timeout_seconds=30))
+        try:
+            return (await running.wait()).outcome is not ExecOutcome.MEMORY
+        except SandboxTerminatedError:
+            raise
+        except (SandboxError, PlatformError):
+            if not await _died_of_memory(sandbox):
+                raise
+            return False
 
 
 async def put_files(sandbox: SandboxPort, files: Mapping[str, str]) -> None:

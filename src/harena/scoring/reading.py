@@ -48,6 +48,15 @@ class ScenarioFileError(ValidationError):
         super().__init__(f"{count} in the scenarios; nothing was run:\n{shown}{more}", reason="SCENARIO_FILE")
 
 
+_PLAIN_STEP = re.compile(r"[^\W\d][\w-]*")
+
+
+def _step_text(step: str | int) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    return f".{step}" if _PLAIN_STEP.fullmatch(step) else f"[{json.dumps(step, ensure_ascii=False)}]"
+
+
 class Document:
     """What a source says, and where it says it."""
 
@@ -58,6 +67,11 @@ class Document:
         """found while reading: duplicate keys, lines that are not JSON"""
         self._node = node
         self._json_text = text
+
+    def field_of(self, place: Place) -> str:
+        """How a person finds `place`: `scenarios[3].candidate.files["../x.py"]`."""
+        field = "".join(map(_step_text, place)).removeprefix(".")
+        return field.encode("utf-8", "backslashreplace").decode()
 
     def line_of(self, place: Place) -> int | None:
         """The line on which the deepest part of `place` that exists begins."""
@@ -81,6 +95,11 @@ class LinesDocument(Document):
         super().__init__(file, content)
         self._lines = lines
         self._header_line = header_line
+
+    def field_of(self, place: Place) -> str:
+        """Below the row, which its line names: rows are not counted as lines are."""
+        is_row = len(place) > 1 and place[0] == "scenarios"
+        return super().field_of(place[2:] if is_row else place)
 
     def line_of(self, place: Place) -> int | None:
         """The line of the row."""
@@ -117,9 +136,13 @@ def read_json(text: str, file: str) -> Document:
     """One JSON value."""
     duplicates: list[str] = []
     try:
-        content = json.loads(text, object_pairs_hook=partial(_object, duplicates))
+        content = json.loads(text, object_pairs_hook=partial(_object, duplicates), parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         _refuse(file, error.lineno, f"not JSON: {error.msg} (column {error.colno})")
+    except _NoJsonNumberError:
+        raise ScenarioFileError(_constants(text, file, 1)) from None
+    except ValueError as error:  # an integer of more digits than Python reads
+        _refuse(file, None, f"cannot be read: {error}; write such a value as {_BIG_INT}")
     document = Document(file, content, text=text)
     for key in dict.fromkeys(duplicates):
         line = text[: _second_index(text, json.dumps(key))].count("\n") + 1
@@ -139,9 +162,15 @@ def read_jsonl(text: str, file: str) -> Document:
             continue
         duplicates: list[str] = []
         try:
-            row = json.loads(line, object_pairs_hook=partial(_object, duplicates))
+            row = json.loads(line, object_pairs_hook=partial(_object, duplicates), parse_constant=_refuse_constant)
         except json.JSONDecodeError as error:
             mistakes.append(Mistake(file, number, "", f"not JSON: {error.msg} (column {error.colno})"))
+            continue
+        except _NoJsonNumberError:
+            mistakes.extend(_constants(line, file, number))
+            continue
+        except ValueError as error:  # an integer of more digits than Python reads
+            mistakes.append(Mistake(file, number, "", f"cannot be read: {error}; write such a value as {_BIG_INT}"))
             continue
         mistakes.extend(_duplicate(file, number, key) for key in dict.fromkeys(duplicates))
         if header_line is None and not rows and isinstance(row, dict) and "problems" in row:
@@ -152,6 +181,31 @@ def read_jsonl(text: str, file: str) -> Document:
     document = LinesDocument(file, {**header, "scenarios": rows}, lines, header_line)
     document.early_mistakes = mistakes
     return document
+
+
+_BIG_INT = '{"$int": "0x..."}'
+_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|(NaN|-?Infinity)')
+_FLOAT_TEXT = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
+
+
+class _NoJsonNumberError(Exception):
+    """There is NaN or Infinity, which Python reads, but JSON does not have."""
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _NoJsonNumberError(name)
+
+
+def _constants(text: str, file: str, first_line: int) -> list[Mistake]:
+    """One mistake for each NaN and Infinity outside of quotes."""
+    mistakes = []
+    for found in _CONSTANT.finditer(text):
+        if name := found[1]:
+            line = first_line + text.count("\n", 0, found.start())
+            column = found.start() - text.rfind("\n", 0, found.start())
+            advice = f'a value of a check is written {{"$float": "{_FLOAT_TEXT[name]}"}}'
+            mistakes.append(Mistake(file, line, "", f"{name} (column {column}) is no number of JSON; {advice}"))
+    return mistakes
 
 
 def _object(duplicates: list[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -259,10 +313,14 @@ def _find_duplicate_keys(node: yaml.Node, document: Document, visited: set[int])
         _find_duplicate_keys(value, document, visited)
 
 
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+"""JSON writes some characters in two halves, which YAML does not read; for lines, any character will do"""
+
+
 def _compose_json(text: str) -> yaml.Node | None:
     """JSON is YAML, nearly always; where it is not, there are no lines to show."""
     try:
-        return cast("yaml.Node", yaml.compose(text, Loader=_Loader))
+        return cast("yaml.Node", yaml.compose(_SURROGATE.sub(r"\\ufffd", text), Loader=_Loader))
     except (yaml.YAMLError, RecursionError):
         return None
 

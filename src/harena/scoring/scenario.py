@@ -6,21 +6,81 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainValidator,
+    Tag,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from harena.core.models import MIB, Limits
 from harena.core.results import Reason, RunResult
-from harena.scoring.contracts import DEFINITION, AnyContract, Contract, Files, RelativePath, Seconds, Strict, Text
+from harena.scoring.contracts import (
+    DEFINITION,
+    MAX_TEXT,
+    AnyContract,
+    Contract,
+    Files,
+    RelativePath,
+    Score,
+    Seconds,
+    Strict,
+    Text,
+    no_collisions,
+)
 
 DEFAULT_ENTRY = "solution.py"
+LONE_SURROGATE = "holds a lone surrogate, which is no text; write the character that was meant"
 
 Identifier = Annotated[str, Field(min_length=1, max_length=256)]
+
+
+def _any_text(written: Any) -> str:
+    if not isinstance(written, str):
+        raise PydanticCustomError("string_type", "text")
+    if len(written) > MAX_TEXT:
+        raise PydanticCustomError("string_too_long", "too long", {"max_length": MAX_TEXT})
+    return written
+
+
+def _metadata(written: dict[str, Any]) -> dict[str, Any]:
+    waiting: list[Any] = [written]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str) and not is_encodable(value):
+            raise ValueError(f"{LONE_SURROGATE}: {value[:40]!r}")
+        if isinstance(value, Mapping):
+            waiting += (*value.keys(), *value.values())
+        elif isinstance(value, list | tuple):
+            waiting += value
+    return written
+
+
+CandidateText = Annotated[str, PlainValidator(_any_text), WithJsonSchema({"type": "string", "maxLength": MAX_TEXT})]
+"""what a model wrote: data, whatever is in it, lone surrogates too"""
+CandidateFiles = Annotated[dict[RelativePath, CandidateText], Field(max_length=1000), AfterValidator(no_collisions)]
+Metadata = Annotated[dict[str, Any], AfterValidator(_metadata)]
+
+
+def is_encodable(text: str) -> bool:
+    """It has no lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class Candidate(Strict):
     """The program to be scored: its files, and which of them is run or loaded."""
 
-    files: Annotated[Files, Field(min_length=1)]
+    files: Annotated[CandidateFiles, Field(min_length=1)]
     entry: RelativePath = DEFAULT_ENTRY
 
     @model_validator(mode="before")
@@ -44,15 +104,22 @@ class Candidate(Strict):
         """Nothing but white space."""
         return not any(text.strip() for text in self.files.values())
 
+    @property
+    def unencodable(self) -> str | None:
+        """The path of a file that cannot be written as UTF-8, because there are lone surrogates in it."""
+        return next((path for path, text in self.files.items() if not is_encodable(text)), None)
+
 
 class ScenarioLimits(Strict):
     """What the candidate may use; what is not given is as the job says."""
 
-    memory_mb: Annotated[int, Field(gt=0)] | None = None
+    memory_mb: Annotated[int, Field(ge=16)] | None = None
+    """at least 16: in less, an interpreter does not start"""
     disk_mb: Annotated[int, Field(gt=0)] | None = None
     output_mb: Annotated[int, Field(gt=0)] | None = None
     """kept of each output stream; more fails as output_limit"""
-    pids: Annotated[int, Field(gt=0)] | None = None
+    pids: Annotated[int, Field(ge=4, le=4_194_304)] | None = None
+    """4 to 4194304"""
     cpu: Annotated[float, Field(gt=0)] | None = None
     """cores"""
     open_files: Annotated[int, Field(gt=0)] | None = None
@@ -95,7 +162,15 @@ class Expected(Strict):
         WithJsonSchema({"anyOf": [{DEFINITION: "Reason"}, {"type": "array", "items": {DEFINITION: "Reason"}}]}),
     ] = ()
     """one reason, or a list of those that are right"""
-    score: float | None = None
+    score: Score | None = None
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if self.passed and self.reason and "passed" not in self.reason:
+            raise ValueError(f"a run that passes has the reason 'passed', not {' or '.join(map(repr, self.reason))}")
+        if not self.passed and set(self.reason) == {"passed"}:
+            raise ValueError("a run that does not pass cannot have the reason 'passed'")
+        return self
 
     def matches(self, result: RunResult) -> bool:
         """The verdict is the known one."""
@@ -123,7 +198,7 @@ class InlineProblem(Strict):
     """put beside the candidate's, and over them"""
     scoring: AnyContract | None = None
     limits: ScenarioLimits | None = None
-    metadata: dict[str, Any] = {}
+    metadata: Metadata = {}
 
 
 class Problem(InlineProblem):
@@ -151,7 +226,7 @@ class ScenarioRow(Strict):
     limits: ScenarioLimits | None = None
     """over the problem's, field by field"""
     expected: Expected | None = None
-    metadata: dict[str, Any] = {}
+    metadata: Metadata = {}
 
 
 class ScenarioFile(Strict):

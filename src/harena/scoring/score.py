@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from harena.core.errors import HarenaError, ValidationError
-from harena.core.models import SandboxSpec
+from harena.core.models import MIB, SandboxSpec
 from harena.core.ports import SandboxSource
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.scoring.codec import canonical
@@ -17,14 +17,17 @@ from harena.scoring.contracts import (
     StdioContract,
     TestsContract,
 )
-from harena.scoring.program import Bench
+from harena.scoring.program import Bench, starts
 from harena.scoring.scenario import Scenario
 from harena.scoring.score_command import score_command
 from harena.scoring.score_program import score_numeric, score_stdio
 from harena.scoring.score_python import score_python
 from harena.scoring.score_tests import score_tests
 from harena.scoring.values import from_python
-from harena.scoring.verdict import Meter, Verdict, failed
+from harena.scoring.verdict import Meter, Verdict, broken_contract, failed, one_line
+
+_NOTHING_RAN_SECONDS = 0.005
+"""of processor time; the start of an interpreter takes more"""
 
 
 def require(contract: Contract, trust: Trust | None) -> None:
@@ -44,6 +47,7 @@ async def score_scenario(
     timeout_seconds: float,
     attempt: int = 1,
     require_trust: Trust | None = None,
+    alone: bool = False,
 ) -> RunResult:
     """Run one candidate and score it.
 
@@ -53,14 +57,29 @@ async def score_scenario(
 
     `base_spec` is what a sandbox shall be; the scenario's limits replace those of its limits that they name.
     `timeout_seconds` is the wall time of everything that the candidate runs; the scenario's own may be shorter.
+    `alone`: nothing else of its job runs meanwhile (see `classify_timeout`).
     """
     require(scenario.scoring, require_trust)
-    bench = Bench(scenario, sandboxes, base_spec, timeout_seconds)
+    bench = Bench(scenario, sandboxes, base_spec, timeout_seconds, alone=alone)
     if scenario.candidate.is_empty:
         verdict = failed(Reason.EMPTY_CANDIDATE, "the candidate is empty", planned=_planned(scenario.scoring), run=0)
+    elif (path := scenario.candidate.unencodable) is not None:
+        detail = f"{path} cannot be written as UTF-8: there are lone surrogates in it"
+        verdict = failed(Reason.SYNTAX_ERROR, one_line(detail), planned=_planned(scenario.scoring), run=0)
     else:
         verdict = await _apply(scenario.scoring, bench)
+        if verdict.reason is Reason.MEMORY_LIMIT and bench.meter.cpu_seconds < _NOTHING_RAN_SECONDS:
+            verdict = await _blamed_on_limits(bench) or verdict
     return _envelope(scenario, attempt, verdict, bench.meter)
+
+
+async def _blamed_on_limits(bench: Bench) -> Verdict | None:
+    """Nothing of the candidate has been seen to run: if an empty program, without the candidate's files, does not get
+    further under the same limits, these are to blame. Asked where no candidate can answer."""
+    if await starts(bench):
+        return None
+    megabytes = (bench.spec.limits.memory_bytes or 0) // MIB
+    return broken_contract(f"the interpreter cannot start in {megabytes} MiB; raise `memory_mb`")
 
 
 async def _apply(contract: Contract, bench: Bench) -> Verdict:

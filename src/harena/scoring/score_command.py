@@ -20,7 +20,7 @@ from harena.core.results import Reason
 from harena.scoring import guest_pytest
 from harena.scoring.contracts import CommandContract
 from harena.scoring.program import WORKSPACE, Bench, output_file, put_files
-from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure
+from harena.scoring.verdict import Share, Verdict, broken_contract, failed, one_line, program_failure
 
 _STEERING_NAMES = frozenset({
     "conftest.py", "sitecustomize.py", "usercustomize.py", "pyproject.toml", "pytest.ini", ".pytest.ini", "pytest.toml",
@@ -77,12 +77,12 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
         alone, _ = await _run(bench, contract, bench.scenario.files)
         if alone.returncode == result.returncode:
             return broken_contract(f"the trusted command cannot be run: {_last_line(alone)}")
-    return _verdict(result, proven)
+    return _verdict(result, proven, bench.share)
 
 
-def _verdict(result: ExecResult, proven: bool) -> Verdict:
+def _verdict(result: ExecResult, proven: bool, share: Share) -> Verdict:
     observation = f"{result.outcome}:{result.returncode}:{proven}"
-    failure = program_failure(result)
+    failure = program_failure(result, share)
     if failure is not None and result.outcome is not ExecOutcome.EXITED:
         return failed(*failure, observation=observation)
     if failure is not None:

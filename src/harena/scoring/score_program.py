@@ -12,7 +12,7 @@ from harena.scoring.compare import compare_output, parse_number
 from harena.scoring.contracts import Case, NumericContract, StdioContract
 from harena.scoring.program import Bench, output_file, put_files, run_candidate
 from harena.scoring.score_python import ScorerFailedError, search_pattern
-from harena.scoring.verdict import CheckOutcome, Verdict, digest, failed, from_checks, one_line, program_failure
+from harena.scoring.verdict import CheckOutcome, Share, Verdict, digest, failed, from_checks, one_line, program_failure
 
 
 async def score_stdio(bench: Bench, contract: StdioContract) -> Verdict:
@@ -31,14 +31,14 @@ async def score_stdio(bench: Bench, contract: StdioContract) -> Verdict:
                 await put_files(sandbox, bench.files())
             limit = min(bench.seconds_left, contract.check_timeout_seconds or bench.seconds_left)
             result = await run_candidate(bench, sandbox, args=contract.args, stdin=case.stdin, timeout_seconds=limit)
-            outcomes.append(_judge(case, contract, result))
+            outcomes.append(_judge(case, contract, result, bench.share))
             if not outcomes[-1].passed and not contract.partial_credit:
                 break
     return from_checks(outcomes, [case.weight for case in contract.cases], partial_credit=contract.partial_credit)
 
 
-def _judge(case: Case, contract: StdioContract, result: ExecResult) -> CheckOutcome:
-    failure = program_failure(result)
+def _judge(case: Case, contract: StdioContract, result: ExecResult, share: Share) -> CheckOutcome:
+    failure = program_failure(result, share)
     observation = f"{result.outcome}:{result.returncode}:{digest(result.stdout)}"
     if failure is not None:
         return CheckOutcome(passed=False, reason=failure[0], detail=failure[1], observation=observation)
@@ -60,7 +60,7 @@ async def score_numeric(bench: Bench, contract: NumericContract) -> Verdict:
         result = await run_candidate(
             bench, sandbox, args=contract.args, stdin=contract.stdin, timeout_seconds=bench.timeout_seconds
         )
-        failure = program_failure(result)
+        failure = program_failure(result, bench.share)
         observation = f"{result.outcome}:{result.returncode}:{digest(result.stdout)}"
         if failure is not None:
             return failed(*failure, observation=observation)

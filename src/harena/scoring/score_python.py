@@ -16,6 +16,7 @@ from harena.scoring import guest_scorer
 from harena.scoring.contracts import PythonContract
 from harena.scoring.program import Bench, output_file, put_files, run_candidate
 from harena.scoring.verdict import (
+    Share,
     Verdict,
     broken_contract,
     digest,
@@ -51,7 +52,7 @@ async def _ask_scorer(bench: Bench, request: dict[str, Any], timeout_seconds: fl
         )
         result = await running.wait()
     if result.outcome is ExecOutcome.TIMEOUT:
-        timeout_reason(result, "the scorer")
+        timeout_reason(result, "the scorer", Share(cores=bench.base_spec.limits.cpu, alone=bench.share.alone))
     if result.outcome is ExecOutcome.EXITED and result.returncode in (126, 127):
         raise PlatformError(_how_it_ended(result), step="start the scorer's interpreter")
     said, _, answer = result.stdout.partition(b" ")
@@ -117,7 +118,7 @@ async def _observe(bench: Bench, contract: PythonContract, seen: dict[str, Any])
         result = await run_candidate(
             bench, sandbox, args=contract.args, stdin=contract.stdin, timeout_seconds=bench.timeout_seconds
         )
-        failure = program_failure(result)
+        failure = program_failure(result, bench.share)
         seen.update(
             stdout=result.stdout.decode("utf-8", "replace"),
             stderr=result.stderr.decode("utf-8", "replace"),

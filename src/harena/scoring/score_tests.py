@@ -5,11 +5,13 @@ from __future__ import annotations
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason
 from harena.scoring.codec import MalformedError
-from harena.scoring.contracts import TestsContract
-from harena.scoring.drive import Conversation, LoadFailedError, SetupFailedError, judge
+from harena.scoring.contracts import Check, TestsContract
+from harena.scoring.drive import ArgumentsFailedError, Conversation, LoadFailedError, SetupFailedError, judge
 from harena.scoring.program import Bench, Deadline, put_files
 from harena.scoring.scenario import Candidate
 from harena.scoring.verdict import CheckOutcome, Verdict, broken_contract, failed, from_checks, tampered
+
+_ACCEPTING = "def accept(*arguments, **keywords): pass\n"
 
 
 async def score_tests(bench: Bench, contract: TestsContract) -> Verdict:
@@ -35,6 +37,8 @@ async def score_tests(bench: Bench, contract: TestsContract) -> Verdict:
         return failed(error.reason, error.detail, planned=planned, run=0, observation=error.reason.value)
     except SetupFailedError as error:
         return await _setup_failure(bench, contract, str(error))
+    except ArgumentsFailedError as error:
+        return await _arguments_failure(bench, contract, error.check, str(error))
     return from_checks(outcomes, [check.weight for check in contract.checks], partial_credit=contract.partial_credit)
 
 
@@ -50,7 +54,7 @@ async def _converse(bench: Bench, sandbox: SandboxPort, contract: TestsContract,
             return
     except TimeoutError:
         timed_out = True
-    except (LoadFailedError, SetupFailedError, MalformedError):
+    except (LoadFailedError, SetupFailedError, ArgumentsFailedError, MalformedError):
         await conversation.abort(grace_seconds=0.0)
         raise
     result = await conversation.abort(grace_seconds=0.0 if timed_out else 1.0)
@@ -91,3 +95,22 @@ async def _setup_failure(bench: Bench, contract: TestsContract, detail: str) -> 
         finally:
             await conversation.abort(grace_seconds=0.0)
     return failed(Reason.EXCEPTION, f"the candidate's files break the contract's `setup`: {detail}", run=0)
+
+
+async def _arguments_failure(bench: Bench, contract: TestsContract, check: Check, detail: str) -> Verdict:
+    """Whose fault it is that arguments could not be built: the candidate's (it took the memory, or lowered the
+    recursion limit), if they can be built for a program of ours."""
+    ours = contract.model_copy(update={"entry_point": "accept", "setup": None})
+    alone = bench.with_candidate(Candidate(files={"solution.py": _ACCEPTING}), files={})
+    async with alone.sandboxes.sandbox(alone.spec) as sandbox:
+        conversation = await Conversation.open(alone, sandbox, ours, Deadline(bench.timeout_seconds))
+        try:
+            token = await conversation.load(check, bench.timeout_seconds)
+            if token is not None:
+                await conversation.ask(check, token, bench.timeout_seconds)
+        except ArgumentsFailedError as error:
+            index = contract.checks.index(check)
+            return broken_contract(f"the arguments of checks[{index}] cannot be built: {error}")
+        finally:
+            await conversation.abort(grace_seconds=0.0)
+    return failed(Reason.EXITED_EARLY, f"the candidate's process could not take the arguments: {detail}", run=0)

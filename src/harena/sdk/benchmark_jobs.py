@@ -10,7 +10,10 @@ import os
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, ClassVar
 
+from harena.core.checked import checked_count, checked_text, shown
 from harena.core.errors import SandboxTimeoutError, ValidationError
+from harena.core.models import Blueprint
+from harena.sdk.options import checked_blueprint
 from harena.sdk.portal import current_portal
 from harena.sdk.process import checked_timeout
 from harena.sdk.records import Record
@@ -106,7 +109,7 @@ async def _create(
     *,
     name: str,
     scenarios: str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any],
-    blueprint_id: str | None = None,
+    blueprint_id: str | Blueprint | None = None,
     config: Mapping[str, Any] | None = None,
 ) -> BenchmarkJob:
     """Check everything, then start a job.
@@ -124,17 +127,21 @@ async def _create(
         raise ValidationError(f"scenarios must be {wanted} (got {type(scenarios).__name__})")
     else:
         given = [dict(entry) if isinstance(entry, Mapping) else entry for entry in scenarios]
+    checked_text(name, "name")
+    if config is not None and not isinstance(config, Mapping):
+        raise ValidationError(f"config must be a mapping, as {{'concurrency': 8}} (got {shown(config)})")
     request: dict[str, Any] = {"name": name, "scenarios": given, "config": dict(config or {})}
-    if blueprint_id is not None:
-        request["blueprint_id"] = blueprint_id
+    if (blueprint := checked_blueprint(blueprint_id)) is not None:
+        request["blueprint_id"] = blueprint
     operations = await current_portal().operations()
     return BenchmarkJob(await operations.create_benchmark_job(request))
 
 
 async def _get(job: str | BenchmarkJob) -> BenchmarkJob:
     """The job with this id or name, as it is now. Raises NotFoundError."""
+    job_id = _id(job)
     operations = await current_portal().operations()
-    return BenchmarkJob(await operations.get_benchmark_job(_id(job)))
+    return BenchmarkJob(await operations.get_benchmark_job(job_id))
 
 
 async def _list() -> _Jobs:
@@ -145,35 +152,40 @@ async def _list() -> _Jobs:
 
 async def _wait(job: str | BenchmarkJob, *, timeout: float | None = None) -> BenchmarkResults:
     """The results, when the job has ended. Raises SandboxTimeoutError after `timeout` seconds (the job goes on)."""
+    job_id = _id(job)
     operations = await current_portal().operations()
     timer = asyncio.timeout(checked_timeout(timeout, "timeout"))
     try:
         async with timer:
-            return BenchmarkResults(await operations.wait_benchmark_job(_id(job)))
+            return BenchmarkResults(await operations.wait_benchmark_job(job_id))
     except TimeoutError:
         if not timer.expired():
             raise
-        raise SandboxTimeoutError(f"benchmark job {_id(job)} had not ended after timeout={timeout} seconds") from None
+        raise SandboxTimeoutError(f"benchmark job {job_id} had not ended after timeout={timeout} seconds") from None
 
 
 async def _results(job: str | BenchmarkJob) -> BenchmarkResults:
     """The results so far."""
+    job_id = _id(job)
     operations = await current_portal().operations()
-    return BenchmarkResults(await operations.benchmark_job_results(_id(job)))
+    return BenchmarkResults(await operations.benchmark_job_results(job_id))
 
 
 async def _cancel(job: str | BenchmarkJob) -> BenchmarkJob:
     """End the job and its running sandboxes."""
+    job_id = _id(job)
     operations = await current_portal().operations()
-    return BenchmarkJob(await operations.cancel_benchmark_job(_id(job)))
+    return BenchmarkJob(await operations.cancel_benchmark_job(job_id))
 
 
 def events(job: str | BenchmarkJob, *, after: int = 0) -> _Events:
     """What happens to the job, for `for` and `async for`: from the first event after cursor `after` to its end."""
+    job_id = _id(job)
+    checked_count(after, "after", least=0)
 
     async def opened() -> AsyncIterator[BenchmarkEvent]:
         operations = await current_portal().operations()
-        return _as_events(operations.benchmark_job_events(_id(job), after=after))
+        return _as_events(operations.benchmark_job_events(job_id, after=after))
 
     return StreamReader(current_portal(), IteratorSource(opened))
 
@@ -184,7 +196,7 @@ async def _as_events(answers: AsyncIterator[Mapping[str, Any]]) -> AsyncIterator
 
 
 def _id(job: str | BenchmarkJob) -> str:
-    return job if isinstance(job, str) else job.id
+    return job.id if isinstance(job, BenchmarkJob) else checked_text(job, "the job's id or name")
 
 
 create = Twin(_create)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from harena.core.checked import checked_text, checked_texts, content_bytes, shown
 from harena.core.errors import ValidationError
 from harena.core.models import Blueprint
 from harena.sdk.portal import current_portal
 from harena.sdk.twins import Twin
 
-__all__ = ["Blueprint", "aio", "create", "get", "list"]
+__all__ = ["Blueprint", "aio", "create", "delete", "get", "list"]
 
 _Blueprints = list[Blueprint]
 
@@ -31,17 +32,40 @@ async def _create(
     for argument, value in (("packages", packages), ("warm", warm)):
         if isinstance(value, str):
             raise ValidationError(f"{argument} must be a list of texts, not one text: [{value!r}]")
-    contents = {path: text.encode() if isinstance(text, str) else text for path, text in (files or {}).items()}
+        if value is not None and (isinstance(value, bytes | Mapping) or not isinstance(value, Iterable)):
+            raise ValidationError(f"{argument} must be a list of texts (got {shown(value)})")
+    checked_text(name, "name")
+    checked_text(image, "image")
+    wanted = tuple(checked_text(requirement, "packages") for requirement in packages or ())
+    modules = None if warm is None else tuple(checked_text(module, "warm") for module in warm)
+    if files is not None and not isinstance(files, Mapping):
+        raise ValidationError(f"files must be a mapping of paths to contents (got {shown(files)})")
+    contents = {
+        checked_text(path, "files"): content_bytes(content, f"files: the content of {path}")
+        for path, content in (files or {}).items()
+    }
+    variables = checked_texts(env, "env")
     operations = await current_portal().operations()
     return await operations.create_blueprint(
-        name, image=image, packages=tuple(packages), files=contents, env=dict(env or {}), warm=warm
+        name, image=image, packages=wanted, files=contents, env=variables, warm=modules
     )
 
 
 async def _get(name_or_id: str) -> Blueprint:
     """The blueprint with this name or id. Raises NotFoundError."""
+    checked_text(name_or_id, "the blueprint's name or id")
     operations = await current_portal().operations()
     return await operations.get_blueprint(name_or_id)
+
+
+async def _delete(name_or_id: str) -> None:
+    """Forget every version of a name, or the one with this id; sandboxes that were made of it go on.
+
+    Installed packages stay on disk. Raises NotFoundError, and ValidationError for a built-in blueprint.
+    """
+    checked_text(name_or_id, "the blueprint's name or id")
+    operations = await current_portal().operations()
+    await operations.delete_blueprint(name_or_id)
 
 
 async def _list() -> _Blueprints:
@@ -52,6 +76,7 @@ async def _list() -> _Blueprints:
 
 create = Twin(_create)
 get = Twin(_get)
+delete = Twin(_delete)
 list = Twin(_list)  # noqa: A001 - the verb's name, as in `blueprints.list()`
 
 
@@ -60,6 +85,7 @@ class _Awaitable:
 
     create = create.aio
     get = get.aio
+    delete = delete.aio
     list = list.aio
 
 

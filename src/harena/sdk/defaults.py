@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from harena.core.checked import checked_text
 from harena.core.errors import SandboxValidationError
 from harena.core.models import Blueprint, Limits
 from harena.sdk import options
 from harena.sdk.options import ResourceOptions
+from harena.sdk.process import checked_timeout
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,19 +54,22 @@ class SandboxDefaults:
     def __post_init__(self) -> None:
         tidy: dict[str, Any] = {
             "tags": options.checked_tags(self.tags),
-            "args": tuple(self.args),
+            "args": options.checked_main(self.command, self.args),
             "environment_variables": options.checked_variables(self.environment_variables),
             "annotations": options.checked_annotations(self.annotations),
         }
         for name, value in tidy.items():
             object.__setattr__(self, name, value)
+        checked_text(self.container_image, "container_image")
+        options.checked_blueprint(self.blueprint)
+        checked_timeout(self.request_timeout_seconds, "request_timeout_seconds")
         options.combined_limits(self.limits, self.resources, self.max_lifetime_seconds)
         options.check_absolute(self.working_dir, "working_dir")
         options.check_absolute(self.temp_dir, "temp_dir")
 
     def merge_tags(self, additional: Iterable[str] | None) -> list[str]:
         """These tags, then `additional`, each once."""
-        if not additional:
+        if additional is None:
             return list(self.tags)
         return list(dict.fromkeys((*self.tags, *options.checked_tags(additional))))
 
@@ -85,7 +90,9 @@ class SandboxDefaults:
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any] | None) -> SandboxDefaults:
         """From a mapping of the fields; None gives the defaults of the defaults."""
-        return cls(**{name: value for name, value in (fields or {}).items() if value is not None})
+        if fields is not None and not isinstance(fields, Mapping):
+            raise SandboxValidationError(f"from_dict takes a mapping of the fields of SandboxDefaults (got {fields!r})")
+        return cls(**{str(name): value for name, value in (fields or {}).items() if value is not None})
 
 
 FIELD_NAMES = frozenset(field.name for field in dataclasses.fields(SandboxDefaults))

@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
+from harena.core.checked import checked_count, checked_mode, content_bytes
 from harena.core.errors import SandboxFileError, SandboxRequestTimeoutError, SandboxValidationError
 from harena.core.models import FileInfo
 from harena.core.ports import SandboxPort
@@ -48,6 +49,8 @@ class FileVerbs:
         self, path: str, contents: bytes | str, *, mode: int | None = None, timeout_seconds: float | None = None
     ) -> OperationRef[None]:
         """Create or replace a file, creating missing parents. Text is written as UTF-8; `mode` sets permission bits."""
+        if mode is not None:
+            checked_mode(mode)
         return self._file_verb(
             self._write_file, *_written(path, contents), False, mode, timeout_seconds=timeout_seconds
         )
@@ -61,6 +64,7 @@ class FileVerbs:
     def read_file_streaming(self, path: str, *, chunk_bytes: int = CHUNK_BYTES) -> StreamReader[bytes]:
         """The file in pieces of at most `chunk_bytes`, however large it is."""
         check_path(path)
+        checked_count(chunk_bytes, "chunk_bytes", least=1)
 
         async def opened() -> AsyncIterator[bytes]:
             return (await self.running_port()).read_stream(path, chunk_bytes=chunk_bytes)
@@ -125,6 +129,7 @@ class FileVerbs:
     ) -> OperationRef[None]:
         """Copy what is in the host's directory `local` into the sandbox's directory `path`. Links are refused."""
         check_path(path)
+        _check_bounds(max_entries, max_bytes)
         return self._file_verb(
             self._upload_dir, Path(local), path, max_entries, max_bytes, timeout_seconds=timeout_seconds
         )
@@ -140,6 +145,7 @@ class FileVerbs:
     ) -> OperationRef[None]:
         """Copy what is in the sandbox's directory `path` into the host's directory `local`. Links are left out."""
         check_path(path)
+        _check_bounds(max_entries, max_bytes)
         return self._file_verb(
             self._download_dir, path, Path(local), max_entries, max_bytes, timeout_seconds=timeout_seconds
         )
@@ -149,9 +155,9 @@ class FileVerbs:
     def _file_verb(
         self, verb: Callable[..., Any], *args: Any, timeout_seconds: float | None = None
     ) -> OperationRef[Any]:
-        if timeout_seconds is None:
-            return self._bound_portal().submit(verb, *args)
         limit = checked_timeout(timeout_seconds)
+        if limit is None:
+            return self._bound_portal().submit(verb, *args)
 
         async def limited() -> Any:
             try:
@@ -208,11 +214,12 @@ class FileVerbs:
 
 def _written(path: str, contents: bytes | str) -> tuple[str, bytes]:
     check_path(path)
-    if isinstance(contents, str):
-        return path, contents.encode()
-    if not isinstance(contents, bytes | bytearray | memoryview):
-        raise SandboxValidationError(f"contents must be bytes or text (got {type(contents).__name__})")
-    return path, bytes(contents)
+    return path, content_bytes(contents, "contents")
+
+
+def _check_bounds(max_entries: int, max_bytes: int) -> None:
+    checked_count(max_entries, "max_entries", least=0)
+    checked_count(max_bytes, "max_bytes", least=0)
 
 
 async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:

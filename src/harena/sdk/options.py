@@ -8,6 +8,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from harena.core.checked import (
+    LIMIT_NAMES,
+    check_limits,
+    checked_text,
+    checked_texts,
+    content_bytes,
+    encodable,
+    shown,
+)
 from harena.core.errors import SandboxValidationError
 from harena.core.models import Blueprint, Limits, SandboxSpec, SandboxStatus
 from harena.sdk.process import checked_command, checked_environment, checked_timeout
@@ -97,21 +106,40 @@ _MEANT = {
     "memory": "resources",
     "cpu": "resources",
 }
+_LIMITS_MEANT = {
+    "memory": "memory_bytes",
+    "mem": "memory_bytes",
+    "ram": "memory_bytes",
+    "disk": "disk_bytes",
+    "ephemeral-storage": "disk_bytes",
+    "output": "output_bytes",
+    "processes": "pids",
+    "threads": "pids",
+    "cpus": "cpu",
+    "cores": "cpu",
+    "nofile": "open_files",
+    "files": "inodes",
+    "timeout": "lifetime_seconds",
+    "lifetime": "lifetime_seconds",
+    "max_lifetime_seconds": "lifetime_seconds",
+}
 
 
 def check_names(given: Mapping[str, Any], where: str, valid: frozenset[str] = OPTION_NAMES) -> None:
     """Raises TypeError for a name that does not exist, SandboxValidationError for one that is not supported here."""
     if given.keys() <= valid:
         return
+    meant = _LIMITS_MEANT if valid is LIMIT_NAMES else _MEANT
     for name, value in given.items():
-        if name in NOT_SUPPORTED:
+        if name in NOT_SUPPORTED and valid is not LIMIT_NAMES:
             if value is not None:
                 raise SandboxValidationError(
                     f"{where}: {name} is not supported here: harena runs sandboxes on one machine, without a network "
                     "and without volumes of a cluster; leave it out"
                 )
         elif name not in valid:
-            close = [_MEANT[name]] if name in _MEANT else difflib.get_close_matches(name, sorted(valid), n=1)
+            likely = meant.get(str(name))
+            close = [likely] if likely in valid else difflib.get_close_matches(str(name), sorted(valid), n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"valid names are {', '.join(sorted(valid))}"
             raise TypeError(f"{where} got an unexpected keyword argument {name!r}; {hint}")
 
@@ -136,11 +164,11 @@ def plan(defaults: SandboxDefaults, options: SandboxOptions, where: str) -> Plan
     working_dir = get("working_dir") or defaults.working_dir
     check_absolute(working_dir, "working_dir")
     image = get("container_image")
-    blueprint = get("blueprint") or defaults.blueprint
+    blueprint = get("blueprint")
     timeout = get("request_timeout_seconds")
     spec = SandboxSpec(
-        image=_checked_text(defaults.container_image if image is None else image, "container_image"),
-        blueprint=blueprint.id if isinstance(blueprint, Blueprint) else blueprint,
+        image=checked_text(defaults.container_image if image is None else image, "container_image"),
+        blueprint=checked_blueprint(defaults.blueprint if blueprint is None else blueprint),
         env=defaults.merge_environment_variables(get("environment_variables")),
         cwd=working_dir,
         tags=tuple(defaults.merge_tags(get("tags"))),
@@ -154,7 +182,10 @@ def plan(defaults: SandboxDefaults, options: SandboxOptions, where: str) -> Plan
     )
     return Plan(
         spec,
-        _main_command(get("command") or defaults.command, get("args") or defaults.args),
+        _main_command(
+            defaults.command if get("command") is None else get("command"),
+            defaults.args if get("args") is None else get("args"),
+        ),
         checked_timeout(defaults.request_timeout_seconds if timeout is None else timeout, "request_timeout_seconds"),
     )
 
@@ -165,7 +196,7 @@ def combined_limits(
     lifetime_seconds: float | None,
 ) -> Limits:
     """One `Limits` from the three places that speak of limits. Raises SandboxValidationError, TypeError."""
-    base = limits if isinstance(limits, Limits) else _limits_from(limits or {})
+    base = limits if isinstance(limits, Limits) else _limits_from(limits)
     changes: dict[str, Any] = {}
     if resources is not None:
         amounts = _checked_resources(resources)
@@ -176,29 +207,33 @@ def combined_limits(
         changes.update(amounts)
     if lifetime_seconds is not None:
         changes["lifetime_seconds"] = checked_timeout(lifetime_seconds, "max_lifetime_seconds")
-    return dataclasses.replace(base, **changes) if changes else base
+    combined = dataclasses.replace(base, **changes) if changes else base
+    if combined is not _NO_LIMITS_STATED:
+        check_limits(combined)
+    return combined
 
 
 def mounted(files: Iterable[Mapping[str, Any]] | Mapping[str, bytes | str] | None) -> dict[str, bytes]:
     """path -> content. Raises SandboxValidationError."""
-    if not files:
+    if files is None:
         return {}
+    if isinstance(files, str | bytes) or not isinstance(files, Iterable):
+        raise SandboxValidationError(f"mounted_files must be {{path: bytes}} or a list of entries (got {shown(files)})")
     entries: dict[str, bytes] = {}
     pairs = files.items() if isinstance(files, Mapping) else [_mount(entry) for entry in files]
     for path, content in pairs:
         check_absolute(path, "mounted_files: mount_path")
-        if isinstance(content, str):
-            content = content.encode()
-        if not isinstance(content, bytes | bytearray | memoryview):
-            raise SandboxValidationError(f"mounted_files: the content of {path} must be bytes or text")
-        entries[path] = bytes(content)
+        entries[path] = content_bytes(content, f"mounted_files: the content of {path}")
     return entries
 
 
 def check_absolute(path: str | None, name: str) -> None:
     """Raises SandboxValidationError unless `path` is an absolute path inside a sandbox (or None)."""
-    if path is not None and (not isinstance(path, str) or not path.startswith("/") or "\0" in path):
-        raise SandboxValidationError(f"{name} must be an absolute path inside the sandbox (got {path!r})")
+    if path is None:
+        return
+    if not isinstance(path, str) or not path.startswith("/") or "\0" in path:
+        raise SandboxValidationError(f"{name} must be an absolute path inside the sandbox (got {shown(path)})")
+    encodable(path, name)
 
 
 def check_path(path: str) -> None:
@@ -211,25 +246,41 @@ def checked_tags(tags: Iterable[str] | None) -> tuple[str, ...]:
     if tags is None:
         return ()
     if isinstance(tags, str):
-        raise SandboxValidationError(f"tags must be a list of texts, not one text: [{tags!r}]")
-    checked = tuple(tags)
-    for tag in checked:
-        _checked_text(tag, "tags")
-    return checked
+        raise SandboxValidationError(f"tags must be a list of texts, not one text: [{shown(tags)}]")
+    if isinstance(tags, bytes | Mapping) or not isinstance(tags, Iterable):
+        raise SandboxValidationError(f"tags must be a list of texts (got {shown(tags)})")
+    return tuple(checked_text(tag, "tags") for tag in tags)
 
 
 def checked_annotations(annotations: Mapping[str, str] | None) -> dict[str, str]:
     """Raises SandboxValidationError."""
-    checked = dict(annotations or {})
-    for key, value in checked.items():
-        if not isinstance(key, str) or not isinstance(value, str):
-            raise SandboxValidationError(f"annotations: names and values must be text (got {key!r}: {value!r})")
-    return checked
+    return checked_texts(annotations, "annotations")
 
 
 def checked_variables(variables: Mapping[str, str] | None) -> dict[str, str]:
     """Raises SandboxValidationError."""
-    return checked_environment(variables, "environment_variables") if variables else {}
+    return {} if variables is None else checked_environment(variables, "environment_variables")
+
+
+def checked_blueprint(blueprint: str | Blueprint | None) -> str | None:
+    """The name or id of a blueprint. Raises SandboxValidationError."""
+    if isinstance(blueprint, Blueprint):
+        return blueprint.id
+    return None if blueprint is None else checked_text(blueprint, "blueprint")
+
+
+def checked_main(command: str | None, args: Sequence[str] | None) -> tuple[str, ...]:
+    """`args` as words, `command` checked beside them. Raises SandboxValidationError."""
+    if command is not None:
+        checked_text(command, "command")
+    if args is None:
+        return ()
+    if isinstance(args, str | bytes | Mapping) or not isinstance(args, Iterable):
+        raise SandboxValidationError(
+            f"args must be a list of words, not text: ['ls', '-l'], or ['bash', '-c', ...] (got {shown(args)})"
+        )
+    words = tuple(args)
+    return checked_command(words) if words else ()
 
 
 def checked_statuses(
@@ -238,16 +289,15 @@ def checked_statuses(
     """One status or several. Raises SandboxValidationError."""
     if status is None:
         return ()
-    several = (status,) if isinstance(status, str) else tuple(status)
     try:
+        several = (status,) if isinstance(status, str) else tuple(status)
         return tuple(SandboxStatus(str(one).lower()) for one in several)
-    except ValueError:
+    except (TypeError, ValueError):
         valid = ", ".join(str(one) for one in SandboxStatus)
         raise SandboxValidationError(f"status must be one or several of {valid} (got {status!r})") from None
 
 
 _NO_LIMITS_STATED = Limits()
-_LIMIT_NAMES = frozenset(field.name for field in dataclasses.fields(Limits))
 _RESOURCES = {
     "cpu": ("cpu", cores),
     "memory": ("memory_bytes", size_bytes),
@@ -255,13 +305,14 @@ _RESOURCES = {
 }
 
 
-def _limits_from(limits: Mapping[str, Any]) -> Limits:
-    if not limits:
+def _limits_from(limits: Mapping[str, Any] | None) -> Limits:
+    if limits is None:
         return _NO_LIMITS_STATED
-    check_names(limits, "limits", _LIMIT_NAMES)
-    for name, value in limits.items():
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0):
-            raise SandboxValidationError(f"limits: {name} must be a positive number or None (got {value!r})")
+    if not isinstance(limits, Mapping):
+        raise SandboxValidationError(
+            f"limits must be Limits or a mapping of its fields, as {{'pids': 64}} (got {shown(limits)})"
+        )
+    check_names(limits, "limits", LIMIT_NAMES)
     return Limits(**limits)
 
 
@@ -283,6 +334,8 @@ def _checked_resources(resources: ResourceOptions | Mapping[str, Any]) -> dict[s
 
 
 def _amounts(given: Mapping[str, Any] | None, where: str) -> dict[str, float | int]:
+    if given is not None and not isinstance(given, Mapping):
+        raise SandboxValidationError(f"resources: {where} must be a mapping of amounts (got {shown(given)})")
     check_names(given or {}, f"resources: {where}", frozenset(_RESOURCES))
     amounts: dict[str, float | int] = {}
     for name, value in (given or {}).items():
@@ -298,11 +351,5 @@ def _mount(entry: Mapping[str, Any]) -> tuple[str, Any]:
 
 
 def _main_command(command: str | None, args: Sequence[str] | None) -> tuple[str, ...] | None:
-    words = [*([command] if command else []), *(checked_command(args) if args else ())]
+    words = (*((command,) if command is not None else ()), *checked_main(command, args))
     return checked_command(words) if words else None
-
-
-def _checked_text(value: Any, name: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise SandboxValidationError(f"{name}: must be text that is not empty (got {value!r})")
-    return value

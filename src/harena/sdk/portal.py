@@ -167,6 +167,7 @@ class Portal:
 
     def _begin_end(self) -> None:
         loop = asyncio.get_running_loop()
+        loop.set_exception_handler(_note_what_the_end_broke)
         self._ending = loop.create_task(self._end())
         self._ending.add_done_callback(lambda _: loop.stop())
 
@@ -195,6 +196,11 @@ class Portal:
         close_descriptors = getattr(self._operations, "after_fork_in_child", None)
         if close_descriptors is not None:
             close_descriptors()
+
+
+def _note_what_the_end_broke(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Work that nobody waits for any more, and that failed because its node was being closed, is no news."""
+    _log.debug("while closing: %s", context.get("message"), exc_info=context.get("exception"))
 
 
 async def _drive(ref: OperationRef[T], function: Callable[..., Coroutine[Any, Any, T]], args: tuple[Any, ...]) -> None:

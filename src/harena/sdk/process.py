@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
+from harena.core.checked import checked_count, checked_seconds, checked_texts, encodable, shown
 from harena.core.errors import SandboxCommandTimeoutError, SandboxExecutionError, SandboxValidationError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ProcessResult
 from harena.core.output import OutputBuffer
@@ -148,6 +149,13 @@ class Process(_Command[ProcessResult]):
             self._stderr = StreamReader(self._portal, TextSource(BufferSource(self._stderr_buffer)))
         return self._stderr
 
+    def byte_streams(self) -> tuple[StreamReader[bytes], StreamReader[bytes]]:
+        """Standard output and standard error as the bytes that they are, each from its begin."""
+        return (
+            StreamReader(self._portal, BufferSource(self._stdout_buffer)),
+            StreamReader(self._portal, BufferSource(self._stderr_buffer)),
+        )
+
     @property
     def stdin(self) -> StreamWriter | None:
         """Standard input, where `stdin=True` was given."""
@@ -265,6 +273,8 @@ def checked_command(command: Sequence[str]) -> tuple[str, ...]:
         raise SandboxValidationError(
             f"command must be a list of words, not text: for a shell's line use ['bash', '-c', {command!r}]"
         )
+    if not isinstance(command, Iterable) or isinstance(command, Mapping):
+        raise SandboxValidationError(f"command must be a list of words, as ['ls', '-l'] (got {shown(command)})")
     argv = tuple(command)
     if not argv:
         raise SandboxValidationError("command is empty: give the program to run as its first word")
@@ -273,24 +283,19 @@ def checked_command(command: Sequence[str]) -> tuple[str, ...]:
             raise SandboxValidationError(f"command: every word must be text, and {word!r} is {type(word).__name__}")
         if "\0" in word:
             raise SandboxValidationError("command: a word holds a NUL character, which no program can be given")
+        encodable(word, "command")
     return argv
 
 
 def checked_timeout(seconds: float | None, name: str = "timeout_seconds") -> float | None:
     """A positive number of seconds or None. Raises SandboxValidationError."""
-    if seconds is None:
-        return None
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
-        raise SandboxValidationError(f"{name} must be a positive number of seconds or None (got {seconds!r})")
-    return float(seconds)
+    return None if seconds is None else checked_seconds(seconds, name)
 
 
 def checked_environment(env: Mapping[str, str] | None, name: str) -> dict[str, str]:
     """Environment variables. Raises SandboxValidationError."""
-    variables = dict(env or {})
+    variables = checked_texts(env, name)
     for key, value in variables.items():
-        if not isinstance(key, str) or not isinstance(value, str):
-            raise SandboxValidationError(f"{name}: names and values must be text (got {key!r}: {value!r})")
         if not key or "=" in key or "\0" in key or "\0" in value:
             raise SandboxValidationError(f"{name}: {key!r} cannot be the name of an environment variable, or holds NUL")
     return variables
@@ -299,8 +304,7 @@ def checked_environment(env: Mapping[str, str] | None, name: str) -> dict[str, s
 def check_size(width: int, height: int) -> None:
     """A terminal's size. Raises SandboxValidationError."""
     for name, number in (("width", width), ("height", height)):
-        if isinstance(number, bool) or not isinstance(number, int) or not 0 < number <= 65535:
-            raise SandboxValidationError(f"{name} must be a whole number from 1 to 65535 (got {number!r})")
+        checked_count(number, name, least=1, most=65535)
 
 
 def _cancelled() -> SandboxExecutionError:

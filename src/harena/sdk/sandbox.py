@@ -10,14 +10,16 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, Unpack
 
+from harena.core.checked import MOST_PIDS, checked_count, checked_seconds, checked_text, content_bytes, shown
 from harena.core.errors import SandboxNotFoundError, SandboxNotRunningError, SandboxTimeoutError, SandboxValidationError
 from harena.core.models import ExecRequest, ProcessInfo, SandboxInfo, SandboxStatus
 from harena.core.ports import SandboxHandle, SandboxPort
 from harena.sdk.defaults import SandboxDefaults, as_defaults
 from harena.sdk.files import FileVerbs
+from harena.sdk.keywords import hinting
 from harena.sdk.life import Life, start_all
 from harena.sdk.metrics import ExecStats
-from harena.sdk.options import SandboxOptions, check_absolute, checked_statuses, checked_tags, plan
+from harena.sdk.options import SandboxOptions, check_absolute, checked_main, checked_statuses, checked_tags, plan
 from harena.sdk.portal import Portal, current_portal
 from harena.sdk.process import (
     Process,
@@ -63,7 +65,7 @@ class Sandbox(FileVerbs):
         (standard error included), and the sandbox ends with it, as `wait_until_complete` and `returncode` tell.
         """
         if words:
-            options["args"] = (*(options.get("args") or ()), *words)
+            options["args"] = (*checked_main(None, options.get("args")), *words)
         sandbox = cls(defaults=defaults, **options)
         sandbox._life.start()
         return sandbox
@@ -77,8 +79,7 @@ class Sandbox(FileVerbs):
         **options: Unpack[SandboxOptions],
     ) -> builtins.list[Self]:
         """Create and start `count` sandboxes of the same kind, all at once."""
-        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            raise SandboxValidationError(f"count must be a whole number of sandboxes (got {count!r})")
+        checked_count(count, "count", least=0)
         planned = plan(as_defaults(defaults), options, "Sandbox.run_many")
         portal = current_portal()
         lives = [Life(portal, planned) for _ in range(count)]
@@ -113,11 +114,13 @@ class Sandbox(FileVerbs):
     @classmethod
     def from_id(cls, sandbox_id: str) -> OperationRef[Self]:
         """The sandbox with this id. Raises SandboxNotFoundError."""
+        checked_text(sandbox_id, "sandbox_id")
         return current_portal().submit(cls.found, sandbox_id)
 
     @classmethod
     def delete(cls, sandbox_id: str, *, missing_ok: bool = False) -> OperationRef[None]:
         """End the sandbox with this id. Raises SandboxNotFoundError unless `missing_ok`."""
+        checked_text(sandbox_id, "sandbox_id")
         return current_portal().submit(cls._delete, sandbox_id, missing_ok, cancellable=False)
 
     def start(self) -> OperationRef[None]:
@@ -138,16 +141,15 @@ class Sandbox(FileVerbs):
 
     # -- ends --
 
+    @hinting
     def stop(self, *, graceful_shutdown_seconds: float = 0.0, missing_ok: bool = False) -> OperationRef[None]:
         """End it; done when nothing of it runs any more. Several calls share one end.
 
         With `graceful_shutdown_seconds`, every process is first sent SIGTERM and given so long. `missing_ok`: no
         SandboxNotFoundError if the node does not know it any more.
         """
-        if isinstance(graceful_shutdown_seconds, bool) or not graceful_shutdown_seconds >= 0:
-            raise SandboxValidationError(
-                f"graceful_shutdown_seconds must be 0 or more seconds (got {graceful_shutdown_seconds!r})"
-            )
+        if graceful_shutdown_seconds != 0 or isinstance(graceful_shutdown_seconds, bool):
+            checked_seconds(graceful_shutdown_seconds, "graceful_shutdown_seconds (0 = at once)")
         return self._life.stop(graceful_shutdown_seconds, missing_ok)
 
     def wait_until_complete(
@@ -167,9 +169,7 @@ class Sandbox(FileVerbs):
 
     def extend_lifetime(self, seconds: float) -> OperationRef[datetime | None]:
         """End it `seconds` from now at the earliest. The result is when it will end (None = never by itself)."""
-        checked = checked_timeout(seconds, "seconds")
-        assert checked is not None
-        return self._life.portal.submit(self._extend_lifetime, checked)
+        return self._life.portal.submit(self._extend_lifetime, checked_seconds(seconds, "seconds"))
 
     def __enter__(self) -> Self:
         self._life.start()
@@ -200,6 +200,7 @@ class Sandbox(FileVerbs):
 
     # -- commands --
 
+    @hinting
     def exec(
         self,
         command: Sequence[str],
@@ -222,15 +223,17 @@ class Sandbox(FileVerbs):
         but exit code 0 a SandboxExecutionError.
         """
         check_absolute(cwd, "cwd")
+        if warm is not None and not isinstance(warm, bool):
+            raise SandboxValidationError(f"warm must be True, False or None: as the blueprint says (got {shown(warm)})")
         request = ExecRequest(
             argv=checked_command(command),
-            env=checked_environment(env, "env") if env else {},
+            env=checked_environment(env, "env"),
             cwd=cwd,
-            timeout_seconds=None if timeout_seconds is None else checked_timeout(timeout_seconds),
-            stdin=stdin.encode() if isinstance(stdin, str) else None if isinstance(stdin, bool) else bytes(stdin),
+            timeout_seconds=checked_timeout(timeout_seconds),
+            stdin=None if isinstance(stdin, bool) else content_bytes(stdin, "stdin, where it is not True or False,"),
             stdin_stream=stdin is True,
-            output_bytes=output_bytes,
-            cpu_seconds=None if cpu_seconds is None else checked_timeout(cpu_seconds, "cpu_seconds"),
+            output_bytes=None if output_bytes is None else checked_count(output_bytes, "output_bytes", least=0),
+            cpu_seconds=checked_timeout(cpu_seconds, "cpu_seconds"),
             warm=warm,
         )
         life = self._life
@@ -256,6 +259,8 @@ class Sandbox(FileVerbs):
     def stream_logs(self, *, follow: bool = False, tail_lines: int | None = None) -> StreamReader[str]:
         """The main command's output: the last `tail_lines` lines (all) of it so far, and with `follow` what comes."""
         life = self._life
+        if tail_lines is not None:
+            checked_count(tail_lines, "tail_lines", least=0)
         return StreamReader(life.portal, IteratorSource(lambda: life.logs(follow, tail_lines)))
 
     def processes(self) -> OperationRef[builtins.list[ProcessInfo]]:
@@ -264,8 +269,8 @@ class Sandbox(FileVerbs):
 
     def kill(self, pid: int, signal: int = signals.SIGKILL) -> OperationRef[None]:
         """Send a signal to a process inside, by the `pid` that `processes` gives."""
-        if isinstance(pid, bool) or not isinstance(pid, int) or pid <= 1:
-            raise SandboxValidationError(f"pid must be a process id greater than 1 (got {pid!r})")
+        checked_count(pid, "pid, a process id greater than 1,", least=2, most=MOST_PIDS)
+        checked_count(signal, "signal", least=0, most=signals.NSIG - 1)
         return self._life.portal.submit(self._kill, pid, int(signal))
 
     # -- what is known of it --
@@ -407,7 +412,14 @@ class Sandbox(FileVerbs):
         return await (await self.running_port()).processes()
 
     async def _kill(self, pid: int, signum: int) -> None:
-        await (await self.running_port()).signal(pid, signum)
+        port = await self.running_port()
+        try:
+            await port.signal(pid, signum)
+        except SandboxValidationError as error:
+            why = str(error).rpartition(": ")[2]
+            raise SandboxValidationError(
+                f"signal {signum} could not be sent to process {pid}: {why}; `processes()` shows those inside"
+            ) from error
 
 
 Session.sandbox_class = Sandbox

@@ -11,8 +11,9 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar, Unpack, cast, overload
 
+from harena.core.checked import checked_text
 from harena.core.errors import SandboxNotFoundError, SandboxNotRunningError, SandboxValidationError
 from harena.core.models import SandboxStatus
 from harena.core.ports import SandboxHandle
@@ -57,9 +58,11 @@ class Session:
 
         `auth` is accepted from code that was written for a remote node; an embedded one has no accounts.
         """
-        unknown = set(report_to or ()) - REPORTERS
+        if isinstance(report_to, str) or not isinstance(report_to, Iterable | None):
+            raise SandboxValidationError(f"report_to must be a list, as ['wandb'], or None (got {report_to!r})")
+        unknown = [name for name in report_to or () if name not in REPORTERS]
         if unknown:
-            raise SandboxValidationError(f"report_to: unknown {sorted(unknown)}; valid are {sorted(REPORTERS)}")
+            raise SandboxValidationError(f"report_to: unknown {unknown}; valid are {sorted(REPORTERS)}")
         self.defaults = as_defaults(defaults)
         self.metrics = SessionMetrics()
         self._report_to = report_to
@@ -110,6 +113,7 @@ class Session:
 
     def from_id(self, sandbox_id: str, *, adopt: bool = True) -> OperationRef[Sandbox]:
         """The sandbox with this id, adopted unless told otherwise. Raises SandboxNotFoundError."""
+        checked_text(sandbox_id, "sandbox_id")
         return self._portal.submit(self._from_id, sandbox_id, adopt)
 
     @property
@@ -118,10 +122,23 @@ class Session:
         with self._lock:
             return len(self._created) + len(self._adopted)
 
+    @overload
+    def function(self, function: Callable[P, R], /) -> RemoteFunction[P, R]: ...
+    @overload
     def function(
         self, *, temp_dir: str | None = None, timeout_seconds: float | None = None, **options: Unpack[SandboxOptions]
-    ) -> Callable[[Callable[P, R]], RemoteFunction[P, R]]:
-        """A decorator that makes a function run in a fresh sandbox of this session, once per call.
+    ) -> Callable[[Callable[P, R]], RemoteFunction[P, R]]: ...
+    def function(
+        self,
+        function: Callable[..., Any] | None = None,
+        /,
+        *,
+        temp_dir: str | None = None,
+        timeout_seconds: float | None = None,
+        **options: Any,
+    ) -> Any:
+        """A decorator, with or without options, that makes a function run in a fresh sandbox of this session, once per
+        call.
 
         Arguments and results travel as JSON. `options` are those of `sandbox`, `timeout_seconds` bounds one call.
         Raises FunctionError, where it decorates, for a function that cannot be sent.
@@ -130,10 +147,14 @@ class Session:
 
         def decorate(function: Callable[P, R]) -> RemoteFunction[P, R]:
             return RemoteFunction(
-                function, session=self, temp_dir=temp_dir, timeout_seconds=timeout_seconds, options=options
+                function, session=self, temp_dir=temp_dir, timeout_seconds=timeout_seconds, options=cast("SandboxOptions", options)
             )
 
-        return decorate
+        if function is None:
+            return decorate
+        if not callable(function):
+            raise TypeError(f"session.function takes the function itself, or options by name (got {function!r})")
+        return decorate(function)
 
     # -- metrics --
 

@@ -12,7 +12,8 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Generic, Protocol, TypeVar
 
-from harena.core.errors import SandboxExecutionError
+from harena.core.checked import content_bytes
+from harena.core.errors import SandboxExecutionError, SandboxValidationError
 from harena.core.output import OutputBuffer
 from harena.core.ports import RunningExec
 from harena.sdk.portal import Portal
@@ -213,16 +214,24 @@ class StreamWriter:
     def write(self, data: bytes | str) -> OperationRef[None]:
         """Write all of `data` (text as UTF-8); done when the command's pipe has taken it.
 
-        Raises SandboxExecutionError when the stream was closed or the command has ended.
+        Raises SandboxExecutionError when the stream was closed or the command has ended, SandboxValidationError for
+        what is neither text nor bytes.
         """
+        content = content_bytes(data, "what is written to standard input")
         if self._closed or self._ended():
             why = "it was closed" if self._closed else "the command has ended"
             raise SandboxExecutionError(f"cannot write to standard input: {why}", reason="STDIN_CLOSED")
-        return self._portal.submit(self._write, data.encode() if isinstance(data, str) else bytes(data))
+        return self._portal.submit(self._write, content)
 
     def writeline(self, text: str, encoding: str = "utf-8") -> OperationRef[None]:
         """Write `text` and a line feed."""
-        return self.write(f"{text}\n".encode(encoding))
+        if not isinstance(text, str):
+            raise SandboxValidationError(f"writeline takes text (got {type(text).__name__}); write takes bytes too")
+        try:
+            line = f"{text}\n".encode(encoding)
+        except (UnicodeEncodeError, LookupError) as error:
+            raise SandboxValidationError(f"the line cannot be written as {encoding}: {error}") from None
+        return self.write(line)
 
     def close(self) -> OperationRef[None]:
         """End of input, after what was written before. May be called more than once."""

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
+from harena.core.checked import shown
 from harena.core.errors import SandboxValidationError
 from harena.sdk.refs import OperationRef
 from harena.sdk.sandbox import Sandbox
@@ -27,7 +28,7 @@ def wait(
     `pending` the others as they were given. A sandbox is done when it runs or has failed to start; one that was not
     started is started.
     """
-    items = list(waitables)
+    items = _several(waitables, "wait")
     wanted = _wanted(num_returns, len(items))
     with _Watch(items) as watch:
         order = watch.first(wanted, timeout)
@@ -52,6 +53,10 @@ def results(waitables: Any, /) -> Any:
         return waitables.result()
     if isinstance(waitables, Sandbox):
         return waitables.wait()
+    if isinstance(waitables, str | bytes) or not isinstance(waitables, Iterable):
+        raise SandboxValidationError(
+            f"only sandboxes and what their verbs return, or a list of them, have a result, not {shown(waitables)}"
+        )
     return [results(waitable) for waitable in waitables]
 
 
@@ -63,7 +68,7 @@ class AsCompleted(Generic[W]):
     """The given things as they are done; for `for` and `async for`. Nothing is lost when a loop is left early."""
 
     def __init__(self, waitables: Iterable[W], timeout: float | None) -> None:
-        self._items = list(waitables)
+        self._items = _several(waitables, "as_completed")
         self._timeout = timeout
 
     def __iter__(self) -> Iterator[W]:
@@ -156,6 +161,16 @@ def _reference(item: Waitable) -> OperationRef[Any]:
     if isinstance(item, Sandbox):
         return item.start()
     raise SandboxValidationError(f"only sandboxes and what their verbs return can be waited for, not {item!r}")
+
+
+def _several(waitables: Iterable[W], verb: str) -> list[W]:
+    if isinstance(waitables, OperationRef | Sandbox):
+        raise SandboxValidationError(f"{verb} takes a list: harena.{verb}([...]), also for one (got {waitables!r})")
+    if isinstance(waitables, str | bytes) or not isinstance(waitables, Iterable):
+        raise SandboxValidationError(
+            f"{verb} takes a list of sandboxes and of what their verbs return (got {shown(waitables)})"
+        )
+    return list(waitables)
 
 
 def _wanted(num_returns: int | None, available: int) -> int:

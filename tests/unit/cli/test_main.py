@@ -95,9 +95,9 @@ def test_blueprint_create(harena: Harena, monkeypatch: pytest.MonkeyPatch, capsy
     assert asked == [
         (
             "python-ml-training-env",
-            {"image": "python:3.11", "packages": ["numpy", "pytest"], "files": {}, "env": {}, "warm": ["numpy"]},
+            {"image": "default", "packages": ["numpy", "pytest"], "files": {}, "env": {}, "warm": ["numpy"]},
         ),
-        ("bare", {"image": "python:3.11", "packages": [], "files": {}, "env": {"A": "1", "B": "2=3"}, "warm": None}),
+        ("bare", {"image": "default", "packages": [], "files": {}, "env": {"A": "1", "B": "2=3"}, "warm": None}),
     ]
     assert harena("blueprint", "create", "x", "--env", "novalue") == 2
     assert "--env novalue: write it as NAME=VALUE" in capsys.readouterr().err
@@ -108,6 +108,7 @@ class FakeSandbox:
 
     def __init__(self, returncode: int | BaseException) -> None:
         self.returncode = returncode
+        self.output = b"put"
         self.asked: dict[str, Any] = {}
         self.closed = False
         self.cancelled = False
@@ -134,7 +135,10 @@ class FakeSandbox:
             self.cancelled = True
 
         return SimpleNamespace(
-            stdout=iter(["out ", "put"]), stderr=iter(["wrong"]), stdin=None, result=result, cancel=cancel
+            byte_streams=lambda: (iter([b"out ", self.output]), iter([b"wrong"])),
+            stdin=None,
+            result=result,
+            cancel=cancel,
         )
 
 
@@ -168,13 +172,13 @@ def test_exec_into_a_reader_that_goes(
 ) -> None:
     """`harena exec -- yes | head -1`: the command is ended, and there is no traceback."""
 
-    class Gone(io.TextIOWrapper):
-        def write(self, text: str) -> int:
+    class Gone(io.FileIO):
+        def write(self, _: Any) -> int:
             raise BrokenPipeError(32, "gone")
 
     sandbox = FakeSandbox(CancelledError())
     faced(monkeypatch, Sandbox=sandbox, SandboxCommandTimeoutError=TimedOutError)
-    with Gone((tmp_path / "out").open("wb")) as gone:
+    with io.TextIOWrapper(Gone(tmp_path / "out", "wb")) as gone:  # type: ignore[type-var]
         monkeypatch.setattr(sys, "stdout", gone)
         assert harena("exec", "--", "yes") == 141
     assert sandbox.cancelled

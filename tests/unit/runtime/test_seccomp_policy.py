@@ -52,7 +52,11 @@ def verdict(machine: str, name: str, *arguments: int) -> str | int:
 def test_exactly_the_table_is_allowed(machine: str) -> None:
     """Every number up to far past the newest: allowed if it is in the table, else refused; never killed."""
     table = TABLES[machine]
-    looked_at = {table[name] for name in ("clone", "clone3", "socket", "ioctl", "prctl", "personality")}
+    names = ("clone", "clone3", "socket", "ioctl", "prctl", "personality", "setpriority", "ioprio_set", "sync")
+    refused = ("io_setup", "io_destroy", "io_submit", "io_cancel", "io_getevents", "io_pgetevents")
+    looked_at = {table[name] for name in (*names, *refused)}
+    assert {verdict(machine, name) for name in refused} == {EPERM}
+    assert verdict(machine, "sync") == 0
     newest = max(table.values())
     for number in range(newest + 200):
         if number in looked_at:
@@ -104,9 +108,13 @@ def test_no_new_namespace(machine: str, flag: int, name: str) -> None:
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_sockets(machine: str) -> None:
-    """unix, inet and inet6 of any type, netlink for routes; every other family, and upper bits that hide one, not."""
-    for family in (1, 2, 10):
-        assert verdict(machine, "socket", family, 3, 255) == ALLOW
+    """unix, inet and inet6 of the common protocols, netlink for routes; nothing else, nor upper bits that hide it."""
+    assert verdict(machine, "socket", 1, 3, 255) == ALLOW
+    for family in (2, 10):
+        for protocol in (0, 1, 6, 17, 58):
+            assert verdict(machine, "socket", family, 1, protocol) == ALLOW
+        for protocol in (2, 33, 132, 136, 255, 256, 262):
+            assert verdict(machine, "socket", family, 1, protocol) == EAFNOSUPPORT
     assert verdict(machine, "socket", 16, 3, 0) == ALLOW
     for protocol in (1, 2, 4, 9, 12, 15, 16, 31):
         assert verdict(machine, "socket", 16, 3, protocol) == EAFNOSUPPORT
@@ -161,5 +169,23 @@ def test_an_unknown_machine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "uname", lambda: type("Uname", (), {"machine": "riscv64"})())
     seccomp_filter.current.cache_clear()
     with pytest.raises(HostUnsupportedError, match="riscv64"):
-        seccomp_filter.current()
+        seccomp_filter.current(counts_memory=True)
     seccomp_filter.current.cache_clear()
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_init_is_out_of_reach(machine: str) -> None:
+    """Limits and priorities of pid 1 cannot be changed, nor those of a whole user or group."""
+    for name in ("prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr", "sched_setaffinity"):
+        assert verdict(machine, name, 1) == EPERM
+        assert (verdict(machine, name, 0), verdict(machine, name, 2)) == (ALLOW, ALLOW)
+    for name, one in (("setpriority", 0), ("ioprio_set", 1)):
+        assert verdict(machine, name, one, 1) == EPERM
+        assert (verdict(machine, name, one, 0), verdict(machine, name, one, 5)) == (ALLOW, ALLOW)
+        assert verdict(machine, name, 2, 0) == EPERM
+
+
+def test_more_can_be_refused() -> None:
+    """Where nothing counts memory that belongs to no process, it cannot be made."""
+    usual = seccomp_policy.build("x86_64")
+    assert seccomp_policy.build("x86_64", refused=seccomp_policy.UNACCOUNTED) != usual

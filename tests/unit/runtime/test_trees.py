@@ -21,14 +21,14 @@ def test_descendants() -> None:
     assert trees.descendants(9, {9: 10, 10: 9}) == {9, 10}
 
 
-def test_parents_of_real_processes() -> None:
+def test_a_look_at_real_processes() -> None:
     """Living processes are found with their parent; one that has ended and waits to be reaped is not."""
     living = subprocess.Popen(["sleep", "3600"])
     ended = subprocess.Popen(["true"])
     try:
         os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
-        found = trees.parents()
-        assert found[living.pid] == os.getpid()
+        found = trees.look()
+        assert found[living.pid][0] == os.getpid()
         assert ended.pid not in found
     finally:
         living.kill()
@@ -46,17 +46,21 @@ class SimulatedProcesses:
         self.forks = forks
         self.looks = 0
 
-    def parents(self) -> dict[int, int]:
+    def look(self) -> dict[int, tuple[int, str]]:
         self.looks += 1
         assert self.looks < 500, "it never ends"
         self.forks(self)
-        return dict(self.parent_of)
+        return {pid: (parent, "T" if pid in self.stopped else "S") for pid, parent in self.parent_of.items()}
 
     def kill(self, pid: int, signum: int) -> None:
+        if pid == -1:
+            assert signum == signal.SIGSTOP
+            self.stopped |= set(self.parent_of)
+            return
         if pid not in self.parent_of:
             raise ProcessLookupError
-        if signum == signal.SIGSTOP:
-            self.stopped.add(pid)
+        if signum == signal.SIGCONT:
+            self.stopped.discard(pid)
         elif signum == signal.SIGKILL:
             self.killed.append(pid)
             del self.parent_of[pid]
@@ -78,8 +82,9 @@ def simulate(monkeypatch: pytest.MonkeyPatch) -> Callable[..., SimulatedProcesse
         parent_of: dict[int, int], forks: Callable[[SimulatedProcesses], None] = lambda _: None
     ) -> SimulatedProcesses:
         table = SimulatedProcesses(parent_of, forks)
-        monkeypatch.setattr(trees, "parents", table.parents)
+        monkeypatch.setattr(trees, "look", table.look)
         monkeypatch.setattr(os, "kill", table.kill)
+        monkeypatch.setattr(os, "getpid", lambda: 1)
         return table
 
     return put
@@ -90,8 +95,7 @@ def test_a_tree_goes_and_its_neighbours_stay(simulate: Callable[..., SimulatedPr
     table = simulate({2: 1, 3: 2, 4: 3, 5: 1, 6: 5})
     trees.kill_below(2)
     assert set(table.parent_of) == {2, 5, 6}
-    assert 5 not in table.stopped
-    assert 6 not in table.stopped
+    assert not table.stopped & {2, 5, 6}
 
 
 def test_spared_trees(simulate: Callable[..., SimulatedProcesses]) -> None:
@@ -99,7 +103,21 @@ def test_spared_trees(simulate: Callable[..., SimulatedProcesses]) -> None:
     table = simulate({2: 1, 3: 2, 4: 1, 5: 4, 6: 5, 7: 1})
     trees.kill_below(1, frozenset({4}))
     assert set(table.parent_of) == {4, 5, 6}
-    assert table.stopped <= {2, 3, 7}
+    assert not table.stopped & {4, 5, 6}
+
+
+def test_what_was_stopped_before_stays_stopped(simulate: Callable[..., SimulatedProcesses]) -> None:
+    """A process that the program itself had stopped is not woken."""
+    table = simulate({2: 1, 3: 2, 4: 1, 5: 1})
+    table.stopped.add(5)
+    trees.kill_below(2)
+    assert table.stopped & set(table.parent_of) == {5}
+
+
+def test_only_an_init_signals_everything() -> None:
+    """Outside a sandbox that would be the whole machine."""
+    with pytest.raises(RuntimeError, match="only the init"):
+        trees.signal_all(0)
 
 
 def test_a_tree_that_forks_while_it_is_killed(simulate: Callable[..., SimulatedProcesses]) -> None:
@@ -116,24 +134,7 @@ def test_a_tree_that_forks_while_it_is_killed(simulate: Callable[..., SimulatedP
     table = simulate({2: 1, 3: 2, 4: 3}, forks)
     trees.kill_below(2)
     assert set(table.parent_of) == {2}
-    assert set(table.killed) <= table.stopped
-
-
-def test_nothing_is_killed_before_all_is_stopped(
-    simulate: Callable[..., SimulatedProcesses], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A stopped process keeps its place in the process limit; a killed one would make room for its siblings' forks."""
-    order = []
-    table = simulate({2: 1, 3: 2, 4: 3, 5: 4})
-    kill = table.kill
-
-    def noting(pid: int, signum: int) -> None:
-        order.append(signum)
-        kill(pid, signum)
-
-    monkeypatch.setattr(os, "kill", noting)
-    trees.kill_below(2)
-    assert order.index(signal.SIGKILL) > max(index for index, signum in enumerate(order) if signum == signal.SIGSTOP)
+    assert left < 60  # it did fork
 
 
 def test_a_process_that_ends_by_itself(simulate: Callable[..., SimulatedProcesses]) -> None:

@@ -37,7 +37,7 @@ class FakeExec:
     def __init__(self, port: FakePort, request: ExecRequest) -> None:
         self.port = port
         self.request = request
-        self.stdout = OutputBuffer(request.output_bytes or 1 << 20)
+        self.stdout = OutputBuffer(1 << 20 if request.output_bytes is None else request.output_bytes)
         self.stderr = OutputBuffer(1 << 20)
         self.stdin: list[bytes] = [] if request.stdin is None else [request.stdin]
         self.stdin_closed = asyncio.Event()
@@ -292,6 +292,9 @@ class FakeNode:
             if name_or_id in (blueprint.id, blueprint.name):
                 return blueprint
         raise NotFoundError(f"no blueprint {name_or_id!r}")
+
+    async def delete_blueprint(self, name_or_id: str) -> None:
+        self.blueprints.remove(await self.get_blueprint(name_or_id))
 
     async def list_blueprints(self) -> list[Blueprint]:
         return list(self.blueprints)

@@ -21,7 +21,7 @@ def test_blueprints_are_made_found_and_listed(node: NodeControl) -> None:
         ("numpy",),
         {"/a": "ü".encode()},
         {"A": "1"},
-        ["numpy"],
+        ("numpy",),
     )
     assert blueprints.get("ml").id == blueprints.get("bp-ml").id == made.id
     assert blueprints.list() == [made]

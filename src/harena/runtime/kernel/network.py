@@ -12,6 +12,7 @@ from harena.runtime.kernel import namespaces
 SET_FLAGS = 0x8914  # SIOCSIFFLAGS
 LOOPBACK_UP = b"lo".ljust(16, b"\0") + (0x41).to_bytes(2, "little").ljust(24, b"\0")  # IFF_UP | IFF_RUNNING
 
+_COUNTERS = ("/proc/self/net/snmp", "/proc/self/net/netstat", "/proc/self/net/sockstat")
 _RTM_GETLINK, _NLM_F_REQUEST, _IFLA_STATS64 = 18, 1, 23
 _QUERY = struct.pack("<IHHII", 32, _RTM_GETLINK, _NLM_F_REQUEST, 1, 0) + struct.pack("<BBHiII", 0, 0, 0, 1, 0, 0)
 
@@ -21,7 +22,8 @@ class Recycled:
 
     Making and tearing down one is a fifth of a short life's cost. One is used again only for the same template's
     sandboxes, only when its last process has gone, and only if not one packet ever passed its loopback interface (so
-    that no connection of it can be remembered); its settings in /proc/sys are read-only to programs anyway.
+    that no connection of it can be remembered) and no counter that programs can read differs from a new one's; its
+    settings in /proc/sys are read-only to programs anyway.
     """
 
     LIMIT = 48  # descriptors are copied into every fork: more would cost more than they save
@@ -31,6 +33,7 @@ class Recycled:
         self._busy: dict[int, tuple[int, _socket.socket]] = {}  # pidfd of a sandbox: its namespace, a socket in it
         self._free: list[tuple[int, _socket.socket]] = []
         self._ended = select.poll()
+        self._pristine = _counters()
 
     def take(self) -> tuple[int, _socket.socket] | None:
         """A namespace that is as good as new, or None."""
@@ -39,7 +42,7 @@ class Recycled:
                 self._ended.unregister(pidfd)
                 os.close(pidfd)
                 namespace, probe = self._busy.pop(pidfd)
-                if _untouched(probe):
+                if _untouched(probe) and self._has_pristine_counters(namespace):
                     self._free.append((namespace, probe))
                 else:
                     os.close(namespace)
@@ -58,6 +61,13 @@ class Recycled:
         self._ended.register(pidfd, select.POLLIN)
         return True
 
+    def _has_pristine_counters(self, namespace: int) -> bool:
+        namespaces.enter(namespace, namespaces.NEWNET)
+        try:
+            return _counters() == self._pristine
+        finally:
+            namespaces.enter(self._own, namespaces.NEWNET)
+
     def _enter(self, pid: int) -> tuple[int, _socket.socket] | None:
         try:
             namespace = os.open("/proc/%d/ns/net" % pid, os.O_RDONLY | os.O_CLOEXEC)
@@ -69,6 +79,21 @@ class Recycled:
         finally:
             namespaces.enter(self._own, namespaces.NEWNET)
         return namespace, probe
+
+
+def _counters() -> list[bytes]:
+    """What programs can read of this process's network namespace."""
+    found = []
+    for path in _COUNTERS:
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            continue  # a kernel without it
+        try:
+            found.append(os.read(descriptor, 65536))
+        finally:
+            os.close(descriptor)
+    return found
 
 
 def _untouched(probe: _socket.socket) -> bool:

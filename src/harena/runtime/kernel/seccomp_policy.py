@@ -1,14 +1,18 @@
 """Seccomp: which system calls a sandbox may make, as a BPF program. Built once per node, outside every sandbox.
 
-An allow-list (syscall_table), searched by halves so that a call costs about eight comparisons. Six calls are looked
-at more closely:
+An allow-list (syscall_table), searched by halves so that a call costs about eight comparisons. Some are looked at
+more closely:
 
     clone        no new namespaces (the user namespace would hand out capabilities again)
     clone3       its flags lie in memory, which BPF cannot read: ENOSYS, and libc falls back to clone
-    socket       unix, inet, inet6 and routing netlink only (vsock, packet, alg ... are not contained by namespaces)
-    ioctl        not TIOCSTI and TIOCLINUX (typing into somebody else's terminal)
+    socket       unix, inet, inet6 (tcp, udp, icmp) and routing netlink only (vsock, packet, alg ... are not contained by
+                 namespaces)
+    ioctl        not TIOCSTI and TIOCLINUX (typing into somebody else's terminal), nor TIOCSETD (line disciplines)
     prctl        not PR_SET_MM, PR_SET_PTRACER (nobody may trace anyway)
     personality  only what changes nothing, and ADDR_NO_RANDOMIZE
+    prlimit64, sched_set*, setpriority, ioprio_set   not of pid 1, and of one process at a time
+    sync         does nothing: it would reach every disk of the host
+    io_setup ... refused: their number is limited for the whole host
 
 Other known calls give EPERM, numbers that the table's kernel did not know ENOSYS, other architectures' entry points
 (int 0x80, x32) ENOSYS.
@@ -64,16 +68,40 @@ def _none_of(argument: int, values: tuple[int, ...], otherwise: int) -> list[Ins
 
 def _socket() -> list[Instruction]:
     unix, inet, inet6, netlink, route = 1, 2, 10, 16, 0
+    icmp, tcp, udp, icmp6 = 1, 6, 17, 58  # others make the kernel load modules for them
+    allow, refuse = 13, 14
+    rows: list[tuple[int, int, int | None, int]] = [  # code, operand, where to if true, where to if false
+        (_LOAD, _low(0), None, 0),
+        (_EQUAL, unix, allow, 2),
+        (_EQUAL, inet, 5, 3),
+        (_EQUAL, inet6, 5, 4),
+        (_EQUAL, netlink, 11, refuse),
+        (_LOAD, _low(2), None, 0),
+        (_EQUAL, tcp, allow, 7),
+        (_EQUAL, udp, allow, 8),
+        (_EQUAL, icmp, allow, 9),
+        (_EQUAL, icmp6, allow, 10),
+        (_EQUAL, 0, allow, refuse),
+        (_LOAD, _low(2), None, 0),
+        (_EQUAL, route, allow, refuse),
+        (_RETURN, _ALLOW, None, 0),
+        (_RETURN, _ERRNO | _EAFNOSUPPORT, None, 0),
+    ]
+    return [
+        (code, 0, 0, operand) if then is None else (code, then - place - 1, otherwise - place - 1, operand)
+        for place, (code, operand, then, otherwise) in enumerate(rows)
+    ]
+
+
+def _of_one_process(kind: int) -> list[Instruction]:
+    """Allow (kind, pid) for a kind that means one process, and any pid but init's."""
     return [
         (_LOAD, 0, 0, _low(0)),
-        (_EQUAL, 5, 0, unix),
-        (_EQUAL, 4, 0, inet),
-        (_EQUAL, 3, 0, inet6),
-        (_EQUAL, 0, 3, netlink),
-        (_LOAD, 0, 0, _low(2)),
-        (_EQUAL, 0, 1, route),
+        (_EQUAL, 0, 3, kind),
+        (_LOAD, 0, 0, _low(1)),
+        (_EQUAL, 1, 0, _INIT),
         _return(_ALLOW),
-        _return(_ERRNO | _EAFNOSUPPORT),
+        _return(_ERRNO | _EPERM),
     ]
 
 
@@ -86,7 +114,8 @@ def _clone() -> list[Instruction]:
     ]
 
 
-_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_INIT = 1
+_TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
 _PR_SET_MM, _PR_SET_PTRACER = 35, 0x59616D61
 _SAME_PERSONALITIES = (0, 8, 0x20000, 0x20008, 0x40000, 0xFFFFFFFF)
 
@@ -96,17 +125,27 @@ def _special() -> dict[str, list[Instruction]]:
         "clone": _clone(),
         "clone3": [_return(_ERRNO | _ENOSYS)],
         "socket": _socket(),
-        "ioctl": _none_of(1, (_TIOCSTI, _TIOCLINUX), _EPERM),
+        "ioctl": _none_of(1, (_TIOCSTI, _TIOCLINUX, _TIOCSETD), _EPERM),
         "prctl": _none_of(0, (_PR_SET_MM, _PR_SET_PTRACER), _EPERM),
         "personality": _one_of(0, _SAME_PERSONALITIES, _EPERM),
+        **{name: _none_of(0, (_INIT,), _EPERM) for name in _TAKES_A_PROCESS},
+        "setpriority": _of_one_process(0),
+        "ioprio_set": _of_one_process(1),
+        "sync": [_return(_ERRNO | 0)],
     }
 
 
-def _segments(table: dict[str, int]) -> list[tuple[int, list[Instruction]]]:
+_TAKES_A_PROCESS = ("prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr", "sched_setaffinity")
+_HOST_WIDE = ("io_setup", "io_destroy", "io_submit", "io_cancel", "io_getevents", "io_pgetevents")
+UNACCOUNTED = frozenset({"memfd_create", "memfd_secret", "shmget", "shmat", "shmctl", "shmdt"})
+"""Calls that make memory which belongs to no process: refused where no cgroup counts it."""
+
+
+def _segments(table: dict[str, int], refused: frozenset[str]) -> list[tuple[int, list[Instruction]]]:
     """(first number, what to do) for consecutive ranges that cover every number from 0."""
     special = _special()
     actions: dict[int, list[Instruction]] = {
-        number: special.get(name, [_return(_ALLOW)]) for name, number in table.items()
+        number: special.get(name, [_return(_ALLOW)]) for name, number in table.items() if name not in refused
     }
     newest = max(table.values())
     segments: list[tuple[int, list[Instruction]]] = []
@@ -129,8 +168,9 @@ def _search(segments: list[tuple[int, list[Instruction]]]) -> list[Instruction]:
     return [(_GREATER_OR_EQUAL, 0, 1, segments[middle][0]), (0x05, 0, 0, len(left)), *left, *right]
 
 
-def build(machine: str | None = None) -> bytes:
-    """The filter for this (or the named) machine, as `struct sock_filter[]`. Raises KeyError for an unknown one."""
+def build(machine: str | None = None, *, refused: frozenset[str] = frozenset()) -> bytes:
+    """The filter for this (or the named) machine, as `struct sock_filter[]`; `refused` are more calls to be left out.
+    Raises KeyError for an unknown machine."""
     machine = machine or os.uname().machine
     if machine not in _ARCHITECTURES:
         raise KeyError(f"no system-call table for {machine}; harena runs on {', '.join(sorted(_ARCHITECTURES))}")
@@ -140,6 +180,8 @@ def build(machine: str | None = None) -> bytes:
         (_EQUAL, 1, 0, audit),
         _return(_ERRNO | _ENOSYS),
         (_LOAD, 0, 0, _NUMBER),
-        *_search(_segments(table)),  # x32 numbers have bit 30 set: past the newest, so ENOSYS
+        *_search(
+            _segments(table, refused.union(_HOST_WIDE))
+        ),  # x32 numbers have bit 30 set: past the newest, so ENOSYS
     ]
     return b"".join(struct.pack("<HBBI", *instruction) for instruction in program)
