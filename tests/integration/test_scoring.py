@@ -18,6 +18,8 @@ from harena.core.ports import RunningExec, Runtime, SandboxPort
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.runtime.linux import LinuxRuntime
 from harena.scoring import load_scenarios, score_scenario
+from harena.scoring.contracts import TestsContract
+from harena.scoring.values import Bag
 from harena.testing import FakeRuntime
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -277,6 +279,38 @@ async def test_setup_that_fails_is_the_contracts_fault(source: Source) -> None:
     assert (result.score, result.validity, result.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
 
 
+UNBUILDABLE = Bag("set", ([1],))
+"""a value that passes no check of a file; what if one gets past it?"""
+
+
+async def with_arguments(source: Source, candidate: str, value: Any) -> RunResult:
+    """The envelope of a candidate whose first check calls it with `value`."""
+    made = load_scenarios([{"id": "one", "candidate": candidate, "scoring": ADD}]).scenarios[0]
+    assert isinstance(made.scoring, TestsContract)
+    check = made.scoring.checks[0].model_copy(update={"args": (value, 2)})
+    scoring = made.scoring.model_copy(update={"checks": (check,)})
+    return await score_scenario(replace(made, scoring=scoring), sandboxes=source, base_spec=SPEC, timeout_seconds=20)
+
+
+async def test_arguments_that_cannot_be_built_are_the_contracts_fault(source: Source) -> None:
+    """No call was made, so there is no score."""
+    result = await with_arguments(source, RIGHT, UNBUILDABLE)
+    assert (result.score, result.validity, result.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
+    assert "arguments of checks[0] cannot be built: TypeError" in result.detail
+
+
+async def test_a_candidate_cannot_excuse_itself_by_refusing_arguments(source: Source) -> None:
+    """What breaks beside the candidate only is its own doing."""
+    breaking = (
+        "import sys\n"
+        "frame = sys._getframe()\n"
+        "while 'requests' not in frame.f_locals: frame = frame.f_back\n"
+        "frame.f_globals['decode'] = None\n" + RIGHT
+    )
+    result = await with_arguments(source, breaking, 1)
+    assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.EXITED_EARLY)
+
+
 async def test_a_candidate_cannot_excuse_itself_by_breaking_setup(source: Source) -> None:
     """Files that shadow what `setup` imports make the candidate fail, not the contract."""
     candidate = {"files": {"solution.py": RIGHT, "colorsys.py": "raise ImportError('mine')"}}
@@ -421,9 +455,9 @@ async def test_custom_code_scores_what_was_observed(
         "def score(run):\n    return 'much'\n",
         "def score(run):\n    return float('nan')\n",
         "def score(run):\n    return 1.5\n",
-        "def score(run:\n",
+        "def score(run):\n    return eval('(')\n",
         "import os\ndef score(run):\n    os._exit(0)\n",
-        "def judge(run):\n    return 1\n",
+        "if False:\n    def score(run): return 1\n",
     ],
 )
 async def test_a_scorer_that_breaks_gives_no_score(source: Source, code: str) -> None:
@@ -587,6 +621,17 @@ async def test_memory_is_limited_and_named(source: Source) -> None:
     for scoring in (ADD, DOUBLE, {"type": "numeric", "target": 1}):
         result = await scored(source, hungry, scoring, limits={"memory_mb": 64})
         assert (result.score, result.reason, result.validity) == (0.0, Reason.MEMORY_LIMIT, Validity.VALID)
+
+
+async def test_limits_in_which_no_interpreter_starts_are_the_contracts_fault(source: Source) -> None:
+    """Nothing has run, so there is no score. (A file with such a limit is refused; a job's own may be as low.)"""
+    if source.is_fake:
+        pytest.skip("the fake runtime does not limit memory")
+    tight = replace(SPEC, limits=replace(SPEC.limits, memory_bytes=2**20))
+    for scoring in (ADD, DOUBLE):
+        batch = load_scenarios([{"id": "one", "candidate": RIGHT, "scoring": scoring}])
+        result = await score_scenario(batch.scenarios[0], sandboxes=source, base_spec=tight, timeout_seconds=20)
+        assert (result.score, result.validity, result.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
 
 
 class WithoutPython(Source):

@@ -74,8 +74,9 @@ def summary_lines(results: Mapping[str, Any]) -> list[str]:
     """The job in a few sentences."""
     summary = results["summary"]
     rate, mean = summary["pass_rate"], summary["mean_score"]
+    ran = len(results["runs"]) - summary["cancelled"]
     lines = [
-        f"{results['name']} ({results['job_id']}): {results['state']}; {len(results['runs']) - summary['cancelled']} of {summary['total']} "
+        f"{results['name']} ({results['job_id']}): {results['state']}; {ran} of {summary['total']} "
         f"runs in {summary['duration_seconds']:.1f} s, {summary['runs_per_second']:.1f}/s",
         f"passed {summary['passed']} of {summary['scored']} scored"
         + (f" ({rate:.1%}), mean score {mean:.3f}" if rate is not None else "")

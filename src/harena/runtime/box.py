@@ -34,7 +34,7 @@ _MESSAGE_BYTES = 1 << 12
 _INLINE_BYTES = 30_000  # what init reads at once, less what marshal adds
 _KILL_PATIENCE_SECONDS = 10.0
 _OUTBOX_MESSAGES = 10_000
-_OPERATION_SECONDS = 30.0  # for one file operation that moves no content
+_OPERATION_SECONDS = 4.0  # for a file operation, or between two moves of one that moves content
 _WHOLE_FILE_BYTES = 1 << 30  # what is read into memory at once, unless the caller asks for more
 _DEATH_NEWS_SECONDS = 0.5  # how long the spawner's word of a death may come after the end of a pipe
 
@@ -82,7 +82,8 @@ class LinuxSandbox:
         self._check_running()
         _check(request)
         number = self._next_number()
-        running = LinuxExec(self, number, request, request.output_bytes or self.limits.output_bytes)
+        kept = self.limits.output_bytes if request.output_bytes is None else request.output_bytes
+        running = LinuxExec(self, number, request, kept)
         theirs = running.open_descriptors()
         wants_warm = self.warm if request.warm is None else request.warm and self.warm
         environment = {**self.environment, **request.env} if request.env else self.environment
@@ -209,13 +210,16 @@ class LinuxSandbox:
     async def extract_archive(self, path: str, source: AsyncIterable[bytes]) -> None:
         """See `SandboxPort`."""
         read_end, write_end = os.pipe2(os.O_CLOEXEC)
-        answer = asyncio.ensure_future(self._operate(path, "unpack", extra=read_end))
-        feeding = asyncio.ensure_future(box_files.feed_pipe(write_end, source))
+        number = self._next_number()
+        answer = asyncio.ensure_future(self._operate(path, "unpack", extra=read_end, number=number))
+        feeding = asyncio.ensure_future(box_files.feed_pipe(write_end, source, _OPERATION_SECONDS))
         try:
             await asyncio.wait([answer, feeding], return_when=asyncio.FIRST_COMPLETED)
             if not answer.done():
                 await feeding  # also where reading the source has failed
-            await answer
+            await asyncio.wait_for(answer, _OPERATION_SECONDS)
+        except TimeoutError:
+            raise self._overdue(number, "unpack", path) from None
         finally:
             feeding.cancel()
             await asyncio.gather(answer, feeding, return_exceptions=True)
@@ -223,10 +227,27 @@ class LinuxSandbox:
     async def create_archive(self, path: str) -> AsyncIterator[bytes]:
         """See `SandboxPort`."""
         read_end, write_end = os.pipe2(os.O_CLOEXEC)
-        answer = asyncio.ensure_future(self._operate(path, "pack", extra=write_end))
-        async for chunk in box_files.pipe_chunks(read_end):
-            yield chunk
-        await answer
+        number = self._next_number()
+        answer = asyncio.ensure_future(self._operate(path, "pack", extra=write_end, number=number))
+        try:
+            async for chunk in box_files.pipe_chunks(read_end, _OPERATION_SECONDS):
+                yield chunk
+            await asyncio.wait_for(answer, _OPERATION_SECONDS)
+        except TimeoutError:
+            raise self._overdue(number, "pack", path) from None
+        finally:
+            answer.cancel()
+            await asyncio.gather(answer, return_exceptions=True)
+
+    def _overdue(self, number: int, operation: str, path: str | None) -> SandboxFileError:
+        """End a file operation that takes too long."""
+        if not self._dead.done():
+            self._send(("k", number))
+        return SandboxFileError(
+            f"{operation} {path or ''}: nothing for {_OPERATION_SECONDS:.0f} s (did a program stop or lock it?)",
+            filepath=path,
+            reason="IO_FAILED",
+        )
 
     async def processes(self) -> list[ProcessInfo]:
         """See `SandboxPort`."""
@@ -241,10 +262,12 @@ class LinuxSandbox:
         except SandboxFileError as error:
             raise SandboxValidationError(f"cannot send signal {signum} to process {pid}: {error}") from None
 
-    async def _operate(self, path: str | None, operation: str, *arguments: object, extra: int = -1) -> list[str]:
+    async def _operate(
+        self, path: str | None, operation: str, *arguments: object, extra: int = -1, number: int = 0
+    ) -> list[str]:
         """Have a child of init do it; gives the fields of its answer. `extra` is closed in any case."""
         read_end, write_end = os.pipe2(os.O_CLOEXEC)
-        number = self._next_number()
+        number = number or self._next_number()
         try:
             self._check_running()
             first = () if path is None else (box_files.check_path(path, self.workdir),)
@@ -259,17 +282,12 @@ class LinuxSandbox:
             os.close(write_end)
             if extra >= 0:
                 os.close(extra)
-        limit = None if operation in ("pack", "unpack") else _OPERATION_SECONDS
         try:
-            async with asyncio.timeout(limit):
+            # the two that move content are watched by those who move it
+            async with asyncio.timeout(None if operation in ("pack", "unpack") else _OPERATION_SECONDS):
                 text = await box_files.read_answer(read_end)
         except TimeoutError:
-            self._send(("k", number))
-            raise SandboxFileError(
-                f"{operation} {path or ''}: no answer within {limit:.0f} s (has a program stopped or locked it?)",
-                filepath=path,
-                reason="IO_FAILED",
-            ) from None
+            raise self._overdue(number, operation, path) from None
         if not text:
             await asyncio.wait([asyncio.ensure_future(self.wait_dead())], timeout=_DEATH_NEWS_SECONDS)
             self._check_running()

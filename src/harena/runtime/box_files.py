@@ -88,8 +88,8 @@ def _read(descriptor: int, size: int) -> bytes:
     return b"".join(chunks)
 
 
-async def pipe_chunks(descriptor: int) -> AsyncIterator[bytes]:
-    """What comes through a pipe until its end; closes it."""
+async def pipe_chunks(descriptor: int, patience_seconds: float | None = None) -> AsyncIterator[bytes]:
+    """What comes through a pipe until its end; closes it. Raises TimeoutError if nothing comes for so long."""
     loop = asyncio.get_running_loop()
     os.set_blocking(descriptor, False)
     try:
@@ -100,7 +100,7 @@ async def pipe_chunks(descriptor: int) -> AsyncIterator[bytes]:
                 ready: asyncio.Future[None] = loop.create_future()
                 loop.add_reader(descriptor, finish, ready)
                 try:
-                    await ready
+                    await asyncio.wait_for(ready, patience_seconds)
                 finally:
                     loop.remove_reader(descriptor)
                 continue
@@ -128,8 +128,11 @@ def finish(ready: asyncio.Future[None]) -> None:
         ready.set_result(None)
 
 
-async def feed_pipe(descriptor: int, source: AsyncIterable[bytes]) -> None:
-    """Write everything from `source`; closes the pipe. Stops early, without an error, if nobody reads it."""
+async def feed_pipe(descriptor: int, source: AsyncIterable[bytes], patience_seconds: float | None = None) -> None:
+    """Write everything from `source`; closes the pipe. Stops early, without an error, if nobody reads it any more.
+
+    Raises TimeoutError if it stays full for so long.
+    """
     loop = asyncio.get_running_loop()
     os.set_blocking(descriptor, False)
     try:
@@ -142,7 +145,7 @@ async def feed_pipe(descriptor: int, source: AsyncIterable[bytes]) -> None:
                     ready: asyncio.Future[None] = loop.create_future()
                     loop.add_writer(descriptor, finish, ready)
                     try:
-                        await ready
+                        await asyncio.wait_for(ready, patience_seconds)
                     finally:
                         loop.remove_writer(descriptor)
                 except BrokenPipeError:

@@ -84,7 +84,7 @@ def _message(error: ErrorDetails, place: Place) -> str:
         return f"must be text (the program) or a mapping with `files`, not {given}"
     if kind in _BOUNDS:
         name, words = _BOUNDS[kind]
-        return f"{words} {context[name]:g}, not {given}{_NOTES.get(field, '')}"
+        return f"{words} {_number(context[name])}, not {given}{_NOTES.get(field, '')}"
     if kind == "string_too_long":
         return f"is longer than the {context['max_length']} characters allowed"
     if kind == "too_long":
@@ -93,6 +93,10 @@ def _message(error: ErrorDetails, place: Place) -> str:
         return f"{_PATTERNS.get(field, 'is not written right')}, not {given}"
     message = _MESSAGES.get(kind) or error["msg"].removeprefix("Value error, ")
     return f"{message}, not {given}" if kind.endswith("_type") or kind in _SHOWING else message
+
+
+def _number(bound: float) -> str:
+    return str(int(bound)) if bound == int(bound) else str(bound)
 
 
 def _place(location: tuple[str | int, ...], row: Any) -> tuple[Place, bool]:

@@ -14,6 +14,7 @@ from harena.scoring.verdict import Meter, Share
 
 WORKSPACE = "/workspace"
 MAX_OUTPUT_FILE_BYTES = 4 * 1024 * 1024
+_PAGE_BYTES = 4096
 
 
 class Deadline:
@@ -52,6 +53,12 @@ class Bench:
     def files(self) -> dict[str, str]:
         """The candidate's files and the problem's over them."""
         return {**self.scenario.candidate.files, **self.scenario.files}
+
+    @property
+    def candidate_fills_the_disk(self) -> bool:
+        """Its files alone, in whole pages, take at least nine tenths of what the sandbox may write."""
+        sizes = (len(text.encode("utf-8", "surrogatepass")) for text in self.scenario.candidate.files.values())
+        return sum(-(-size // _PAGE_BYTES) * _PAGE_BYTES for size in sizes) >= 0.9 * self.spec.limits.disk_bytes
 
     @property
     def seconds_left(self) -> float:

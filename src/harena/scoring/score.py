@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from harena.core.errors import HarenaError, ValidationError
+from harena.core.errors import HarenaError, SandboxFileError, ValidationError
 from harena.core.models import MIB, SandboxSpec
 from harena.core.ports import SandboxSource
 from harena.core.results import Reason, RunResult, Trust, Validity
@@ -67,7 +67,14 @@ async def score_scenario(
         detail = f"{path} cannot be written as UTF-8: there are lone surrogates in it"
         verdict = failed(Reason.SYNTAX_ERROR, one_line(detail), planned=_planned(scenario.scoring), run=0)
     else:
-        verdict = await _apply(scenario.scoring, bench)
+        try:
+            verdict = await _apply(scenario.scoring, bench)
+        except SandboxFileError as error:
+            if error.reason != "NO_SPACE" or not bench.candidate_fills_the_disk:
+                raise
+            detail = "the candidate's files are more than its disk limit allows"
+            verdict = failed(Reason.MEMORY_LIMIT, detail, planned=_planned(scenario.scoring), run=0)
+            return _envelope(scenario, attempt, verdict, bench.meter)
         if verdict.reason is Reason.MEMORY_LIMIT and bench.meter.cpu_seconds < _NOTHING_RAN_SECONDS:
             verdict = await _blamed_on_limits(bench) or verdict
     return _envelope(scenario, attempt, verdict, bench.meter)

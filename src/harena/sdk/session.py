@@ -128,7 +128,7 @@ class Session:
     def function(
         self, *, temp_dir: str | None = None, timeout_seconds: float | None = None, **options: Unpack[SandboxOptions]
     ) -> Callable[[Callable[P, R]], RemoteFunction[P, R]]: ...
-    def function(
+    def function(  # type: ignore[misc]  # mypy does not see that **options takes what Unpack names
         self,
         function: Callable[..., Any] | None = None,
         /,
@@ -147,7 +147,11 @@ class Session:
 
         def decorate(function: Callable[P, R]) -> RemoteFunction[P, R]:
             return RemoteFunction(
-                function, session=self, temp_dir=temp_dir, timeout_seconds=timeout_seconds, options=cast("SandboxOptions", options)
+                function,
+                session=self,
+                temp_dir=temp_dir,
+                timeout_seconds=timeout_seconds,
+                options=cast("SandboxOptions", options),
             )
 
         if function is None:

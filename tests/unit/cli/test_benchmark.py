@@ -131,4 +131,20 @@ def test_ls_get_cancel(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFix
     assert harena("benchmark", "get", "n") == 0
     assert json.loads(capsys.readouterr().out)["progress"]["passed"] == 1
     assert harena("benchmark", "cancel", "n") == 0
-    assert capsys.readouterr().out == "job_1 (n): cancelled\n"
+    assert capsys.readouterr().out == "job_1 (n): cancelled; 2 of 2 runs had ended\n"
+
+
+def test_ls_tells_a_broken_contract_from_a_failed_platform(
+    jobs: FakeJobs, harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both are without a score; they are counted apart."""
+    jobs.answer["summary"].update(infra=1, invalid=2, cancelled=1)
+    job = jobs.job().to_dict()
+    job["progress"]["infra"] = 3
+    monkeypatch.setattr(jobs, "list", lambda: [type(jobs.job())(job)])
+    assert harena("benchmark", "ls") == 0
+    shown = capsys.readouterr().out
+    assert "infra ┃ invalid" in shown
+    assert [cell.strip() for cell in shown.splitlines()[-2].split("│")][-3:-1] == ["1", "2"]
+    assert harena("benchmark", "results", "--job", "n") == 0
+    assert "1 of 2 runs in" in capsys.readouterr().out  # one of the two was cancelled

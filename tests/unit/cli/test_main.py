@@ -45,7 +45,8 @@ def test_bad_words(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture
 def test_version(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
     """The package's version."""
     assert harena("version") == 0
-    assert capsys.readouterr().out == "harena 0.1.0\n"
+    assert harena("--version") == 0
+    assert capsys.readouterr().out == "harena 0.1.0\nharena 0.1.0\n"
 
 
 def test_doctor(harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -204,3 +205,62 @@ def test_broken_pipe_is_quiet(jobs: FakeJobs, harena: Harena, monkeypatch: pytes
 
     monkeypatch.setattr(sys, "stdout", Gone())
     assert harena("version") == 1
+
+
+def test_exec_passes_bytes(harena: Harena, monkeypatch: pytest.MonkeyPatch, capfdbinary: Any) -> None:
+    """What is not UTF-8 comes out as it went in."""
+    sandbox = FakeSandbox(0)
+    sandbox.output = b"\xff\x00\r\n"
+    faced(monkeypatch, Sandbox=sandbox, SandboxCommandTimeoutError=TimedOutError)
+    assert harena("exec", "--", "x") == 0
+    assert capfdbinary.readouterr().out == b"out \xff\x00\r\n"
+
+
+@pytest.mark.parametrize("words", [("exec", "--", "yes"), ("version",), ("benchmark", "results", "--job", "n")])
+def test_a_full_disk_is_one_message(
+    words: tuple[str, ...], jobs: FakeJobs, harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """`harena ... > /dev/full`: not a traceback, and not exit code 0."""
+    names = vars(face.load())
+    faced(monkeypatch, **names, Sandbox=FakeSandbox(0), SandboxCommandTimeoutError=TimedOutError)
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert harena(*words) == 2
+    said = capsys.readouterr().err.removeprefix("wrong")
+    assert said.count("\n") == 1
+    assert "No space left on device" in said
+
+
+def test_a_closed_output_is_one_message() -> None:
+    """`harena version >&-`: said before anything is opened in its place."""
+    command = (
+        f"exec {sys.executable} -c \"import sys; from harena.cli.main import main; sys.exit(main(['version']))\" >&-"
+    )
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "standard output is closed" in done.stderr
+
+
+def test_exec_speaks_of_its_own_option(
+    harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--timeout, and not the name that it has in Python."""
+    faced(monkeypatch, Sandbox=FakeSandbox(TimedOutError("x")), SandboxCommandTimeoutError=TimedOutError)
+    assert harena("exec", "--timeout", "5", "--", "x") == 124
+    assert "passed --timeout 5 and" in capsys.readouterr().err
+    assert harena("exec", "--timeout", "-1", "--", "x") == 2
+    assert "--timeout must be a positive number" in capsys.readouterr().err
+
+
+def test_a_blueprint_without_a_name(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--packages numpy NAME` takes NAME for a package: the message says where the name belongs."""
+    assert harena("blueprint", "create", "--packages", "numpy", "mine") == 2
+    assert "harena blueprint create NAME --packages" in capsys.readouterr().err
+
+
+def test_blueprint_rm(harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The name goes to the sdk."""
+    removed: list[str] = []
+    faced(monkeypatch, blueprints=SimpleNamespace(delete=removed.append))
+    assert harena("blueprint", "rm", "mine") == 0
+    assert (removed, capsys.readouterr().out) == (["mine"], "mine: removed\n")

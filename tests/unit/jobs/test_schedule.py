@@ -138,7 +138,7 @@ def test_a_starved_run_runs_alone_when_all_others_have_ended() -> None:
     schedule.finish(again)
     alone = schedule.take(5.0)
     assert alone is not None
-    assert (alone.scenario_index, alone.failures) == (0, 1)
+    assert (alone.scenario_index, alone.failures, alone.alone, delayed.alone) == (0, 1, True, False)
     schedule.finish(alone)
     assert schedule.exhausted
 

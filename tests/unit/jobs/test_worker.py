@@ -182,6 +182,21 @@ async def test_a_starved_run_says_so() -> None:
     assert notebook.results[0].reason is Reason.STARVED
 
 
+async def test_a_starved_run_is_told_that_it_is_alone() -> None:
+    """Its second try has no neighbours to blame, and whoever scores it must know."""
+    seen: list[tuple[int, bool]] = []
+
+    async def score(ticket: Ticket) -> RunResult:
+        seen.append((ticket.number, ticket.alone))
+        if ticket.failures == 0:
+            raise PlatformError("no processor", reason="starved" if ticket.number == 0 else None)
+        return scored(ticket)
+
+    job, _ = execution(score, runs=2, retry_attempts=1)
+    await job.run()
+    assert seen == [(0, False), (1, False), (1, False), (0, True)]
+
+
 async def test_retries_wait_while_others_run() -> None:
     """The delay before a retry is waited for on the clock, and does not hold up fresh runs."""
     clock = FakeClock()

@@ -146,6 +146,12 @@ async def test_unknown(blueprints: Blueprints, wanted: str) -> None:
         ({"files": {"/x": "text"}}, "bytes"),
         ({"env": {"A=B": "x"}}, "environment"),
         ({"env": {"A": 1}}, "environment"),
+        ({"env": {"A": "\ud800"}}, "UTF-8"),
+        ({"files": {"/etc/passwd": b""}}, "/workspace"),
+        ({"files": {"/tmp/../etc/x": b""}}, "/workspace"),
+        ({"files": {"/datax": b""}}, "/workspace"),
+        ({"files": {"/tmp/\ud800": b""}}, "UTF-8"),
+        ({"image": 5}, "image"),
     ],
 )
 async def test_bad_input(blueprints: Blueprints, layers: FakeLayers, change: Mapping[str, Any], said: str) -> None:
@@ -182,3 +188,30 @@ async def test_read_once(blueprints: Blueprints, tmp_path: Path, layers: FakeLay
     other = reopened(blueprints, tmp_path, layers)
     assert other.find("env") is other.find("env")
     assert other.find("env") == replace(made)
+
+
+async def test_unknown_image(blueprints: Blueprints) -> None:
+    """An image that is not here is refused when the blueprint is made, not when it is used."""
+    with pytest.raises(NotFoundError, match="no image 'nowhere'"):
+        await blueprints.create("env", image="nowhere")
+    for place in ("/tmp", "/workspace", "/data", "/root", "/var/tmp", "/dev/shm"):
+        await blueprints.create("env", files={f"{place}/x": b""})
+
+
+async def test_delete(blueprints: Blueprints, tmp_path: Path, layers: FakeLayers) -> None:
+    """By id one version, by name all; another process sees the next one of that name and not what it had read."""
+    await blueprints.create("env", env={"V": "1"})
+    second = await blueprints.create("env", env={"V": "2"})
+    other = reopened(blueprints, tmp_path, layers)
+    assert other.find("env").env == {"V": "2"}
+    blueprints.delete(second.id)
+    assert other.find("env").env == {"V": "1"}
+    blueprints.delete("env")
+    with pytest.raises(NotFoundError):
+        other.find("env")
+    await blueprints.create("env", env={"V": "3"})
+    assert other.find("env").env == {"V": "3"}
+    with pytest.raises(ValidationError, match="built in"):
+        blueprints.delete("default")
+    with pytest.raises(NotFoundError):
+        blueprints.delete("absent")

@@ -353,3 +353,15 @@ async def test_info_is_a_value() -> None:
     copy = replace(before)
     await record.stop()
     assert before == copy
+
+
+async def test_limits_are_checked_before_any_work() -> None:
+    """Whoever asks: a limit that no sandbox can have is refused, and the runtime is never asked."""
+    home = Home()
+    for limits in (Limits(memory_bytes=1), Limits(pids=True), Limits(lifetime_seconds=1e300), Limits(open_files=1)):
+        with pytest.raises(SandboxValidationError, match="limits: "):
+            await home.sandboxes.create(SandboxSpec(limits=limits))
+    assert home.runtime.created == []
+    record = await home.sandboxes.create(SPEC)
+    with pytest.raises(SandboxValidationError, match="extended"):
+        await record.extend_lifetime(1e300)

@@ -12,7 +12,7 @@ from harena.core.output import OutputBuffer
 from harena.core.results import Reason
 from harena.scoring import codec, contracts
 from harena.scoring.codec import MalformedError
-from harena.scoring.drive import FrameReader, judge
+from harena.scoring.drive import ArgumentsFailedError, Conversation, FrameReader, judge
 from harena.scoring.values import from_python
 
 CONTRACT = contracts.TestsContract.model_validate(
@@ -111,6 +111,24 @@ def test_what_an_answer_is_worth(
     outcome = judge(check, CONTRACT, kind, rest)
     assert (outcome.passed, outcome.reason) == (passed, reason)
     assert "secret" not in outcome.detail
+
+
+class Answered:
+    """A process that has said its last word."""
+
+    def __init__(self, said: bytes) -> None:
+        self.stdout = filled(said)
+
+
+async def test_a_call_that_was_not_made_is_no_answer() -> None:
+    """That arguments could not be built is raised, with the check: it is never a score by itself."""
+    said = frame(b"0" * 16 + b"q" + value((("TypeError",), "unhashable type: 'list'")))
+    conversation = Conversation(None, None, Answered(said), CONTRACT)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentsFailedError, match="TypeError: unhashable") as failure:
+        await conversation.ask(RAISING, b"0" * 16, 1.0)
+    assert failure.value.check is RAISING
+    with pytest.raises(MalformedError):
+        judge(PLAIN, CONTRACT, b"q", value("x"))
 
 
 @pytest.mark.parametrize(

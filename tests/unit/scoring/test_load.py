@@ -179,10 +179,10 @@ def test_every_mistake_is_told_at_once_with_its_line(tmp_path: Path) -> None:
     [
         (changed(id=""), "[0].id", "must not be empty"),
         (changed(id=3), "[0].id", "must be text"),
-        (changed(candidate=3), "[0].candidate", "must be a mapping"),
+        (changed(candidate=3), "[0].candidate", "must be text (the program) or a mapping with `files`, not 3"),
         (changed(candidate={"files": {}}), "[0].candidate.files", "must not be empty"),
-        (changed(candidate={"files": {"../x": ""}}), "[0].candidate.files.../x", "relative path"),
-        (changed(candidate={"files": {"/x": ""}}), "[0].candidate.files./x", "relative path"),
+        (changed(candidate={"files": {"../x": ""}}), '[0].candidate.files["../x"]', "relative path"),
+        (changed(candidate={"files": {"/x": ""}}), '[0].candidate.files["/x"]', "relative path"),
         (changed(candidate={"files": {"a.py": ""}}), "[0].candidate", "entry"),
         (
             changed(candidate={"files": {"solution.py": "", "solution.py/b": ""}}),
@@ -200,7 +200,11 @@ def test_every_mistake_is_told_at_once_with_its_line(tmp_path: Path) -> None:
             "list of",
         ),
         (changed(scoring={**TESTS, "checks": [{"expected": 1, "weight": 0}]}), "[0].scoring", "at least one weight"),
-        (changed(scoring={**TESTS, "entry_point": "f()"}), "[0].scoring.entry_point", "pattern"),
+        (
+            changed(scoring={**TESTS, "entry_point": "f()"}),
+            "[0].scoring.entry_point",
+            "as `function` or `Class.method`, not 'f()'",
+        ),
         (changed(scoring={**TESTS, "comparison": "close"}), "[0].scoring.comparison", "must be one of"),
         (changed(scoring={**TESTS, "timeout_seconds": 0}), "[0].scoring.timeout_seconds", "more than 0"),
         (changed(scoring={**TESTS, "timeout_seconds": float("inf")}), "[0].scoring.timeout_seconds", "finite"),
@@ -219,7 +223,47 @@ def test_every_mistake_is_told_at_once_with_its_line(tmp_path: Path) -> None:
             "[0].scoring.source",
             "regular expression",
         ),
-        (changed(limits={"pids": 0}), "[0].limits.pids", "greater than 0"),
+        (changed(limits={"pids": 0}), "[0].limits.pids", "at least 4, not 0"),
+        (changed(limits={"pids": 5_000_000}), "[0].limits.pids", "at most 4194304, not 5000000"),
+        (changed(limits={"memory_mb": 15}), "[0].limits.memory_mb", "at least 16, not 15 (in less, an interpreter"),
+        (changed(limits={"cpu": -1}), "[0].limits.cpu", "more than 0, not -1"),
+        (changed(limits={"timeout_seconds": 86_401}), "[0].limits.timeout_seconds", "at most 86400"),
+        (changed(scoring={**TESTS, "check_timeout_seconds": -1}), "[0].scoring.check_timeout_seconds", "more than 0"),
+        ({key: ROW[key] for key in ("candidate", "scoring")}, "[0].id", "is required"),
+        (changed(id="\ud800"), "[0].id", "lone surrogate"),
+        (changed(metadata={"a": ["\ud800"]}), "[0].metadata", "lone surrogate"),
+        (changed(scoring={"type": "command", "command": "x", "env": {"A": 1}}), "[0].scoring.env.A", "must be text"),
+        (
+            changed(scoring={"type": "command", "command": "x", "files": {"command": 1}}),
+            "[0].scoring.files.command",
+            "must be text",
+        ),
+        (changed(problem={"scoring": {"type": "tests"}}), "[0].problem.scoring.checks", "is required"),
+        (changed(scoring={"type": "numeric", "range": [1]}), "[0].scoring.range[1]", "is required"),
+        (changed(scoring={"type": "numeric", "range": [1, 2, 3]}), "[0].scoring.range", "more than the 2 allowed"),
+        (changed(scoring={**TESTS, "setup": "def"}), "[0].scoring.setup", "is not Python 3"),
+        (changed(scoring={**TESTS, "setup": "a\n\0"}), "[0].scoring.setup", "is not Python 3"),
+        (changed(scoring={**TESTS, "setup": "(" * 10_000}), "[0].scoring.setup", "is not Python 3"),
+        (
+            changed(scoring={**TESTS, "checks": [{"raises": "a b"}]}),
+            "[0].scoring.checks[0].raises",
+            "name of an exception class alone",
+        ),
+        (changed(scoring={"type": "python", "source": "def score("}), "[0].scoring.source", "line 1 of it"),
+        (changed(scoring={"type": "python", "source": "def scor(run): pass"}), "[0].scoring.source", "no function"),
+        (
+            changed(scoring={"type": "command", "command": "x", "files": {"t.py": "1 +"}}),
+            "[0].scoring.files",
+            "'t.py' is not Python 3",
+        ),
+        (
+            changed(scoring={"type": "command", "pytest": ["../t.py::test"], "files": {"t.py": ""}}),
+            "[0].scoring.pytest[0]",
+            "'../t.py' is not among the trusted `files`: t.py",
+        ),
+        (changed(expected={"passed": True, "reason": "wrong_answer"}), "[0].expected", "'wrong_answer'"),
+        (changed(expected={"passed": False, "reason": "passed"}), "[0].expected", "does not pass"),
+        (changed(expected={"passed": False, "score": 2.0}), "[0].expected.score", "at most 1, not 2.0"),
         (changed(limits={"memory": 5}), "[0].limits.memory", "`memory_mb`"),
         (changed(problem="p"), "[0].problem", "no problem has the id 'p'"),
         (changed(problem={"language": "perl"}), "[0].problem.language", "'python'"),
@@ -247,6 +291,10 @@ def test_each_mistake_in_a_row(row: Any, field: str, message: str) -> None:
         ("a.txt", "[]", None, "ends in"),
         ("a.yaml", "a: !!python/object:os.system x", 1, "not YAML"),
         ("a.json", "[" * 100_000, None, "too deeply"),
+        ("a.json", '["NaN",\n NaN]', 2, 'NaN (column 2) is no number of JSON; a value of a check is written {"$float"'),
+        ("a.jsonl", '\n{"a": -Infinity}', 2, '{"$float": "-inf"}'),
+        ("a.json", "[" + "9" * 5000 + "]", None, "$int"),
+        ("a.jsonl", "\n" + "9" * 5000, 2, "$int"),
     ],
 )
 def test_each_mistake_of_a_whole_file(tmp_path: Path, name: str, text: str, line: int | None, message: str) -> None:
@@ -273,6 +321,39 @@ def test_a_key_written_twice_is_a_mistake(tmp_path: Path, name: str, text: str, 
     assert mistakes_of(written(tmp_path, name, text)) == [
         (line, "id", "written twice in one mapping; keep one of them")
     ]
+
+
+def test_a_candidates_text_is_data(tmp_path: Path) -> None:
+    """A lone surrogate refuses nobody's batch, and costs nobody the lines of the file."""
+    row = json.dumps({**ROW, "candidate": "\ud800"})
+    assert only(written(tmp_path, "a.json", f"[{row}]")).candidate.unencodable == "solution.py"
+    found = mistakes_of(written(tmp_path, "b.json", f'[{row},\n {{"id": "b"}}]'))
+    assert {line for line, _, _ in found} == {2}
+
+
+def test_rows_of_jsonl_are_named_by_their_line(tmp_path: Path) -> None:
+    """An index among the rows would not be the number of anything that an editor shows."""
+    header = json.dumps({"problems": [{"id": "p", "scoring": TESTS}]})
+    text = f'{header}\n\nno\n{{"candidate": "x", "problem": "p"}}'
+    assert [(line, field) for line, field, _ in mistakes_of(written(tmp_path, "a.jsonl", text))] == [
+        (3, ""),
+        (4, "id"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["score = len", "from judge import score", "from judge import *", "if 1:\n    def score(run): return 1"],
+)
+def test_a_scorer_may_be_bound_in_any_way(source: str) -> None:
+    """What could define `score` is not refused, and nothing is executed to find out."""
+    assert only([changed(scoring={"type": "python", "source": f"{source}\nraise SystemExit"})]).id == "a"
+
+
+def test_test_files_may_be_the_problems_and_options_are_no_files() -> None:
+    """Only what names a file is looked for."""
+    scoring = {"type": "command", "pytest": ["./tests/t.py::test", "-k", "a/b"]}
+    assert only([{"id": "a", "candidate": "x", "problem": {"scoring": scoring, "files": {"tests/t.py": ""}}}])
 
 
 def test_aliases_cannot_blow_up(tmp_path: Path) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from harena.core.errors import PlatformError, SandboxUnavailableError, ValidationError
+from harena.core.errors import PlatformError, SandboxFileError, SandboxUnavailableError, ValidationError
 from harena.core.models import MIB, ExecOutcome, ExecRequest, ExecResult, Limits, ResourceUsage, SandboxSpec
 from harena.core.output import OutputBuffer
 from harena.core.ports import Death, SandboxPort
@@ -49,15 +50,17 @@ class ScriptedSandbox:
 
     id = "sb_scripted"
 
-    def __init__(self, result: ExecResult | Exception, death: Death | None = None) -> None:
+    def __init__(self, result: ExecResult | Exception, death: Death | None = None, *, starts: bool = True) -> None:
         self.result = result
+        self.starts = starts
         self.death = death
         self.requests: list[ExecRequest] = []
         self.written: dict[str, bytes] = {}
 
     async def exec(self, request: ExecRequest) -> ScriptedExec:
         self.requests.append(request)
-        return ScriptedExec(self.result)
+        is_empty_program = request.argv[-2:] == ("-c", "")
+        return ScriptedExec(exited(0) if is_empty_program and self.starts else self.result)
 
     async def write_file(self, path: str, source: bytes) -> None:
         self.written[path] = source
@@ -80,13 +83,16 @@ class Scripted:
         yield self.made  # type: ignore[misc]
 
 
-def scenario(candidate: str = "def f(): return 1", scoring: Any = TESTS, **fields: Any) -> Scenario:
+def scenario(candidate: Any = "def f(): return 1", scoring: Any = TESTS, **fields: Any) -> Scenario:
     return load_scenarios([{"id": "s", "candidate": candidate, "scoring": scoring, **fields}]).scenarios[0]
 
 
 def exited(code: int, **fields: Any) -> ExecResult:
     given: dict[str, Any] = {"outcome": ExecOutcome.EXITED, "stdout": b"", "stderr": b""}
     return ExecResult(returncode=code, **{**given, **fields})
+
+
+MEMORY = exited(-9, outcome=ExecOutcome.MEMORY)
 
 
 async def scored(source: Scripted, what: Scenario, **fields: Any) -> RunResult:
@@ -148,6 +154,52 @@ async def test_a_sandbox_that_died_of_memory_is_the_programs_doing() -> None:
         assert (result.score, result.reason, result.validity) == (0.0, Reason.MEMORY_LIMIT, Validity.VALID)
 
 
+async def test_limits_in_which_no_interpreter_starts_are_the_contracts_fault() -> None:
+    """An empty program dies of them, too: no verdict on the candidate."""
+    lost, death = SandboxUnavailableError("lost"), Death(by_request=False, memory=True)
+    for killed in (ScriptedSandbox(lost, death, starts=False), ScriptedSandbox(MEMORY, starts=False)):
+        for scoring in (TESTS, STDIO):
+            result = await scored(Scripted(killed), scenario(scoring=scoring))
+            assert (result.score, result.reason, result.validity) == (None, Reason.SCORER_ERROR, Validity.INVALID)
+            assert "raise `memory_mb`" in result.detail
+
+
+async def test_a_program_that_used_memory_and_time_is_not_asked_about() -> None:
+    """It has run: the limit is its own doing, and no further sandbox is made."""
+    used = replace(MEMORY, usage=ResourceUsage(user_seconds=0.1))
+    source = Scripted(ScriptedSandbox(used, starts=False))
+    result = await scored(source, scenario(scoring=STDIO))
+    assert (result.score, result.reason, len(source.specs)) == (0.0, Reason.MEMORY_LIMIT, 1)
+
+
+@pytest.mark.parametrize("scoring", [TESTS, STDIO])
+async def test_a_candidate_too_big_for_its_disk_is_no_platform_error(scoring: Any) -> None:
+    """The same refusal for a small candidate is the host's disk."""
+    full = Scripted(ScriptedSandbox(exited(0)))
+
+    async def refuse(path: str, source: bytes) -> None:
+        raise SandboxFileError("full", filepath=path, reason="NO_SPACE")
+
+    full.made.write_file = refuse  # type: ignore[method-assign]
+    limits = {"disk_mb": 1}
+    beside = {"solution.py": "print(1)", "more.txt": "x" * 1_000_000}
+    result = await scored(full, scenario({"files": beside}, scoring=scoring, limits=limits))
+    assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.MEMORY_LIMIT)
+    with pytest.raises(SandboxFileError):
+        await scored(full, scenario({"files": {**beside, "more.txt": "x"}}, scoring=scoring, limits=limits))
+
+
+@pytest.mark.parametrize("scoring", [TESTS, STDIO, {"type": "numeric", "target": 1}])
+async def test_text_that_is_no_unicode_is_a_syntax_error(scoring: Any) -> None:
+    """It cannot be a program: scored, in its place, and no sandbox is made."""
+    source = Scripted(ScriptedSandbox(exited(0)))
+    result = await scored(source, scenario("x = '\ud800'", scoring=scoring))
+    assert (result.score, result.reason, result.validity) == (0.0, Reason.SYNTAX_ERROR, Validity.VALID)
+    assert result.detail == "solution.py cannot be written as UTF-8: there are lone surrogates in it"
+    assert len(result.evidence) == 64
+    assert not source.specs
+
+
 async def test_an_interpreter_that_does_not_start_is_raised() -> None:
     """Before the candidate's first line nothing can be its fault."""
     with pytest.raises(PlatformError, match="cannot run `python`"):
@@ -162,6 +214,12 @@ async def test_starvation_is_raised_and_slowness_is_not() -> None:
     late: dict[str, Any] = {"outcome": ExecOutcome.TIMEOUT, "duration_seconds": 9.0}
     with pytest.raises(StarvedError):
         await scored(Scripted(ScriptedSandbox(exited(-9, run_delay_seconds=8.0, **late))), scenario(scoring=STDIO))
+    fed = exited(-9, run_delay_seconds=8.0, usage=ResourceUsage(user_seconds=2.0), **late)
+    with pytest.raises(StarvedError):
+        await scored(Scripted(ScriptedSandbox(fed)), scenario(scoring=STDIO))
+    alone = await scored(Scripted(ScriptedSandbox(fed)), scenario(scoring=STDIO), alone=True)
+    limited = await scored(Scripted(ScriptedSandbox(fed)), scenario(scoring=STDIO, limits={"cpu": 0.25}))
+    assert (alone.reason, limited.reason) == (Reason.TIMEOUT, Reason.TIMEOUT)
     slow = await scored(Scripted(ScriptedSandbox(exited(-9, **late))), scenario(scoring=STDIO))
     assert (slow.score, slow.reason) == (0.0, Reason.TIMEOUT)
 

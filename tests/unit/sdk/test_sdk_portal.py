@@ -282,3 +282,26 @@ async def test_a_loop_of_the_callers_is_not_blocked(node: NodeControl) -> None:
 def test_the_test_itself_leaves_signals_alone() -> None:
     """A guard for the guards above."""
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_work_that_the_end_breaks_is_not_reported(tmp_path: Path) -> None:
+    """A node's own task that fails because the node is closed, and that nobody waits for, prints nothing."""
+    ended = _run("""
+    import asyncio
+    async def fail(gate):
+        await gate.wait()
+        raise RuntimeError("closed under it")
+    class Broken(FakeNode):
+        async def close(self):
+            self.gate.set()
+            await super().close()
+    async def open_broken():
+        node = Broken()
+        node.gate = asyncio.Event()
+        node.task = asyncio.get_running_loop().create_task(fail(node.gate))
+        return node
+    transport.set_factory(open_broken)
+    Sandbox.run()
+    Sandbox.run().wait()
+    """)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")

@@ -62,6 +62,8 @@ class V1Group(Group):
             names.append("memory.memsw.limit_in_bytes")  # memory and swap together: no way around the limit by swapping
         if new is None or (old is not None and new > old):
             names.reverse()  # the kernel keeps memory <= memory + swap at every moment
+        if self._files.exists(directory + "/memory.kmem.tcp.limit_in_bytes"):
+            names.append("memory.kmem.tcp.limit_in_bytes")  # v1 counts what sockets hold apart
         for name in names:
             self._files.write(f"{directory}/{name}", _NO_MEMORY_LIMIT if new is None else str(new))
 

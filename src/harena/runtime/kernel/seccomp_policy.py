@@ -5,8 +5,8 @@ more closely:
 
     clone        no new namespaces (the user namespace would hand out capabilities again)
     clone3       its flags lie in memory, which BPF cannot read: ENOSYS, and libc falls back to clone
-    socket       unix, inet, inet6 (tcp, udp, icmp) and routing netlink only (vsock, packet, alg ... are not contained by
-                 namespaces)
+    socket       unix, inet, inet6 (tcp, udp, icmp) and routing netlink only (vsock, packet, alg ... are not contained
+                 by namespaces)
     ioctl        not TIOCSTI and TIOCLINUX (typing into somebody else's terminal), nor TIOCSETD (line disciplines)
     prctl        not PR_SET_MM, PR_SET_PTRACER (nobody may trace anyway)
     personality  only what changes nothing, and ADDR_NO_RANDOMIZE
