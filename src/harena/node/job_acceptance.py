@@ -45,6 +45,7 @@ class ScoreScenario(Protocol):
         timeout_seconds: float,
         attempt: int = 1,
         require_trust: Trust | None = None,
+        alone: bool = False,
     ) -> Awaitable[RunResult]:
         """One attempt, scored. Raises PlatformError."""
 
@@ -142,6 +143,7 @@ class Acceptance:
                 timeout_seconds=config.timeout_seconds,
                 attempt=ticket.attempt,
                 require_trust=require_trust,
+                alone=ticket.alone,
             )
 
         return score

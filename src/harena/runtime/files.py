@@ -124,7 +124,7 @@ def _remove(_: int, path: str, recursive: bool) -> list[str]:
 def _pack(extra: int, path: str) -> list[str]:
     import tarfile
 
-    os.stat(path)
+    os.close(_openat2(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, 0))  # no magic link, such as /proc/self/root
     with os.fdopen(extra, "wb") as stream, tarfile.open(fileobj=stream, mode="w|") as archive:
         for directory, _directories, names in os.walk(path):
             within = os.path.relpath(directory, path)

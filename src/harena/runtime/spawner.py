@@ -45,6 +45,7 @@ _FIRST_UID = 1_900_000_000  # above every range that distributions, systemd and 
 _UIDS_PER_SPAWNER = 50  # process numbers stay below 2**22, so users below 2**31
 _CAP_SETUID, _CAP_SYS_ADMIN = 7, 21
 _WATCH_SECONDS = 0.1
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass
@@ -375,9 +376,10 @@ def _resident_bytes(pid: int) -> int:
 
 def _processor_time(pid: int) -> tuple[float, float]:
     """(the longest time that one thread below `pid` was runnable and got no processor, the processor time of all of
-    them together), in seconds."""
-    longest, used = 0.0, 0.0
+    them together, with that of children that have ended), in seconds."""
+    longest, used = 0.0, _children_seconds(pid)
     for below in _below(pid)[1:]:
+        used += _children_seconds(below)
         try:
             for task in os.listdir(f"/proc/{below}/task"):
                 with open(f"/proc/{below}/task/{task}/schedstat", encoding="ascii") as file:
@@ -387,6 +389,16 @@ def _processor_time(pid: int) -> tuple[float, float]:
         except OSError:
             continue  # ended meanwhile
     return longest, used
+
+
+def _children_seconds(pid: int) -> float:
+    """Processor time of the children that this process has waited for, and of theirs."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:
+        return 0.0  # ended meanwhile
+    return (int(fields[13]) + int(fields[14])) / _TICKS_PER_SECOND
 
 
 def main() -> None:
