@@ -126,8 +126,14 @@ time.sleep(100000)
 # Processes that live for some microseconds each: a look at the list of processes never finds one.
 COMETS = """
 code = machine_code("b838000000 bf11010000 31f6 31d2 4d31d2 4d31c0 0f05 85c0 74e6 31ff b83c000000 0f05")
+def fork():
+    while True:
+        try:
+            return os.fork()
+        except BlockingIOError:  # the places of processes killed just now are given back a moment later
+            time.sleep(0.01)
 for _ in range(8):
-    if os.fork() == 0:
+    if fork() == 0:
         os.setsid()
         code()
 """
