@@ -125,6 +125,7 @@ time.sleep(100000)
 
 # Processes that live for some microseconds each: a look at the list of processes never finds one.
 COMETS = """
+import time
 code = machine_code("b838000000 bf11010000 31f6 31d2 4d31d2 4d31c0 0f05 85c0 74e6 31ff b83c000000 0f05")
 def fork():
     while True:

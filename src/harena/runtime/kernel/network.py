@@ -12,7 +12,7 @@ from harena.runtime.kernel import namespaces
 SET_FLAGS = 0x8914  # SIOCSIFFLAGS
 LOOPBACK_UP = b"lo".ljust(16, b"\0") + (0x41).to_bytes(2, "little").ljust(24, b"\0")  # IFF_UP | IFF_RUNNING
 
-_COUNTERS = ("/proc/self/net/snmp", "/proc/self/net/netstat", "/proc/self/net/sockstat")
+_COUNTERS = ("/proc/self/net/snmp", "/proc/self/net/netstat", "/proc/self/net/snmp6")
 _RTM_GETLINK, _NLM_F_REQUEST, _IFLA_STATS64 = 18, 1, 23
 _QUERY = struct.pack("<IHHII", 32, _RTM_GETLINK, _NLM_F_REQUEST, 1, 0) + struct.pack("<BBHiII", 0, 0, 0, 1, 0, 0)
 
