@@ -63,8 +63,9 @@ def serve() -> object:
     privileges.die_with_parent()
     # Blocked, not ignored: forks that become programs need only be unblocked.
     _signal.pthread_sigmask(_signal.SIG_BLOCK, range(1, _signal.NSIG))
-    signals.forget_children()
     base = init.Base(configuration["environment"], configuration["python"], modules is not None)
+    init.rehearse(base)
+    signals.forget_children()
     is_warm = modules is not None
     del configuration, modules
     sys.stdout.flush()
