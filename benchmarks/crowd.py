@@ -8,11 +8,18 @@ BATCH = 32
 """started at one time while the crowd grows"""
 
 
-def grow(crowd: list[Sandbox], count: int) -> None:
-    """Create sandboxes until `crowd` holds `count`; each has answered an exec. Raises RuntimeError if one does not."""
+def grow(crowd: list[Sandbox], count: int, *, answering: bool = True) -> None:
+    """Create sandboxes until `crowd` holds `count`; each runs and, if `answering`, has answered an exec.
+
+    Raises RuntimeError if one does not answer.
+    """
     while len(crowd) < count:
         batch = [Sandbox.run() for _ in range(min(BATCH, count - len(crowd)))]
         crowd.extend(batch)
+        if not answering:
+            for sandbox in batch:
+                sandbox.wait()
+            continue
         for answer in [sandbox.exec(["true"]) for sandbox in batch]:
             if answer.result().returncode != 0:
                 raise RuntimeError(f"a sandbox did not answer `true` when {len(crowd)} were held: {answer.result()}")

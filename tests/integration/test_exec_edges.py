@@ -500,7 +500,7 @@ if got > 1:
 
 @pytest.mark.parametrize("what", ["inotify", "signals"])
 async def test_what_the_kernel_counts_by_user(runtime: LinuxRuntime, what: str) -> None:
-    """A listed limit (threat model, "Limits per host user"): sandboxes of one template share what a user gets in all."""
+    """A listed limit (threat model, "Limits per host user"): a template's sandboxes share what a user gets in all."""
     greedy, neighbour = await runtime.create(SandboxSpec()), await runtime.create(SandboxSpec())
     argv = ("python3", "-c", GREEDY)
     running = await greedy.exec(ExecRequest(argv=argv, env={"WHAT": what, "MOST": "200000"}))
