@@ -98,8 +98,9 @@ def render(results: dict[str, Any]) -> list[str]:
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in results["rows"]:
+        held = f"{row['count']}{'' if row['answered'] else ', new'}"
         lines.append(
-            f"| {row['count']}{'' if row['answered'] else ', new'} | {row['total_kib']:.0f} | {row['pss_kib']:.0f} | {row['kernel_kib']:.0f} "
+            f"| {held} | {row['total_kib']:.0f} | {row['pss_kib']:.0f} | {row['kernel_kib']:.0f} "
             f"| {row['files_kib']:.1f} | {row['available_kib']:.0f} | {row['client_kib']:.0f} "
             f"| {row['processes']:.2f} | {row['grown_in_seconds']:.1f} |"
         )
