@@ -123,7 +123,7 @@ class Life:
     async def running_port(self) -> SandboxPort:
         """The running sandbox; starts it where needed and waits for it."""
         if self.handle is None:
-            await self.start()
+            await self.start().on_loop()
         assert self.handle is not None
         if self._ending is not None:
             raise SandboxTerminatedError(f"sandbox {self.handle.info.id} was stopped: create a new one")

@@ -14,6 +14,7 @@ import logging
 import os
 import selectors
 import threading
+from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -47,6 +48,8 @@ class Portal:
         self._operations: Operations | None = None
         self._opening: asyncio.Task[Operations] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._calls: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
+        self._woken = False
 
     # -- from any thread --
 
@@ -73,7 +76,10 @@ class Portal:
         try:
             if self.closed:
                 raise RuntimeError("closed")
-            loop.call_soon_threadsafe(callback, *args)
+            self._calls.append((callback, args))
+            if not self._woken:  # waking the loop is dear: calls that follow each other share one
+                self._woken = True
+                loop.call_soon_threadsafe(self._make_calls)
         except RuntimeError:
             message = (
                 "harena was closed (at the end of the process, or by harena.shutdown()): start again from Sandbox.run"
@@ -105,6 +111,16 @@ class Portal:
             )
 
     # -- on the loop --
+
+    def _make_calls(self) -> None:
+        self._woken = False  # first: what is appended from now on wakes the loop again
+        while self._calls:
+            callback, args = self._calls.popleft()
+            try:
+                callback(*args)
+            except Exception as error:  # noqa: BLE001 - as the loop treats its callbacks: report it, and go on
+                context = {"message": f"a call on harena's loop failed: {callback!r}", "exception": error}
+                asyncio.get_running_loop().call_exception_handler(context)
 
     def launch(self, ref: OperationRef[T], function: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> None:
         """Start `function(*args)` as a task whose outcome goes to `ref`."""

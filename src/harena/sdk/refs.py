@@ -117,6 +117,12 @@ class OperationRef(Generic[T]):
 
     # -- from here on: called on the sdk's loop only --
 
+    async def on_loop(self) -> T:
+        """The same as awaiting it, without waking the loop that runs already."""
+        if self._task is not None and not self._future.done():
+            await asyncio.wait([self._task])
+        return self._future.result() if self._future.done() else await self
+
     def settle(self, value: T) -> None:
         """Give the result to whoever waits."""
         if self._may_settle():
