@@ -65,6 +65,7 @@ class Scorer:
         timeout_seconds: float,
         attempt: int = 1,
         require_trust: Trust | None = None,
+        alone: bool = False,
     ) -> RunResult:
         self.calls.append((scenario.id, attempt, timeout_seconds, base_spec))
         if scenario.does == "lost":
