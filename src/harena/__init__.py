@@ -3,8 +3,6 @@
 Importing this is light: names are loaded when they are first used, and a node is opened with the first operation.
 """
 
-# ruff: noqa: F401 - the imports under TYPE_CHECKING are for type checkers; at run time names are loaded lazily
-
 from __future__ import annotations
 
 import os
@@ -14,53 +12,135 @@ from typing import TYPE_CHECKING, Any
 from harena.sdk import transport as _transport
 
 if TYPE_CHECKING:
-    from harena.alias_modules import install_aliases
-    from harena.checks import doctor, load_scenarios, scenario_schema
+    from harena.alias_modules import install_aliases as install_aliases
+    from harena.checks import doctor as doctor
+    from harena.checks import load_scenarios as load_scenarios
+    from harena.checks import scenario_schema as scenario_schema
     from harena.core.errors import (
-        AsyncFunctionError,
-        FunctionError,
-        HarenaError,
-        HostUnsupportedError,
-        NotFoundError,
-        PlatformError,
-        SandboxCommandTimeoutError,
-        SandboxError,
-        SandboxExecutionError,
-        SandboxFailedError,
-        SandboxFileError,
-        SandboxNotFoundError,
-        SandboxNotRunningError,
-        SandboxRequestTimeoutError,
-        SandboxResourceExhaustedError,
-        SandboxTerminatedError,
-        SandboxTimeoutError,
-        SandboxUnavailableError,
-        SandboxValidationError,
-        ValidationError,
+        AsyncFunctionError as AsyncFunctionError,
+    )
+    from harena.core.errors import (
+        FunctionError as FunctionError,
+    )
+    from harena.core.errors import (
+        HarenaError as HarenaError,
+    )
+    from harena.core.errors import (
+        HostUnsupportedError as HostUnsupportedError,
+    )
+    from harena.core.errors import (
+        NotFoundError as NotFoundError,
+    )
+    from harena.core.errors import (
+        PlatformError as PlatformError,
+    )
+    from harena.core.errors import (
+        SandboxCommandTimeoutError as SandboxCommandTimeoutError,
+    )
+    from harena.core.errors import (
+        SandboxError as SandboxError,
+    )
+    from harena.core.errors import (
+        SandboxExecutionError as SandboxExecutionError,
+    )
+    from harena.core.errors import (
+        SandboxFailedError as SandboxFailedError,
+    )
+    from harena.core.errors import (
+        SandboxFileError as SandboxFileError,
+    )
+    from harena.core.errors import (
+        SandboxNotFoundError as SandboxNotFoundError,
+    )
+    from harena.core.errors import (
+        SandboxNotRunningError as SandboxNotRunningError,
+    )
+    from harena.core.errors import (
+        SandboxRequestTimeoutError as SandboxRequestTimeoutError,
+    )
+    from harena.core.errors import (
+        SandboxResourceExhaustedError as SandboxResourceExhaustedError,
+    )
+    from harena.core.errors import (
+        SandboxTerminatedError as SandboxTerminatedError,
+    )
+    from harena.core.errors import (
+        SandboxTimeoutError as SandboxTimeoutError,
+    )
+    from harena.core.errors import (
+        SandboxUnavailableError as SandboxUnavailableError,
+    )
+    from harena.core.errors import (
+        SandboxValidationError as SandboxValidationError,
+    )
+    from harena.core.errors import (
+        ValidationError as ValidationError,
     )
     from harena.core.models import (
-        Blueprint,
-        ExecOutcome,
-        FileInfo,
-        Limits,
-        ProcessInfo,
-        ProcessResult,
-        ResourceUsage,
-        SandboxInfo,
-        SandboxStatus,
+        Blueprint as Blueprint,
     )
-    from harena.core.ports import Operations
-    from harena.sdk import benchmark_jobs, blueprints
-    from harena.sdk.defaults import SandboxDefaults
-    from harena.sdk.functions import RemoteFunction
-    from harena.sdk.options import ResourceOptions, SandboxOptions
-    from harena.sdk.portal import disable_signal_handlers, shutdown
-    from harena.sdk.process import Process, TerminalResult, TerminalSession
-    from harena.sdk.refs import OperationRef
-    from harena.sdk.sandbox import Sandbox
-    from harena.sdk.session import Session
-    from harena.sdk.streams import StreamReader, StreamWriter
-    from harena.sdk.waiting import as_completed, get, result, results, wait
+    from harena.core.models import (
+        ExecOutcome as ExecOutcome,
+    )
+    from harena.core.models import (
+        FileInfo as FileInfo,
+    )
+    from harena.core.models import (
+        Limits as Limits,
+    )
+    from harena.core.models import (
+        ProcessInfo as ProcessInfo,
+    )
+    from harena.core.models import (
+        ProcessResult as ProcessResult,
+    )
+    from harena.core.models import (
+        ResourceUsage as ResourceUsage,
+    )
+    from harena.core.models import (
+        SandboxInfo as SandboxInfo,
+    )
+    from harena.core.models import (
+        SandboxStatus as SandboxStatus,
+    )
+    from harena.core.ports import Operations as Operations
+    from harena.sdk import benchmark_jobs as benchmark_jobs
+    from harena.sdk import blueprints as blueprints
+    from harena.sdk.defaults import SandboxDefaults as SandboxDefaults
+    from harena.sdk.functions import RemoteFunction as RemoteFunction
+    from harena.sdk.options import ResourceOptions as ResourceOptions
+    from harena.sdk.options import SandboxOptions as SandboxOptions
+    from harena.sdk.portal import disable_signal_handlers as disable_signal_handlers
+    from harena.sdk.portal import shutdown as shutdown
+    from harena.sdk.process import (
+        Process as Process,
+    )
+    from harena.sdk.process import (
+        TerminalResult as TerminalResult,
+    )
+    from harena.sdk.process import (
+        TerminalSession as TerminalSession,
+    )
+    from harena.sdk.refs import OperationRef as OperationRef
+    from harena.sdk.sandbox import Sandbox as Sandbox
+    from harena.sdk.session import Session as Session
+    from harena.sdk.streams import StreamReader as StreamReader
+    from harena.sdk.streams import StreamWriter as StreamWriter
+    from harena.sdk.waiting import (
+        as_completed as as_completed,
+    )
+    from harena.sdk.waiting import (
+        get as get,
+    )
+    from harena.sdk.waiting import (
+        result as result,
+    )
+    from harena.sdk.waiting import (
+        results as results,
+    )
+    from harena.sdk.waiting import (
+        wait as wait,
+    )
 
 __version__ = "0.1.0"
 
