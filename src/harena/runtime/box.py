@@ -275,7 +275,7 @@ class LinuxSandbox:
                 ("f", number, operation, (*first, *arguments)),
                 [write_end, *([extra] if extra >= 0 else [])],
             )
-        except BaseException:
+        except BaseException:  # a refused or cancelled order too: its pipe is nobody's
             os.close(read_end)
             raise
         finally:

@@ -54,10 +54,9 @@ _kept: list[object] = []
 class Base:
     """What every sandbox of a template shares."""
 
-    def __init__(self, environment: dict[str, str], python: str, is_warm: bool) -> None:
+    def __init__(self, environment: dict[str, str], python: str) -> None:
         self.environment = environment
         self.python = python
-        self.is_warm = is_warm
         self.poll = select.poll()
         self.program = launch.ProgramLaunch()
 

@@ -184,7 +184,7 @@ class SandboxLaunch:
     def __init__(self, settings: dict[str, object], filter_: seccomp.Filter) -> None:
         self.own_users: bool = settings["own_users"]  # type: ignore[assignment]
         self._batch = batch.Batch()
-        self._own_channel(settings)
+        self._own_channel()
         self._own_files(settings["tmpfs"])  # type: ignore[arg-type]
         self._own_proc()
         self._own_names(settings["hostname"])  # type: ignore[arg-type]
@@ -197,7 +197,7 @@ class SandboxLaunch:
     def _call(self, step: str, name: str, *arguments: int | bytes | None) -> int:
         return self._batch.add(step, NUMBERS[name], *arguments)
 
-    def _own_channel(self, _: dict[str, object]) -> None:
+    def _own_channel(self) -> None:
         self._setns = self._call("enter network namespace", "setns", -1, namespaces.NEWNET)
         self._dup = self._call("channel", "dup3", -1, CONTROL, os.O_CLOEXEC)
         self._call("close everything else", "close_range", CONTROL + 1, 0xFFFFFFFF, 0)

@@ -238,7 +238,7 @@ class LinuxRuntime:
         try:
             await created
             await sandbox.ready
-        except BaseException as error:
+        except BaseException as error:  # cancellation too: no half-made sandbox may stay
             self._sandboxes.pop(sandbox.number, None)
             said = sandbox.abandon()
             if said and isinstance(error, PlatformError):

@@ -61,7 +61,6 @@ class _Template:
 @dataclass
 class _Sandbox:
     number: int
-    template: int
     group: cgroups.Group
     memory_bytes: int | None = None
     pid: int = 0
@@ -269,7 +268,7 @@ class Spawner:
         except OSError as error:
             self._say("created", number, f"cgroup: {error}")
             return
-        sandbox = _Sandbox(number, template_number, group, limits[0])
+        sandbox = _Sandbox(number, group, limits[0])
         self.sandboxes[number] = sandbox
         made.waiting[number] = sandbox
         try:

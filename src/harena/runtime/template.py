@@ -63,7 +63,7 @@ def serve() -> object:
     privileges.die_with_parent()
     # Blocked, not ignored: forks that become programs need only be unblocked.
     _signal.pthread_sigmask(_signal.SIG_BLOCK, range(1, _signal.NSIG))
-    base = init.Base(configuration["environment"], configuration["python"], modules is not None)
+    base = init.Base(configuration["environment"], configuration["python"])
     init.rehearse(base)
     signals.forget_children()
     is_warm = modules is not None

@@ -81,7 +81,6 @@ class Batch:
         self._steps: list[str] = []
         self._rows: list[list[int]] = []
         self._kept: list[object] = []
-        self._entries = b""
         self._address = 0
 
     def add(self, step: str, number: int, *arguments: int | bytes | None) -> int:

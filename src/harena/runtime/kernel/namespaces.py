@@ -8,7 +8,6 @@ import struct
 
 from harena.runtime.kernel.syscalls import CLONE3, StepError, check, libc
 
-NEWTIME = 0x00000080
 NEWNS = 0x00020000
 NEWCGROUP = 0x02000000
 NEWUTS = 0x04000000

@@ -42,10 +42,6 @@ def _low(argument: int) -> int:
     return 16 + 8 * argument
 
 
-def _high(argument: int) -> int:
-    return 20 + 8 * argument
-
-
 def _return(value: int) -> Instruction:
     return (_RETURN, 0, 0, value)
 

@@ -19,8 +19,8 @@ MOUNT_SETATTR = 442
 
 _MACHINE = os.uname().machine
 _OLD_NUMBERS = {
-    "x86_64": {"pivot_root": 155, "capset": 126, "signalfd4": 289},
-    "aarch64": {"pivot_root": 41, "capset": 91, "signalfd4": 74},
+    "x86_64": {"pivot_root": 155},
+    "aarch64": {"pivot_root": 41},
 }
 OLD = _OLD_NUMBERS.get(_MACHINE, {})
 
