@@ -26,7 +26,7 @@ from harena.core.errors import (
 )
 from harena.core.models import ExecRequest, FileInfo, Limits, ProcessInfo
 from harena.core.ports import Death
-from harena.runtime import box_files, image, init
+from harena.runtime import box_files, image, wire
 from harena.runtime.execs import LinuxExec
 from harena.runtime.link import SpawnerLink
 
@@ -58,7 +58,7 @@ class LinuxSandbox:
         self.enforcement = enforcement
         self.loop = asyncio.get_running_loop()
         self.limits = limits
-        self.environment = dict(environment)
+        self.environment = self._template_environment = environment
         self.workdir = workdir
         self.warm = warm
         self.number = number
@@ -85,23 +85,23 @@ class LinuxSandbox:
         kept = self.limits.output_bytes if request.output_bytes is None else request.output_bytes
         running = LinuxExec(self, number, request, kept)
         theirs = running.open_descriptors()
-        wants_warm = self.warm if request.warm is None else request.warm and self.warm
+        wants_warm = self.warm and request.warm is not False and _is_python(request.argv[0])
         environment = {**self.environment, **request.env} if request.env else self.environment
         if request.guarded:
             environment = {**environment, "PATH": f"{image.GUARD}/bin:{environment.get('PATH', '')}"}
             wants_warm = False
-        body = {
-            "argv": list(request.argv),
-            "env": environment,
-            "cwd": request.cwd or self.workdir,
-            "warm": wants_warm,
-            "terminal": request.terminal is not None,
-            "open_files": self.limits.open_files,
-            "cpu_seconds": max(1, int(-(-request.cpu_seconds // 1))) if request.cpu_seconds else 0,
-        }
+        order = wire.encode_order(
+            number,
+            wants_warm * wire.WARM | (request.terminal is not None) * wire.TERMINAL,
+            request.argv,
+            None if environment == self._template_environment else environment,
+            request.cwd or self.workdir,
+            open_files=self.limits.open_files,
+            cpu_seconds=max(1, int(-(-request.cpu_seconds // 1))) if request.cpu_seconds else 0,
+        )
         self._execs[number] = running
         try:
-            self._send(("x", number, body), theirs)
+            self._send(order, theirs)
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
@@ -397,8 +397,8 @@ class LinuxSandbox:
         self._numbers = self._numbers % 0xFFFFFFFF + 1
         return self._numbers
 
-    def _send(self, message: tuple[object, ...], descriptors: list[int] | None = None) -> None:
-        encoded = marshal.dumps(message, 2)  # type: ignore[arg-type]
+    def _send(self, message: bytes | tuple[object, ...], descriptors: list[int] | None = None) -> None:
+        encoded = message if isinstance(message, bytes) else marshal.dumps(message, 2)  # type: ignore[arg-type]
         descriptors = descriptors or []
         if len(encoded) > _INLINE_BYTES:
             body = os.memfd_create("request", os.MFD_CLOEXEC)
@@ -462,14 +462,14 @@ class LinuxSandbox:
 
     def _handle(self, message: bytes, descriptors: list[int]) -> bool:
         kind = message[:1]
-        if kind == b"X" and len(message) == init.EXITED.size and not descriptors:
-            _, number, status, user, system, peak, warm = init.EXITED.unpack(message)
+        if kind == b"X" and len(message) == wire.EXITED.size and not descriptors:
+            _, number, status, user, system, peak, warm = wire.EXITED.unpack(message)
             running = self._execs.pop(number, None)
             if running is not None:
                 running.exited(status, user, system, peak, bool(warm))
             return True
-        if kind == b"O" and len(message) == init.OPENED.size and len(descriptors) <= 1:
-            _, number, code, _size, _mode = init.OPENED.unpack(message)
+        if kind == b"O" and len(message) == wire.OPENED.size and len(descriptors) <= 1:
+            _, number, code, _size, _mode = wire.OPENED.unpack(message)
             answer = self._opens.pop(number, None)
             if answer is None or answer.done():
                 return answer is not None
@@ -482,14 +482,24 @@ class LinuxSandbox:
                 return False
             answer.set_result((descriptors.pop(), size))
             return True
-        if message == init.READY and not self.ready.done():
+        if kind == b"N" and len(message) == wire.STARTED_REALLY.size and not descriptors:
+            running = self._execs.get(wire.STARTED_REALLY.unpack(message)[1])
+            if running is not None:
+                running.started_really()
+            return True
+        if message == wire.READY and not self.ready.done():
             self.ready.set_result(None)
             return True
-        if kind == init.FAILED:
+        if kind == wire.FAILED:
             self._failure = message[1:1000].decode(errors="replace")
             self._link.kill(self.number)
             return True
         return False
+
+
+def _is_python(program: str) -> bool:
+    """It may be an interpreter; whether it is the warm one, and runs what a warm one can, init's child decides."""
+    return program.rpartition("/")[2].startswith("python")
 
 
 def _is_encodable(word: str) -> bool:

@@ -39,6 +39,7 @@ class LinuxExec:
         self._terminal = -1
         self._result: asyncio.Future[ExecResult] = self._loop.create_future()
         self._outcome: ExecOutcome | None = None
+        self._is_real = False
         self._run_delay = 0.0
         self._processor_time = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -178,6 +179,10 @@ class LinuxExec:
 
     # -- its end -------------------------------------------------------------------------------------------------
 
+    def started_really(self) -> None:
+        """Init's child says that only a real start is right."""
+        self._is_real = True
+
     def exited(self, status: int, user: int, system: int, peak_kilobytes: int, warm: bool) -> None:
         """Init says that the main process has ended. All that it wrote lies in the pipes by now."""
         code = os.waitstatus_to_exitcode(status) if _is_end(status) else -signal.SIGKILL
@@ -212,7 +217,7 @@ class LinuxExec:
                 duration_seconds=time.perf_counter() - self._started,
                 usage=usage,
                 run_delay_seconds=self._run_delay,
-                warm=warm,
+                warm=warm and not self._is_real,
             )
         )
 

@@ -21,13 +21,17 @@ MODULES = (
     "harena.runtime.kernel.syscalls",
     "harena.runtime.kernel.namespaces",
     "harena.runtime.kernel.numbers",
+    "harena.runtime.kernel.machine_code",
     "harena.runtime.kernel.batch",
     "harena.runtime.kernel.mounts",
     "harena.runtime.kernel.privileges",
     "harena.runtime.kernel.seccomp",
     "harena.runtime.kernel.network",
     "harena.runtime.kernel.signals",
+    "harena.runtime.wire",
     "harena.runtime.launch",
+    "harena.runtime.init_loop_code",
+    "harena.runtime.init_loop",
     "harena.runtime.files",
     "harena.runtime.trees",
     "harena.runtime.init",
@@ -67,7 +71,7 @@ def load():
         exec(code, module.__dict__)
     return sys.modules["harena.runtime.template"].serve, sys.modules["harena.runtime.warm"].execute
 serve, execute = load()
-execute(serve())
+execute(serve()())
 """
 
 

@@ -1,16 +1,11 @@
 """Init: pid 1 of a sandbox. Starts programs, reaps them, opens files; holds no policy and no secret.
 
 It has the programs' own user and no capability, but is not dumpable: nothing inside can trace it or open its memory.
-Its one descriptor that matters is the channel to its owner (SOCK_SEQPACKET); programs never get it. Requests are
-marshal (the owner is trusted here), answers are fixed structs that the owner parses with suspicion. It imports nothing
-once a program may have run: a program could put a module of that name in the way.
+Its one descriptor that matters is the channel to its owner (see wire); programs never get it. It imports nothing once
+a program may have run: a program could put a module of that name in the way.
 
-    ("x", number, request)  + [[stdin,] stdout, stderr]  start a program; answer EXITED when its main process has ended
-    ("k", number)                                        kill that program's whole tree, or file operation
-    ("o", number, path, flags, mode)                     open a regular file; answer OPENED with its descriptor
-    ("f", number, operation, arguments) + [pipe, ...]    a file operation in a child of its own (see files)
-    ("t",)                                               SIGTERM to everything; end when nothing is left
-    ("m",)                  + [memfd, ...]               the real request is too long for a message and lies in memfd
+Most of the time it is in machine code (see init_loop), which starts a program where nothing else runs and waits for it.
+What is here does the rest, and on a machine without that code everything.
 
 Whose process is whose. Normally an exec starts when nothing else runs here; then everything that is not init is its
 tree, orphans included. If something does run (another exec, or a daemon that an earlier one left), the exec gets a
@@ -29,24 +24,24 @@ import select
 import signal
 import struct
 
-from harena.runtime import files, launch, trees, warm
+from harena.runtime import files, init_loop, launch, trees, warm, wire
 from harena.runtime.kernel import privileges
 from harena.runtime.kernel.numbers import NUMBERS
 from harena.runtime.kernel.syscalls import close_from, libc, syscall
+from harena.runtime.wire import EXITED, FAILED, OPENED
 
-READY = b"R"
-FAILED = b"E"
-EXITED = struct.Struct("<cIiQQQB")  # b"X", number, wait status, user us, system us, peak kB, was warm
-OPENED = struct.Struct("<cIiQI")  # b"O", number, errno, size, mode
 REPORT = struct.Struct("<iQQQB")
 
-_MESSAGE_BYTES = 1 << 15
-_MAX_FDS = 4
 _REHEARSALS = 12  # 3.11 to 3.13 adapt an instruction after at most eight times
 _TIOCSCTTY = 0x540E
 _RLIMIT_CPU, _RLIMIT_NOFILE = 0, 7
 _DEFAULTED = (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD)
 
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
 
 _kept: list[object] = []
 
@@ -54,11 +49,11 @@ _kept: list[object] = []
 class Base:
     """What every sandbox of a template shares."""
 
-    def __init__(self, environment: dict[str, str], python: str) -> None:
+    def __init__(self, environment: dict[str, str], has_fork_hooks: bool) -> None:
         self.environment = environment
-        self.python = python
         self.poll = select.poll()
         self.program = launch.ProgramLaunch()
+        self.loop = init_loop.InitLoop(environment, has_fork_hooks)
 
 
 class Become(BaseException):
@@ -69,18 +64,12 @@ class Become(BaseException):
         self.plan = plan
 
 
-def serve(connection: _socket.socket, base: Base) -> object:
-    """Serve the owner until it goes away. Returns only in a warm child, with the program's plan."""
-    try:
-        _Init(connection, base).loop()
-    except Become as become:
-        return become.plan
-    except Exception as error:  # noqa: BLE001 (whatever it is, the owner shall read it: nobody else is here)
-        connection.send(FAILED + ("init: %s: %s" % (type(error).__name__, error)).encode()[:1000])
-    finally:
-        if os.getpid() == 1:
-            os._exit(0)
-    return None  # never reached: the loop ends with the process
+def start(connection: _socket.socket, base: Base) -> Callable[[], object]:
+    """The init of this sandbox, as what serves its owner until that goes away, and returns only in a warm child, with
+    the program's plan."""
+    init = _Init(connection, base)
+    _kept.append((init, connection))
+    return init.serve
 
 
 def rehearse(base: Base) -> None:
@@ -94,20 +83,46 @@ def rehearse(base: Base) -> None:
     adjust = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
     actor = _Init(theirs, base)
     actor.nothing, actor.oom_adjust = nothing, adjust
-    request = {"argv": ["true"], "env": base.environment, "cwd": "/", "warm": False, "terminal": False}
-    message = marshal.dumps(("x", 1, {**request, "open_files": 1024, "cpu_seconds": 0}), 2)
+    message = wire.encode_order(1, 0, ["true"], None, "/", open_files=1024, cpu_seconds=0)
     streams = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("2i", nothing, nothing))]
     for _ in range(_REHEARSALS):
         ours.sendmsg([message], streams)
         actor._request()
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
         actor._reap()
-        ours.recv(_MESSAGE_BYTES)
+        ours.recv(wire.MAX_MESSAGE)
     ours.close()
     theirs.close()
     os.close(nothing)
     os.close(adjust)
     os.chdir("/")
+
+
+def rehearse_warm(base: Base) -> None:
+    """The same for what a warm child does before its program."""
+    native = base.loop
+    if native.function is None:
+        return
+
+    def take(argv: list[str]) -> warm.Plan | None:
+        message = wire.encode_order(1, wire.WARM, argv, None, "/workspace", open_files=1024, cpu_seconds=0)
+        native.received[: len(message)] = message
+        native.numbers[init_loop.SIZE] = len(message)
+        return _plan(native, base)[1]
+
+    warm.rehearse(take)
+    plain = warm.stand_ready(base.environment)
+    if plain is not None:
+        native.know_plain(*plain)
+        message = wire.encode_order(1, wire.WARM, ["python", "-c", warm.SAMPLE], None, "/", open_files=1, cpu_seconds=0)
+        native.received[: len(message)] = message
+        native.numbers[init_loop.SIZE] = len(message)
+        warm.rehearse_plain(native.received, native.numbers)
+
+
+def _plan(native: init_loop.InitLoop, base: Base) -> tuple[wire.Order, warm.Plan | None]:
+    order = wire.decode_order(native.message(), base.environment)
+    return order, warm.plan(order.argv, order.env, base.environment, order.cwd)
 
 
 class _Init:
@@ -124,10 +139,44 @@ class _Init:
         self.nothing = launch.NOTHING
         self.poll = base.poll
 
-    def loop(self) -> None:
-        """One event after the other."""
+    def serve(self) -> object:
+        """See `start`."""
+        try:
+            return self.loop()
+        except Become as become:
+            return become.plan
+        except Exception as error:  # noqa: BLE001 (whatever it is, the owner shall read it: nobody else is here)
+            self.connection.send(FAILED + ("init: %s: %s" % (type(error).__name__, error)).encode()[:1000])
+        finally:
+            if os.getpid() == 1:
+                os._exit(0)
+        return None  # never reached: the loop ends with the process
+
+    def loop(self) -> object:
+        """One event after the other. Returns only in a child of the machine code, with the program's plan."""
         control = self.connection.fileno()
+        native = self.base.loop
+        context, serve = native.context, native.function
+        received, numbers, become_plain = native.received, native.numbers, warm.become_plain
+        if serve is not None:
+            context.control, context.ended, context.oom_adjust, context.nothing = (
+                control,
+                self.ended,
+                self.oom_adjust,
+                self.nothing,
+            )
         while True:
+            if serve is not None and self._hand_over(context):
+                outcome = serve()  # type: ignore[operator]
+                if outcome == init_loop.PLAIN_CHILD:
+                    return become_plain(received, numbers)
+                if outcome == init_loop.CHILD:
+                    return self._become_natively(native)
+                if outcome < 0:
+                    raise OSError(-outcome, "init's loop: " + os.strerror(-outcome))
+                self._take_over(context)
+                self._serve(native.message(), native.descriptors())
+                continue
             for descriptor, _events in self.poll.poll():
                 if descriptor == control:
                     self._request()
@@ -142,18 +191,37 @@ class _Init:
                 else:
                     self._report(descriptor)
 
+    def _hand_over(self, context: init_loop.Context) -> bool:
+        """Let the machine code go on, if what runs here is not more than it can see to."""
+        if self.terminating or self.reports or self.operations or self.condemned or len(self.running) > 1:
+            return False
+        context.pid = 0
+        for pid, (number, is_leader, was_warm) in self.running.items():
+            if is_leader:
+                return False
+            context.pid, context.number, context.was_warm = pid, number, was_warm
+        return True
+
+    def _take_over(self, context: init_loop.Context) -> None:
+        self.running.clear()
+        if context.pid:
+            self.running[context.pid] = (context.number, False, bool(context.was_warm))
+
     # -- requests ------------------------------------------------------------------------------------------------
 
     def _request(self) -> None:
         message, ancillary, _flags, _address = self.connection.recvmsg(
-            _MESSAGE_BYTES, _socket.CMSG_SPACE(4 * _MAX_FDS), _socket.MSG_CMSG_CLOEXEC
+            wire.MAX_MESSAGE, _socket.CMSG_SPACE(4 * wire.MAX_DESCRIPTORS), _socket.MSG_CMSG_CLOEXEC
         )
         if not message:
             os._exit(0)  # the owner has gone
         descriptors = list(struct.unpack("%di" % (len(ancillary[0][2]) // 4), ancillary[0][2])) if ancillary else []
-        request = marshal.loads(message)  # noqa: S302 (from our owner)
+        self._serve(message, descriptors)
+
+    def _serve(self, message: bytes, descriptors: list[int]) -> None:
+        request = self._decode(message)
         if request[0] == "m":
-            request = marshal.loads(_read_all(descriptors[0]))  # noqa: S302 (from our owner)
+            request = self._decode(_read_all(descriptors[0]))
             os.close(descriptors.pop(0))
         try:
             self._answer(request, descriptors)
@@ -168,10 +236,16 @@ class _Init:
             for descriptor in descriptors:
                 os.close(descriptor)
 
+    def _decode(self, message: bytes) -> tuple[object, ...]:
+        if message[:1] == b"x":
+            order = wire.decode_order(message, self.base.environment)
+            return "x", order.number, order
+        return marshal.loads(message)  # type: ignore[no-any-return]  # noqa: S302 (from our owner)
+
     def _answer(self, request: tuple[object, ...], descriptors: list[int]) -> None:
         kind = request[0]
         if kind == "x":
-            self._start(request[1], request[2], descriptors)  # type: ignore[arg-type]
+            self._start(request[2], descriptors)  # type: ignore[arg-type]
         elif kind == "o":
             self._open(*request[1:])  # type: ignore[arg-type]
         elif kind == "k":
@@ -226,37 +300,35 @@ class _Init:
 
     # -- starting ------------------------------------------------------------------------------------------------
 
-    def _start(self, number: int, request: dict[str, object], descriptors: list[int]) -> None:
+    def _start(self, order: wire.Order, descriptors: list[int]) -> None:
         """`descriptors` are [stdin,] stdout and stderr, or a terminal's one."""
         stdio = [*([self.nothing] if len(descriptors) == 2 else []), *descriptors]
         if len(stdio) == 1:
             stdio *= 3
         try:
             if self._reap():
-                pid, was_warm = self._spawn(request, stdio)
+                pid, was_warm = self._spawn(order, stdio)
                 if pid > 0:
-                    self.running[pid] = (number, False, was_warm)
+                    self.running[pid] = (order.number, False, was_warm)
                 else:
-                    self._exited(number, -pid << 8, None, False)
+                    self._exited(order.number, -pid << 8, None, False)
             else:
-                self._lead(number, request, stdio)
+                self._lead(order, stdio)
         except OSError as error:  # fork or spawn: no process left to the sandbox, for example
             os.write(stdio[2], ("harena: cannot start a process: %s\n" % error.strerror).encode())
-            self._exited(number, 126 << 8, None, False)
+            self._exited(order.number, 126 << 8, None, False)
 
-    def _spawn(self, request: dict[str, object], stdio: list[int]) -> tuple[int, bool]:
+    def _spawn(self, order: wire.Order, stdio: list[int]) -> tuple[int, bool]:
         """Start the program as a child of this process. Gives (pid, warm), or minus the exit code of a
         shell that cannot execute it."""
-        argv: list[str] = request["argv"]  # type: ignore[assignment]
-        environment: dict[str, str] = request["env"]  # type: ignore[assignment]
-        cwd: str = request["cwd"]  # type: ignore[assignment]
-        if request["warm"] and not request["terminal"]:
+        argv, environment, cwd = order.argv, order.env, order.cwd
+        if order.flags & wire.WARM and not order.flags & wire.TERMINAL:
             plan = warm.plan(argv, environment, self.base.environment, cwd)
             if plan is not None:
                 self.base.program.prepare(_above(stdio))
                 pid = os.fork()
                 if pid == 0:
-                    self._become(plan, request)
+                    self._become(plan, order)
                 return pid, True
         try:
             os.chdir(cwd)
@@ -271,7 +343,7 @@ class _Init:
         if is_init:
             os.pwrite(self.oom_adjust, b"500", 0)  # inherited: the first to go when memory runs out
         try:
-            if request["terminal"]:
+            if order.flags & wire.TERMINAL:
                 pid = os.fork()
                 if pid == 0:
                     self._exec_on_terminal(program, argv, environment, stdio)
@@ -283,9 +355,9 @@ class _Init:
         finally:
             if is_init:
                 os.pwrite(self.oom_adjust, b"0", 0)
-        _limit(pid, _RLIMIT_NOFILE, request["open_files"])  # type: ignore[arg-type]
-        if request["cpu_seconds"]:
-            _limit(pid, _RLIMIT_CPU, request["cpu_seconds"])  # type: ignore[arg-type]
+        _limit(pid, _RLIMIT_NOFILE, order.open_files)
+        if order.cpu_seconds:
+            _limit(pid, _RLIMIT_CPU, order.cpu_seconds)
         return pid, False
 
     def _in_child(self, descriptors: list[int]) -> None:
@@ -303,29 +375,44 @@ class _Init:
             signal.signal(signum, signal.SIG_DFL)
         _signal.pthread_sigmask(_signal.SIG_SETMASK, [])
 
-    def _become(self, plan: warm.Plan, request: dict[str, object]) -> None:
+    def _become(self, plan: warm.Plan, order: wire.Order) -> None:
         """The rest of a warm child's way to its program; ends in `Become`."""
-        environment: dict[str, str] = request["env"]  # type: ignore[assignment]
         self.base.program.run()
         try:
-            os.chdir(request["cwd"])  # type: ignore[arg-type]
+            os.chdir(order.cwd)
         except OSError as error:
-            os.write(2, ("harena: working directory %s: %s\n" % (request["cwd"], error.strerror)).encode())
-            os._exit(127)
-        if environment != self.base.environment:
+            _no_directory(order.cwd, error.errno or 0)
+        _limit(0, _RLIMIT_NOFILE, order.open_files)
+        if order.cpu_seconds:
+            _limit(0, _RLIMIT_CPU, order.cpu_seconds)
+        self._set_environment(order.env)
+        warm.become(plan)
+        # Kept for ever: freeing it would write to its pages; and freeing the socket would close a descriptor that may
+        # be the program's by then.
+        _kept.append((self, self.connection, order))
+        raise Become(plan)
+
+    def _become_natively(self, native: init_loop.InitLoop) -> object:
+        """The same in a child that the machine code has made and prepared; it still has the channel."""
+        order, plan = _plan(native, self.base)
+        _kept.append((self, self.connection, order))
+        if native.numbers[init_loop.ERROR]:
+            _no_directory(order.cwd, native.numbers[init_loop.ERROR])
+        if plan is None:
+            os.write(launch.CONTROL, wire.STARTED_REALLY.pack(b"N", order.number))
+            _execute(order)
+        os.close(launch.CONTROL)
+        self._set_environment(order.env)
+        warm.become(plan)
+        return plan
+
+    def _set_environment(self, environment: dict[str, str]) -> None:
+        if environment is not self.base.environment and environment != self.base.environment:
             for name in [name for name in os.environ if name not in environment]:
                 del os.environ[name]
             for name, value in environment.items():
                 if os.environ.get(name) != value:
                     os.environ[name] = value
-        _limit(0, _RLIMIT_NOFILE, request["open_files"])  # type: ignore[arg-type]
-        if request["cpu_seconds"]:
-            _limit(0, _RLIMIT_CPU, request["cpu_seconds"])  # type: ignore[arg-type]
-        warm.become(plan)
-        # Kept for ever: freeing it would write to its pages; and freeing the socket would close a descriptor that may
-        # be the program's by then.
-        _kept.append((self, self.connection, request))
-        raise Become(plan)
 
     def _exec_on_terminal(self, program: str, argv: list[str], environment: dict[str, str], stdio: list[int]) -> None:
         try:
@@ -343,14 +430,14 @@ class _Init:
 
     # -- leaders -------------------------------------------------------------------------------------------------
 
-    def _lead(self, number: int, request: dict[str, object], stdio: list[int]) -> None:
+    def _lead(self, order: wire.Order, stdio: list[int]) -> None:
         """Start the program below a leader that keeps its tree together."""
         read_end, write_end = os.pipe()
         pid = os.fork()
         if pid == 0:
             try:
                 os.close(read_end)
-                self._be_leader(request, stdio, write_end)
+                self._be_leader(order, stdio, write_end)
             except Become:
                 raise
             except OSError as error:
@@ -358,17 +445,17 @@ class _Init:
                 os.write(write_end, REPORT.pack(126 << 8, 0, 0, 0, 0))
                 os._exit(1)
         os.close(write_end)
-        self.running[pid] = (number, True, False)
-        self.reports[read_end] = (number, pid)
+        self.running[pid] = (order.number, True, False)
+        self.reports[read_end] = (order.number, pid)
         self.poll.register(read_end, select.POLLIN)
 
-    def _be_leader(self, request: dict[str, object], stdio: list[int], report: int) -> None:
+    def _be_leader(self, order: wire.Order, stdio: list[int], report: int) -> None:
         privileges.adopt_orphans()
         self.connection.detach()
         adjust = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
         os.write(adjust, b"500")
         os.close(adjust)
-        main, was_warm = self._spawn(request, stdio)
+        main, was_warm = self._spawn(order, stdio)
         os.closerange(0, 3)
         for descriptor in stdio:
             if descriptor > 2:
@@ -458,6 +545,28 @@ class _Init:
             if self._reap():
                 break
             self.poll.poll(20)
+
+
+def _no_directory(cwd: str, code: int) -> None:
+    """In a child: say that it cannot work there, and end."""
+    os.write(2, ("harena: working directory %s: %s\n" % (cwd, os.strerror(code))).encode())
+    os._exit(127)
+
+
+def _execute(order: wire.Order) -> NoReturn:
+    """In a child: become another program."""
+    try:
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)
+        program, refused = _find(order.argv[0], order.env.get("PATH", ""))
+        if program:
+            os.execve(program, order.argv, order.env)
+        os.write(2, ("harena: %s: %s\n" % (order.argv[0], refused or "command not found")).encode())
+        os._exit(126 if refused else 127)
+    except OSError as error:
+        os.write(2, ("harena: cannot start a process: %s\n" % error.strerror).encode())
+    finally:
+        os._exit(126)
 
 
 def _words(error: Exception) -> str:

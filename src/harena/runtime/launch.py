@@ -22,6 +22,7 @@ from __future__ import annotations
 import os
 import struct
 
+from harena.runtime import wire
 from harena.runtime.kernel import batch, mounts, namespaces, network, privileges, seccomp, signals
 from harena.runtime.kernel.numbers import NUMBERS
 from harena.runtime.kernel.syscalls import StepError
@@ -259,7 +260,7 @@ class SandboxLaunch:
         self._call("capabilities", "capset", privileges.CAPSET_HEADER, privileges.CAPSET_NOTHING)
         self._call("workdir", "chdir", b"/")
         self._call("seccomp", "prctl", seccomp.PR_SET_SECCOMP, seccomp.MODE_FILTER, filter_.address)
-        self._call("ready", "sendto", CONTROL, b"R", 1, 0, None, 0)
+        self._call("ready", "sendto", CONTROL, wire.READY, 1, 0, None, 0)
 
     def _mount(
         self, step: str, source: bytes, target: bytes, kind: bytes | None, flags: int, options: bytes | None = None

@@ -76,7 +76,7 @@ class LinuxRuntime:
             template, sandbox = await self._claim(spec, blueprint)
         except TemplateGoneError:  # it was killed, and the news had not arrived yet
             template, sandbox = await self._claim(spec, blueprint)
-        sandbox.environment = {**template.environment, **spec.env} if spec.env else dict(template.environment)
+        sandbox.environment = {**template.environment, **spec.env} if spec.env else template.environment
         sandbox.workdir = spec.cwd or template.image.workdir
         files = {**(blueprint.files if blueprint else {}), **spec.files}
         if files:

@@ -22,7 +22,7 @@ import select
 import struct
 import sys
 
-from harena.runtime import init, launch, warm
+from harena.runtime import init, launch, warm, wire
 from harena.runtime.kernel import namespaces, network, privileges, seccomp, signals
 from harena.runtime.kernel.syscalls import StepError
 
@@ -32,8 +32,16 @@ _CONFIGURATION_BYTES = 1 << 20
 _REQUEST_BYTES = 4096
 
 
-def serve() -> object:
-    """Serve the spawner. Returns only in a warm child, with the plan of the program that it shall become."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_kept: list[object] = []
+
+
+def serve() -> Callable[[], object]:
+    """Serve the spawner. Returns only in a fork that has become a sandbox, with what its init does next. That way an
+    init, and so a program of it, has no frame of the template below it that it would have to leave."""
     control = _socket.socket(fileno=_CONTROL)
     configuration = marshal.loads(control.recv(_CONFIGURATION_BYTES))  # noqa: S302 (from our own spawner)
     modules = configuration["warm"]
@@ -63,7 +71,7 @@ def serve() -> object:
     privileges.die_with_parent()
     # Blocked, not ignored: forks that become programs need only be unblocked.
     _signal.pthread_sigmask(_signal.SIG_BLOCK, range(1, _signal.NSIG))
-    base = init.Base(configuration["environment"], configuration["python"])
+    base = init.Base(configuration["environment"], bool(modules) or warm.may_have_fork_hooks())
     init.rehearse(base)
     signals.forget_children()
     is_warm = modules is not None
@@ -74,18 +82,21 @@ def serve() -> object:
     gc.collect()
     gc.freeze()
     gc.disable()
-    control.send(ANSWER.pack(0, 0))
     try:
+        if is_warm:
+            init.rehearse_warm(base)
+        control.send(ANSWER.pack(0, 0))
         return _fork_on_request(control, filter_, base)
     except Exception as error:  # noqa: BLE001 (whatever it is, the spawner shall be told: nobody else can be)
         control.send(ANSWER.pack(0, 1) + ("template: %s: %s" % (type(error).__name__, error)).encode()[:4000])
         os._exit(1)
 
 
-def _fork_on_request(control: _socket.socket, filter_: seccomp.Filter, base: init.Base) -> object:
+def _fork_on_request(control: _socket.socket, filter_: seccomp.Filter, base: init.Base) -> Callable[[], object]:
     # What this loop writes to between two forks, every fork keeps a copy of: it is written to touch little.
     launches: dict[bytes, launch.SandboxLaunch] = {}
     networks = network.Recycled()
+    _kept.extend((launches, networks, control, filter_))  # a fork that let go of them would copy what they lie in
     base.poll = select.poll()  # init's; made here so that forks need not
     base.poll.register(launch.CONTROL, select.POLLIN)
     base.poll.register(launch.ENDED, select.POLLIN)
@@ -117,11 +128,13 @@ def _fork_on_request(control: _socket.socket, filter_: seccomp.Filter, base: ini
         os.close(channel)
 
 
-def _become_sandbox(made: launch.SandboxLaunch, control: _socket.socket, channel: int, base: init.Base) -> object:
+def _become_sandbox(
+    made: launch.SandboxLaunch, control: _socket.socket, channel: int, base: init.Base
+) -> Callable[[], object]:
     try:
         made.run()  # `control` is the sandbox's own channel afterwards: it has taken over the descriptor
     except StepError as error:
         os.dup2(channel, launch.CONTROL)
-        control.send(init.FAILED + str(error).encode())
+        control.send(wire.FAILED + str(error).encode())
         os._exit(1)
-    return init.serve(control, base)
+    return init.start(control, base)

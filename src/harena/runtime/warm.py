@@ -36,7 +36,7 @@ from harena.runtime.warm_state import Plan as Plan  # noqa: E402
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 _REHEARSALS = 20  # so often the interpreter adapts a function's code, in place, before it lets it be
@@ -139,7 +139,19 @@ def _note_interpreter(found: Baseline) -> None:
     found.unbuffered = bool(getattr(sys.stdout, "write_through", False))
     found.thresholds = gc.get_threshold()
     found.collections = _START_COLLECTIONS
+    found.is_main_usual = [*type(sys)("__main__").__dict__, "__annotations__", "__builtins__"] == _START_MAIN
     found.main_loader = sys.modules["__main__"].__dict__.get("__loader__")
+
+
+def may_have_fork_hooks() -> bool:
+    """Whether something that is loaded may have called os.register_at_fork."""
+    names = {name.partition(".")[0] for name in sys.modules} - {"harena"}
+    return not names.isdisjoint(_WITH_FORK_HOOKS) or not names <= getattr(sys, "stdlib_module_names", frozenset()) | {
+        "__main__"
+    }
+
+
+_WITH_FORK_HOOKS = frozenset(("asyncio", "concurrent", "logging", "multiprocessing", "random", "ssl", "threading"))
 
 
 def settle(base_env: dict[str, str] | None = None) -> None:
@@ -166,11 +178,139 @@ def settle(base_env: dict[str, str] | None = None) -> None:
             plan(["python3", *arguments], base_env, base_env, "/")
 
 
+def rehearse(take: Callable[[list[str]], Plan | None]) -> None:
+    """Walk a child's way to its program, and compile and run one, here in the template, again and again.
+
+    What is done for the first time writes to pages (caches, code that adapts to what it meets), and what was freed last
+    is used next, so that a child finds what it needs close together. `take` gives the plan of a command line, as it
+    will in the child. The last thing in a template, after the last collection, which empties such lists.
+    """
+    found = _baseline
+    assert found is not None
+    names = ("argv", "orig_argv", "executable", "_base_executable", *_STREAMS)
+    before = {name: getattr(sys, name) for name in names if hasattr(sys, name)}
+    main, path = sys.modules["__main__"], list(sys.path)
+    ready = found.ready
+    for _ in range(_REHEARSALS):
+        plan = take(["python", "-c", SAMPLE])
+        if plan is None:
+            break
+        found.ready = tuple(map(dict, ready))
+        become(plan)
+        gc.disable()
+        exec(_warm_end.warm_source.load(plan), plan.main)  # noqa: S102 (a sample of our own)
+        sys.path[:] = path
+        for name, value in before.items():
+            setattr(sys, name, value)
+    found.ready = ready
+    sys.modules["__main__"] = main
+
+
+def stand_ready(base_env: dict[str, str]) -> tuple[list[str], list[str]] | None:
+    """Become, here in the template, all of a plain program's process but its own text and arguments.
+
+    Gives (names of the interpreter, directories that must be absent) for programs that may count on that; None where
+    none may: with warm modules, what lies beside a program must be looked at first.
+    """
+    global _ready
+    found = _baseline
+    assert found is not None
+    if found.shadowable or found.added or found.unbuffered or any(then for _, then in found.stamps):
+        return None
+    if "threading" in sys.modules or "multiprocessing.process" in sys.modules:
+        return None  # they are told of a new process
+    found.plain_names = {name: executable for (name, _), executable in found.executables.items()}
+    for descriptor, kind, name in ((0, found.null, "stdin"), (1, 0, "stdout"), (2, 0, "stderr")):
+        stream = found.ready[descriptor].pop(kind)  # nobody else shall keep it open
+        setattr(sys, name, stream)
+        setattr(sys, "__" + name + "__", stream)
+    found.other_input = found.ready[0].pop(0)
+    found.is_ready = True
+    found.module_count = len(sys.modules)
+    _kept.append(sys.stdin)
+    _ready = found
+    gc.set_threshold(*found.thresholds)
+    made = found.plain = Plan("code", "", [], [])
+    made.baseline = found
+    made.environment = base_env
+    made.collections = [generation["collections"] for generation in gc.get_stats()]
+    return list(found.plain_names), [directory for directory, _ in found.stamps]
+
+
+def rehearse_plain(received: memoryview, numbers: memoryview) -> None:
+    """As `rehearse`, for `become_plain`, and for a program's end."""
+    main, path, interrupt = sys.modules["__main__"], list(sys.path), _signal.getsignal(_signal.SIGINT)
+    for _ in range(_REHEARSALS):
+        before = sys.argv, sys.orig_argv, become_plain(received, numbers)
+        before[2].collections = _warm_end.collections()
+        _warm_end.rehearse(before[2])
+        gc.disable()
+        _signal.signal(_signal.SIGINT, interrupt)
+        sys.path[:] = path
+        sys.modules["__main__"] = main
+    before[2].collections = _warm_end.collections()
+    _kept.append(before)  # letting go of them in a child would write to their pages
+
+
+def become_plain(received: memoryview, numbers: memoryview) -> Plan:
+    """`plan` and `become` in a child of a template that stands ready, for the order in `received`.
+
+    `numbers` are the context's (see init_loop). Standard input is a pipe where a third stream came, else /dev/null.
+    """
+    found = _ready
+    plan = found.plain
+    words = str(received[_ORDER_BYTES : numbers[_SIZE] - 1], _ENCODING, "surrogateescape").split("\0")
+    del words[0]  # the working directory
+    plan.executable = executable = found.plain_names[words[0]]
+    if executable != sys.executable:
+        sys.executable = sys._base_executable = executable  # type: ignore[attr-defined]
+    plan.argv = sys.orig_argv = words
+    if words[1] == "-c":
+        plan.target = words[2]
+        plan.rest = rest = words[3:]
+        sys.argv = ["-c", *rest]
+    else:
+        plan.kind = "file"
+        plan.target = words[1]
+        plan.rest = words[2:]
+        sys.argv = words[1:]
+    if numbers[_STREAM_COUNT] == 3:
+        sys.stdin = sys.__stdin__ = found.other_input  # type: ignore[assignment, misc]
+        found.other_input = None
+    if len(sys.modules) != found.module_count:
+        _restore_import_state(found)  # init has waited for a child, which makes posix import `resource`
+    gc.freeze()  # as in `become`
+    plan.main = _fresh_main(found)
+    gc.enable()
+    return plan
+
+
+_ORDER_BYTES, _STREAM_COUNT, _SIZE = 32, 12, 14  # as in wire and init_loop, which this file shall not need
+_ENCODING = sys.getfilesystemencoding()
+_kept: list[object] = []
+_ready = Baseline()
+
+_STREAMS = ("stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__")
+SAMPLE = """
+def add(a, b):
+    return a + b
+assert add(1, 2) == 3
+print("harena", add(1, 2))
+class A:
+    def f(self, x=None, *a, **k):
+        try:
+            return [y for y in range(3) if y] or {x: k} or f"{x}"
+        except ValueError as e:
+            raise
+"""
+
+
 def _streams_ahead(found: Baseline) -> tuple[dict[int, object], ...]:
     """Streams over /dev/null and over pipes, which is what a program gets; a stream remembers what it was made over."""
     made: tuple[dict[int, object], ...] = ({}, {}, {})
     kept = [os.dup(number) for number in (0, 1, 2)]
     null = os.open("/dev/null", os.O_RDWR)
+    found.null = _kind(null)
     reading, writing = os.pipe()
     try:
         for number in range(3):
@@ -284,15 +424,25 @@ def _detach_from_parents(modules: Mapping[str, object]) -> None:
 def _fresh_main(found: Baseline) -> dict[str, object]:
     module = type(sys)("__main__")
     names = module.__dict__
-    first = {"__name__": "__main__", "__loader__": found.main_loader, "__annotations__": {}, "__builtins__": builtins}
-    names.clear()
-    for name in _START_MAIN:
-        names[name] = first.get(name)
+    if not found.is_main_usual:
+        names.clear()
+        for name in _START_MAIN:
+            names[name] = None
+        names["__name__"] = "__main__"
+    names["__loader__"] = found.main_loader
+    names["__annotations__"] = {}
+    names["__builtins__"] = builtins
     sys.modules["__main__"] = module
     return names
 
 
 def _get_stream(descriptor: int, found: Baseline, plan: Plan) -> object:
+    if found.is_ready and plan.unbuffered == found.unbuffered:
+        kind = _kind(descriptor)
+        if descriptor == 0 and kind == 0:
+            return found.other_input
+        if kind == (0 if descriptor else found.null):
+            return getattr(sys, ("stdin", "stdout", "stderr")[descriptor])
     if found.ready and plan.unbuffered == found.unbuffered:
         ready = found.ready[descriptor].pop(_kind(descriptor), None)  # nobody else shall keep it open
         if ready is not None:

@@ -40,15 +40,21 @@ class _Leave(BaseException):
 class _Program:
     """The one program that this process becomes."""
 
+    __slots__ = ("code", "failures", "plan")
+
     plan: Plan
-    code: CodeType | None = None
-    failures: list[BaseException] = []
+    code: CodeType | None
+    failures: list[BaseException]
+
+
+_program = _Program()
+_program.failures = []
 
 
 def launch(plan: Plan) -> NoReturn:
     """Compile the program, then go to the interpreter's top level, from where it runs."""
-    _Program.plan = plan
-    _Program.code = warm_source.load(plan)
+    _program.plan = plan
+    _program.code = warm_source.load(plan)
     sys.excepthook = _top_level
     raise _Leave
 
@@ -59,9 +65,9 @@ def launch(plan: Plan) -> NoReturn:
 def _top_level(_type: object, leave: BaseException, _trace: object) -> None:
     """sys.excepthook of a warm child, for the one exception that is ours."""
     leave.__traceback__ = None
-    sys.excepthook = _Program.plan.baseline.hooks["excepthook"]  # type: ignore[assignment]
+    sys.excepthook = _program.plan.baseline.hooks["excepthook"]  # type: ignore[assignment]
     _forget_last_error()
-    code, plan = _Program.code, _Program.plan
+    code, plan = _program.code, _program.plan
     try:
         if code is None:
             import runpy
@@ -74,9 +80,9 @@ def _top_level(_type: object, leave: BaseException, _trace: object) -> None:
             _budget.enter(_budget.exec_cost)
             exec(code, main)
     except BaseException as error:
-        _Program.failures.append(error)
+        _program.failures.append(error)
     code = main = None  # type: ignore[assignment]
-    if _Program.plan.kind == "file":
+    if _program.plan.kind == "file":
         _flush_quietly()
     _end()
 
@@ -113,6 +119,17 @@ def prepare() -> None:
         pass
 
 
+def rehearse(plan: Plan) -> None:
+    """Compile and run `plan`, and do what is done at its end but for ending; see `warm.rehearse`."""
+    _program.plan = plan
+    code = warm_source.load(plan)
+    exec(code, plan.main)  # type: ignore[arg-type]
+    _flush_quietly()
+    _finish_threads()
+    _flush()
+    _drop_program()
+
+
 class _Fails:
     def __del__(self) -> None:
         raise ValueError
@@ -134,12 +151,12 @@ def _find_unraisable_type() -> Any:
 def _end() -> NoReturn:
     """What Py_RunMain does once the program has run."""
     status, interrupted, exits = 0, False, False
-    if _Program.failures:
-        exits = isinstance(_Program.failures[0], SystemExit)
+    if _program.failures:
+        exits = isinstance(_program.failures[0], SystemExit)
         status, interrupted = _report()
-    if _Program.plan.kind == "file" and not exits:
+    if _program.plan.kind == "file" and not exits:
         for name in ("__file__", "__cached__"):  # so it is: atexit callbacks and threads no longer find them
-            _Program.plan.main.pop(name, None)
+            _program.plan.main.pop(name, None)
     _finish_threads()
     callbacks: Any = atexit if _VERSION >= (3, 10) else sys.modules.get("atexit", atexit)
     try:
@@ -159,7 +176,7 @@ def _end() -> NoReturn:
 
 def _report() -> tuple[int, bool]:
     """Report what ended the program. Gives the exit status, and whether to die by SIGINT in the end."""
-    error = _Program.failures.pop()
+    error = _program.failures.pop()
     if isinstance(error, SystemExit):
         return _exit_status(error), False
     trace = error.__traceback__
@@ -295,7 +312,7 @@ def _was_collected() -> bool:
     end: where it has, as they were made; where not, as they are reached from the module, as they are here when the
     module hangs on nothing but a new list. Ten collections of the youngest objects bring about one of the next kind.
     """
-    before, then, now = _Program.plan.baseline.collections, _Program.plan.collections, collections()
+    before, then, now = _program.plan.baseline.collections, _program.plan.collections, collections()
     return before[1] > 0 or now[1] + now[2] > then[1] + then[2] or before[0] + now[0] - then[0] > 10
 
 
@@ -309,9 +326,9 @@ def _drop_program() -> None:
     interpreter would tell nobody anything by going too."""
     sys.settrace(None)
     sys.setprofile(None)
-    found = _Program.plan.baseline
+    found = _program.plan.baseline
     modules = [sys.modules.get("__main__")]
-    _Program.plan.main = {}
+    _program.plan.main = {}
     added = []
     for name in reversed(sys.modules):  # as in warm._restore_import_state
         if name in found.modules:
@@ -324,8 +341,9 @@ def _drop_program() -> None:
     if not _was_collected():
         sys.modules.pop("__main__", None)  # see _was_collected
         modules = [*modules]
+    is_young = not gc.callbacks and collections() == _program.plan.collections
     if gc.isenabled():
-        gc.collect()
+        gc.collect(0 if is_young else 2)  # a full collection also empties the lists of free objects, page by page
     _forget_last_error()
     for name in ("stdin", "stdout", "stderr"):
         try:
@@ -340,7 +358,7 @@ def _drop_program() -> None:
     modules.clear()
     sys.modules.pop("__main__", None)
     gc.callbacks.clear()
-    gc.collect()
+    gc.collect(1 if is_young else 2)
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

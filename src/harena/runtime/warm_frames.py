@@ -85,22 +85,23 @@ class RecursionBudget:
             depth = first - before[index - 1]
             if before[index] == first and after[index] == second and 0 < depth < 200:  # noqa: SIM102
                 if second - after[index - 1] == depth:
-                    self.remaining = ctypes.c_int.from_address(state + 4 * (index - 1))
+                    counter = (ctypes.c_int * 1).from_address(state + 4 * (index - 1))
+                    self.remaining = memoryview(counter).cast("B").cast("i")
                     self._measure()
                     return
 
     def _measure(self) -> None:
         names = {"counter": self.remaining}
-        outside = self.remaining.value
-        exec(compile("inside = counter.value", "<string>", "exec"), names)  # noqa: S102 (a constant)
+        outside = self.remaining[0]
+        exec(compile("inside = counter[0]", "<string>", "exec"), names)  # noqa: S102 (a constant)
         self.exec_cost = outside - names["inside"]
         self.call_cost = outside - _look(self.remaining)
 
     def enter(self, cost: int) -> None:
         """The frame that is entered at `cost` from the caller shall be the first one."""
         if self.remaining is not None:
-            self.remaining.value = sys.getrecursionlimit() + cost - 1 - self.call_cost  # this call ends
+            self.remaining[0] = sys.getrecursionlimit() + cost - 1 - self.call_cost  # this call ends
 
 
 def _look(counter: Any) -> int:
-    return counter.value  # type: ignore[no-any-return]
+    return counter[0]  # type: ignore[no-any-return]

@@ -105,7 +105,7 @@ def _is_program(path: str) -> bool:
 
 def _is_same_environment(env: dict[str, str], base_env: dict[str, str], found: Baseline) -> bool:
     """Every variable that a start, or an import of a warm module, looks at has its value in the template."""
-    if env == base_env:
+    if env is base_env or env == base_env:
         return True
     prefixes = _FIXED_PREFIXES + _LIBRARY_PREFIXES if found.shadowable else _FIXED_PREFIXES
     for name in {*env, *base_env}:
@@ -141,6 +141,8 @@ def _is_changeable(place: str) -> bool:
 
 
 def stamp(directory: str) -> int:
+    if not os.access(directory, os.F_OK):
+        return 0  # asked first because an exception costs a warm child copies of twenty pages
     try:
         return os.stat(directory).st_mtime_ns
     except OSError:

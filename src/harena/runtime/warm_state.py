@@ -38,6 +38,8 @@ class Baseline:
     unbuffered = False
     thresholds = (700, 10, 10)
     main_loader: object = None
+    is_main_usual = False
+    """a new module has the names of a start's `__main__`, in their order, but for the last two"""
     is_settled = False
     """`settle` has done ahead what it can; otherwise each child does it all"""
     ours: dict[str, object] = {}
@@ -49,6 +51,16 @@ class Baseline:
     ready: tuple[dict[int, object], ...] = ()
     """for each standard descriptor: what it is (see `_kind`) -> the stream made for it ahead"""
     collections: list[int] = []
+    null = 0
+    """kind (see `_kind`) of /dev/null"""
+    is_ready = False
+    """the standard streams are the program's already; this is how the others are kept:"""
+    other_input: object = None
+    module_count = 0
+    plain: Plan
+    """for `become_plain`"""
+    plain_names: dict[str, str] = {}
+    """name of the interpreter -> sys.executable"""
 
 
 class Plan:

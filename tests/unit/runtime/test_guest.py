@@ -50,7 +50,7 @@ def load(python: str, bundle: bytes, code: str) -> subprocess.CompletedProcess[s
     read_end = os.memfd_create("bundle", 0)
     os.write(read_end, bundle)
     os.lseek(read_end, 0, os.SEEK_SET)
-    program = guest.BOOTSTRAP.replace("execute(serve())\n", code)
+    program = guest.BOOTSTRAP.replace("execute(serve()())\n", code)
     assert program != guest.BOOTSTRAP
     try:
         return subprocess.run(

@@ -9,9 +9,9 @@ machine code (x86-64; elsewhere, and where memory may not be executable, one by 
 from __future__ import annotations
 
 import ctypes
-import os
 import struct
 
+from harena.runtime.kernel import machine_code
 from harena.runtime.kernel.syscalls import StepError, libc
 
 _ENTRY = struct.Struct("<7q")  # number, six arguments
@@ -51,27 +51,7 @@ _X86_64 = bytes.fromhex(
     "c3"  # ret
 )
 
-_PROT_READ, _PROT_WRITE, _PROT_EXEC = 1, 2, 4
-_MAP_PRIVATE_ANONYMOUS = 0x22
-
-
-def _load() -> object | None:
-    """The machine code as a callable; None where it cannot be had."""
-    if os.uname().machine != "x86_64" or ctypes.sizeof(ctypes.c_void_p) != 8:
-        return None
-    libc.mmap.restype = ctypes.c_void_p
-    page = libc.mmap(
-        None, ctypes.c_size_t(4096), _PROT_READ | _PROT_WRITE, _MAP_PRIVATE_ANONYMOUS, -1, ctypes.c_long(0)
-    )
-    if page in (None, ctypes.c_void_p(-1).value):
-        return None
-    ctypes.memmove(page, _X86_64, len(_X86_64))
-    if libc.mprotect(ctypes.c_void_p(page), ctypes.c_size_t(4096), _PROT_READ | _PROT_EXEC) < 0:
-        return None
-    return ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_void_p, ctypes.c_long)(page)
-
-
-_run = _load()
+_run = machine_code.load(_X86_64, ctypes.c_void_p, ctypes.c_long)
 
 
 class Batch:

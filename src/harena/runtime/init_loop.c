@@ -1,0 +1,399 @@
+/* The part of init that every program goes through, as one function of machine code.
+ *
+ * Init is a fork of its template: each page that it writes to must first be copied, and the interpreter writes to a
+ * few hundred for what it does here (every use of an object changes its reference count). This does the same and
+ * writes to its stack and to one struct.
+ *
+ * serve() waits for requests and for ends of programs. A program that is asked for while nothing else runs in the
+ * sandbox it starts itself, and says when it has ended. All else it returns to its caller, who does it in Python and
+ * comes back. Built by scripts/build-init-loop into init_loop_code.py; it may call nothing but the kernel and the
+ * functions that it is given.
+ */
+
+
+typedef long i64;
+typedef unsigned long u64;
+typedef int i32;
+typedef unsigned int u32;
+typedef unsigned short u16;
+typedef unsigned char u8;
+
+enum { CHILD = 0, REQUEST = 1, PLAIN_CHILD = 2 }; /* what serve() returns; below 0: -errno */
+enum { WARM = 1, TERMINAL = 2, OWN_ENVIRONMENT = 4 }; /* flags of an order, as in wire.py */
+
+struct context {                                  /* as init_loop.Context */
+    i32 control, ended, oom_adjust, nothing;
+    i32 pid;                                      /* the program that runs, or 0 */
+    u32 number;                                   /* its exec */
+    i32 was_warm;
+    i32 error;                                    /* in a child: errno of chdir */
+    i32 descriptors[4];                           /* that came with the message */
+    i32 descriptor_count, unused;
+    u64 size;                                     /* of the message */
+    u8 *message;
+    u64 message_room;
+    char **pointers;                              /* room for argv and an environment */
+    u64 pointer_room;
+    char **environment;                           /* the template's */
+    char **names;                                 /* of the warm interpreter, for plain programs; 0 = there are none */
+    char **absent;                                /* a start would look into these, if they were there */
+    i32 (*fork)(void);                            /* libc's: it keeps the thread's own records right */
+    void (*before_fork)(void);                    /* the interpreter's, as os.fork calls them; 0 = nothing to do */
+    void (*after_in_parent)(void);
+    void (*after_in_child)(void);
+};
+
+struct order {                                    /* as wire.ORDER */
+    u8 kind, flags;
+    u16 unused;
+    u32 number;
+    u64 open_files, cpu_seconds;
+    u32 arguments, variables;
+};
+
+struct iovec { void *base; u64 size; };
+struct message { void *name; u32 name_size; struct iovec *parts; u64 part_count; void *control; u64 control_size; i32 flags; };
+struct control { u64 size; i32 level, kind; i32 descriptors[4]; };
+struct poll { i32 descriptor; short events, found; };
+struct usage { i64 user_s, user_us, system_s, system_us, peak_kb, rest[13]; };
+
+#define EXITED_SIZE 34
+
+enum {
+    SYS_read = 0, SYS_write = 1, SYS_close = 3, SYS_rt_sigaction = 13, SYS_rt_sigprocmask = 14, SYS_access = 21, SYS_sendto = 44,
+    SYS_recvmsg = 47, SYS_clone = 56, SYS_execve = 59, SYS_wait4 = 61, SYS_chdir = 80, SYS_setsid = 112,
+    SYS_prctl = 157, SYS_exit_group = 231, SYS_openat = 257, SYS_ppoll = 271, SYS_dup3 = 292, SYS_prlimit64 = 302,
+    SYS_close_range = 436,
+};
+enum { EINTR = 4, ENOENT = 2, EAGAIN = 11, EACCES = 13, ENOTDIR = 20, ECHILD = 10 };
+enum { WNOHANG = 1, SIGCHLD = 17, SIGPIPE = 13, SIGXFSZ = 25, CLONE_VM = 0x100, CLONE_VFORK = 0x4000 };
+enum { MSG_NOSIGNAL = 0x4000, MSG_CMSG_CLOEXEC = 0x40000000, POLLIN = 1, AT_FDCWD = -100, O_WRONLY = 1 };
+enum { RLIMIT_CPU = 0, RLIMIT_NOFILE = 7, SOL_SOCKET = 1, SCM_RIGHTS = 1, PR_SET_DUMPABLE = 4, SIG_SETMASK = 2 };
+
+static inline i64 call6(i64 number, i64 a, i64 b, i64 c, i64 d, i64 e, i64 f)
+{
+    register i64 r10 __asm__("r10") = d;
+    register i64 r8 __asm__("r8") = e;
+    register i64 r9 __asm__("r9") = f;
+    i64 result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+#define call5(n, a, b, c, d, e) call6(n, (i64)(a), (i64)(b), (i64)(c), (i64)(d), (i64)(e), 0)
+#define call4(n, a, b, c, d) call5(n, a, b, c, d, 0)
+#define call3(n, a, b, c) call4(n, a, b, c, 0)
+#define call2(n, a, b) call3(n, a, b, 0)
+#define call1(n, a) call2(n, a, 0)
+
+static void put(u8 *place, u64 value, u32 bytes)
+{
+    for (u32 index = 0; index < bytes; index++)
+        place[index] = (u8)(value >> (8 * index));
+}
+
+/* The owner reads its answers or is gone; then so is this sandbox. */
+static void say_exited(struct context *context, i32 status, const struct usage *usage)
+{
+    u8 text[EXITED_SIZE];
+    text[0] = 'X';
+    put(text + 1, context->number, 4);
+    put(text + 5, (u32)status, 4);
+    put(text + 9, (u64)(usage->user_s * 1000000 + usage->user_us), 8);
+    put(text + 17, (u64)(usage->system_s * 1000000 + usage->system_us), 8);
+    put(text + 25, (u64)usage->peak_kb, 8);
+    text[33] = (u8)context->was_warm;
+    if (call6(SYS_sendto, context->control, (i64)text, sizeof text, MSG_NOSIGNAL, 0, 0) < 0)
+        call1(SYS_exit_group, 0);
+}
+
+/* Collect what has ended. Gives whether nothing is left in this sandbox. */
+static i32 reap(struct context *context)
+{
+    for (;;) {
+        struct usage usage;
+        i32 status;
+        i64 pid = call4(SYS_wait4, -1, &status, WNOHANG, &usage);
+        if (pid == -EINTR)
+            continue;
+        if (pid <= 0)
+            return pid == -ECHILD;
+        if (pid == context->pid) {
+            context->pid = 0;
+            say_exited(context, status, &usage);
+        }
+    }
+}
+
+/* The next message into the context. Gives 0 or -errno. */
+static i64 receive(struct context *context)
+{
+    struct iovec part = {context->message, context->message_room};
+    struct control control;
+    struct message message;
+    message.name = 0;
+    message.name_size = 0;
+    message.parts = &part;
+    message.part_count = 1;
+    message.control = &control;
+    message.control_size = sizeof control;
+    message.flags = 0;
+    i64 size = call3(SYS_recvmsg, context->control, &message, MSG_CMSG_CLOEXEC);
+    if (size < 0)
+        return size;
+    if (size == 0)
+        call1(SYS_exit_group, 0); /* the owner has gone */
+    context->size = (u64)size;
+    context->descriptor_count = 0;
+    if (message.control_size >= 16 && control.level == SOL_SOCKET && control.kind == SCM_RIGHTS) {
+        context->descriptor_count = (i32)((control.size - 16) / 4);
+        for (i32 index = 0; index < context->descriptor_count; index++)
+            context->descriptors[index] = control.descriptors[index];
+    }
+    return 0;
+}
+
+static void limit(i32 which, u64 soft, u64 hard)
+{
+    u64 both[2] = {soft, hard};
+    call4(SYS_prlimit64, 0, which, both, 0);
+}
+
+/* What every program gets before it starts: a session, its three streams, its limits, nothing blocked. */
+static i64 prepare(struct context *context, const struct order *order, const char *directory)
+{
+    i32 first = context->descriptor_count == 3 ? context->descriptors[0] : context->nothing;
+    call1(SYS_setsid, 0);
+    call3(SYS_dup3, first, 0, 0);
+    call3(SYS_dup3, context->descriptors[context->descriptor_count - 2], 1, 0);
+    call3(SYS_dup3, context->descriptors[context->descriptor_count - 1], 2, 0);
+    limit(RLIMIT_NOFILE, order->open_files, order->open_files);
+    if (order->cpu_seconds)
+        limit(RLIMIT_CPU, order->cpu_seconds, order->cpu_seconds + 1); /* SIGXCPU first, then SIGKILL */
+    u64 none = 0;
+    call4(SYS_rt_sigprocmask, SIG_SETMASK, &none, 0, 8);
+    return call1(SYS_chdir, directory);
+}
+
+static void default_signal(i32 number)
+{
+    u64 action[4] = {0, 0, 0, 0};
+    call4(SYS_rt_sigaction, number, action, 0, 8);
+}
+
+static const char *after(const char *text)
+{
+    while (*text)
+        text++;
+    return text + 1;
+}
+
+static const char *search_path(char **environment)
+{
+    for (; *environment; environment++) {
+        const char *text = *environment;
+        if (text[0] == 'P' && text[1] == 'A' && text[2] == 'T' && text[3] == 'H' && text[4] == '=')
+            return text + 5;
+    }
+    return "";
+}
+
+/* execvp, but with a PATH of the program's own. Comes back only where nothing could be executed. */
+static void execute(const char *program, char **arguments, char **environment)
+{
+    for (const char *text = program; *text; text++)
+        if (*text == '/') {
+            call3(SYS_execve, program, arguments, environment);
+            return;
+        }
+    const char *path = search_path(environment);
+    for (;;) {
+        char place[4096];
+        u32 used = 0;
+        const char *name = program;
+        while (*path && *path != ':' && used < sizeof place - 2)
+            place[used++] = *path++;
+        if (*path && *path != ':')
+            return; /* longer than any path: Python says what is wrong with it */
+        if (used == 0)
+            place[used++] = '.';
+        place[used++] = '/';
+        while (*name && used < sizeof place - 1)
+            place[used++] = *name++;
+        if (*name)
+            return;
+        place[used] = 0;
+        i64 error = -call3(SYS_execve, place, arguments, environment);
+        if (error != ENOENT && error != EACCES && error != ENOTDIR)
+            return;
+        if (!*path)
+            return;
+        path++;
+    }
+}
+
+/* In a child that shares this memory, and its stack, until it has executed something else or has ended. */
+static __attribute__((noinline)) void become_real(struct context *context, const struct order *order,
+                                                  const char *directory, char **arguments, char **environment)
+{
+    default_signal(SIGPIPE);
+    default_signal(SIGXFSZ);
+    if (prepare(context, order, directory) == 0)
+        execute(arguments[0], arguments, environment);
+    context->error = 1;
+    call1(SYS_exit_group, 127);
+}
+
+static void close_descriptors(struct context *context)
+{
+    for (i32 index = 0; index < context->descriptor_count; index++)
+        call1(SYS_close, context->descriptors[index]);
+}
+
+/* Start a program by executing it. Gives whether it was started. */
+static i32 start_real(struct context *context, const struct order *order)
+{
+    if ((u64)order->arguments + order->variables + 2 > context->pointer_room || !order->arguments)
+        return 0;
+    const char *directory = (const char *)(order + 1);
+    const char *text = after(directory);
+    char **next = context->pointers;
+    for (u32 index = 0; index < order->arguments; index++, text = after(text))
+        *next++ = (char *)text;
+    *next++ = 0;
+    char **environment = context->environment;
+    if (order->flags & OWN_ENVIRONMENT) {
+        environment = next;
+        for (u32 index = 0; index < order->variables; index++, text = after(text))
+            *next++ = (char *)text;
+        *next = 0;
+    }
+    context->error = 0;
+    call3(SYS_write, context->oom_adjust, "500", 3); /* inherited: the first to go when memory runs out */
+    i64 pid = call5(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0);
+    if (pid == 0) {
+        become_real(context, order, directory, context->pointers, environment);
+        __builtin_unreachable();
+    }
+    call3(SYS_write, context->oom_adjust, "0", 1);
+    if (pid < 0)
+        return 0;
+    if (context->error) {
+        i32 status;
+        call4(SYS_wait4, pid, &status, 0, 0);
+        return 0;
+    }
+    context->pid = (i32)pid;
+    context->was_warm = 0;
+    return 1;
+}
+
+static i32 equal(const char *one, const char *other)
+{
+    while (*one && *one == *other)
+        one++, other++;
+    return *one == *other;
+}
+
+static i32 ends_with_pyc(const char *text)
+{
+    const char *end = after(text) - 1;
+    return end - text >= 4 && equal(end - 4, ".pyc");
+}
+
+/* A command that is surely right to run warm: `python -c CODE` or `python FILE` in the template's own environment, where
+ * no directory of packages has been made since. warm_plan decides about all others. */
+static i32 is_plain(const struct context *context, const struct order *order)
+{
+    const char *name = after((const char *)(order + 1));
+    const char *first = after(name);
+    char **known = context->names;
+    if (!known || order->flags != WARM || order->arguments < 2)
+        return 0;
+    while (*known && !equal(*known, name))
+        known++;
+    if (!*known || !*first)
+        return 0;
+    if (first[0] == '-' ? order->arguments < 3 || !equal(first, "-c") : ends_with_pyc(first))
+        return 0;
+    for (char **path = context->absent; *path; path++)
+        if (call2(SYS_access, *path, 0) != -ENOENT)
+            return 0;
+    return 1;
+}
+
+/* Fork the interpreter. Gives 1 in the parent, 0 where there was no fork, -1 in the child. */
+static i32 start_warm(struct context *context, const struct order *order)
+{
+    if (context->before_fork)
+        context->before_fork();
+    i32 pid = context->fork();
+    if (pid != 0) {
+        if (context->after_in_parent)
+            context->after_in_parent();
+        if (pid < 0)
+            return 0;
+        context->pid = pid;
+        context->was_warm = 1;
+        return 1;
+    }
+    context->error = (i32)-prepare(context, order, (const char *)(order + 1));
+    i64 adjust = call4(SYS_openat, AT_FDCWD, "/proc/self/oom_score_adj", O_WRONLY, 0);
+    call3(SYS_write, adjust, "500", 3);
+    call3(SYS_close_range, context->control + 1, 0xffffffff, 0); /* the channel last, by whoever knows what it runs */
+    call2(SYS_prctl, PR_SET_DUMPABLE, 1); /* there is nobody yet who could trace it for what it still holds */
+    if (context->after_in_child)
+        context->after_in_child();
+    return -1;
+}
+
+/* The last eight bytes of the code; whoever loads it writes the address here. */
+__attribute__((section(".here"), used)) static struct context *volatile const here = 0;
+
+i64 serve(void)
+{
+    struct context *context = here;
+    i32 alone = 0; /* nothing else runs here, so nothing can end */
+    for (;;) {
+        if (!alone) {
+            struct poll events[2] = {{context->control, POLLIN, 0}, {context->ended, POLLIN, 0}};
+            i64 found = call4(SYS_ppoll, events, 2, 0, 0);
+            if (found == -EINTR)
+                continue;
+            if (found < 0)
+                return found;
+            if (events[1].found) {
+                u8 signal[128];
+                call3(SYS_read, context->ended, signal, sizeof signal);
+                alone = reap(context);
+            }
+            if (!events[0].found)
+                continue;
+        }
+        i64 outcome = receive(context);
+        if (outcome == -EINTR)
+            continue;
+        if (outcome < 0)
+            return outcome;
+        const struct order *order = (const struct order *)context->message;
+        if (!alone)
+            alone = reap(context); /* what has ended since */
+        if (!alone || context->size <= sizeof *order || order->kind != 'x' || order->flags & TERMINAL ||
+            context->descriptor_count < 2 || context->descriptor_count > 3)
+            return REQUEST;
+        i32 started = order->flags & WARM ? start_warm(context, order) : start_real(context, order);
+        if (started < 0) {
+            if (context->error || !is_plain(context, order))
+                return CHILD;
+            call1(SYS_close, context->control);
+            return PLAIN_CHILD;
+        }
+        if (!started)
+            return REQUEST;
+        alone = 0;
+        context->number = order->number;
+        close_descriptors(context);
+    }
+}

@@ -1,0 +1,89 @@
+"""What a sandbox's owner and its init tell each other (SOCK_SEQPACKET). Runs on both sides: see guest.
+
+Requests. The commonest, an order to start a program, is a struct and strings, so that machine code can read it too;
+the others are marshal, which never begins with the same byte.
+
+    ORDER, then NUL-terminated: working directory, arguments, variables  + [[stdin,] stdout, stderr], or a terminal
+    ("k", number)                                        kill that program's whole tree, or file operation
+    ("o", number, path, flags, mode)                     open a regular file; answer OPENED with its descriptor
+    ("f", number, operation, arguments) + [pipe, ...]    a file operation in a child of its own (see files)
+    ("t",)                                               SIGTERM to everything; end when nothing is left
+    ("m",)                  + [memfd, ...]               the real request is too long for a message and lies in memfd
+
+Answers, which the owner parses with suspicion: READY, FAILED and why, STARTED_REALLY, EXITED, OPENED.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+READY = b"R"
+FAILED = b"E"
+STARTED_REALLY = struct.Struct("<cI")  # b"N", number: not warm after all
+EXITED = struct.Struct("<cIiQQQB")  # b"X", number, wait status, user us, system us, peak kB, was warm
+OPENED = struct.Struct("<cIiQI")  # b"O", number, errno, size, mode
+
+MAX_MESSAGE = 1 << 15
+MAX_DESCRIPTORS = 4
+
+_ENCODING = sys.getfilesystemencoding()
+
+ORDER = struct.Struct("<cBHIQQII")  # b"x", flags, 0, number, open files, CPU seconds (0 = any), arguments, variables
+WARM, TERMINAL, OWN_ENVIRONMENT = 1, 2, 4  # without the last, the environment is the template's
+
+
+class Order:
+    """A program to be started."""
+
+    __slots__ = ("argv", "cpu_seconds", "cwd", "env", "flags", "number", "open_files")
+
+    number: int
+    flags: int
+    open_files: int
+    cpu_seconds: int
+    cwd: str
+    argv: list[str]
+    env: dict[str, str]
+
+
+def encode_order(
+    number: int,
+    flags: int,
+    argv: Sequence[str],
+    env: Mapping[str, str] | None,
+    cwd: str,
+    *,
+    open_files: int,
+    cpu_seconds: int,
+) -> bytes:
+    """`env` None = the template's. No word may hold NUL."""
+    words = [cwd, *argv]
+    if env is not None:
+        flags |= OWN_ENVIRONMENT
+        words += map("=".join, env.items())
+    head = ORDER.pack(b"x", flags, 0, number, open_files, cpu_seconds, len(argv), len(env or ()))
+    return head + os.fsencode("\0".join(words)) + b"\0"
+
+
+def decode_words(message: bytes) -> list[str]:
+    """Working directory, arguments and variables of an order."""
+    return message[ORDER.size : -1].decode(_ENCODING, "surrogateescape").split("\0")
+
+
+def decode_order(message: bytes, environment: dict[str, str]) -> Order:
+    """`environment` is the template's."""
+    order = Order()
+    _, order.flags, _, order.number, order.open_files, order.cpu_seconds, count, _ = ORDER.unpack_from(message)
+    words = decode_words(message)
+    order.cwd = words[0]
+    order.argv = words[1 : 1 + count]
+    order.env = environment
+    if order.flags & OWN_ENVIRONMENT:
+        order.env = dict(word.split("=", 1) for word in words[1 + count :])
+    return order
