@@ -4,7 +4,7 @@ It has the programs' own user and no capability, but is not dumpable: nothing in
 Its one descriptor that matters is the channel to its owner (see wire); programs never get it. It imports nothing once
 a program may have run: a program could put a module of that name in the way.
 
-Most of the time it is in machine code (see init_loop), which starts a program where nothing else runs and waits for it.
+Most of the time it is in machine code (see fast_path), which starts a program where nothing else runs and waits for it.
 What is here does the rest, and on a machine without that code everything.
 
 Whose process is whose. Normally an exec starts when nothing else runs here; then everything that is not init is its
@@ -24,7 +24,7 @@ import select
 import signal
 import struct
 
-from harena.runtime import files, init_loop, launch, trees, warm, wire
+from harena.runtime import fast_path, files, launch, trees, warm, wire
 from harena.runtime.kernel import privileges
 from harena.runtime.kernel.numbers import NUMBERS
 from harena.runtime.kernel.syscalls import close_from, libc, syscall
@@ -40,7 +40,6 @@ _DEFAULTED = (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import NoReturn
 
 _kept: list[object] = []
@@ -53,7 +52,7 @@ class Base:
         self.environment = environment
         self.poll = select.poll()
         self.program = launch.ProgramLaunch()
-        self.loop = init_loop.InitLoop(environment, has_fork_hooks)
+        self.fast = fast_path.FastPath(environment, has_fork_hooks)
 
 
 class Become(BaseException):
@@ -64,12 +63,12 @@ class Become(BaseException):
         self.plan = plan
 
 
-def start(connection: _socket.socket, base: Base) -> Callable[[], object]:
-    """The init of this sandbox, as what serves its owner until that goes away, and returns only in a warm child, with
-    the program's plan."""
+def serve(connection: _socket.socket, base: Base, outcome: int | None) -> object:
+    """Serve this sandbox's owner until it goes away. `outcome` is what the fast path has come back with, if it has been
+    taken. Returns only in a warm child, with the program's plan."""
     init = _Init(connection, base)
     _kept.append((init, connection))
-    return init.serve
+    return init.serve(outcome)
 
 
 def rehearse(base: Base) -> None:
@@ -100,28 +99,28 @@ def rehearse(base: Base) -> None:
 
 def rehearse_warm(base: Base) -> None:
     """The same for what a warm child does before its program."""
-    native = base.loop
-    if native.function is None:
+    fast = base.fast
+    if fast.function is None:
         return
 
     def take(argv: list[str]) -> warm.Plan | None:
         message = wire.encode_order(1, wire.WARM, argv, None, "/workspace", open_files=1024, cpu_seconds=0)
-        native.received[: len(message)] = message
-        native.numbers[init_loop.SIZE] = len(message)
-        return _plan(native, base)[1]
+        fast.received[: len(message)] = message
+        fast.numbers[fast_path.SIZE] = len(message)
+        return _plan(fast, base)[1]
 
     warm.rehearse(take)
     plain = warm.stand_ready(base.environment)
     if plain is not None:
-        native.know_plain(*plain)
+        fast.know_plain(*plain)
         message = wire.encode_order(1, wire.WARM, ["python", "-c", warm.SAMPLE], None, "/", open_files=1, cpu_seconds=0)
-        native.received[: len(message)] = message
-        native.numbers[init_loop.SIZE] = len(message)
-        warm.rehearse_plain(native.received, native.numbers)
+        fast.received[: len(message)] = message
+        fast.numbers[fast_path.SIZE] = len(message)
+        warm.rehearse_plain(fast.received, fast.numbers)
 
 
-def _plan(native: init_loop.InitLoop, base: Base) -> tuple[wire.Order, warm.Plan | None]:
-    order = wire.decode_order(native.message(), base.environment)
+def _plan(fast: fast_path.FastPath, base: Base) -> tuple[wire.Order, warm.Plan | None]:
+    order = wire.decode_order(fast.message(), base.environment)
     return order, warm.plan(order.argv, order.env, base.environment, order.cwd)
 
 
@@ -139,10 +138,10 @@ class _Init:
         self.nothing = launch.NOTHING
         self.poll = base.poll
 
-    def serve(self) -> object:
-        """See `start`."""
+    def serve(self, outcome: int | None) -> object:
+        """See above."""
         try:
-            return self.loop()
+            return self.loop(outcome)
         except Become as become:
             return become.plan
         except Exception as error:  # noqa: BLE001 (whatever it is, the owner shall read it: nobody else is here)
@@ -152,30 +151,25 @@ class _Init:
                 os._exit(0)
         return None  # never reached: the loop ends with the process
 
-    def loop(self) -> object:
-        """One event after the other. Returns only in a child of the machine code, with the program's plan."""
+    def loop(self, outcome: int | None) -> object:
+        """One event after the other. Returns only in a child of the fast path, with the program's plan."""
         control = self.connection.fileno()
-        native = self.base.loop
-        context, serve = native.context, native.function
-        received, numbers, become_plain = native.received, native.numbers, warm.become_plain
-        if serve is not None:
-            context.control, context.ended, context.oom_adjust, context.nothing = (
-                control,
-                self.ended,
-                self.oom_adjust,
-                self.nothing,
-            )
+        fast = self.base.fast
+        context, function = fast.context, fast.function
+        received, numbers, become_plain = fast.received, fast.numbers, warm.become_plain
         while True:
-            if serve is not None and self._hand_over(context):
-                outcome = serve()  # type: ignore[operator]
-                if outcome == init_loop.PLAIN_CHILD:
+            if outcome is not None or (function is not None and self._hand_over(context)):
+                if outcome is None:
+                    outcome = function()  # type: ignore[operator]
+                if outcome == fast_path.PLAIN_CHILD:
                     return become_plain(received, numbers)
-                if outcome == init_loop.CHILD:
-                    return self._become_natively(native)
+                if outcome == fast_path.CHILD:
+                    return self._become_fast(fast)
                 if outcome < 0:
                     raise OSError(-outcome, "init's loop: " + os.strerror(-outcome))
+                outcome = None
                 self._take_over(context)
-                self._serve(native.message(), native.descriptors())
+                self._serve(fast.message(), fast.descriptors())
                 continue
             for descriptor, _events in self.poll.poll():
                 if descriptor == control:
@@ -191,7 +185,7 @@ class _Init:
                 else:
                     self._report(descriptor)
 
-    def _hand_over(self, context: init_loop.Context) -> bool:
+    def _hand_over(self, context: fast_path.Context) -> bool:
         """Let the machine code go on, if what runs here is not more than it can see to."""
         if self.terminating or self.reports or self.operations or self.condemned or len(self.running) > 1:
             return False
@@ -202,7 +196,7 @@ class _Init:
             context.pid, context.number, context.was_warm = pid, number, was_warm
         return True
 
-    def _take_over(self, context: init_loop.Context) -> None:
+    def _take_over(self, context: fast_path.Context) -> None:
         self.running.clear()
         if context.pid:
             self.running[context.pid] = (context.number, False, bool(context.was_warm))
@@ -392,12 +386,12 @@ class _Init:
         _kept.append((self, self.connection, order))
         raise Become(plan)
 
-    def _become_natively(self, native: init_loop.InitLoop) -> object:
+    def _become_fast(self, fast: fast_path.FastPath) -> object:
         """The same in a child that the machine code has made and prepared; it still has the channel."""
-        order, plan = _plan(native, self.base)
+        order, plan = _plan(fast, self.base)
         _kept.append((self, self.connection, order))
-        if native.numbers[init_loop.ERROR]:
-            _no_directory(order.cwd, native.numbers[init_loop.ERROR])
+        if fast.numbers[fast_path.ERROR]:
+            _no_directory(order.cwd, fast.numbers[fast_path.ERROR])
         if plan is None:
             os.write(launch.CONTROL, wire.STARTED_REALLY.pack(b"N", order.number))
             _execute(order)

@@ -8,7 +8,7 @@ A template (once per image): a fork of the spawner in new user, mount, pid, ipc,
 
 The second user namespace locks every mount that the first one made: not even the template's own privilege can make
 /usr writable again or look below a mount. The template's network namespace is made with it, so that it may come back
-to it (see network.Recycled).
+to it (see networks.c).
 
 A sandbox (once per life): a fork of its template in new mount, pid, net, ipc, uts and cgroup namespaces. It is in the
 template's root already and adds only what is its own.
@@ -199,8 +199,8 @@ class SandboxLaunch:
         return self._batch.add(step, NUMBERS[name], *arguments)
 
     def _own_channel(self) -> None:
-        self._setns = self._call("enter network namespace", "setns", -1, namespaces.NEWNET)
-        self._dup = self._call("channel", "dup3", -1, CONTROL, os.O_CLOEXEC)
+        self.network_call = self._call("enter network namespace", "setns", -1, namespaces.NEWNET)
+        self.channel_call = self._call("channel", "dup3", -1, CONTROL, os.O_CLOEXEC)
         self._call("close everything else", "close_range", CONTROL + 1, 0xFFFFFFFF, 0)
 
     def _own_files(self, options: bytes) -> None:
@@ -236,7 +236,7 @@ class SandboxLaunch:
         self._call("hostname", "sethostname", hostname, len(hostname))
 
     def _own_loopback(self) -> None:
-        self._loopback = (
+        self.loopback_calls = (
             (self._call("loopback socket", "socket", 2, 2 | os.O_CLOEXEC, 0), NUMBERS["socket"]),
             (
                 self._call("loopback up", "ioctl", CONTROL + 1, network.SET_FLAGS, network.LOOPBACK_UP),
@@ -267,16 +267,25 @@ class SandboxLaunch:
     ) -> None:
         self._call(step, "mount", source, target, kind, flags, options)
 
-    def prepare(self, channel: int, network_namespace: int) -> int:
-        """Before the fork: its channel and, or -1 for a new one, its network namespace. Gives the clone flags."""
-        reuse = network_namespace >= 0
-        self._batch.patch(self._dup, 0, channel)
-        self._batch.patch(self._setns, -1, NUMBERS["setns" if reuse else "getppid"])
-        self._batch.patch(self._setns, 0, network_namespace)
-        for index, number in self._loopback:
-            self._batch.patch(index, -1, NUMBERS["getppid"] if reuse else number)
-        flags = SANDBOX_FLAGS & ~namespaces.NEWNET if reuse else SANDBOX_FLAGS
-        return flags | (namespaces.NEWUSER if self.own_users else 0)
+    def prepare(self, channel: int) -> None:
+        """Before the fork: its channel. Its network namespace is a new one."""
+        self._batch.patch(self.channel_call, 0, channel)
+        self._batch.patch(self.network_call, -1, NUMBERS["getppid"])
+        for index, number in self.loopback_calls:
+            self._batch.patch(index, -1, number)
+
+    def calls(self) -> tuple[int, int]:
+        """Address and count of the calls."""
+        return self._batch.address, len(self._batch)
+
+    @property
+    def flags(self) -> int:
+        """For `clone3`."""
+        return SANDBOX_FLAGS | (namespaces.NEWUSER if self.own_users else 0)
+
+    def step(self, index: int) -> str:
+        """The name of a call's step."""
+        return self._batch.step(index)
 
     def run(self) -> None:
         """In the fork: make the calls. Raises StepError."""

@@ -22,12 +22,11 @@ import select
 import struct
 import sys
 
-from harena.runtime import init, launch, warm, wire
-from harena.runtime.kernel import namespaces, network, privileges, seccomp, signals
+from harena.runtime import fast_path, init, launch, warm, wire
+from harena.runtime.kernel import namespaces, privileges, seccomp, signals
 from harena.runtime.kernel.syscalls import StepError
 
 ANSWER = struct.Struct("<Ii")
-_CONTROL = 3
 _CONFIGURATION_BYTES = 1 << 20
 _REQUEST_BYTES = 4096
 
@@ -35,6 +34,7 @@ _REQUEST_BYTES = 4096
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import NoReturn
 
 _kept: list[object] = []
 
@@ -42,7 +42,7 @@ _kept: list[object] = []
 def serve() -> Callable[[], object]:
     """Serve the spawner. Returns only in a fork that has become a sandbox, with what its init does next. That way an
     init, and so a program of it, has no frame of the template below it that it would have to leave."""
-    control = _socket.socket(fileno=_CONTROL)
+    control = _socket.socket(fileno=launch.CONTROL)
     configuration = marshal.loads(control.recv(_CONFIGURATION_BYTES))  # noqa: S302 (from our own spawner)
     modules = configuration["warm"]
     try:
@@ -86,55 +86,95 @@ def serve() -> Callable[[], object]:
         if is_warm:
             init.rehearse_warm(base)
         control.send(ANSWER.pack(0, 0))
-        return _fork_on_request(control, filter_, base)
+        return _Template(control, filter_, base).loop
     except Exception as error:  # noqa: BLE001 (whatever it is, the spawner shall be told: nobody else can be)
         control.send(ANSWER.pack(0, 1) + ("template: %s: %s" % (type(error).__name__, error)).encode()[:4000])
         os._exit(1)
 
 
-def _fork_on_request(control: _socket.socket, filter_: seccomp.Filter, base: init.Base) -> Callable[[], object]:
-    # What this loop writes to between two forks, every fork keeps a copy of: it is written to touch little.
-    launches: dict[bytes, launch.SandboxLaunch] = {}
-    networks = network.Recycled()
-    _kept.extend((launches, networks, control, filter_))  # a fork that let go of them would copy what they lie in
-    base.poll = select.poll()  # init's; made here so that forks need not
-    base.poll.register(launch.CONTROL, select.POLLIN)
-    base.poll.register(launch.ENDED, select.POLLIN)
-    receive, space, flags = control.recvmsg, _socket.CMSG_SPACE(4), _socket.MSG_CMSG_CLOEXEC
-    while True:
-        message, ancillary, _flags, _address = receive(_REQUEST_BYTES, space, flags)
+class _Template:
+    """Forks itself into sandboxes. In Python, where the fast path has not been told how, or cannot be had."""
+
+    def __init__(self, control: _socket.socket, filter_: seccomp.Filter, base: init.Base) -> None:
+        self.control = control
+        self.filter = filter_
+        self.base = base
+        self.launches: dict[bytes, launch.SandboxLaunch] = {}
+        _kept.append(self)  # a fork that let go of it would write to what it is made of
+        base.poll = select.poll()  # init's; made here so that forks need not
+        base.poll.register(launch.CONTROL, select.POLLIN)
+        base.poll.register(launch.ENDED, select.POLLIN)
+        base.fast.serve_template((launch.CONTROL, launch.ENDED, launch.OOM_ADJUST, launch.NOTHING))
+
+    def loop(self) -> object:
+        """Serve the spawner. Returns only in a warm child of a sandbox's init, with the plan of its program."""
+        fast = self.base.fast
+        function, context, received, numbers = fast.function, fast.context, fast.received, fast.numbers
+        become_plain = warm.become_plain
+        while True:
+            if function is None:
+                message, descriptors = self._receive()
+            else:
+                outcome = function()  # type: ignore[operator]
+                if outcome == fast_path.PLAIN_CHILD:
+                    return become_plain(received, numbers)
+                if not context.is_template:  # the rest of this loop was in the template; this is a sandbox's
+                    if outcome == fast_path.FAILED_STEP:
+                        step = fast.launches[context.launched].step(context.step)
+                        _say_failed(self.control, context.descriptors[0], StepError(step, context.error))
+                    return init.serve(self.control, self.base, outcome)
+                if outcome < 0:
+                    raise OSError(-outcome, "the template's loop: " + os.strerror(-outcome))
+                message, descriptors = fast.message(), fast.descriptors()
+            made = self._fork(message, descriptors[0])
+            if made is not None:
+                return init.serve(self.control, self.base, None)
+
+    def _receive(self) -> tuple[bytes, list[int]]:
+        space = _socket.CMSG_SPACE(4)
+        message, ancillary, _, _ = self.control.recvmsg(_REQUEST_BYTES, space, _socket.MSG_CMSG_CLOEXEC)
         if not message:
             os._exit(0)  # the spawner has gone
-        channel = int.from_bytes(ancillary[0][2], "little")
+        return message, [int.from_bytes(ancillary[0][2], "little")]
+
+    def _fork(self, message: bytes, channel: int) -> launch.SandboxLaunch | None:
+        """Not None in the sandbox."""
         settings = message[4:]
-        made = launches.get(settings)
+        made = self.launches.get(settings)
         if made is None:
-            made = launches[settings] = launch.SandboxLaunch(marshal.loads(settings), filter_)  # noqa: S302 (from our own spawner)
-        used = None if made.own_users else networks.take()
+            made = self.launches[settings] = launch.SandboxLaunch(marshal.loads(settings), self.filter)  # noqa: S302 (from our own spawner)
+            self.base.fast.know_launch(settings, made)
+        made.prepare(channel)
         try:
-            pid, pidfd = namespaces.clone(made.prepare(channel, used[0] if used else -1))
+            pid, pidfd = namespaces.clone(made.flags)
         except StepError as error:
-            control.send(message[:4] + (error.errno or 1).to_bytes(4, "little") + str(error).encode())
+            self.control.send(message[:4] + (error.errno or 1).to_bytes(4, "little") + str(error).encode())
             os.close(channel)
-            continue
+            return None
         if pid == 0:
-            return _become_sandbox(made, control, channel, base)
-        control.sendmsg(
+            self.base.fast.context.is_template = 0
+            _become_sandbox(made, self.control, channel)
+            return made
+        self.control.sendmsg(
             (message[:4] + b"\0\0\0\0",),
             ((_socket.SOL_SOCKET, _socket.SCM_RIGHTS, pidfd.to_bytes(4, "little")),),
         )
-        if made.own_users or not networks.give(used, pid, pidfd):
-            os.close(pidfd)
+        os.close(pidfd)
         os.close(channel)
+        return None
 
 
-def _become_sandbox(
-    made: launch.SandboxLaunch, control: _socket.socket, channel: int, base: init.Base
-) -> Callable[[], object]:
+def _become_sandbox(made: launch.SandboxLaunch, control: _socket.socket, channel: int) -> None:
     try:
         made.run()  # `control` is the sandbox's own channel afterwards: it has taken over the descriptor
     except StepError as error:
+        _say_failed(control, channel, error)
+
+
+def _say_failed(control: _socket.socket, channel: int, error: StepError) -> NoReturn:
+    try:
         os.dup2(channel, launch.CONTROL)
-        control.send(wire.FAILED + str(error).encode())
-        os._exit(1)
-    return init.start(control, base)
+    except OSError:
+        pass  # it has come past that step, and closed all others
+    control.send(wire.FAILED + str(error).encode())
+    os._exit(1)

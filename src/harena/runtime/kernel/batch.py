@@ -61,7 +61,14 @@ class Batch:
         self._steps: list[str] = []
         self._rows: list[list[int]] = []
         self._kept: list[object] = []
-        self._address = 0
+        self.address = 0
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def step(self, index: int) -> str:
+        """The name of a call's step."""
+        return self._steps[index]
 
     def add(self, step: str, number: int, *arguments: int | bytes | None) -> int:
         """Append a call; bytes are passed by address. Gives its index, for `patch`."""
@@ -80,7 +87,7 @@ class Batch:
     def seal(self) -> None:
         """No more calls; lay them out."""
         self._buffer = ctypes.create_string_buffer(b"".join(_ENTRY.pack(*row) for row in self._rows))
-        self._address = ctypes.addressof(self._buffer)
+        self.address = ctypes.addressof(self._buffer)
 
     def patch(self, index: int, argument: int, value: int) -> None:
         """Change one argument of a call (0 = its first), or with -1 its number."""
@@ -89,7 +96,7 @@ class Batch:
     def run(self) -> None:
         """Make the calls. Raises StepError naming the first that failed; the rest are not made then."""
         if _run is not None:
-            outcome = _run(self._address, len(self._rows))  # type: ignore[operator]
+            outcome = _run(self.address, len(self._rows))  # type: ignore[operator]
             if outcome != -1:
                 raise StepError(self._steps[outcome >> 16], outcome & 0xFFFF)
             return

@@ -1,92 +1,4 @@
-/* The part of init that every program goes through, as one function of machine code.
- *
- * Init is a fork of its template: each page that it writes to must first be copied, and the interpreter writes to a
- * few hundred for what it does here (every use of an object changes its reference count). This does the same and
- * writes to its stack and to one struct.
- *
- * serve() waits for requests and for ends of programs. A program that is asked for while nothing else runs in the
- * sandbox it starts itself, and says when it has ended. All else it returns to its caller, who does it in Python and
- * comes back. Built by scripts/build-init-loop into init_loop_code.py; it may call nothing but the kernel and the
- * functions that it is given.
- */
-
-
-typedef long i64;
-typedef unsigned long u64;
-typedef int i32;
-typedef unsigned int u32;
-typedef unsigned short u16;
-typedef unsigned char u8;
-
-enum { CHILD = 0, REQUEST = 1, PLAIN_CHILD = 2 }; /* what serve() returns; below 0: -errno */
-enum { WARM = 1, TERMINAL = 2, OWN_ENVIRONMENT = 4 }; /* flags of an order, as in wire.py */
-
-struct context {                                  /* as init_loop.Context */
-    i32 control, ended, oom_adjust, nothing;
-    i32 pid;                                      /* the program that runs, or 0 */
-    u32 number;                                   /* its exec */
-    i32 was_warm;
-    i32 error;                                    /* in a child: errno of chdir */
-    i32 descriptors[4];                           /* that came with the message */
-    i32 descriptor_count, unused;
-    u64 size;                                     /* of the message */
-    u8 *message;
-    u64 message_room;
-    char **pointers;                              /* room for argv and an environment */
-    u64 pointer_room;
-    char **environment;                           /* the template's */
-    char **names;                                 /* of the warm interpreter, for plain programs; 0 = there are none */
-    char **absent;                                /* a start would look into these, if they were there */
-    i32 (*fork)(void);                            /* libc's: it keeps the thread's own records right */
-    void (*before_fork)(void);                    /* the interpreter's, as os.fork calls them; 0 = nothing to do */
-    void (*after_in_parent)(void);
-    void (*after_in_child)(void);
-};
-
-struct order {                                    /* as wire.ORDER */
-    u8 kind, flags;
-    u16 unused;
-    u32 number;
-    u64 open_files, cpu_seconds;
-    u32 arguments, variables;
-};
-
-struct iovec { void *base; u64 size; };
-struct message { void *name; u32 name_size; struct iovec *parts; u64 part_count; void *control; u64 control_size; i32 flags; };
-struct control { u64 size; i32 level, kind; i32 descriptors[4]; };
-struct poll { i32 descriptor; short events, found; };
-struct usage { i64 user_s, user_us, system_s, system_us, peak_kb, rest[13]; };
-
-#define EXITED_SIZE 34
-
-enum {
-    SYS_read = 0, SYS_write = 1, SYS_close = 3, SYS_rt_sigaction = 13, SYS_rt_sigprocmask = 14, SYS_access = 21, SYS_sendto = 44,
-    SYS_recvmsg = 47, SYS_clone = 56, SYS_execve = 59, SYS_wait4 = 61, SYS_chdir = 80, SYS_setsid = 112,
-    SYS_prctl = 157, SYS_exit_group = 231, SYS_openat = 257, SYS_ppoll = 271, SYS_dup3 = 292, SYS_prlimit64 = 302,
-    SYS_close_range = 436,
-};
-enum { EINTR = 4, ENOENT = 2, EAGAIN = 11, EACCES = 13, ENOTDIR = 20, ECHILD = 10 };
-enum { WNOHANG = 1, SIGCHLD = 17, SIGPIPE = 13, SIGXFSZ = 25, CLONE_VM = 0x100, CLONE_VFORK = 0x4000 };
-enum { MSG_NOSIGNAL = 0x4000, MSG_CMSG_CLOEXEC = 0x40000000, POLLIN = 1, AT_FDCWD = -100, O_WRONLY = 1 };
-enum { RLIMIT_CPU = 0, RLIMIT_NOFILE = 7, SOL_SOCKET = 1, SCM_RIGHTS = 1, PR_SET_DUMPABLE = 4, SIG_SETMASK = 2 };
-
-static inline i64 call6(i64 number, i64 a, i64 b, i64 c, i64 d, i64 e, i64 f)
-{
-    register i64 r10 __asm__("r10") = d;
-    register i64 r8 __asm__("r8") = e;
-    register i64 r9 __asm__("r9") = f;
-    i64 result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
-}
-#define call5(n, a, b, c, d, e) call6(n, (i64)(a), (i64)(b), (i64)(c), (i64)(d), (i64)(e), 0)
-#define call4(n, a, b, c, d) call5(n, a, b, c, d, 0)
-#define call3(n, a, b, c) call4(n, a, b, c, 0)
-#define call2(n, a, b) call3(n, a, b, 0)
-#define call1(n, a) call2(n, a, 0)
+/* Init: starts a program where nothing else runs, and says when it has ended. */
 
 static void put(u8 *place, u64 value, u32 bytes)
 {
@@ -349,12 +261,8 @@ static i32 start_warm(struct context *context, const struct order *order)
     return -1;
 }
 
-/* The last eight bytes of the code; whoever loads it writes the address here. */
-__attribute__((section(".here"), used)) static struct context *volatile const here = 0;
-
-i64 serve(void)
+static i64 serve(struct context *context)
 {
-    struct context *context = here;
     i32 alone = 0; /* nothing else runs here, so nothing can end */
     for (;;) {
         if (!alone) {

@@ -1,0 +1,190 @@
+"""What templates and inits do most of the time, in machine code (fast_path_c says what and why), as a callable."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+
+from harena.runtime import wire
+from harena.runtime.fast_path_code import X86_64
+from harena.runtime.kernel import machine_code, network
+from harena.runtime.kernel.syscalls import libc
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from harena.runtime.launch import SandboxLaunch
+
+CHILD, REQUEST, PLAIN_CHILD, FAILED_STEP = 0, 1, 2, 3
+"""what `FastPath.function` gives; see context.h"""
+
+ERROR, STREAMS, SIZE = 7, 12, 14
+"""where `FastPath.numbers` has the child's errno, the count of its streams, and the size of the message"""
+
+_POINTERS = 4096
+_SCRATCH_BYTES = 1 << 16
+_LAUNCHES, _NETWORKS, _COUNTERS = 8, 48, 3
+_int, _long, _address_type = ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p
+
+
+class Launch(ctypes.Structure):
+    """`struct launch`."""
+
+    _fields_ = [
+        ("settings", _address_type),
+        ("settings_size", _long),
+        ("calls", _address_type),
+        ("call_count", _long),
+        ("flags", _long),
+        ("channel_call", _int),
+        ("network_call", _int),
+        ("loopback_calls", _int * 3),
+        ("unused", _int),
+    ]
+
+
+class Network(ctypes.Structure):
+    """`struct network`."""
+
+    _fields_ = [("sandbox", _int), ("space", _int), ("probe", _int), ("unused", _int)]
+
+
+class Counters(ctypes.Structure):
+    """`struct counters`."""
+
+    _fields_ = [("path", _address_type), ("pristine", _address_type), ("size", _long)]
+
+
+class Context(ctypes.Structure):
+    """`struct context`."""
+
+    _fields_ = [
+        ("control", _int),
+        ("ended", _int),
+        ("oom_adjust", _int),
+        ("nothing", _int),
+        ("pid", _int),
+        ("number", ctypes.c_uint),
+        ("was_warm", _int),
+        ("error", _int),
+        ("descriptors", _int * wire.MAX_DESCRIPTORS),
+        ("descriptor_count", _int),
+        ("unused", _int),
+        ("size", _long),
+        ("message", _address_type),
+        ("message_room", _long),
+        ("pointers", _address_type),
+        ("pointer_room", _long),
+        ("environment", _address_type),
+        ("names", _address_type),
+        ("absent", _address_type),
+        ("fork", _address_type),
+        ("before_fork", _address_type),
+        ("after_in_parent", _address_type),
+        ("after_in_child", _address_type),
+        ("is_template", _int),
+        ("step", _int),
+        ("own_space", _int),
+        ("launch_count", _int),
+        ("busy_count", _int),
+        ("free_count", _int),
+        ("launched", _int),
+        ("unused_too", _int),
+        ("launches", Launch * _LAUNCHES),
+        ("busy", Network * _NETWORKS),
+        ("free", Network * _NETWORKS),
+        ("counters", Counters * _COUNTERS),
+        ("numbers", ctypes.c_long * 3),
+        ("scratch", _address_type),
+        ("scratch_room", _long),
+    ]
+
+
+class FastPath:
+    """Made in the template; used there and in each of its forks. `function` serves until there is something else to
+    do, and says what: CHILD, REQUEST, PLAIN_CHILD, FAILED_STEP or minus an errno.
+
+    What the interpreter does around a fork is for other threads and for hooks of modules (os.register_at_fork). There
+    is one thread here; where there is no hook either, it is left out: it writes to fifty pages.
+    """
+
+    def __init__(self, environment: dict[str, str], has_fork_hooks: bool) -> None:
+        self._environment = _words(name + "=" + value for name, value in environment.items())
+        self._message = ctypes.create_string_buffer(wire.MAX_MESSAGE)
+        self._pointers = (ctypes.c_void_p * _POINTERS)()
+        self._scratch = ctypes.create_string_buffer(_SCRATCH_BYTES)
+        self._kept: list[object] = []
+        self.launches: list[SandboxLaunch] = []
+        self.context = context = Context(
+            message=ctypes.addressof(self._message),
+            message_room=wire.MAX_MESSAGE,
+            pointers=ctypes.addressof(self._pointers),
+            pointer_room=_POINTERS,
+            environment=ctypes.addressof(self._environment),
+            fork=_address(libc.fork),
+            scratch=ctypes.addressof(self._scratch),
+            scratch_room=_SCRATCH_BYTES,
+        )
+        if has_fork_hooks:
+            context.before_fork = _address(ctypes.pythonapi.PyOS_BeforeFork)
+            context.after_in_parent = _address(ctypes.pythonapi.PyOS_AfterFork_Parent)
+            context.after_in_child = _address(ctypes.pythonapi.PyOS_AfterFork_Child)
+        self.function = machine_code.load(X86_64[:-8] + struct.pack("<Q", ctypes.addressof(context)))
+        """None where this machine cannot run it"""
+        # for a child, to whom every lookup by name costs copies of pages
+        self.received = memoryview(self._message).cast("B")
+        self.numbers = memoryview(context).cast("B").cast("i")
+
+    def know_plain(self, names: list[str], absent: list[str]) -> None:
+        """The interpreter's `names`, and directories that must not be there, for plain programs."""
+        self._names, self._absent = _words(names), _words(absent)
+        self.context.names, self.context.absent = ctypes.addressof(self._names), ctypes.addressof(self._absent)
+
+    def serve_template(self, descriptors: tuple[int, int, int, int]) -> None:
+        """From now on `function` forks sandboxes, where it has been told how by `know_launch`. `descriptors` are
+        control, ended, oom_adjust and nothing, as in launch."""
+        context = self.context
+        context.is_template = 1
+        context.control, context.ended, context.oom_adjust, context.nothing = descriptors
+        context.own_space = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+        for index, (path, content) in enumerate(network.counters()):
+            texts = ctypes.create_string_buffer(path.encode()), ctypes.create_string_buffer(content, len(content))
+            self._kept.append(texts)
+            context.counters[index] = Counters(ctypes.addressof(texts[0]), ctypes.addressof(texts[1]), len(content))
+
+    def know_launch(self, settings: bytes, launch: SandboxLaunch) -> None:
+        """How to make a sandbox for these settings."""
+        context = self.context
+        if launch.own_users or context.launch_count == _LAUNCHES:
+            return
+        text = ctypes.create_string_buffer(settings, len(settings))
+        self._kept.append(text)
+        self.launches.append(launch)
+        known = context.launches[context.launch_count]
+        known.settings, known.settings_size = ctypes.addressof(text), len(settings)
+        known.calls, known.call_count = launch.calls()
+        known.flags, known.channel_call, known.network_call = launch.flags, launch.channel_call, launch.network_call
+        for index, (call, number) in enumerate(launch.loopback_calls):
+            known.loopback_calls[index] = call
+            context.numbers[index] = number
+        context.launch_count += 1
+
+    def message(self) -> bytes:
+        """What was received last."""
+        return bytes(self.received[: self.numbers[SIZE]])
+
+    def descriptors(self) -> list[int]:
+        """What came with it."""
+        return list(self.context.descriptors[: self.context.descriptor_count])
+
+
+def _words(texts: Iterable[str]) -> ctypes.Array[ctypes.c_char_p]:
+    """A char** that ends in NULL."""
+    encoded = [os.fsencode(text) for text in texts]
+    return (ctypes.c_char_p * (len(encoded) + 1))(*encoded)
+
+
+def _address(function: object) -> int | None:
+    return ctypes.cast(function, ctypes.c_void_p).value  # type: ignore[arg-type]

@@ -1,0 +1,69 @@
+/* What the Python side (fast_path.py) and this one both read and write. */
+
+/* What the entry returns; below 0 it is -errno. */
+enum {
+    CHILD = 0,       /* in a fork of init's: a program to be run warm, perhaps */
+    REQUEST = 1,     /* a message for Python */
+    PLAIN_CHILD = 2, /* in a fork of init's: a program that is surely right to run warm */
+    FAILED_STEP = 3, /* in a fork of the template's: a step of the launch failed, see `step` */
+};
+enum { WARM = 1, TERMINAL = 2, OWN_ENVIRONMENT = 4 }; /* flags of an order, as in wire.py */
+
+enum { LAUNCHES = 8, NETWORKS = 48, COUNTERS = 3 };
+
+struct launch {                                   /* as fast_path.Launch: one kind of sandbox */
+    const u8 *settings;
+    u64 settings_size;
+    i64 (*calls)[7];                              /* number and six arguments each, as in kernel/batch.py */
+    u64 call_count;
+    u64 flags;                                    /* of clone3 */
+    i32 channel_call, network_call;               /* the calls that get the channel and the network namespace */
+    i32 loopback_calls[3];                        /* for a new network namespace only */
+    i32 unused;
+};
+
+struct network { i32 sandbox, space, probe, unused; }; /* a pidfd, a network namespace, a netlink socket in it */
+
+struct counters { const char *path; const u8 *pristine; u64 size; };
+
+struct context {                                  /* as fast_path.Context */
+    i32 control, ended, oom_adjust, nothing;
+    i32 pid;                                      /* the program that runs, or 0 */
+    u32 number;                                   /* its exec */
+    i32 was_warm;
+    i32 error;                                    /* in a child: errno of chdir */
+    i32 descriptors[4];                           /* that came with the message */
+    i32 descriptor_count, unused;
+    u64 size;                                     /* of the message */
+    u8 *message;
+    u64 message_room;
+    char **pointers;                              /* room for argv and an environment */
+    u64 pointer_room;
+    char **environment;                           /* the template's */
+    char **names;                                 /* of the warm interpreter, for plain programs; 0 = there are none */
+    char **absent;                                /* a start would look into these, if they were there */
+    i32 (*fork)(void);                            /* libc's: it keeps the thread's own records right */
+    void (*before_fork)(void);                    /* the interpreter's, as os.fork calls them; 0 = nothing to do */
+    void (*after_in_parent)(void);
+    void (*after_in_child)(void);
+
+    /* of the template */
+    i32 is_template, step;
+    i32 own_space;                                /* its network namespace */
+    i32 launch_count, busy_count, free_count;
+    i32 launched, unused_too;                     /* in a fork of the template: which launch */
+    struct launch launches[LAUNCHES];
+    struct network busy[NETWORKS], free[NETWORKS];
+    struct counters counters[COUNTERS];
+    i64 numbers[3];                               /* of the loopback calls */
+    u8 *scratch;
+    u64 scratch_room;
+};
+
+struct order {                                    /* as wire.ORDER */
+    u8 kind, flags;
+    u16 unused;
+    u32 number;
+    u64 open_files, cpu_seconds;
+    u32 arguments, variables;
+};

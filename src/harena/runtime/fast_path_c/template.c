@@ -1,0 +1,83 @@
+/* A template: forks itself into sandboxes. The fork goes on as the sandbox's init, without coming back to Python. */
+
+enum { NUMBER_SIZE = 4 }; /* before the settings in a request, and before the errno in an answer */
+
+static i64 run(const struct launch *launch)
+{
+    for (u64 index = 0; index < launch->call_count; index++) {
+        const i64 *call = launch->calls[index];
+        i64 result = call6(call[0], call[1], call[2], call[3], call[4], call[5], call[6]);
+        if (result < 0 && result >= -4095)
+            return (i64)index << 16 | -result;
+    }
+    return -1;
+}
+
+static struct launch *find_launch(struct context *context)
+{
+    for (i32 index = 0; index < context->launch_count; index++) {
+        struct launch *launch = &context->launches[index];
+        if (context->size == launch->settings_size + NUMBER_SIZE &&
+            same(context->message + NUMBER_SIZE, launch->settings, launch->settings_size))
+            return launch;
+    }
+    return 0;
+}
+
+/* "number, errno" with the sandbox's pidfd; without an errno. */
+static i64 answer(struct context *context, i32 pidfd)
+{
+    u8 text[NUMBER_SIZE + 4] = {0};
+    for (i32 index = 0; index < NUMBER_SIZE; index++)
+        text[index] = context->message[index];
+    struct iovec part = {text, sizeof text};
+    struct control control = {20, SOL_SOCKET, SCM_RIGHTS, {pidfd}};
+    struct message message = {0, 0, &part, 1, &control, 24, 0};
+    return call3(SYS_sendmsg, context->control, &message, MSG_NOSIGNAL);
+}
+
+static i64 fork_on_request(struct context *context)
+{
+    for (;;) {
+        i64 outcome = receive(context);
+        if (outcome == -EINTR)
+            continue;
+        if (outcome < 0)
+            return outcome;
+        struct launch *launch = find_launch(context);
+        if (!launch || context->descriptor_count != 1)
+            return REQUEST;
+        struct network network;
+        i32 reuse = take(context, &network);
+        i32 channel = context->descriptors[0], pidfd = -1;
+        launch->calls[launch->channel_call][1] = channel;
+        launch->calls[launch->network_call][0] = reuse ? SYS_setns : SYS_getppid;
+        launch->calls[launch->network_call][1] = reuse ? network.space : -1;
+        for (i32 index = 0; index < 3; index++)
+            launch->calls[launch->loopback_calls[index]][0] = reuse ? SYS_getppid : context->numbers[index];
+        struct clone wanted = {launch->flags | CLONE_PIDFD, (u64)&pidfd, 0, 0, SIGCHLD, 0, 0, 0};
+        if (reuse)
+            wanted.flags &= ~(u64)CLONE_NEWNET;
+        i64 pid = call2(SYS_clone3, &wanted, sizeof wanted);
+        if (pid == 0) {
+            i64 failure = run(launch);
+            context->is_template = 0;
+            context->launched = (i32)(launch - context->launches);
+            if (failure < 0)
+                return serve(context);
+            context->step = (i32)(failure >> 16);
+            context->error = (i32)(failure & 0xffff);
+            return FAILED_STEP;
+        }
+        if (pid < 0) {
+            if (reuse)
+                context->free[context->free_count++] = network;
+            return REQUEST; /* Python finds the same error, and can say it */
+        }
+        if (answer(context, pidfd) < 0)
+            call1(SYS_exit_group, 0); /* the spawner has gone */
+        if (!give(context, reuse ? &network : 0, (i32)pid, pidfd))
+            call1(SYS_close, pidfd);
+        call1(SYS_close, channel);
+    }
+}
