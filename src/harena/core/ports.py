@@ -6,7 +6,7 @@ Everything here is called from one event loop and is not thread-safe; the sdk's 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -93,8 +93,16 @@ class SandboxPort(Protocol):
     async def extract_archive(self, path: str, source: AsyncIterable[bytes]) -> None:
         """Unpack a tar stream into directory `path`, inside the sandbox."""
 
-    def create_archive(self, path: str) -> AsyncIterator[bytes]:
-        """A tar stream of the regular files and directories below `path` (links are left out)."""
+    def create_archive(self, path: str) -> AsyncGenerator[bytes, None]:
+        """A tar stream of the regular files and directories below `path`, a directory or a link to one.
+
+        Symbolic links are left out, and what the sandbox's programs may not read; a file of two names comes under
+        both. Of the root directory and its own subdirectories only what is the sandbox's own is packed: not what is
+        mounted there from the image, such as /usr, nor the kernel's /proc. A path inside the image is packed whole.
+
+        Raises SandboxFileError: before the first piece, or later, when what has come is no whole archive. Closing it
+        (see `contextlib.aclosing`) or cancelling whoever waits for it ends the packing.
+        """
 
     async def processes(self) -> list[ProcessInfo]:
         """The processes inside, the sandbox's own init left out."""

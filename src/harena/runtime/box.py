@@ -14,7 +14,7 @@ import secrets
 import socket
 import struct
 from collections import deque
-from collections.abc import AsyncIterable, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping
 
 from harena.core.errors import (
     PlatformError,
@@ -209,7 +209,7 @@ class LinuxSandbox:
 
     async def extract_archive(self, path: str, source: AsyncIterable[bytes]) -> None:
         """See `SandboxPort`."""
-        read_end, write_end = os.pipe2(os.O_CLOEXEC)
+        read_end, write_end = box_files.wide_pipe()
         number = self._next_number()
         answer = asyncio.ensure_future(self._operate(path, "unpack", extra=read_end, number=number))
         feeding = asyncio.ensure_future(box_files.feed_pipe(write_end, source, _OPERATION_SECONDS))
@@ -217,37 +217,46 @@ class LinuxSandbox:
             await asyncio.wait([answer, feeding], return_when=asyncio.FIRST_COMPLETED)
             if not answer.done():
                 await feeding  # also where reading the source has failed
-            await asyncio.wait_for(answer, _OPERATION_SECONDS)
+            async with asyncio.timeout(_OPERATION_SECONDS):
+                await answer
         except TimeoutError:
             raise self._overdue(number, "unpack", path) from None
         finally:
             feeding.cancel()
+            answer.cancel()
             await asyncio.gather(answer, feeding, return_exceptions=True)
 
-    async def create_archive(self, path: str) -> AsyncIterator[bytes]:
+    async def create_archive(self, path: str) -> AsyncGenerator[bytes, None]:
         """See `SandboxPort`."""
-        read_end, write_end = os.pipe2(os.O_CLOEXEC)
+        read_end, write_end = box_files.wide_pipe()
         number = self._next_number()
         answer = asyncio.ensure_future(self._operate(path, "pack", extra=write_end, number=number))
+        chunks = box_files.pipe_chunks(read_end, _OPERATION_SECONDS)
         try:
-            async for chunk in box_files.pipe_chunks(read_end, _OPERATION_SECONDS):
+            async for chunk in chunks:
                 yield chunk
-            await asyncio.wait_for(answer, _OPERATION_SECONDS)
+            async with asyncio.timeout(_OPERATION_SECONDS):
+                await answer
         except TimeoutError:
             raise self._overdue(number, "pack", path) from None
         finally:
             answer.cancel()
+            await chunks.aclose()
             await asyncio.gather(answer, return_exceptions=True)
 
     def _overdue(self, number: int, operation: str, path: str | None) -> SandboxFileError:
         """End a file operation that takes too long."""
-        if not self._dead.done():
-            self._send(("k", number))
+        self._end_operation(number)
         return SandboxFileError(
             f"{operation} {path or ''}: nothing for {_OPERATION_SECONDS:.0f} s (did a program stop or lock it?)",
             filepath=path,
             reason="IO_FAILED",
         )
+
+    def _end_operation(self, number: int) -> None:
+        """Kill the process inside that does a file operation, if it has not ended."""
+        if not self._dead.done():
+            self._send(("k", number))
 
     async def processes(self) -> list[ProcessInfo]:
         """See `SandboxPort`."""
@@ -288,6 +297,9 @@ class LinuxSandbox:
                 text = await box_files.read_answer(read_end)
         except TimeoutError:
             raise self._overdue(number, operation, path) from None
+        except asyncio.CancelledError:  # nobody wants it any more
+            self._end_operation(number)
+            raise
         if not text:
             await asyncio.wait([asyncio.ensure_future(self.wait_dead())], timeout=_DEATH_NEWS_SECONDS)
             self._check_running()

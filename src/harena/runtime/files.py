@@ -20,6 +20,14 @@ from harena.runtime.kernel.syscalls import OPENAT2, syscall
 
 _NO_MAGICLINKS = 0x02
 _AT_FDCWD = -100
+_BLOCK_BYTES = 512  # of which a tar archive is made
+_TAR_FILE, _TAR_DIRECTORY = b"0", b"5"
+_GATHERED_BYTES = 1 << 16
+_COPIED_BYTES = 1 << 18
+_LEFT_OUT = (
+    errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO,  # gone, or another thing than what was listed
+    errno.EACCES, errno.EPERM, errno.EWOULDBLOCK,  # not to be read, or leased
+)  # fmt: skip
 
 
 def open_regular(path: str, flags: int, mode: int) -> tuple[int, int, int]:
@@ -70,9 +78,13 @@ def operate(operation: str, arguments: tuple[object, ...], answer: int, extra: i
         fields = ["ok", *_OPERATIONS[operation](extra, *arguments)]  # type: ignore[operator]
     except OSError as error:
         fields = ["error", str(error.errno or errno.EIO), error.strerror or str(error)]
-    text = b"".join(os.fsencode(field) + b"\0" for field in fields)
-    while text:
-        text = text[os.write(answer, text) :]
+    _write_all(answer, b"".join(os.fsencode(field) + b"\0" for field in fields))
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
 
 
 def _describe(path: str) -> list[str]:
@@ -122,23 +134,130 @@ def _remove(_: int, path: str, recursive: bool) -> list[str]:
 
 
 def _pack(extra: int, path: str) -> list[str]:
-    import tarfile
-
-    os.close(_openat2(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, 0))  # no magic link, such as /proc/self/root
-    with os.fdopen(extra, "wb") as stream, tarfile.open(fileobj=stream, mode="w|") as archive:
-        for directory, _directories, names in os.walk(path):
-            within = os.path.relpath(directory, path)
-            archive.addfile(archive.gettarinfo(directory, within))
-            for name in sorted(names):
-                try:
-                    # what is there now may be another thing than what was listed: neither follow it nor wait for it
-                    descriptor = os.open(os.path.join(directory, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-                except OSError:
-                    continue  # a link, a socket, gone, or not to be read
-                with os.fdopen(descriptor, "rb") as file:
-                    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                        archive.addfile(archive.gettarinfo(arcname=os.path.join(within, name), fileobj=file), file)
+    checked = _openat2(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, 0)  # no magic link, such as /proc/self/root
+    start = os.fstat(checked).st_dev
+    if start == os.stat("/proc/self").st_dev:
+        raise OSError(errno.EACCES, "lies in /proc")
+    os.fchdir(checked)  # what is packed is what was checked, wherever its name leads by now
+    own = (os.stat("/").st_dev, os.stat("/tmp").st_dev)
+    archive = _Archive(extra, own if start in own else ())
+    waiting = ["."]
+    while waiting:
+        directory = waiting.pop()
+        try:
+            files, directories = archive.add_directory(directory)
+        except OSError as error:
+            if directory == ".":
+                raise
+            _check_left_out(directory, error)
+            continue
+        for name in files:
+            archive.add_file(name)
+        waiting += reversed(directories)
+    archive.end()
     return []
+
+
+def _check_left_out(name: str, error: OSError) -> None:
+    """Raise an error that is no reason to leave something out: nobody would see that the archive is incomplete."""
+    if error.errno not in _LEFT_OUT:
+        raise OSError(error.errno, "%s: %s" % (name, error.strerror)) from None
+
+
+class _Archive:
+    """A tar archive on its way into a pipe: headers and small files are gathered, large files go in parts.
+
+    `file_systems` are the devices that it keeps to; with none of them it enters whatever is mounted.
+    """
+
+    def __init__(self, descriptor: int, file_systems: tuple[int, ...]) -> None:
+        import tarfile
+
+        self._new_member = tarfile.TarInfo
+        self._descriptor = descriptor
+        self._file_systems = file_systems
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def add_directory(self, name: str) -> tuple[list[str], list[str]]:
+        """Gives the paths of the files and of the directories in it, sorted. Raises OSError."""
+        files: list[str] = []
+        directories: list[str] = []
+        descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            about = os.fstat(descriptor)
+            if self._leaves_out(about):
+                return [], []
+            before = "" if name == "." else name + "/"
+            with os.scandir(descriptor) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        directories.append(before + entry.name)
+                    elif entry.is_file(follow_symlinks=False):
+                        files.append(before + entry.name)
+        finally:
+            os.close(descriptor)
+        self._gather(self._header(name, about, _TAR_DIRECTORY, 0))
+        return sorted(files), sorted(directories)
+
+    def add_file(self, name: str) -> None:
+        """Nothing happens where there is none any more, or it may not be read. Raises OSError."""
+        try:
+            # what is there now may be another thing than what was listed: neither follow it nor wait for it
+            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        except OSError as error:
+            _check_left_out(name, error)
+            return
+        try:
+            about = os.fstat(descriptor)
+            if not stat.S_ISREG(about.st_mode) or self._leaves_out(about):
+                return
+            if about.st_size <= _GATHERED_BYTES:
+                content = os.read(descriptor, about.st_size)
+                size = len(content)  # it may have become shorter since
+                self._gather(self._header(name, about, _TAR_FILE, size) + content)
+            else:
+                size = about.st_size
+                self._gather(self._header(name, about, _TAR_FILE, size))
+                self._copy(name, descriptor, size)
+            self._gather(bytes(-size % _BLOCK_BYTES))
+        finally:
+            os.close(descriptor)
+
+    def end(self) -> None:
+        """Nothing more is added."""
+        self._gather(bytes(2 * _BLOCK_BYTES))
+        self._flush()
+        os.close(self._descriptor)
+
+    def _leaves_out(self, about: os.stat_result) -> bool:
+        return bool(self._file_systems) and about.st_dev not in self._file_systems
+
+    def _header(self, name: str, about: os.stat_result, kind: bytes, size: int) -> bytes:
+        member = self._new_member(name)
+        member.type, member.size, member.mode = kind, size, stat.S_IMODE(about.st_mode)
+        member.uid, member.gid, member.mtime = about.st_uid, about.st_gid, int(about.st_mtime)
+        return member.tobuf(encoding="utf-8", errors="surrogateescape")
+
+    def _copy(self, name: str, descriptor: int, size: int) -> None:
+        self._flush()
+        while size:
+            part = os.read(descriptor, min(size, _COPIED_BYTES))
+            if not part:  # its header is on its way already
+                raise OSError(errno.EIO, name + " became shorter while it was packed")
+            _write_all(self._descriptor, part)
+            size -= len(part)
+
+    def _gather(self, part: bytes) -> None:
+        self._parts.append(part)
+        self._size += len(part)
+        if self._size >= _GATHERED_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        _write_all(self._descriptor, b"".join(self._parts))
+        self._parts.clear()
+        self._size = 0
 
 
 def _unpack(extra: int, path: str) -> list[str]:

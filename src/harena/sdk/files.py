@@ -6,6 +6,7 @@ import asyncio
 import builtins
 import tempfile
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
+from contextlib import aclosing
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
@@ -143,7 +144,12 @@ class FileVerbs:
         max_bytes: int = archive.MAX_BYTES,
         timeout_seconds: float | None = None,
     ) -> OperationRef[None]:
-        """Copy what is in the sandbox's directory `path` into the host's directory `local`. Links are left out."""
+        """Copy what is in the sandbox's directory `path` into the host's directory `local`.
+
+        Symbolic links are left out, and what the sandbox's programs may not read. Of `/` only the sandbox's own files
+        come, not those of its image (name /usr for these) and not /proc. `max_bytes` bounds the bytes of the files,
+        `max_entries` the number of files and directories; beyond them: SandboxFileError(reason=TOO_LARGE).
+        """
         check_path(path)
         _check_bounds(max_entries, max_bytes)
         return self._file_verb(
@@ -199,15 +205,16 @@ class FileVerbs:
         most = max_bytes + max_entries * 4096  # an archive also holds names and padding
         with tempfile.TemporaryFile() as packed:
             size = 0
-            async for piece in (await self.running_port()).create_archive(path):
-                size += len(piece)
-                if size > most:
-                    raise SandboxFileError(
-                        f"refused: {path} holds more than max_bytes={max_bytes} bytes",
-                        filepath=path,
-                        reason="TOO_LARGE",
-                    )
-                await asyncio.to_thread(packed.write, piece)
+            async with aclosing((await self.running_port()).create_archive(path)) as pieces:
+                async for piece in pieces:
+                    size += len(piece)
+                    if size > most:
+                        raise SandboxFileError(
+                            f"refused: {path} holds more than max_bytes={max_bytes} bytes",
+                            filepath=path,
+                            reason="TOO_LARGE",
+                        )
+                    await asyncio.to_thread(packed.write, piece)
             packed.seek(0)
             await asyncio.to_thread(lambda: archive.unpack(packed, local, max_entries=max_entries, max_bytes=max_bytes))
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import posixpath
 import tarfile
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 
 import pytest
 
@@ -14,6 +16,20 @@ from harena.core.ports import SandboxPort
 from harena.testing.conformance_base import gather_bytes, pieces, run
 
 MIB = 1024 * 1024
+
+
+async def archived(sandbox: SandboxPort, path: str) -> dict[str, tuple[tarfile.TarInfo, bytes]]:
+    """(member, content) of everything in the archive of `path`, by name."""
+    packed = io.BytesIO(await gather_bytes(sandbox.create_archive(path)))
+    found = {}
+    with tarfile.open(fileobj=packed) as tar:
+        for member in tar:
+            assert member.isreg() or member.isdir(), f"{member.name} is of type {member.type!r}"
+            file = tar.extractfile(member) if member.isreg() else None
+            found[posixpath.normpath(member.name)] = (member, b"" if file is None else file.read())
+    found.pop(".", None)
+    return found
+
 
 ON_MISSING: dict[str, Callable[[SandboxPort, str], Awaitable[object]]] = {
     "read_file": lambda sandbox, path: sandbox.read_file(path),
@@ -212,16 +228,70 @@ class FileConformance:
         await sandbox.write_file("/workspace/tree/sub/inner", b"2" * 100_000)
         await sandbox.make_dir("/workspace/tree/empty")
         await run(sandbox, "ln", "-s", "/etc/passwd", "tree/link")
-        archive = await gather_bytes(sandbox.create_archive("/workspace/tree"))
-        with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-            members = {posixpath.normpath(member.name): member for member in tar.getmembers()}
-            members.pop(".", None)
-            assert sorted(members) == ["empty", "sub", "sub/inner", "top"]
-            inner = tar.extractfile(members["sub/inner"])
-            assert inner is not None
-            assert inner.read() == b"2" * 100_000
-        assert members["top"].mode & 0o777 == 0o755
-        assert members["empty"].isdir()
+        members = await archived(sandbox, "/workspace/tree")
+        assert sorted(members) == ["empty", "sub", "sub/inner", "top"]
+        assert members["sub/inner"][1] == b"2" * 100_000
+        assert members["top"][0].mode & 0o777 == 0o755
+        assert members["empty"][0].isdir()
+
+    async def test_archived_sizes(self, sandbox: SandboxPort) -> None:
+        """Files of every size come whole, also around the sizes of blocks and buffers."""
+        sizes = (0, 1, 511, 512, 513, 65_535, 65_536, 65_537, 262_144, 5 * MIB + 1)
+        for size in sizes:
+            await sandbox.write_file(f"/workspace/tree/{size}", b"x" * size)
+        members = await archived(sandbox, "/workspace/tree")
+        assert {int(name): content for name, (_, content) in members.items()} == {size: b"x" * size for size in sizes}
+
+    async def test_archived_names(self, sandbox: SandboxPort) -> None:
+        """Names of any length and any characters."""
+        names = ["ü x", "-", "a\nb", "n" * 255, "/".join("d" * 200 for _ in range(5)) + "/end"]
+        for name in names:
+            await sandbox.write_file(f"/workspace/tree/{name}", name.encode())
+        members = await archived(sandbox, "/workspace/tree")
+        files = {name: content for name, (member, content) in members.items() if member.isreg()}
+        assert files == {name: name.encode() for name in names}
+
+    async def test_archived_hard_links(self, sandbox: SandboxPort) -> None:
+        """A file of two names comes as two files: an archive holds no links of any kind."""
+        await sandbox.write_file("/workspace/tree/one", b"x" * 1000)
+        await run(sandbox, "ln", "tree/one", "tree/two")
+        members = await archived(sandbox, "/workspace/tree")
+        assert [member.isreg() for member, _ in members.values()] == [True, True]
+        assert {name: content for name, (_, content) in members.items()} == {"one": b"x" * 1000, "two": b"x" * 1000}
+
+    async def test_archive_of_a_linked_directory(self, sandbox: SandboxPort) -> None:
+        """A link to a directory stands for the directory where it is what was asked for, and only there."""
+        await sandbox.write_file("/workspace/tree/file", b"x")
+        await run(sandbox, "ln", "-s", "tree", "link")
+        assert sorted(await archived(sandbox, "/workspace/link")) == ["file"]
+        assert sorted(await archived(sandbox, "/workspace")) == ["tree", "tree/file"]
+
+    async def test_archive_of_the_root(self, sandbox: SandboxPort) -> None:
+        """All that is the sandbox's own, and nothing of its image or of the kernel."""
+        folders = ("workspace", "tmp", "data", "root")
+        for folder in folders:
+            await sandbox.write_file(f"/{folder}/file", folder.encode())
+        members = await archived(sandbox, "/")
+        for folder in folders:
+            assert members[f"{folder}/file"][1] == folder.encode()
+        assert [name for name in members if name.split("/")[0] in ("usr", "proc", "sys")] == []
+
+    async def test_archive_of_a_file(self, sandbox: SandboxPort) -> None:
+        """Only directories are packed."""
+        await sandbox.write_file("/workspace/file", b"x")
+        with pytest.raises(SandboxFileError) as caught:
+            await archived(sandbox, "/workspace/file")
+        assert (caught.value.reason, caught.value.filepath) == ("NOT_A_DIRECTORY", "/workspace/file")
+
+    async def test_archive_given_up(self, sandbox: SandboxPort) -> None:
+        """Whoever has seen enough closes the stream; nothing goes on inside, and the next one is whole."""
+        await sandbox.write_file("/workspace/tree/file", b"x" * 5 * MIB)
+        async with aclosing(sandbox.create_archive("/workspace/tree")) as stream:
+            assert await anext(stream)
+        async with asyncio.timeout(10):
+            while await sandbox.processes():
+                pass
+        assert (await archived(sandbox, "/workspace/tree"))["file"][1] == b"x" * 5 * MIB
 
     async def test_archive_round_trip(self, sandbox: SandboxPort) -> None:
         """An archive that came out of a sandbox can be unpacked into one."""

@@ -135,7 +135,7 @@ class FakeFiles:
             host_path = self.host_path(path)
             os.listdir(host_path)  # a missing or wrong kind of path fails here, with its errno
             packed = io.BytesIO()
-            with tarfile.open(fileobj=packed, mode="w") as tar:
+            with tarfile.open(fileobj=packed, mode="w", dereference=True) as tar:  # a file of two names comes twice
                 for found in sorted(host_path.rglob("*")):
                     if found.is_symlink() or not (found.is_file() or found.is_dir()):
                         continue

@@ -15,7 +15,7 @@ import asyncio
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -181,7 +181,7 @@ class FakeSandbox:
         self._check_running()
         self.files.unpack(path, b"".join([piece async for piece in source]))
 
-    async def create_archive(self, path: str) -> AsyncIterator[bytes]:
+    async def create_archive(self, path: str) -> AsyncGenerator[bytes, None]:
         """A tar stream, made in memory."""
         self._check_running()
         yield self.files.pack(path)

@@ -7,6 +7,7 @@ import errno
 import os
 import tempfile
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 
 import pytest
 from hypothesis import given
@@ -191,6 +192,86 @@ async def test_pipes() -> None:
     for descriptor in (read_end, write_end):
         with pytest.raises(OSError, match="Bad file descriptor"):
             os.fstat(descriptor)
+
+
+@pytest.mark.parametrize("turns", range(8))
+@pytest.mark.parametrize("reading", [True, False])
+async def test_a_cancellation_that_comes_with_the_event(reading: bool, turns: int) -> None:
+    """Whoever waits for a pipe can be cancelled in every turn of the loop, that in which the pipe gets ready too."""
+    read_end, write_end = os.pipe2(os.O_NONBLOCK)
+    ours = os.dup(write_end if reading else read_end)  # the other end is closed by the code under test
+    os.close(write_end if reading else read_end)
+
+    async def read() -> None:
+        async with aclosing(box_files.pipe_chunks(read_end, 100.0)) as chunks:
+            async for _ in chunks:
+                pass
+
+    async def write() -> None:
+        await box_files.feed_pipe(write_end, pieces(bytes(1 << 20), bytes(1 << 20)), 100.0)
+
+    under_way = asyncio.ensure_future(read() if reading else write())
+    for _ in range(3):
+        await asyncio.sleep(0)
+    if reading:
+        os.write(ours, b"x")
+    else:
+        os.read(ours, 1 << 16)
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    under_way.cancel()
+    try:
+        done, _ = await asyncio.wait([under_way], timeout=1)
+        assert done
+        assert under_way.cancelled()
+    finally:
+        os.close(ours)
+
+
+async def endless(bound: int) -> AsyncIterator[bytes]:
+    for _ in range(bound):
+        yield bytes(1 << 16)
+
+
+@pytest.mark.parametrize("reading", [True, False])
+async def test_a_pipe_that_is_always_ready(reading: bool) -> None:
+    """Others have their turn while a pipe is never empty, or never full."""
+    descriptor = os.open("/dev/zero" if reading else "/dev/null", os.O_RDWR)
+    moved = 0
+
+    async def read() -> None:
+        nonlocal moved
+        async with aclosing(box_files.pipe_chunks(descriptor)) as chunks:
+            async for _ in chunks:
+                moved += 1
+                if moved == 100_000:
+                    return
+
+    async def write() -> None:
+        nonlocal moved
+        await box_files.feed_pipe(descriptor, endless(1_000_000))
+        moved = 1_000_000
+
+    under_way = asyncio.ensure_future(read() if reading else write())
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert not under_way.done()
+    under_way.cancel()
+    await asyncio.wait([under_way])
+    assert under_way.cancelled()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)
+
+
+def test_a_wide_pipe_where_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user may have only so much in pipes: then it is a pipe like any other."""
+
+    def refuse(*_: object) -> int:
+        raise PermissionError(errno.EPERM, "too many")
+
+    monkeypatch.setattr(box_files.fcntl, "fcntl", refuse)
+    for descriptor in box_files.wide_pipe():
+        os.close(descriptor)
 
 
 async def test_a_pipe_that_nobody_reads() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -153,7 +153,7 @@ class FakePort:
     async def extract_archive(self, path: str, source: AsyncIterable[bytes]) -> None:
         self.files[f"{path}.tar"] = b"".join([piece async for piece in source])
 
-    async def create_archive(self, path: str) -> AsyncIterator[bytes]:
+    async def create_archive(self, path: str) -> AsyncGenerator[bytes, None]:
         content = await self.read_file(f"{path}.tar")
         for start in range(0, len(content), 4096):
             yield content[start : start + 4096]

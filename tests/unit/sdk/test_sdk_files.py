@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sdk_fake_node import NodeControl
+from sdk_fake_node import FakePort, NodeControl
 
 from harena import Sandbox
 from harena.core.errors import SandboxFileError, SandboxRequestTimeoutError, SandboxValidationError
@@ -145,6 +145,25 @@ def test_directories_travel_both_ways(node: NodeControl, tmp_path: Path) -> None
         sandbox.download_dir("/data/x", tmp_path / "no", max_bytes=100, max_entries=1).result()
     with pytest.raises(SandboxFileError, match="not a directory"):
         sandbox.upload_dir(tmp_path / "missing", "/data/y").result()
+
+
+def test_a_download_that_is_refused_ends_at_once(
+    node: NodeControl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sandbox does not go on packing for as long as somebody holds the error."""
+    closed: list[str] = []
+
+    async def endless(_: FakePort, path: str) -> AsyncIterator[bytes]:
+        try:
+            while True:
+                yield bytes(100_000)
+        finally:
+            closed.append(path)
+
+    monkeypatch.setattr(FakePort, "create_archive", endless)
+    with pytest.raises(SandboxFileError, match="max_bytes=100") as caught:
+        Sandbox.run().download_dir("/data/x", tmp_path / "no", max_bytes=100, max_entries=1).result()
+    assert (caught.value.reason, closed) == ("TOO_LARGE", ["/data/x"])
 
 
 def test_what_is_neither_file_nor_directory_is_not_uploaded(tmp_path: Path) -> None:
