@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 
 class OutputBuffer:
@@ -12,9 +12,11 @@ class OutputBuffer:
     Keeps at most `limit_bytes`; what comes later is counted in `dropped_bytes` and makes `truncated` true.
     """
 
-    __slots__ = ("_chunks", "_closed", "_waiters", "dropped_bytes", "limit_bytes", "size_bytes")
+    __slots__ = ("_chunks", "_closed", "_waiters", "_wanted", "dropped_bytes", "limit_bytes", "size_bytes")
 
-    def __init__(self, limit_bytes: int) -> None:
+    def __init__(self, limit_bytes: int, wanted: Callable[[], None] | None = None) -> None:
+        """`wanted` is called when somebody waits for bytes that have not come yet."""
+        self._wanted = wanted
         self.limit_bytes = limit_bytes
         self.size_bytes = 0
         self.dropped_bytes = 0
@@ -63,6 +65,8 @@ class OutputBuffer:
         while index >= len(self._chunks):
             if self._closed:
                 return None
+            if self._wanted is not None:
+                self._wanted()
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiters.append(waiter)
             await waiter

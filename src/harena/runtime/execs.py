@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from harena.runtime.box import LinuxSandbox
 
 _CHUNK = 1 << 18
+_UNHEARD_SECONDS = 0.02
+"""What nobody waits for is left in its pipe for so long: most programs have ended by then, and are read at once."""
 _MICROSECONDS = 1e-6
 
 
@@ -30,8 +32,8 @@ class LinuxExec:
     def __init__(self, sandbox: LinuxSandbox, number: int, request: ExecRequest, output_bytes: int) -> None:
         self.number = number
         self.request = request
-        self.stdout = OutputBuffer(output_bytes)
-        self.stderr = OutputBuffer(output_bytes)
+        self.stdout = OutputBuffer(output_bytes, self._listen)
+        self.stderr = OutputBuffer(output_bytes, self._listen)
         self._sandbox = sandbox
         self._loop = sandbox.loop
         self._readers: dict[int, OutputBuffer] = {}
@@ -42,6 +44,7 @@ class LinuxExec:
         self._is_real = False
         self._run_delay = 0.0
         self._processor_time = 0.0
+        self._listening: asyncio.TimerHandle | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._started = time.perf_counter()
         self._finishing: asyncio.Task[None] | None = None
@@ -54,7 +57,7 @@ class LinuxExec:
             self._terminal, inside = os.openpty()
             os.set_blocking(self._terminal, False)
             self.resize(*self.request.terminal)
-            self._read(self._terminal, self.stdout)
+            self._readers[self._terminal] = self.stdout
             return [inside]
         theirs: list[int] = []
         if self.request.stdin_stream or self.request.stdin is not None:
@@ -64,21 +67,26 @@ class LinuxExec:
         for buffer in (self.stdout, self.stderr):
             read_end, write_end = os.pipe2(os.O_CLOEXEC)
             os.set_blocking(read_end, False)
-            self._read(read_end, buffer)
+            self._readers[read_end] = buffer
             theirs.append(write_end)
         return theirs
 
     def started(self) -> None:
         """The request has been sent: the clock runs."""
         self._started = time.perf_counter()
+        self._listening = self._loop.call_later(_UNHEARD_SECONDS, self._listen)
         if self.request.timeout_seconds is not None:
             self._timer = self._loop.call_later(self.request.timeout_seconds, self._deadline)
         if self.request.stdin is not None and self._stdin >= 0:
             self._feed(memoryview(self.request.stdin))
 
-    def _read(self, descriptor: int, buffer: OutputBuffer) -> None:
-        self._readers[descriptor] = buffer
-        self._loop.add_reader(descriptor, self._on_output, descriptor)
+    def _listen(self) -> None:
+        """Read what is written from now on as it comes."""
+        if self._listening is not None:
+            self._listening.cancel()
+            self._listening = None
+            for descriptor in self._readers:
+                self._loop.add_reader(descriptor, self._on_output, descriptor)
 
     # -- while it runs -------------------------------------------------------------------------------------------
 
@@ -96,7 +104,8 @@ class LinuxExec:
 
     def _close_reader(self, descriptor: int) -> None:
         buffer = self._readers.pop(descriptor)
-        self._loop.remove_reader(descriptor)
+        if self._listening is None:
+            self._loop.remove_reader(descriptor)
         if descriptor != self._terminal:
             os.close(descriptor)
         buffer.close()
@@ -236,6 +245,8 @@ class LinuxExec:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        if self._listening is not None:
+            self._listening.cancel()
         for descriptor in list(self._readers):
             self._drain(descriptor)
         if self._stdin >= 0:

@@ -38,9 +38,9 @@ MODULES = (
     "harena.runtime.template",
 )
 
-# Runs at the top of `python3 -c`, so that a warm program has as few frames above it as can be. Descriptor 4 holds
-# the modules. `harena` and its packages are empty modules here: nothing of the real package exists in an image.
-BOOTSTRAP = """\
+# Descriptor 4 holds this text, then the modules. `harena` and its packages are empty modules here: nothing of the real
+# package exists in an image.
+LOADER = """\
 def load():
     import marshal, os, sys
     import _frozen_importlib_external
@@ -71,13 +71,16 @@ def load():
         exec(code, module.__dict__)
     return sys.modules["harena.runtime.template"].serve, sys.modules["harena.runtime.warm"].execute
 serve, execute = load()
-execute(serve()())
 """
+
+# Runs at the top of `python3 -c`, so that a warm program has as few frames above it as can be. It is short because the
+# interpreter lets go of what it has parsed when it comes back here, in each warm child: that writes to its pages.
+BOOTSTRAP = f"import os\nexec(os.read(4, {len(LOADER)}))\nexecute(serve()())\n"
 
 
 @functools.cache
 def bundle() -> bytes:
-    """The modules, as what BOOTSTRAP reads."""
+    """The loader and the modules, as BOOTSTRAP reads them."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sources, compiled = [], []
     for name in MODULES:
@@ -85,4 +88,5 @@ def bundle() -> bytes:
             source = file.read()
         sources.append((name, source))
         compiled.append((name, compile(source, f"<{name}>", "exec", dont_inherit=True, optimize=2)))
-    return marshal.dumps((MAGIC_NUMBER, marshal.dumps(compiled), marshal.dumps(sources, 2)), 2)
+    modules = marshal.dumps((MAGIC_NUMBER, marshal.dumps(compiled), marshal.dumps(sources, 2)), 2)
+    return LOADER.encode() + modules

@@ -145,11 +145,9 @@ class _Init:
         except Become as become:
             return become.plan
         except Exception as error:  # noqa: BLE001 (whatever it is, the owner shall read it: nobody else is here)
-            self.connection.send(FAILED + ("init: %s: %s" % (type(error).__name__, error)).encode()[:1000])
-        finally:
             if os.getpid() == 1:
-                os._exit(0)
-        return None  # never reached: the loop ends with the process
+                self.connection.send(FAILED + ("init: %s: %s" % (type(error).__name__, error)).encode()[:1000])
+        os._exit(0)
 
     def loop(self, outcome: int | None) -> object:
         """One event after the other. Returns only in a child of the fast path, with the program's plan."""

@@ -20,6 +20,7 @@ from harena.core.ports import SandboxPort
 from harena.runtime import image as images
 from harena.runtime import seccomp_filter
 from harena.runtime.box import LinuxSandbox
+from harena.runtime.link import Limits as CgroupLimits
 from harena.runtime.link import Order, SpawnerLink, TemplateGoneError
 from harena.runtime.pool import Pool
 
@@ -209,10 +210,13 @@ class LinuxRuntime:
         key = (template.number, limits)
         pool = self._pools.get(key)
         if pool is None:
-            pool = self._pools[key] = Pool(lambda: self._make(template, limits), self._pool_size)
+            settings = _settings(limits, template)
+            pool = self._pools[key] = Pool(lambda: self._make(template, limits, *settings), self._pool_size)
         return pool
 
-    async def _make(self, template: _Template, limits: Limits) -> LinuxSandbox:
+    async def _make(
+        self, template: _Template, limits: Limits, settings: bytes, cgroup_limits: CgroupLimits
+    ) -> LinuxSandbox:
         link = await self._spawner()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
@@ -227,7 +231,6 @@ class LinuxRuntime:
             enforcement=template.enforcement,
         )
         created: asyncio.Future[None] = sandbox.loop.create_future()
-        settings, cgroup_limits = _settings(limits, template)
 
         def dead(oom_kills: int) -> None:
             self._sandboxes.pop(sandbox.number, None)
@@ -247,7 +250,7 @@ class LinuxRuntime:
         return sandbox
 
 
-def _settings(limits: Limits, template: _Template) -> tuple[bytes, tuple[int | None, int | None, float | None]]:
+def _settings(limits: Limits, template: _Template) -> tuple[bytes, CgroupLimits]:
     """(what the template's fork is told, what its cgroups are given)."""
     unenforced = {name for name, how in template.enforcement.items() if how.startswith(("rlimit", "not enforced"))}
     # Open files are limited for each program, not for init: the kernel counts descriptors on their way per user, and

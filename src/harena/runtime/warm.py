@@ -239,6 +239,7 @@ def stand_ready(base_env: dict[str, str]) -> tuple[list[str], list[str]] | None:
 
 def rehearse_plain(received: memoryview, numbers: memoryview) -> None:
     """As `rehearse`, for `become_plain`, and for a program's end."""
+    found = _ready
     main, path, interrupt = sys.modules["__main__"], list(sys.path), _signal.getsignal(_signal.SIGINT)
     for _ in range(_REHEARSALS):
         before = sys.argv, sys.orig_argv, become_plain(received, numbers)
@@ -249,7 +250,8 @@ def rehearse_plain(received: memoryview, numbers: memoryview) -> None:
         sys.path[:] = path
         sys.modules["__main__"] = main
     before[2].collections = _warm_end.collections()
-    _kept.append(before)  # letting go of them in a child would write to their pages
+    plan = found.plain
+    _kept.append((before, sys.argv, sys.orig_argv, plan.argv, plan.rest, plan.target, plan.main))  # see template._kept
 
 
 def become_plain(received: memoryview, numbers: memoryview) -> Plan:

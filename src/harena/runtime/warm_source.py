@@ -32,6 +32,9 @@ class _Report:
         """As a file has it."""
 
 
+_report = _Report()
+
+
 def load(plan: Plan) -> CodeType | None:
     """The program's code (None for a module, which runpy loads), with `__main__` and sys.path completed. Ends in a real
     start where compiling fails: only the interpreter itself words such errors, and nothing has been done yet."""
@@ -39,7 +42,7 @@ def load(plan: Plan) -> CodeType | None:
     if plan.kind != "module":
         source, name = (plan.target, "<string>") if plan.kind == "code" else _read(plan)
         screen = sys.stderr
-        report = _Report()
+        report = _report
         sys.stderr = report
         try:
             code = compile(source, name, "exec", dont_inherit=True)
