@@ -47,3 +47,14 @@ class TestLinuxRuntime(RuntimeConformance):
         if cls.descriptors_at_first is None:
             cls.descriptors_at_first = descriptors
         assert descriptors < cls.descriptors_at_first + FOR_THE_POOL
+
+
+class TestLinuxRuntimeInPython(TestLinuxRuntime):
+    """The real one on a machine that its machine code is not for."""
+
+    descriptors_at_first: int | None = None
+
+    @classmethod
+    def make_runtime(cls) -> Runtime:
+        """Not yet started."""
+        return LinuxRuntime(fast_path=False)

@@ -37,9 +37,12 @@ def _is_plain(case: Case) -> bool:
 PLAIN = [case for case in CASES if _is_plain(case)]
 
 
-async def _run(runtime: LinuxRuntime, case: Case, *, warm: bool) -> ExecResult:
+async def _run(runtime: LinuxRuntime, case: Case, *, warm: bool, busy: bool) -> ExecResult:
+    """`busy`: while another program runs in the same sandbox."""
     sandbox = await runtime.create(SandboxSpec(), WARM)
     try:
+        if busy:
+            await sandbox.exec(ExecRequest(argv=("sleep", "1000")))
         files = {"main.py": case.program, **case.files} if case.program else case.files
         await sandbox.make_dir(PLACE)
         for name, content in files.items():
@@ -69,15 +72,18 @@ def _visible(result: ExecResult) -> tuple[ExecOutcome, int, bytes, bytes]:
     )
 
 
-async def test_warm_programs_equal_real_starts_in_sandboxes() -> None:
+@pytest.mark.parametrize(
+    ("fast_path", "busy"), [(True, False), (False, False), (True, True)], ids=["fast path", "in Python", "led"]
+)
+async def test_warm_programs_equal_real_starts_in_sandboxes(fast_path: bool, busy: bool) -> None:
     """stdout, stderr and how it ended are the same, for every plain case of the suite, and the warm one was warm."""
-    runtime = LinuxRuntime()
+    runtime = LinuxRuntime(fast_path=fast_path)
     await runtime.start()
     slots = asyncio.Semaphore(AT_ONCE)
 
     async def both(case: Case) -> str | None:
         async with slots:
-            real, warm = await _run(runtime, case, warm=False), await _run(runtime, case, warm=True)
+            real, warm = [await _run(runtime, case, warm=warm, busy=busy) for warm in (False, True)]
         if _visible(real) == _visible(warm) and warm.warm and not real.warm:
             return None
         return f"{case.name}: really {_visible(real)}, warm ({warm.warm}) {_visible(warm)}"

@@ -110,7 +110,7 @@ class FastPath:
     is one thread here; where there is no hook either, it is left out: it writes to fifty pages.
     """
 
-    def __init__(self, environment: dict[str, str], has_fork_hooks: bool) -> None:
+    def __init__(self, environment: dict[str, str], *, has_fork_hooks: bool, wanted: bool) -> None:
         self._environment = _words(name + "=" + value for name, value in environment.items())
         self._message = ctypes.create_string_buffer(wire.MAX_MESSAGE)
         self._pointers = (ctypes.c_void_p * _POINTERS)()
@@ -131,7 +131,8 @@ class FastPath:
             context.before_fork = _address(ctypes.pythonapi.PyOS_BeforeFork)
             context.after_in_parent = _address(ctypes.pythonapi.PyOS_AfterFork_Parent)
             context.after_in_child = _address(ctypes.pythonapi.PyOS_AfterFork_Child)
-        self.function = machine_code.load(X86_64[:-8] + struct.pack("<Q", ctypes.addressof(context)))
+        code = X86_64[:-8] + struct.pack("<Q", ctypes.addressof(context))
+        self.function = machine_code.load(code) if wanted else None
         """None where this machine cannot run it"""
         # for a child, to whom every lookup by name costs copies of pages
         self.received = memoryview(self._message).cast("B")

@@ -48,11 +48,11 @@ _kept: list[object] = []
 class Base:
     """What every sandbox of a template shares."""
 
-    def __init__(self, environment: dict[str, str], has_fork_hooks: bool) -> None:
+    def __init__(self, environment: dict[str, str], *, has_fork_hooks: bool, in_machine_code: bool) -> None:
         self.environment = environment
         self.poll = select.poll()
         self.program = launch.ProgramLaunch()
-        self.fast = fast_path.FastPath(environment, has_fork_hooks)
+        self.fast = fast_path.FastPath(environment, has_fork_hooks=has_fork_hooks, wanted=in_machine_code)
 
 
 class Become(BaseException):

@@ -51,12 +51,21 @@ class LinuxRuntime:
     """Implements `Runtime`. Lives in one event loop; raises the soft limit of open files to the hard one.
 
     `pool_size`: how many sandboxes of one kind are at most kept ready; it is reached only while they are in demand.
+    `fast_path`: False = templates and inits do everything in Python, as on machines other than x86-64.
     """
 
-    def __init__(self, *, layers: Layers | None = None, home: Path | None = None, pool_size: int = 8) -> None:
+    def __init__(
+        self,
+        *,
+        layers: Layers | None = None,
+        home: Path | None = None,
+        pool_size: int = 8,
+        fast_path: bool = True,
+    ) -> None:
         self._layers = layers
         self._home = home or Path(os.environ.get("HARENA_HOME") or Path.home() / ".local/share/harena")
         self._pool_size = pool_size
+        self._fast_path = fast_path
         self._link: SpawnerLink | None = None
         self._starting: asyncio.Task[SpawnerLink] | None = None
         self._templates: dict[tuple[str, str], asyncio.Task[_Template]] = {}
@@ -187,7 +196,7 @@ class LinuxRuntime:
             "warm": warm,
             "filter": seccomp_filter.current(counts_memory=link.counts_memory),
             "environment": environment,
-            "python": image.python,
+            "fast_path": self._fast_path,
         }
         template = _Template(link.next_number(), image, environment, warm is not None)
         template.enforcement = _enforcement(

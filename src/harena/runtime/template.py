@@ -4,7 +4,8 @@ It is pid 1 of a pid namespace of its own, so its death ends every sandbox below
 `python3 -c BOOTSTRAP` with the image's environment, and gets on descriptor 4 the sources of the few modules it needs
 (see guest) and on descriptor 3 its control socket. Messages from the spawner are marshal, to it fixed structs:
 
-    configure  first message: {"warm": [module...] | None, "filter": BPF, "environment": {...}, "python": path}
+    configure  first message: {"warm": [module...] | None, "filter": BPF, "environment": {...},
+               "fast_path": bool}
     fork       number (4 bytes), marshalled settings, with the sandbox's socket; answer ANSWER(number, errno) + step,
                or with the pidfd
 
@@ -71,7 +72,11 @@ def serve() -> Callable[[], object]:
     privileges.die_with_parent()
     # Blocked, not ignored: forks that become programs need only be unblocked.
     _signal.pthread_sigmask(_signal.SIG_BLOCK, range(1, _signal.NSIG))
-    base = init.Base(configuration["environment"], bool(modules) or warm.may_have_fork_hooks())
+    base = init.Base(
+        configuration["environment"],
+        has_fork_hooks=bool(modules) or warm.may_have_fork_hooks(),
+        in_machine_code=configuration["fast_path"],
+    )
     init.rehearse(base)
     signals.forget_children()
     is_warm = modules is not None
