@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from harena.runtime.box import LinuxSandbox
 
 _CHUNK = 1 << 18
-_UNHEARD_SECONDS = 0.02
-"""What nobody waits for is left in its pipe for so long: most programs have ended by then, and are read at once."""
+_FIRST_LOOK_SECONDS = 0.02
+_LAST_LOOK_SECONDS = 0.1
+"""What nobody waits for is left in its pipe, and looked at after the first time, after twice that ...: most programs
+have ended by then, and are read once. One that runs on, or has written much, is read as it writes."""
+_MUCH_BYTES = 1 << 14
 _MICROSECONDS = 1e-6
 
 
@@ -74,11 +77,23 @@ class LinuxExec:
     def started(self) -> None:
         """The request has been sent: the clock runs."""
         self._started = time.perf_counter()
-        self._listening = self._loop.call_later(_UNHEARD_SECONDS, self._listen)
+        self._listening = self._loop.call_later(_FIRST_LOOK_SECONDS, self._look, _FIRST_LOOK_SECONDS)
         if self.request.timeout_seconds is not None:
             self._timer = self._loop.call_later(self.request.timeout_seconds, self._deadline)
         if self.request.stdin is not None and self._stdin >= 0:
             self._feed(memoryview(self.request.stdin))
+
+    def _look(self, after_seconds: float) -> None:
+        sizes = 0
+        for descriptor, buffer in self._readers.items():
+            with contextlib.suppress(OSError):  # nothing is there
+                chunk = os.read(descriptor, _CHUNK)
+                sizes += len(chunk)
+                buffer.append(chunk)
+        if sizes >= _MUCH_BYTES or after_seconds >= _LAST_LOOK_SECONDS:
+            self._listen()
+        else:
+            self._listening = self._loop.call_later(2 * after_seconds, self._look, 2 * after_seconds)
 
     def _listen(self) -> None:
         """Read what is written from now on as it comes."""

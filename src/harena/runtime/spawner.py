@@ -302,8 +302,9 @@ class Spawner:
         os.close(sandbox.pidfd)
         sandbox.pidfd = -1
         del self.sandboxes[sandbox.number]
-        self._say("dead", sandbox.number, sandbox.group.oom_kills() + sandbox.over_memory)
-        self.pool.release(sandbox.group)
+        oom_kills = sandbox.group.oom_kills()
+        self._say("dead", sandbox.number, oom_kills + sandbox.over_memory)
+        self.pool.release(sandbox.group, oom_kills)
 
 
 def _become_template(root: launch.TemplateRoot, plan: dict[str, object], control: int) -> None:

@@ -186,11 +186,14 @@ class Group:
             for pid in pids:
                 self._files.kill(pid)
 
-    def reset(self) -> bool:
-        """Make ready for another sandbox; False while a process is inside, and nothing is changed then."""
+    def reset(self, oom_kills: int | None = None) -> bool:
+        """Make ready for another sandbox; False while a process is inside, and nothing is changed then.
+
+        `oom_kills`: if it was asked for after the last process had ended.
+        """
         if any(self._files.processes(directory) for directory in self._made[:1]):  # a process is in all or in none
             return False
-        self._oom_baseline = self._read_oom_kills()
+        self._oom_baseline = self._read_oom_kills() if oom_kills is None else self._oom_baseline + oom_kills
         return True
 
     def _needed(self) -> list[str]:
@@ -239,14 +242,14 @@ class Pool:
             raise
         return group
 
-    def release(self, group: Group) -> bool:
+    def release(self, group: Group, oom_kills: int | None = None) -> bool:
         """Give a group back. False if a process is still inside: it is looked at again when a group is needed.
 
         Raises ValueError for a group that is not in use: two sandboxes would share it.
         """
         if group not in self._in_use:
             raise ValueError(f"cgroup {next(iter(group.directories.values()), '(none)')} is not in use")
-        if not group.reset():
+        if not group.reset(oom_kills):
             self._lingering.add(group)
             return False
         self._in_use.discard(group)
