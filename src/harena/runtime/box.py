@@ -33,6 +33,7 @@ from harena.runtime.link import SpawnerLink
 _MESSAGE_BYTES = 1 << 12
 _INLINE_BYTES = 30_000  # what init reads at once, less what marshal adds
 _KILL_PATIENCE_SECONDS = 10.0
+_END_PATIENCE_SECONDS = 0.1
 _OUTBOX_MESSAGES = 10_000
 _OPERATION_SECONDS = 4.0  # for a file operation, or between two moves of one that moves content
 _WHOLE_FILE_BYTES = 1 << 30  # what is read into memory at once, unless the caller asks for more
@@ -319,7 +320,9 @@ class LinuxSandbox:
             self._send(("t",))
             await asyncio.wait([asyncio.ensure_future(self.wait_dead())], timeout=grace_seconds)
         self._stopping = True
-        self._link.kill(self.number)
+        if not self._dead.done():
+            self._close_channel()  # init ends when its owner has gone: nobody else need be woken for it
+            self.loop.call_later(_END_PATIENCE_SECONDS, self._link.kill, self.number)
         await asyncio.shield(self._dead)
 
     async def wait_dead(self) -> Death:
