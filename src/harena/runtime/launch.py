@@ -98,7 +98,8 @@ def _trees(root: TemplateRoot) -> None:
         try:
             if is_file:
                 os.makedirs(os.path.dirname(inside), exist_ok=True)
-                os.close(os.open(inside, os.O_CREAT | os.O_WRONLY, 0o644))
+                if not os.path.lexists(inside):  # else it comes over a file of an earlier tree
+                    os.close(os.open(inside, os.O_CREAT | os.O_WRONLY, 0o644))
             else:
                 os.makedirs(inside, exist_ok=True)
             mounts.attach_tree(source, os.fsencode(inside))  # type: ignore[arg-type]

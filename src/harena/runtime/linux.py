@@ -17,8 +17,8 @@ from typing import Protocol
 from harena.core.errors import HarenaError, PlatformError, SandboxUnavailableError
 from harena.core.models import Blueprint, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
+from harena.runtime import bound_ahead, seccomp_filter
 from harena.runtime import image as images
-from harena.runtime import seccomp_filter
 from harena.runtime.box import LinuxSandbox
 from harena.runtime.link import Limits as CgroupLimits
 from harena.runtime.link import Order, SpawnerLink, TemplateGoneError
@@ -165,7 +165,7 @@ class LinuxRuntime:
     async def _start_template(self, link: SpawnerLink, key: tuple[str, str], blueprint: Blueprint | None) -> _Template:
         empty = self._home / "empty"
         empty.mkdir(mode=0o755, parents=True, exist_ok=True)
-        image = images.default_image(empty)
+        image = images.default_image(empty, await asyncio.to_thread(bound_ahead.prepared, self._home))
         environment = dict(image.environment)
         warm = None if blueprint is None or blueprint.warm is None else list(blueprint.warm)
         if warm:
