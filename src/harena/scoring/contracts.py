@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from harena.core.results import Trust
 from harena.scoring.carry import carried, defines, parsed
 from harena.scoring.codec import canonical
-from harena.scoring.compare import OutputComparison, Tolerance, ValueComparison
+from harena.scoring.compare import PYTHON_COMPARISONS, OutputComparison, Tolerance, ValueComparison
 from harena.scoring.values import from_python, from_tagged
 
 DEFINITION = "x-definition"
@@ -139,6 +139,14 @@ class Check(Strict):
     """what the call must return"""
     raises: Annotated[str, Field(min_length=1), AfterValidator(_class_name)] | None = None
     """the name of the exception class (or of a base of it) that the call must raise, in place of `expected`"""
+    alternatives: Annotated[tuple[Value, ...], Field(strict=False)] = ()
+    """other values that are right as well as `expected`"""
+    comparison: ValueComparison | None = None
+    """in place of the contract's"""
+    rel_tol: Annotated[float, Field(ge=0)] | None = None
+    """in place of the contract's"""
+    abs_tol: Annotated[float, Field(ge=0)] | None = None
+    """in place of the contract's"""
     weight: Weight = 1.0
     hidden: bool = False
     """its arguments and its expected value never appear in a result's detail"""
@@ -152,19 +160,23 @@ class Check(Strict):
         return self
 
 
+EntryPoint = Annotated[str, Field(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*$")]
+"""`function`, or `Class.method`: a new instance for each check"""
+
+
 class TestsContract(Contract):
     """Call a function of the candidate and compare what it returns, outside its process."""
 
     __test__: ClassVar[bool] = False  # its name would make pytest collect it
     type: Literal["tests"]
-    entry_point: Annotated[str, Field(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*$")] | None = None
-    """`function`, or `Class.method` (a new instance for each check); None = the problem's"""
+    entry_point: EntryPoint | None = None
+    """None = the problem's"""
     checks: Annotated[tuple[Check, ...], Field(strict=False, min_length=1)]
     comparison: ValueComparison = "exact"
     rel_tol: Annotated[float, Field(ge=0)] = 1e-9
-    """for comparison `float`"""
+    """for comparisons `float` and `close_floats`"""
     abs_tol: Annotated[float, Field(ge=0)] = 0.0
-    """for comparison `float`"""
+    """for comparisons `float` and `close_floats`"""
     check_timeout_seconds: Seconds | None = None
     """wall time of each check"""
     partial_credit: bool = False
@@ -182,10 +194,59 @@ class TestsContract(Contract):
         """See Contract."""
         return "tests-1"
 
+    def tolerance(self, check: Check) -> Tolerance:
+        """Of one check."""
+        relative = self.rel_tol if check.rel_tol is None else check.rel_tol
+        return Tolerance(relative, self.abs_tol if check.abs_tol is None else check.abs_tol)
+
     @property
-    def tolerance(self) -> Tolerance:
-        """For comparison `float`."""
-        return Tolerance(self.rel_tol, self.abs_tol)
+    def takes_subclasses(self) -> bool:
+        """An answer of a subclass (Counter, a named tuple, a number of numpy) is taken for what it is made of."""
+        return not PYTHON_COMPARISONS.isdisjoint(check.comparison or self.comparison for check in self.checks)
+
+
+class Inputs(Strict):
+    """Arguments of one call, for which a trusted solution says what is right."""
+
+    args: Annotated[tuple[Value, ...], Field(strict=False)] = ()
+    kwargs: dict[str, Value] = {}
+    weight: Weight = 1.0
+    hidden: bool = False
+    """they and the expected value never appear in a result's detail"""
+
+
+class ReferenceContract(Contract):
+    """Call a function of the candidate with arguments for which a trusted solution, run in a sandbox of its own, gives
+    the expected values."""
+
+    type: Literal["reference"]
+    entry_point: EntryPoint
+    """of the candidate and of the solution"""
+    solution: Annotated[Text, AfterValidator(_program)]
+    """the trusted program"""
+    inputs: Annotated[tuple[Inputs, ...], Field(strict=False, min_length=1)]
+    """in order"""
+    comparison: ValueComparison = "exact"
+    rel_tol: Annotated[float, Field(ge=0)] = 1e-9
+    """for comparisons `float` and `close_floats`"""
+    abs_tol: Annotated[float, Field(ge=0)] = 0.0
+    """for comparisons `float` and `close_floats`"""
+    check_timeout_seconds: Seconds | None = None
+    """wall time of each call; `slowdown` may make it more"""
+    slowdown: Annotated[float, Field(ge=1)] | None = None
+    """each call may take this many times the longest call of the solution, if that is more"""
+    partial_credit: bool = False
+    """as in `tests`"""
+
+    @model_validator(mode="after")
+    def _weighted(self) -> Self:
+        _weights_count([inputs.weight for inputs in self.inputs])
+        return self
+
+    @property
+    def version(self) -> str:
+        """See Contract."""
+        return "reference-1"
 
 
 class Case(Strict):
@@ -207,9 +268,9 @@ class StdioContract(Contract):
     """command-line arguments of the program"""
     comparison: OutputComparison = "trimmed"
     rel_tol: Annotated[float, Field(ge=0)] = 1e-9
-    """for comparison `numeric`"""
+    """for comparisons `numeric` and `folded_lines`"""
     abs_tol: Annotated[float, Field(ge=0)] = 0.0
-    """for comparison `numeric`"""
+    """for comparisons `numeric` and `folded_lines`"""
     check_timeout_seconds: Seconds | None = None
     """wall time of each case"""
     partial_credit: bool = False
@@ -229,7 +290,7 @@ class StdioContract(Contract):
 
     @property
     def tolerance(self) -> Tolerance:
-        """For comparison `numeric`."""
+        """For comparisons `numeric` and `folded_lines`."""
         return Tolerance(self.rel_tol, self.abs_tol)
 
 
@@ -260,6 +321,9 @@ class CommandContract(Contract):
     """argv, or one string for `bash -c`"""
     pytest: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = None
     """in place of `command`: test files or pytest arguments, run by a trusted pytest runner that gives its own proof"""
+    asserts: Annotated[Text, AfterValidator(_program)] | None = None
+    """in place of `command`: trusted code that runs after the candidate's, in the same module, by a trusted runner that
+    gives its own proof; it passes if it raises nothing"""
     files: Annotated[Files, AfterValidator(_trusted_files)] = {}
     """trusted files, written after the candidate's and over them"""
     env: dict[str, str] = {}
@@ -269,8 +333,8 @@ class CommandContract(Contract):
 
     @model_validator(mode="after")
     def _one_command(self) -> Self:
-        if (self.command is None) == (self.pytest is None):
-            raise ValueError("exactly one of `command` and `pytest` is required")
+        if sum(part is not None for part in (self.command, self.pytest, self.asserts)) != 1:
+            raise ValueError("exactly one of `command`, `pytest` and `asserts` is required")
         return self
 
     @property
@@ -361,7 +425,8 @@ class PythonContract(Contract):
 
 
 AnyContract = Annotated[
-    TestsContract | StdioContract | CommandContract | NumericContract | PythonContract, Field(discriminator="type")
+    TestsContract | ReferenceContract | StdioContract | CommandContract | NumericContract | PythonContract,
+    Field(discriminator="type"),
 ]
 
 __all__ = [
@@ -370,10 +435,12 @@ __all__ = [
     "Check",
     "CommandContract",
     "Contract",
+    "Inputs",
     "NumericContract",
     "NumericSource",
     "Proof",
     "PythonContract",
+    "ReferenceContract",
     "StdioContract",
     "Strict",
     "TestsContract",

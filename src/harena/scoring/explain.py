@@ -23,7 +23,9 @@ _MODELS_BELOW: dict[str, type[Strict]] = {
     "cases": contracts.Case,
     "proof": contracts.Proof,
     "source": contracts.NumericSource,
+    "inputs": contracts.Inputs,
     "tests": contracts.TestsContract,
+    "reference": contracts.ReferenceContract,
     "stdio": contracts.StdioContract,
     "command": contracts.CommandContract,
     "numeric": contracts.NumericContract,
@@ -67,7 +69,7 @@ def explained(error: ErrorDetails, row: Any, model: type[Strict]) -> tuple[Place
     if kind == "extra_forbidden":
         return place, unknown_field(str(error["loc"][-1]), _model_at(error["loc"][:-1], model).model_fields)
     if kind in ("union_tag_not_found", "union_tag_invalid"):
-        types = "tests, stdio, command, numeric, python"
+        types = "tests, reference, stdio, command, numeric, python"
         return (*place, "type"), f"must be one of {types}" if kind.endswith(
             "invalid"
         ) else f"is required: one of {types}"

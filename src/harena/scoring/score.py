@@ -14,6 +14,7 @@ from harena.scoring.contracts import (
     Contract,
     NumericContract,
     PythonContract,
+    ReferenceContract,
     StdioContract,
     TestsContract,
 )
@@ -22,6 +23,7 @@ from harena.scoring.scenario import Scenario
 from harena.scoring.score_command import score_command
 from harena.scoring.score_program import score_numeric, score_stdio
 from harena.scoring.score_python import score_python
+from harena.scoring.score_reference import score_reference
 from harena.scoring.score_tests import score_tests
 from harena.scoring.values import from_python
 from harena.scoring.verdict import Meter, Verdict, broken_contract, failed, one_line
@@ -92,6 +94,8 @@ async def _blamed_on_limits(bench: Bench) -> Verdict | None:
 async def _apply(contract: Contract, bench: Bench) -> Verdict:
     if isinstance(contract, TestsContract):
         return await score_tests(bench, contract)
+    if isinstance(contract, ReferenceContract):
+        return await score_reference(bench, contract)
     if isinstance(contract, StdioContract):
         return await score_stdio(bench, contract)
     if isinstance(contract, NumericContract):
@@ -133,6 +137,8 @@ def cancelled_result(scenario: Scenario, *, attempt: int = 1) -> RunResult:
 def _planned(contract: Contract) -> int:
     if isinstance(contract, TestsContract):
         return len(contract.checks)
+    if isinstance(contract, ReferenceContract):
+        return len(contract.inputs)
     return len(contract.cases) if isinstance(contract, StdioContract) else 1
 
 
