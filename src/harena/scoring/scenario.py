@@ -260,6 +260,8 @@ class ScenarioBatch:
     """Scenarios in the order in which they were written; their ids differ."""
 
     scenarios: tuple[Scenario, ...]
+    form: str = "scenarios"
+    """the data format that they were written in"""
 
     def __len__(self) -> int:
         return len(self.scenarios)

@@ -41,7 +41,7 @@ _ENVIRONMENT = {
 _PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WORKSPACE, "-c", "/dev/null")
 _GUEST_IMPORT = "from harena.scoring.guest_equals import equals_everything\n"
 """there is no harena inside: the text of that file stands before the runner's own"""
-_COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
+_COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST, guest_asserts.NO_MODULE)
 
 
 def steers(path: str) -> bool:
@@ -98,6 +98,9 @@ def _verdict(result: ExecResult, proven: bool, share: Share) -> Verdict:
 def _last_line(result: ExecResult) -> str:
     if result.returncode == guest_pytest.NO_PYTEST:
         return "the image has no pytest; add it to the blueprint's packages"
+    if result.returncode == guest_asserts.NO_MODULE:
+        line = one_line(result.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace"))
+        return f"{line}; add it to the blueprint's packages"
     return one_line(result.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace"))
 
 
