@@ -28,7 +28,7 @@ ValueComparison = Literal[
     "truth",
     "not_none",
 ]
-OutputComparison = Literal["trimmed", "exact", "tokens", "numeric", "decimal_lines", "folded_lines"]
+OutputComparison = Literal["trimmed", "exact", "tokens", "numeric", "float_tokens", "decimal_lines", "folded_lines"]
 
 PYTHON_COMPARISONS = frozenset({"equal", "equal_json", "close_floats", "items", "members", "truth", "not_none"})
 """those that follow Python's `==`, to which a Counter is a dict and a named tuple is a tuple"""
@@ -190,7 +190,8 @@ def compare_output(printed: bytes, expected: str, comparison: OutputComparison, 
     """Always over the whole of both, so that a prefix of the expected output is never enough.
 
     exact: the same bytes. trimmed: white space at the ends of lines and empty lines at the end do not count. tokens:
-    the same words. numeric: the same words, where numbers need only be close.
+    the same words. numeric: the same words, where numbers need only be close. float_tokens:
+    the same words, where a number need only be close if it is expected with a decimal point or an exponent.
 
     Line by line, white space at both ends of the whole and of each line aside: decimal_lines: the same lines, or the
     same decimal numbers in them, however they are written. folded_lines: the same lines, large and small letters alike,
@@ -208,7 +209,14 @@ def compare_output(printed: bytes, expected: str, comparison: OutputComparison, 
     words, wanted = text.split(), expected.split()
     if comparison == "tokens" or len(words) != len(wanted):
         return words == wanted
-    return all(_word_close(word, want, tolerance) for word, want in zip(words, wanted, strict=True))
+    return all(
+        word == want or (_may_be_near(want, comparison) and _word_close(word, want, tolerance))
+        for word, want in zip(words, wanted, strict=True)
+    )
+
+
+def _may_be_near(wanted: str, comparison: OutputComparison) -> bool:
+    return comparison == "numeric" or not wanted.lstrip("+-").isdecimal()
 
 
 def _trimmed_lines(text: str) -> list[str]:

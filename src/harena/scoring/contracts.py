@@ -268,9 +268,9 @@ class StdioContract(Contract):
     """command-line arguments of the program"""
     comparison: OutputComparison = "trimmed"
     rel_tol: Annotated[float, Field(ge=0)] = 1e-9
-    """for comparisons `numeric` and `folded_lines`"""
+    """for comparisons `numeric`, `float_tokens` and `folded_lines`"""
     abs_tol: Annotated[float, Field(ge=0)] = 0.0
-    """for comparisons `numeric` and `folded_lines`"""
+    """for comparisons `numeric`, `float_tokens` and `folded_lines`"""
     check_timeout_seconds: Seconds | None = None
     """wall time of each case"""
     partial_credit: bool = False
@@ -290,7 +290,7 @@ class StdioContract(Contract):
 
     @property
     def tolerance(self) -> Tolerance:
-        """For comparisons `numeric` and `folded_lines`."""
+        """For comparisons `numeric`, `float_tokens` and `folded_lines`."""
         return Tolerance(self.rel_tol, self.abs_tol)
 
 

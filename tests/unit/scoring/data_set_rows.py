@@ -75,6 +75,79 @@ MBPP_FUSION: dict[str, Any] = {
     "labels": '{"test_setup_code": "import math", "challenge_test_list": []}',
 }
 
+APPS: dict[str, Any] = {
+    "problem_id": 7,
+    "question": "Read a number, print its double.",
+    "solutions": json.dumps(["print(int(input()) * 2)\n", "print(2)\n"]),
+    "input_output": json.dumps({"inputs": ["2\n", ["3"]], "outputs": ["4\n", ["6"]]}),
+    "difficulty": "introductory",
+    "url": "https://example.org",
+    "starter_code": "",
+}
+
+APPS_CALL: dict[str, Any] = {
+    "id": 8,
+    "question": "Count the words.",
+    "solutions": ["def count(words: List[str]):\n    return dict(Counter(words))\n"],
+    "input_output": {"fn_name": "count", "inputs": [[["a", "a"]], [[]]], "outputs": [[{"a": 2}], {}]},
+    "starter_code": "def count(words):\n",
+}
+
+LIVECODEBENCH: dict[str, Any] = {
+    "question_title": "Double",
+    "question_content": "Print the double.",
+    "platform": "atcoder",
+    "question_id": "abc_1",
+    "contest_id": "abc",
+    "contest_date": "2030-01-01T00:00:00",
+    "starter_code": "",
+    "difficulty": "easy",
+    "public_test_cases": json.dumps([{"input": "2\n", "output": "4\n", "testtype": "stdin"}]),
+    "private_test_cases": json.dumps([{"input": "3", "output": "6.0", "testtype": "stdin"}]),
+    "metadata": "{}",
+}
+
+LIVECODEBENCH_CALL: dict[str, Any] = {
+    **LIVECODEBENCH,
+    "question_id": "lc_2",
+    "starter_code": "class Solution:\n    def pair(self, x: int, y: List[int]) -> List[int]:\n",
+    "public_test_cases": json.dumps([{"input": "1\n[2, 3]", "output": "[1, 2]", "testtype": "functional"}]),
+    "private_test_cases": "",
+    "metadata": json.dumps({"func_name": "pair"}),
+}
+
+CODECONTESTS: dict[str, Any] = {
+    "name": "1_A. Halves",
+    "description": "Print the half.",
+    "public_tests": {"input": ["1\n"], "output": ["0.5\n"]},
+    "private_tests": {"input": ["2\n"], "output": ["1\n"]},
+    "generated_tests": {"input": [], "output": []},
+    "solutions": {"language": [2, 3], "solution": ["int main() {}", "n = int(input())\nprint(0.5 if n == 1 else 1)\n"]},
+    "time_limit": {"seconds": 1, "nanos": 500_000_000},
+    "memory_limit_bytes": 256_000_000,
+    "input_file": "",
+    "output_file": "",
+}
+
+COMMONOJ: dict[str, Any] = {
+    "id": 11,
+    "content": "Say yes.",
+    "test": [{"input": {"stdin": ""}, "output": {"stdout": "YES\n"}}],
+    "labels": {},
+}
+
+VERIFICATION_INFO: dict[str, Any] = {
+    "problem_id": "vi_1",
+    "prompt": "Print the double.",
+    "gold_standard_solution": "Here:\n```python\nprint(int(input()) * 2)\n```\n",
+    "verification_info": json.dumps(
+        {
+            "language": "python",
+            "test_cases": [{"input": "2\n", "output": "4\n", "type": "stdin_stdout", "fn_name": None}],
+        }
+    ),
+}
+
 
 def written(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
     """Rows as JSONL (also gzipped) or JSON, by the name's ending."""

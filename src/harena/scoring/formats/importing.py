@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harena.scoring.formats.recognise import FORMATS, SCENARIOS, family_named, is_own, recognised
-from harena.scoring.formats.rows import LINE_ENDINGS, FieldError, Rows, refusal
+from harena.scoring.formats.rows import LINE_ENDINGS, FieldError, Row, Rows, refusal
 from harena.scoring.formats.samples import Answer, Samples
 from harena.scoring.formats.task import Family, Task
 from harena.scoring.load import load_document, load_scenarios
@@ -113,11 +113,13 @@ class _Join:
         self._samples = samples
         self._idle = idle
         self._ids: dict[str, int | None] = {}
+        self._row_count = 0
         self.mistakes: list[Mistake] = list(samples.mistakes) if samples is not None else []
 
     def scenarios(self) -> Iterator[Scenario]:
         """Those that are right; the mistakes of the others are noted."""
         for row in self._rows:
+            self._row_count += 1
             try:
                 task = self._family.read(row)
                 if task.id in self._ids:
@@ -128,10 +130,20 @@ class _Join:
                 yield from self._of(task, row.number)
             except FieldError as error:
                 self.mistakes.append(row.mistake(error))
+                self._forgive(row)
                 if len(self.mistakes) >= MOST_MISTAKES:
                     return
         self.mistakes += self._rows.mistakes
         self._note_what_is_left()
+
+    def _forgive(self, row: Row) -> None:
+        """The answers to a row that is wrong are not wrong as well."""
+        try:
+            name = row.id()
+        except FieldError:
+            return
+        if self._samples is not None and name not in self._ids:
+            self._samples.take(name, row.number)
 
     def _of(self, task: Task, number: int) -> Iterator[Scenario]:
         if self._samples is not None:
@@ -172,9 +184,9 @@ class _Join:
             advice = f"; did you mean {near[0]!r}?" if near else ""
             message = f"no row of {self._rows.name} is named {name!r}{advice}"
             self.mistakes.append(answers[0].row.mistake(FieldError("", message)))
-        if len(self._samples.in_order) > len(self._ids):
-            extra = self._samples.in_order[len(self._ids)][0].row
-            message = f"there are {len(self._ids)} rows and more answers than that; name the row of each (task_id)"
+        if len(self._samples.in_order) > self._row_count:
+            extra = self._samples.in_order[self._row_count][0].row
+            message = f"there are {self._row_count} rows and more answers than that; name the row of each (task_id)"
             self.mistakes.append(extra.mistake(FieldError("", message)))
 
 

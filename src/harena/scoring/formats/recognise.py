@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from harena.scoring.explain import guess
+from harena.scoring.formats.contests import APPS, CODECONTESTS, COMMONOJ, VERIFICATION_INFO
 from harena.scoring.formats.evalplus import FAMILY as EVALPLUS
 from harena.scoring.formats.humaneval import FAMILY as HUMANEVAL
+from harena.scoring.formats.livecodebench import FAMILY as LIVECODEBENCH
 from harena.scoring.formats.mbpp import FAMILY as MBPP
 from harena.scoring.formats.rows import Row, refusal
 from harena.scoring.formats.task import Family
@@ -15,7 +17,16 @@ from harena.scoring.scenario import ScenarioFile, ScenarioRow
 
 SCENARIOS = "scenarios"
 """harena's own format"""
-FAMILIES: tuple[Family, ...] = (HUMANEVAL, EVALPLUS, MBPP)
+FAMILIES: tuple[Family, ...] = (
+    HUMANEVAL,
+    EVALPLUS,
+    MBPP,
+    APPS,
+    LIVECODEBENCH,
+    CODECONTESTS,
+    COMMONOJ,
+    VERIFICATION_INFO,
+)
 FORMATS: tuple[str, ...] = (SCENARIOS, *(family.name for family in FAMILIES))
 
 _OWN_FIELDS = {"candidate_solution", "scenario_id", "scoring_contract", "problems", *ScenarioFile.model_fields}
