@@ -5,129 +5,31 @@ Every field is part of the published format (`docs/reference/scenario.md`, `scen
 
 from __future__ import annotations
 
-import hashlib
-import keyword
-import posixpath
 import re
-from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from harena.core.results import Trust
-from harena.scoring.carry import carried, defines, parsed
-from harena.scoring.codec import canonical
 from harena.scoring.compare import PYTHON_COMPARISONS, OutputComparison, Tolerance, ValueComparison
-from harena.scoring.values import from_python, from_tagged
-
-DEFINITION = "x-definition"
-"""marks a part of the JSON Schema that `schema` defines"""
-
-MAX_TEXT = 8 * 1024 * 1024
-"""characters of one source, file or input"""
-
-MAX_SECONDS = 86_400
-
-
-class Strict(BaseModel):
-    """Nothing is converted, nothing unknown is ignored, nothing changes afterwards."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-def _value(written: Any) -> Any:
-    return carried(from_tagged(written))
-
-
-def _path(path: str) -> str:
-    parts = path.split("/")
-    if not path or path.startswith("/") or "\0" in path or any(part in ("", ".", "..") for part in parts):
-        raise ValueError("must be a relative path below the working directory, without '.', '..' or empty parts")
-    return path
-
-
-def _seconds(value: float) -> float:
-    if not 0 < value <= MAX_SECONDS:
-        raise ValueError(f"must be more than 0 and at most {MAX_SECONDS} (a day), not {value!r}")
-    return value
-
-
-def _program(source: str) -> str:
-    parsed(source)
-    return source
-
-
-def _scorer(source: str) -> str:
-    if not defines(parsed(source), "score"):
-        raise ValueError("defines no function `score`; it must begin with something like `def score(run):`")
-    return source
-
-
-def _class_name(name: str) -> str:
-    if not name.isidentifier() or keyword.iskeyword(name):
-        raise ValueError(f"must be the name of an exception class alone, as ValueError, not {name!r}")
-    return name
-
-
-def _trusted_files(files: dict[str, str]) -> dict[str, str]:
-    for path, text in files.items():
-        if path.endswith(".py"):
-            try:
-                parsed(text)
-            except ValueError as error:
-                raise ValueError(f"{path!r} {error}") from None
-    return files
-
-
-def no_collisions(files: dict[str, str]) -> dict[str, str]:
-    """The files themselves. Raises ValueError if one of them would have to be a folder for another."""
-    for path in files:
-        parent = posixpath.dirname(path)
-        while parent:
-            if parent in files:
-                raise ValueError(f"{parent!r} is a file and cannot also hold {path!r}")
-            parent = posixpath.dirname(parent)
-    return files
-
-
-_SECONDS_SCHEMA = {"type": "number", "exclusiveMinimum": 0, "maximum": MAX_SECONDS}
-
-Value = Annotated[Any, BeforeValidator(_value), WithJsonSchema({DEFINITION: "Value"})]
-"""a value in the tagged notation of `values`"""
-Text = Annotated[str, Field(max_length=MAX_TEXT)]
-RelativePath = Annotated[str, Field(max_length=1024), AfterValidator(_path)]
-Files = Annotated[dict[RelativePath, Text], Field(max_length=1000), AfterValidator(no_collisions)]
-Seconds = Annotated[float, AfterValidator(_seconds), WithJsonSchema(_SECONDS_SCHEMA)]
-Weight = Annotated[float, Field(ge=0)]
-Score = Annotated[float, Field(ge=0, le=1)]
-Arguments = Annotated[tuple[str, ...], Field(strict=False)]
-
-
-class Contract(Strict):
-    """What all contracts share."""
-
-    timeout_seconds: Seconds | None = None
-    """wall time of everything that the candidate runs; None = the scenario's, else the job's"""
-
-    @property
-    def trust(self) -> Trust:
-        """Whether candidate code can reach the place where the verdict is computed."""
-        return Trust.SEPARATE
-
-    @property
-    def version(self) -> str:
-        """Changes whenever the same run could get another score."""
-        raise NotImplementedError
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A digest of every field of the contract, for the evidence."""
-        return hashlib.sha256(canonical(from_python(self.model_dump()))).hexdigest()
-
-
-def _weights_count(weights: list[float]) -> None:
-    if sum(weights) <= 0:
-        raise ValueError("at least one weight must be more than 0")
+from harena.scoring.contract_parts import (
+    Arguments,
+    Contract,
+    Files,
+    RelativePath,
+    Score,
+    Seconds,
+    Strict,
+    Text,
+    Value,
+    Weight,
+    class_name,
+    no_collisions,
+    program,
+    scorer,
+    trusted_files,
+    weights_count,
+)
 
 
 class Check(Strict):
@@ -137,7 +39,7 @@ class Check(Strict):
     kwargs: dict[str, Value] = {}
     expected: Value = None
     """what the call must return"""
-    raises: Annotated[str, Field(min_length=1), AfterValidator(_class_name)] | None = None
+    raises: Annotated[str, Field(min_length=1), AfterValidator(class_name)] | None = None
     """the name of the exception class (or of a base of it) that the call must raise, in place of `expected`"""
     alternatives: Annotated[tuple[Value, ...], Field(strict=False)] = ()
     """other values that are right as well as `expected`"""
@@ -181,12 +83,12 @@ class TestsContract(Contract):
     """wall time of each check"""
     partial_credit: bool = False
     """score = the weighted share of the checks that passed; otherwise the first failure ends the run with 0"""
-    setup: Annotated[Text, AfterValidator(_program)] | None = None
+    setup: Annotated[Text, AfterValidator(program)] | None = None
     """trusted code that runs in the candidate's module before the candidate's own (classes, imports)"""
 
     @model_validator(mode="after")
     def _weighted(self) -> Self:
-        _weights_count([check.weight for check in self.checks])
+        weights_count([check.weight for check in self.checks])
         return self
 
     @property
@@ -222,7 +124,7 @@ class ReferenceContract(Contract):
     type: Literal["reference"]
     entry_point: EntryPoint
     """of the candidate and of the solution"""
-    solution: Annotated[Text, AfterValidator(_program)]
+    solution: Annotated[Text, AfterValidator(program)]
     """the trusted program"""
     inputs: Annotated[tuple[Inputs, ...], Field(strict=False, min_length=1)]
     """in order"""
@@ -240,7 +142,7 @@ class ReferenceContract(Contract):
 
     @model_validator(mode="after")
     def _weighted(self) -> Self:
-        _weights_count([inputs.weight for inputs in self.inputs])
+        weights_count([inputs.weight for inputs in self.inputs])
         return self
 
     @property
@@ -280,7 +182,7 @@ class StdioContract(Contract):
 
     @model_validator(mode="after")
     def _weighted(self) -> Self:
-        _weights_count([case.weight for case in self.cases])
+        weights_count([case.weight for case in self.cases])
         return self
 
     @property
@@ -321,10 +223,10 @@ class CommandContract(Contract):
     """argv, or one string for `bash -c`"""
     pytest: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = None
     """in place of `command`: test files or pytest arguments, run by a trusted pytest runner that gives its own proof"""
-    asserts: Annotated[Text, AfterValidator(_program)] | None = None
+    asserts: Annotated[Text, AfterValidator(program)] | None = None
     """in place of `command`: trusted code that runs after the candidate's, in the same module, by a trusted runner that
     gives its own proof; it passes if it raises nothing"""
-    files: Annotated[Files, AfterValidator(_trusted_files)] = {}
+    files: Annotated[Files, AfterValidator(trusted_files)] = {}
     """trusted files, written after the candidate's and over them"""
     env: dict[str, str] = {}
     proof: Proof = Proof()
@@ -406,7 +308,7 @@ class PythonContract(Contract):
     """Run the candidate as a program, then score what it did with custom code, in a sandbox of that code's own."""
 
     type: Literal["python"]
-    source: Annotated[Text, AfterValidator(_scorer)]
+    source: Annotated[Text, AfterValidator(scorer)]
     """defines `score(run)`, which gives a number from 0 to 1, a bool, or {"score": ..., "detail": ...}"""
     stdin: Text = ""
     args: Arguments = ()
