@@ -30,6 +30,7 @@ from harena.scoring.contract_parts import (
     trusted_files,
     weights_count,
 )
+from harena.scoring.contracts_harbor import HarborContract
 
 
 class Check(Strict):
@@ -327,7 +328,13 @@ class PythonContract(Contract):
 
 
 AnyContract = Annotated[
-    TestsContract | ReferenceContract | StdioContract | CommandContract | NumericContract | PythonContract,
+    TestsContract
+    | ReferenceContract
+    | StdioContract
+    | CommandContract
+    | NumericContract
+    | PythonContract
+    | HarborContract,
     Field(discriminator="type"),
 ]
 
@@ -337,6 +344,7 @@ __all__ = [
     "Check",
     "CommandContract",
     "Contract",
+    "HarborContract",
     "Inputs",
     "NumericContract",
     "NumericSource",

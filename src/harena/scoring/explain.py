@@ -30,6 +30,7 @@ _MODELS_BELOW: dict[str, type[Strict]] = {
     "command": contracts.CommandContract,
     "numeric": contracts.NumericContract,
     "python": contracts.PythonContract,
+    "harbor": contracts.HarborContract,
 }
 """whose fields stand below a step of an error's path; "tests" to "python" are the tags of the contracts"""
 
@@ -69,7 +70,7 @@ def explained(error: ErrorDetails, row: Any, model: type[Strict]) -> tuple[Place
     if kind == "extra_forbidden":
         return place, unknown_field(str(error["loc"][-1]), _model_at(error["loc"][:-1], model).model_fields)
     if kind in ("union_tag_not_found", "union_tag_invalid"):
-        types = "tests, reference, stdio, command, numeric, python"
+        types = "tests, reference, stdio, command, numeric, python, harbor"
         return (*place, "type"), f"must be one of {types}" if kind.endswith(
             "invalid"
         ) else f"is required: one of {types}"

@@ -12,6 +12,7 @@ from harena.scoring.codec import canonical
 from harena.scoring.contracts import (
     CommandContract,
     Contract,
+    HarborContract,
     NumericContract,
     PythonContract,
     ReferenceContract,
@@ -21,6 +22,7 @@ from harena.scoring.contracts import (
 from harena.scoring.program import Bench, starts
 from harena.scoring.scenario import Scenario
 from harena.scoring.score_command import score_command
+from harena.scoring.score_harbor import score_harbor
 from harena.scoring.score_program import score_numeric, score_stdio
 from harena.scoring.score_python import score_python
 from harena.scoring.score_reference import score_reference
@@ -102,6 +104,8 @@ async def _apply(contract: Contract, bench: Bench) -> Verdict:
         return await score_numeric(bench, contract)
     if isinstance(contract, PythonContract):
         return await score_python(bench, contract)
+    if isinstance(contract, HarborContract):
+        return await score_harbor(bench, contract)
     assert isinstance(contract, CommandContract)
     return await score_command(bench, contract)
 

@@ -148,6 +148,36 @@ VERIFICATION_INFO: dict[str, Any] = {
     ),
 }
 
+HARBOR = {
+    "task.toml": (
+        'schema_version = "1.1"\n[task]\nname = "us/hello"\n[agent]\ntimeout_sec = 20\n[verifier]\ntimeout_sec = 30\n'
+        'env = { WORD = "${NONE:-hello}" }\n[environment]\ncpus = 1\nmemory_mb = 512\nstorage_mb = 1024\n'
+    ),
+    "instruction.md": "Write hello world into hello.txt.\n",
+    "environment/Dockerfile": (
+        "FROM python:3.12-slim\n# packages\nRUN apt-get update && apt-get install -y \\\n    curl\n"
+        'WORKDIR /app/work\nENV NAME=world PATHS="a b"\nCOPY start.txt given/\nRUN echo prepared > prepared.txt\n'
+    ),
+    "environment/start.txt": "start\n",
+    "tests/test.sh": (
+        "#!/bin/bash\n"
+        'if [ "$(cat hello.txt)" = "$WORD $NAME" ] && [ -f prepared.txt ] && [ -f given/start.txt ] '
+        "&& [ -f /tests/more/data.txt ]; then\n    echo 1\nelse\n    echo 0\nfi > /logs/verifier/reward.txt\n"
+    ),
+    "tests/more/data.txt": "x\n",
+    "solution/solve.sh": "#!/bin/bash\necho hello $NAME > hello.txt\n",
+}
+
+
+def harbor_task(folder: Path, **changed: str | None) -> Path:
+    """A task directory with these files in place of its own; None = without it."""
+    for name, text in {**HARBOR, **changed}.items():
+        if text is not None:
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    return folder
+
 
 def written(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
     """Rows as JSONL (also gzipped) or JSON, by the name's ending."""

@@ -43,7 +43,7 @@ def test_every_example_loads(language: str, text: str, tmp_path: Path) -> None:
 def test_every_contract_has_an_example() -> None:
     """One at least."""
     shown = set(re.findall(r"type: (\w+)", PAGE))
-    assert shown >= {"tests", "reference", "stdio", "command", "numeric", "python"}
+    assert shown >= {"tests", "reference", "stdio", "command", "numeric", "python", "harbor"}
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harena.scoring.formats.harbor import DIRECTORY, task_folders
 from harena.scoring.formats.recognise import FORMATS, SCENARIOS, family_named, is_own, recognised
 from harena.scoring.formats.rows import LINE_ENDINGS, FieldError, Row, Rows, refusal
 from harena.scoring.formats.samples import Answer, Samples
@@ -88,7 +89,7 @@ def _own(source: Source, candidates: Source | None) -> ScenarioBatch:
 
 
 def _imported(source: Source, candidates: Source | None, family: Family | None) -> ScenarioBatch:
-    rows = Rows([source] if isinstance(source, Mapping) else source)
+    rows = _rows(source)
     if family is None:
         first = rows.first()
         if first is None:
@@ -102,6 +103,24 @@ def _imported(source: Source, candidates: Source | None, family: Family | None) 
     if not scenarios:
         raise refusal(rows.name, None, "there are no rows")
     return ScenarioBatch(scenarios, family.name)
+
+
+def _rows(source: Source) -> Rows:
+    if isinstance(source, str | Path) and Path(source).is_dir():
+        return _directories(Path(source))
+    return Rows([source] if isinstance(source, Mapping) else source)
+
+
+def _directories(folder: Path) -> Rows:
+    """A row for each task directory."""
+    folders = task_folders(folder)
+    if not folders:
+        raise refusal(
+            str(folder),
+            None,
+            "there is no task.toml in it, nor in a folder in it; only task directories may be folders",
+        )
+    return Rows.of_files([(str(path / "task.toml"), {DIRECTORY: str(path)}) for path in folders], str(folder))
 
 
 class _Join:

@@ -42,10 +42,12 @@ class Row:
         self.line = line
         """counted from 1; None where the input has no lines"""
         self.document: Document | None = None
+        self.is_file = False
+        """it is all that there is in its file"""
 
     def mistake(self, error: FieldError) -> Mistake:
         """The error with its place."""
-        if self.line is not None:
+        if self.line is not None or self.is_file:
             return Mistake(self.file, self.line, error.field, error.message)
         line = self.document.line_of((self.number, error.field)) if self.document is not None else None
         return Mistake(self.file, line, f"[{self.number}].{error.field}" if error.field else "", error.message)
@@ -147,6 +149,17 @@ class Rows:
         self.name = str(source) if isinstance(source, str | Path) else "rows"
         self.mistakes: list[Mistake] = []
         self._rows = self._read(source)
+
+    @classmethod
+    def of_files(cls, files: Sequence[tuple[str, Mapping[str, Any]]], name: str) -> Rows:
+        """One row for each (file, fields)."""
+        rows = cls(())
+        rows.name = name
+        made = [Row(fields, number, file) for number, (file, fields) in enumerate(files)]
+        for row in made:
+            row.is_file = True
+        rows._rows = iter(made)
+        return rows
 
     def first(self) -> Row | None:
         """The first row, which is not taken away."""
