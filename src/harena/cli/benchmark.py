@@ -31,6 +31,7 @@ def run(
     candidates: Annotated[
         str | None, typer.Option(help="File of answers to a data set; 'oracle': its own solutions; 'nop': none.")
     ] = None,
+    grader: Annotated[Path | None, typer.Option(help="JSON file of the grader of rows that hold none.")] = None,
     blueprint: Annotated[str, typer.Option(help="Name or id of the blueprint that candidates run in.")] = "default",
     concurrency: Annotated[int, typer.Option(help="Runs at one time, at most; the host's cores may allow fewer.")] = 8,
     timeout: Annotated[float, typer.Option(help="Seconds that one candidate may take.")] = 120.0,
@@ -63,7 +64,7 @@ def run(
     }
     if require_trust is not None:
         config["require_trust"] = require_trust
-    given = {"candidates": candidates, "format": data_format}
+    given = {"candidates": candidates, "format": data_format, "grader": grader and str(grader)}
     asked = {name: value for name, value in given.items() if value is not None}
     job = jobs.create(name=name, scenarios=str(scenarios), blueprint_id=blueprint, config=config, **asked)
     interrupted = False

@@ -31,9 +31,10 @@ def check(
     data_format: Annotated[
         str | None, typer.Option("--format", help="The data format, where its shape does not tell.")
     ] = None,
+    grader: Annotated[Path | None, typer.Option(help="JSON file of the grader of rows that hold none.")] = None,
 ) -> None:
     """Name file, line and field of every mistake; exit code 1 if there is one."""
-    given = {"candidates": candidates, "format": data_format}
+    given = {"candidates": candidates, "format": data_format, "grader": grader and str(grader)}
     try:
         batch = face.load().load_scenarios(str(file), **{name: value for name, value in given.items() if value})
     except ValidationError as error:

@@ -110,7 +110,10 @@ class Acceptance:
             return self.load(parsed.scenarios)
         from harena.scoring.formats import import_scenarios
 
-        return import_scenarios(parsed.scenarios, candidates=parsed.candidates, form=parsed.format).scenarios
+        batch = import_scenarios(
+            parsed.scenarios, candidates=parsed.candidates, form=parsed.format, grader=parsed.grader
+        )
+        return batch.scenarios
 
     def _base_spec(self, blueprint_id: str) -> SandboxSpec:
         from harena.jobs.models import DEFAULT_BLUEPRINT

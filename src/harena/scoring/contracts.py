@@ -31,6 +31,8 @@ from harena.scoring.contract_parts import (
     weights_count,
 )
 from harena.scoring.contracts_harbor import HarborContract
+from harena.scoring.contracts_text import RegexContract, StringCheckContract, TextSimilarityContract
+from harena.scoring.formula import check_formula
 
 
 class Check(Strict):
@@ -327,6 +329,79 @@ class PythonContract(Contract):
         return "python-1"
 
 
+PlainContract = Annotated[
+    TestsContract
+    | ReferenceContract
+    | StdioContract
+    | CommandContract
+    | NumericContract
+    | PythonContract
+    | StringCheckContract
+    | TextSimilarityContract
+    | RegexContract
+    | HarborContract,
+    Field(discriminator="type"),
+]
+
+
+class Part(Strict):
+    """One part of a `weighted` contract."""
+
+    scoring: PlainContract
+    """a contract of any other type"""
+    weight: Weight = 1.0
+
+
+def _part_name(name: str) -> str:
+    if not name.isidentifier():
+        raise ValueError(f"must be a word, so that a formula can name it, not {name!r}")
+    return name
+
+
+class WeightedContract(Contract):
+    """Score by several contracts, and make one score of theirs."""
+
+    type: Literal["weighted"]
+    parts: Annotated[dict[Annotated[str, AfterValidator(_part_name)], Part], Field(min_length=1, max_length=100)]
+    """by name, in order"""
+    formula: str | None = None
+    """over the parts' names, in place of the mean by `weight`"""
+    pass_mark: Score = 1.0
+    """passed = the score is at least this"""
+
+    @model_validator(mode="after")
+    def _computable(self) -> Self:
+        if self.formula is None:
+            weights_count([part.weight for part in self.parts.values()])
+        else:
+            check_formula(self.formula, tuple(self.parts))
+        for name, part in self.parts.items():
+            if isinstance(part.scoring, TestsContract) and part.scoring.entry_point is None:
+                raise ValueError(f"`entry_point` is required in part {name!r}: the function to call")
+            if isinstance(part.scoring, CommandContract):
+                _tests_are_trusted(part.scoring)
+        return self
+
+    @property
+    def trust(self) -> Trust:
+        """That of its weakest part."""
+        shared = any(part.scoring.trust is Trust.SHARED for part in self.parts.values())
+        return Trust.SHARED if shared else Trust.SEPARATE
+
+    @property
+    def version(self) -> str:
+        """See Contract."""
+        return f"weighted-1({','.join(part.scoring.version for part in self.parts.values())})"
+
+
+def _tests_are_trusted(contract: CommandContract) -> None:
+    """Test files are trusted ones: none may come from the candidate."""
+    for argument in contract.pytest or ():
+        path = argument.partition("::")[0]
+        if not argument.startswith("-") and path.endswith(".py") and path not in contract.files:
+            raise ValueError(f"{path!r} is not among the trusted `files` of its part")
+
+
 AnyContract = Annotated[
     TestsContract
     | ReferenceContract
@@ -334,7 +409,11 @@ AnyContract = Annotated[
     | CommandContract
     | NumericContract
     | PythonContract
-    | HarborContract,
+    | StringCheckContract
+    | TextSimilarityContract
+    | RegexContract
+    | HarborContract
+    | WeightedContract,
     Field(discriminator="type"),
 ]
 
@@ -348,11 +427,16 @@ __all__ = [
     "Inputs",
     "NumericContract",
     "NumericSource",
+    "Part",
     "Proof",
     "PythonContract",
     "ReferenceContract",
+    "RegexContract",
     "StdioContract",
     "Strict",
+    "StringCheckContract",
     "TestsContract",
+    "TextSimilarityContract",
+    "WeightedContract",
     "no_collisions",
 ]

@@ -112,6 +112,7 @@ async def _create(
     scenarios: _Given,
     candidates: _Given | None = None,
     format: str | None = None,  # noqa: A002 - the option's name, as on the command line
+    grader: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     blueprint_id: str | Blueprint | None = None,
     config: Mapping[str, Any] | None = None,
 ) -> BenchmarkJob:
@@ -119,7 +120,8 @@ async def _create(
 
     `scenarios` is the path of a scenario file, its content, or a list of scenarios. It may be a data set in another
     format, told by its shape or given as `format`; then `candidates` are the answers to it, likewise, or "oracle" (its
-    own solutions, also where nothing is given) or "nop" (answers that do nothing). `blueprint_id` is an id or a name;
+    own solutions, also where nothing is given) or "nop" (answers that do nothing). `grader` is that of rows that hold
+    none of their own. `blueprint_id` is an id or a name;
     `config` may hold concurrency, timeout_seconds, retry_attempts (after failures of the platform), attempts (samples
     per scenario) and require_trust. Raises ValidationError that lists every mistake, before anything runs.
     """
@@ -132,6 +134,8 @@ async def _create(
         request["candidates"] = _plain(candidates, "candidates", "the path of a file of answers or a list of answers")
     if format is not None:
         request["format"] = checked_text(format, "format")
+    if grader is not None:
+        request["grader"] = _plain(grader, "grader", "the path of a grader's JSON file, or the grader as a mapping")
     if (blueprint := checked_blueprint(blueprint_id)) is not None:
         request["blueprint_id"] = blueprint
     operations = await current_portal().operations()

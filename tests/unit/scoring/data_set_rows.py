@@ -148,6 +148,51 @@ VERIFICATION_INFO: dict[str, Any] = {
     ),
 }
 
+RFT: dict[str, Any] = {
+    "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "6 * 7?"}],
+    "reference_answer": "42",
+    "level": 1,
+}
+
+GRADERS: dict[str, dict[str, Any]] = {
+    "string_check": {
+        "type": "string_check",
+        "name": "exact",
+        "input": "{{ sample.output_text }}",
+        "reference": "{{ item.reference_answer }}",
+        "operation": "ilike",
+    },
+    "text_similarity": {
+        "type": "text_similarity",
+        "name": "near",
+        "input": "{{ sample.output_text }}",
+        "reference": "{{ item.reference_answer }}",
+        "evaluation_metric": "fuzzy_match",
+        "pass_threshold": 0.8,
+    },
+    "python": {
+        "type": "python",
+        "name": "mine",
+        "source": (
+            "def score(text): return float(len(text) == 2)\n"
+            "def grade(sample, item) -> float:\n"
+            "    return score(sample['output_text']) * float(item['reference_answer'] in sample['output_text'])\n"
+        ),
+    },
+}
+GRADERS["multi"] = {
+    "type": "multi",
+    "name": "both",
+    "graders": {"exact": GRADERS["string_check"], "near": GRADERS["text_similarity"]},
+    "calculate_output": "0.7 * exact + 0.3 * near ^ 2",
+}
+
+GRADER_REQUEST: dict[str, Any] = {
+    "grader": GRADERS["string_check"],
+    "item": {"reference_answer": "42"},
+    "model_sample": "The answer is 42",
+}
+
 HARBOR = {
     "task.toml": (
         'schema_version = "1.1"\n[task]\nname = "us/hello"\n[agent]\ntimeout_sec = 20\n[verifier]\ntimeout_sec = 30\n'

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harena.scoring.formats.graders import GRADER, grader_in, read_grader_file
 from harena.scoring.formats.harbor import DIRECTORY, task_folders
 from harena.scoring.formats.recognise import FORMATS, SCENARIOS, family_named, is_own, recognised
 from harena.scoring.formats.rows import LINE_ENDINGS, FieldError, Row, Rows, refusal
@@ -32,17 +33,26 @@ MOST_MISTAKES = 1000
 _SOLUTION_CLASS = re.compile(r"^class\s+Solution\b", re.MULTILINE)
 
 
-def import_scenarios(source: Source, *, candidates: Source | None = None, form: str | None = None) -> ScenarioBatch:
+def import_scenarios(
+    source: Source,
+    *,
+    candidates: Source | None = None,
+    form: str | None = None,
+    grader: str | Path | Mapping[str, Any] | None = None,
+) -> ScenarioBatch:
     """Scenarios in harena's own format, or in one of other people's (`FORMATS`), told by its shape or given as `form`.
 
-    `candidates`: the answers (`samples`), or "oracle", or "nop"; None = the oracle's. Raises ScenarioFileError with
-    every mistake.
+    `grader`: that of rows that hold none of their own (a file, or what is in it). `candidates`: the answers
+    (`samples`), or "oracle", or "nop"; None = the oracle's. Raises ScenarioFileError with every mistake.
     """
-    if form is not None and form != SCENARIOS:
-        return _imported(source, candidates, family_named(form))
-    if form == SCENARIOS or _looks_own(source):
+    if grader is None and (form == SCENARIOS or (form is None and _looks_own(source))):
         return _own(source, candidates)
-    return _imported(source, candidates, None)
+    rows = _rows(source)
+    if grader is not None:
+        if form == SCENARIOS:
+            raise refusal("grader", None, "harena's own scenarios have their scoring in them, and take no grader")
+        rows.add(GRADER, read_grader_file(grader) if isinstance(grader, str | Path) else grader_in(grader, "grader"))
+    return _imported(rows, candidates, None if form is None else family_named(form))
 
 
 def _looks_own(source: Source) -> bool:
@@ -88,8 +98,7 @@ def _own(source: Source, candidates: Source | None) -> ScenarioBatch:
     return load_document(read_document(candidates), problems=read_document(source))
 
 
-def _imported(source: Source, candidates: Source | None, family: Family | None) -> ScenarioBatch:
-    rows = _rows(source)
+def _imported(rows: Rows, candidates: Source | None, family: Family | None) -> ScenarioBatch:
     if family is None:
         first = rows.first()
         if first is None:
@@ -168,6 +177,8 @@ class _Join:
         if self._samples is not None:
             for count, answer in enumerate(self._samples.take(task.id, number), 1):
                 yield self._scenario(task, f"{task.id}/{count}", _program(task, answer), None)
+        elif task.sample is not None:
+            yield self._scenario(task, f"{task.id}/sample", task.sample, None)
         elif self._idle:
             yield self._scenario(task, f"{task.id}/{NOP}", task.idle, Expected(passed=False))
         elif task.solution is not None:

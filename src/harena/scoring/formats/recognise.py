@@ -8,6 +8,7 @@ from typing import Any
 from harena.scoring.explain import guess
 from harena.scoring.formats.contests import APPS, CODECONTESTS, COMMONOJ, VERIFICATION_INFO
 from harena.scoring.formats.evalplus import FAMILY as EVALPLUS
+from harena.scoring.formats.graders import REQUEST, RFT
 from harena.scoring.formats.harbor import FAMILY as HARBOR
 from harena.scoring.formats.humaneval import FAMILY as HUMANEVAL
 from harena.scoring.formats.livecodebench import FAMILY as LIVECODEBENCH
@@ -27,6 +28,8 @@ FAMILIES: tuple[Family, ...] = (
     CODECONTESTS,
     COMMONOJ,
     VERIFICATION_INFO,
+    RFT,
+    REQUEST,
     HARBOR,
 )
 FORMATS: tuple[str, ...] = (SCENARIOS, *(family.name for family in FAMILIES))

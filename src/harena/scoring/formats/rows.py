@@ -161,6 +161,17 @@ class Rows:
         rows._rows = iter(made)
         return rows
 
+    def add(self, name: str, value: Any) -> None:
+        """Give every row a field."""
+        rows = self._rows
+
+        def with_field() -> Iterator[Row]:
+            for row in rows:
+                row.fields = {**row.fields, name: value}
+                yield row
+
+        self._rows = with_field()
+
     def first(self) -> Row | None:
         """The first row, which is not taken away."""
         row = next(self._rows, None)
