@@ -6,7 +6,6 @@ Comparison profiles, by the names under which the field knows them:
     fusion   SandboxFusion: lines, large and small letters alike; one number a line may differ by 1e-5 of itself
     floats   words; a number that is expected with a decimal point may differ by 1e-6. For data sets whose own graders
              take more than that for equal: whole numbers 1e-5 apart, lines in any order, prefixes of the output
-    tokens, trimmed, exact
 """
 
 from __future__ import annotations
@@ -25,9 +24,6 @@ PROFILES: dict[str, dict[str, Any]] = {
     "lcb": {"comparison": "decimal_lines"},
     "fusion": {"comparison": "folded_lines", "rel_tol": 1e-5},
     "floats": {"comparison": "float_tokens", "rel_tol": 1e-6, "abs_tol": 1e-6},
-    "tokens": {"comparison": "tokens"},
-    "trimmed": {"comparison": "trimmed"},
-    "exact": {"comparison": "exact"},
 }
 
 _STAR_MODULES = (

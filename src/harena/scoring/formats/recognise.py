@@ -15,7 +15,6 @@ from harena.scoring.formats.livecodebench import FAMILY as LIVECODEBENCH
 from harena.scoring.formats.mbpp import FAMILY as MBPP
 from harena.scoring.formats.rows import Row, refusal
 from harena.scoring.formats.task import Family
-from harena.scoring.scenario import ScenarioFile, ScenarioRow
 
 SCENARIOS = "scenarios"
 """harena's own format"""
@@ -34,8 +33,10 @@ FAMILIES: tuple[Family, ...] = (
 )
 FORMATS: tuple[str, ...] = (SCENARIOS, *(family.name for family in FAMILIES))
 
-_OWN_FIELDS = {"candidate_solution", "scenario_id", "scoring_contract", "problems", *ScenarioFile.model_fields}
-_OWN_FIELDS |= set(ScenarioRow.model_fields) - {"id", "metadata", "problem"}
+_OWN_FIELDS = frozenset(
+    {"scenarios", "problems", "candidate", "candidate_solution", "scoring", "scoring_contract", "scenario_id"}
+)
+"""that no data set's rows have"""
 
 
 def family_named(name: str) -> Family:
