@@ -130,6 +130,16 @@ async def test_right_answers_of_other_types_pass(source: Source) -> None:
     ] * 3
 
 
+async def test_what_cannot_cross_the_border_is_true_or_false(source: Source) -> None:
+    """A match object, for instance, of which only that is asked."""
+    tests = ["assert finds('ab')", "assert not finds('b')"]
+    row = {**MBPP, "code": "import re\ndef finds(text): return re.search('a', text)\n", "test_list": tests}
+    answers = ["def finds(text): return object()\n", "def finds(text): return text == 'ab'\n"]
+    assert [result.score for result in await scored(source, [row])] == [1.0]
+    results = await scored(source, [row], [{"task_id": 902, "solutions": answers}])
+    assert [result.score for result in results] == [0.0, 1.0]
+
+
 async def test_livecodebench_and_commonoj(source: Source) -> None:
     """Right and wrong, by programs and by calls, as function and as method."""
     programs = ["print(int(input()) * 2)", "print(float(input()) * 2)", "print(4)", "print(int(input()) * 2, 'x')"]

@@ -186,7 +186,7 @@ class Conversation:
         loading = codec.encode(
             (contract.setup or "", source, path, stem, contract.entry_point, contract.takes_subclasses)
         )
-        question, first_token = _question(first)
+        question, first_token = _question(first, self._contract)
         self._limit_seconds = limit_seconds
         await self._send(_driver_frames() + _frame(b"L" + token + loading) + question)
         if await self._replies.next_within(limit_seconds) != b"H":
@@ -212,7 +212,7 @@ class Conversation:
         ended. Raises ArgumentsFailedError, MalformedError, TimeoutError."""
         self._limit_seconds = limit_seconds
         if token is None:
-            question, token = _question(check)
+            question, token = _question(check, self._contract)
             await self._send(question)
         body = await self._replies.next_within(limit_seconds)
         if body is None:
@@ -287,10 +287,12 @@ def _token() -> bytes:
     return secrets.token_hex(8).encode()
 
 
-def _question(check: Check) -> tuple[bytes, bytes]:
+def _question(check: Check, contract: TestsContract) -> tuple[bytes, bytes]:
     token = _token()
     keywords = Bag("dict", tuple(check.kwargs.items()))
-    return _frame(b"C" + token + codec.encode((check.args, keywords))), token
+    comparison = check.comparison or contract.comparison
+    asked = comparison if comparison in ("truth", "not_none") else None
+    return _frame(b"C" + token + codec.encode((check.args, keywords, asked))), token
 
 
 def _answer(body: bytes, token: bytes) -> tuple[bytes, bytes]:

@@ -10,7 +10,8 @@ of the body) and the body:
 
     host   L token16 value    load: (setup source, candidate source, file name, module name, entry point, whether
                               instances of subclasses are sent as what they are made of)
-    host   C token16 value    call: (positional arguments, keyword arguments)
+    host   C token16 value    call: (positional arguments, keyword arguments, None or all that is asked of the answer:
+                              "truth" = its truth value, "not_none" = whether it is None)
     guest  H                  the interpreter runs; sent before any code of the candidate
     guest  token16 o          loaded
     guest  token16 s|m|p|e value   not loaded: syntax error, missing entry point, setup raised, candidate raised:
@@ -209,9 +210,11 @@ def load(request: Any) -> tuple[bytes, Any]:
 
 def call(function: Any, request: Any, subclasses: bool) -> bytes:
     """The reply to one check."""
-    arguments, keywords = request
+    arguments, keywords, asked = request
     try:
         value = function()(*arguments, **keywords)
+        if asked is not None:
+            value = bool(value) if asked == "truth" else True if value is not None else None
     except BaseException as error:  # noqa: BLE001 (whatever it raised is the answer)
         return b"r" + describe(error)
     try:

@@ -65,8 +65,8 @@ def asserted_calls(statements: Iterable[ast.stmt], names: frozenset[str] | None 
     for statement in statements:
         if isinstance(statement, ast.Pass | ast.Import | ast.ImportFrom):
             continue
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
-            continue
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant | ast.Name):
+            continue  # a docstring, or a name that stands alone and does nothing
         if not isinstance(statement, ast.Assert):
             raise NotChecksError(statement, f"`{source_of(statement)}` is no assert")
         if isinstance(statement.test, ast.Constant) and statement.test.value is True:

@@ -134,8 +134,10 @@ def _all_tuples(value: Any) -> Any:
 
 
 def _sets(value: Any) -> Any:
-    """Lists that were sets; empty ones were empty dicts."""
-    return [Bag("set", tuple(dict.fromkeys(item))) if item else Bag("dict", ()) for item in value]
+    """Lists that were sets; all else was an empty dict."""
+    return [
+        Bag("set", tuple(dict.fromkeys(item))) if item and type(item) is list else Bag("dict", ()) for item in value
+    ]
 
 
 def _tuple_of_tuples(args: Any) -> Any:

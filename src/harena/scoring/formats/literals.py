@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
+from collections.abc import Callable
 from typing import Any
 
 from harena.scoring.values import MAX_DEPTH, Bag
 
 _NAMES = {"inf": math.inf, "nan": math.nan, "Infinity": math.inf, "NaN": math.nan}
+_NUMBERS = (int, float, complex)
+_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+_MAX_EXPONENT, _MAX_BASE, _MAX_BITS = 1000, 10**6, 20_000
 _CONSTANTS = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -41,15 +54,15 @@ def literal(node: ast.expr, depth: int = MAX_DEPTH) -> Any:
     if isinstance(node, ast.UnaryOp):
         return _signed(node, depth)
     if isinstance(node, ast.BinOp):
-        return _complex(node, depth)
+        return _folded(node, depth)
     if isinstance(node, ast.Call):
         return _called(node, depth)
     raise NotLiteralError(source_of(node))
 
 
 def source_of(node: ast.AST) -> str:
-    """The expression as code, cut short."""
-    text = ast.unparse(node)
+    """The expression as code, on one line, cut short."""
+    text = " ".join(ast.unparse(node).split())
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -86,11 +99,23 @@ def _signed(node: ast.UnaryOp, depth: int) -> Any:
     raise NotLiteralError(source_of(node))
 
 
-def _complex(node: ast.BinOp, depth: int) -> Any:
+def _folded(node: ast.BinOp, depth: int) -> Any:
+    """Numbers that are written as a sum, a product, a power, ..., and texts that are put together; bounded in size."""
     left, right = literal(node.left, depth - 1), literal(node.right, depth - 1)
-    if isinstance(node.op, ast.Add | ast.Sub) and type(left) in (int, float) and type(right) is complex:
-        return left + right if isinstance(node.op, ast.Add) else left - right
-    raise NotLiteralError(source_of(node))
+    if type(left) is str and type(right) is str and isinstance(node.op, ast.Add):
+        return left + right
+    operation = _ARITHMETIC.get(type(node.op))
+    if operation is None or type(left) not in _NUMBERS or type(right) not in _NUMBERS:
+        raise NotLiteralError(source_of(node))
+    if isinstance(node.op, ast.Pow) and (type(right) is not int or abs(right) > _MAX_EXPONENT or abs(left) > _MAX_BASE):
+        raise NotLiteralError(source_of(node))
+    try:
+        value = operation(left, right)
+    except ArithmeticError:
+        raise NotLiteralError(source_of(node)) from None
+    if type(value) is int and value.bit_length() > _MAX_BITS:
+        raise NotLiteralError(source_of(node))
+    return value
 
 
 def _called(node: ast.Call, depth: int) -> Any:
