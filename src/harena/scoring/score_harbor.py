@@ -21,6 +21,7 @@ from harena.core.ports import SandboxPort
 from harena.core.results import Reason
 from harena.scoring.contracts_harbor import TEST_SCRIPT, HarborContract
 from harena.scoring.program import Bench
+from harena.scoring.scenario import Candidate
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered, timeout_reason
 
 TESTS, SOLUTION, LOGS = "/tests", "/solution", "/logs"
@@ -65,9 +66,9 @@ class Reward:
 async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
     """The verdict. Raises PlatformError and SandboxError for what is nobody's doing."""
     try:
-        candidate, reward = await _run(bench, contract, bench.scenario.candidate.source)
+        candidate, reward = await _run(bench, contract, bench.scenario.candidate)
         if reward.value is None and not reward.disagrees:
-            _, control = await _run(bench, contract, IDLE)
+            _, control = await _run(bench, contract, Candidate(files={"solve.sh": IDLE}, entry="solve.sh"))
             if control.value is None:
                 return broken_contract(f"the verifier leaves no reward, without the candidate too: {control.detail}")
     except EnvironmentFailedError as error:
@@ -92,14 +93,15 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
     )
 
 
-async def _run(bench: Bench, contract: HarborContract, script: str) -> tuple[ExecResult, Reward]:
-    """(what the script did, what the verifier left). Raises EnvironmentFailedError."""
+async def _run(bench: Bench, contract: HarborContract, candidate: Candidate) -> tuple[ExecResult, Reward]:
+    """(what the candidate's script did, what the verifier left). Raises EnvironmentFailedError."""
     async with bench.sandboxes.sandbox(bench.spec) as sandbox:
         await _prepare(sandbox, contract)
         await _fresh(sandbox, SOLUTION)
-        await _write(sandbox, f"{SOLUTION}/solve.sh", script)
+        for path, text in candidate.files.items():
+            await _write(sandbox, f"{SOLUTION}/{path}", text)
         environment = {**contract.env, **contract.solution_env}
-        argv = ("bash", f"{SOLUTION}/solve.sh")
+        argv = ("bash", f"{SOLUTION}/{candidate.entry}")
         done = await bench.run(sandbox, _bash(contract, argv, environment, bench.timeout_seconds))
         if done.outcome is ExecOutcome.MEMORY:
             return done, Reward(0.0)

@@ -210,7 +210,8 @@ HARBOR = {
         "&& [ -f /tests/more/data.txt ]; then\n    echo 1\nelse\n    echo 0\nfi > /logs/verifier/reward.txt\n"
     ),
     "tests/more/data.txt": "x\n",
-    "solution/solve.sh": "#!/bin/bash\necho hello $NAME > hello.txt\n",
+    "solution/solve.sh": "#!/bin/bash\ncat /solution/words/first.txt > hello.txt\necho $NAME >> hello.txt\n",
+    "solution/words/first.txt": "hello ",
 }
 
 

@@ -27,7 +27,8 @@ def test_a_task_directory_becomes_a_contract(tmp_path: Path) -> None:
     scenario, contract = only(folder), contract_of(folder)
     assert contract.trust is Trust.SHARED
     assert (scenario.id, scenario.problem_id) == ("hello/oracle", "hello")
-    assert scenario.candidate.files == {"solve.sh": HARBOR["solution/solve.sh"]}
+    files = {"solve.sh": HARBOR["solution/solve.sh"], "words/first.txt": "hello "}
+    assert (scenario.candidate.files, scenario.candidate.entry) == (files, "solve.sh")
     assert scenario.statement == HARBOR["instruction.md"]
     assert (scenario.limits.cpu, scenario.limits.memory_mb, scenario.limits.disk_mb) == (1.0, 512, 1024)
     assert contract.workdir == "/app/work"

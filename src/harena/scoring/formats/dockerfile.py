@@ -80,7 +80,7 @@ def _take(made: Environment, variables: dict[str, str], context: Path, keyword: 
     elif keyword == "RUN":
         command = _shell_line(rest)
         if installs(command):
-            made.left_to_blueprint.append(f"RUN {command}")
+            made.left_to_blueprint.append(f"RUN {' '.join(command.split())}")
         else:
             made.commands.append(f"cd {shlex.quote(made.workdir)} && {command}" if made.workdir else command)
     elif keyword == "USER":

@@ -63,7 +63,7 @@ def read(row: Row) -> Task:
         environment_commands=built.commands,
         env={**built.env, **_variables(environment, "environment")},
         solution_env=_variables(_table(config, "solution"), "solution"),
-        tests=_tests(folder / "tests"),
+        tests=_texts(folder / "tests"),
         verifier_env=_variables(verifier, "verifier"),
         timeout_seconds=_seconds(_table(config, "agent"), "agent"),
         verifier_timeout_seconds=_seconds(verifier, "verifier") or 600.0,
@@ -74,6 +74,7 @@ def read(row: Row) -> Task:
         statement=text_of(folder / "instruction.md"),
         contract=contract,
         solution=text_of(solution) if solution.is_file() else None,
+        solution_files=_texts(solution.parent) if solution.is_file() else {},
         idle=IDLE,
         entry="solve.sh",
         limits=_limits(environment),
@@ -182,7 +183,8 @@ def _megabytes(environment: Mapping[str, Any], name: str) -> int | None:
     return max(16, int(float(found[1]) * (1024 if found[2].upper() == "G" else 1)))
 
 
-def _tests(folder: Path) -> dict[str, str]:
+def _texts(folder: Path) -> dict[str, str]:
+    """Every file below the folder."""
     files = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()

@@ -182,11 +182,18 @@ class _Join:
         elif self._idle:
             yield self._scenario(task, f"{task.id}/{NOP}", task.idle, Expected(passed=False))
         elif task.solution is not None:
-            yield self._scenario(task, f"{task.id}/{ORACLE}", task.solution, Expected(passed=True))
+            yield self._scenario(task, f"{task.id}/{ORACLE}", task.solution, Expected(passed=True), task.solution_files)
         else:
             raise FieldError("", f"{task.id!r} holds no solution of its own; give answers with --candidates")
 
-    def _scenario(self, task: Task, scenario_id: str, program: str, expected: Expected | None) -> Scenario:
+    def _scenario(
+        self,
+        task: Task,
+        scenario_id: str,
+        program: str,
+        expected: Expected | None,
+        beside: Mapping[str, str] | None = None,
+    ) -> Scenario:
         contract = task.contract
         if task.class_contract is not None and _SOLUTION_CLASS.search(program):
             contract = task.class_contract
@@ -195,7 +202,7 @@ class _Join:
             metadata["shared_because"] = task.note
         return Scenario(
             id=scenario_id,
-            candidate=Candidate(files={task.entry: program}, entry=task.entry),
+            candidate=Candidate(files={**(beside or {}), task.entry: program}, entry=task.entry),
             scoring=contract,
             limits=task.limits,
             expected=expected,

@@ -27,6 +27,8 @@ class Task:
     """in its place for a candidate that defines `class Solution`"""
     solution: str | None = None
     """the row's own, as a whole program; None = it has none"""
+    solution_files: Mapping[str, str] = field(default_factory=dict)
+    """what stands beside it"""
     sample: str | None = None
     """an answer that the row brings along, whose verdict is not known"""
     idle: str = ""
