@@ -69,7 +69,7 @@ def read_codecontests(row: Row) -> Task:
     if memory is not None and (isinstance(memory, bool) or not isinstance(memory, int)):
         raise FieldError("memory_limit_bytes", f"must be a whole number, not {shown(memory)}")
     return Task(
-        id=row.id(),
+        id=row.id("name"),
         statement=row.optional_text("description"),
         contract=stdio_contract("public_tests", runs, "floats", _time_limit(row)),
         solution=_python_solution(row),

@@ -18,7 +18,7 @@ from harena.scoring.reading import Document, Mistake, ScenarioFileError, read_ya
 LINE_ENDINGS = (".jsonl", ".ndjson")
 ENDINGS = (*LINE_ENDINGS, ".json", ".yaml", ".yml")
 
-ID_FIELDS = ("task_id", "question_id", "problem_id", "instance_id", "id", "name", "index")
+ID_FIELDS = ("task_id", "question_id", "problem_id", "instance_id", "id", "index")
 """where data sets write what names a row, first come first served"""
 
 
@@ -52,9 +52,9 @@ class Row:
         line = self.document.line_of((self.number, error.field)) if self.document is not None else None
         return Mistake(self.file, line, f"[{self.number}].{error.field}" if error.field else "", error.message)
 
-    def id(self) -> str:
-        """What names the row; its number from 0 where it has no name."""
-        for name in ID_FIELDS:
+    def id(self, *more: str) -> str:
+        """What names the row, in one of `ID_FIELDS` or of these fields; its number from 0 where it has no name."""
+        for name in (*ID_FIELDS, *more):
             value = self.fields.get(name)
             if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
                 text = str(value)
