@@ -30,6 +30,7 @@ from harena.scoring.contract_parts import (
 )
 from harena.scoring.contracts_calls import Check, Inputs, ReferenceContract, TestsContract
 from harena.scoring.contracts_harbor import HarborContract
+from harena.scoring.contracts_judge import JudgeMessage, LabelModelContract, SamplingParams, ScoreModelContract
 from harena.scoring.contracts_text import RegexContract, StringCheckContract, TextSimilarityContract
 from harena.scoring.formula import check_formula
 
@@ -219,6 +220,8 @@ PlainContract = Annotated[
     | StringCheckContract
     | TextSimilarityContract
     | RegexContract
+    | ScoreModelContract
+    | LabelModelContract
     | HarborContract,
     Field(discriminator="type"),
 ]
@@ -292,6 +295,8 @@ AnyContract = Annotated[
     | StringCheckContract
     | TextSimilarityContract
     | RegexContract
+    | ScoreModelContract
+    | LabelModelContract
     | HarborContract
     | WeightedContract,
     Field(discriminator="type"),
@@ -305,6 +310,8 @@ __all__ = [
     "Contract",
     "HarborContract",
     "Inputs",
+    "JudgeMessage",
+    "LabelModelContract",
     "NumericContract",
     "NumericSource",
     "Part",
@@ -312,6 +319,8 @@ __all__ = [
     "PythonContract",
     "ReferenceContract",
     "RegexContract",
+    "SamplingParams",
+    "ScoreModelContract",
     "StdioContract",
     "Strict",
     "StringCheckContract",

@@ -34,14 +34,18 @@ _MODELS_BELOW: dict[str, type[Strict]] = {
     "string_check": contracts.StringCheckContract,
     "text_similarity": contracts.TextSimilarityContract,
     "regex": contracts.RegexContract,
+    "score_model": contracts.ScoreModelContract,
+    "label_model": contracts.LabelModelContract,
+    "messages": contracts.JudgeMessage,
+    "sampling_params": contracts.SamplingParams,
     "harbor": contracts.HarborContract,
     "weighted": contracts.WeightedContract,
 }
 """whose fields stand below a step of an error's path; "tests" to "weighted" are the tags of the contracts"""
 
 _TYPES = (
-    "tests", "reference", "stdio", "command", "numeric", "python", "string_check", "text_similarity", "regex", "harbor",
-    "weighted",
+    "tests", "reference", "stdio", "command", "numeric", "python", "string_check", "text_similarity", "regex",
+    "score_model", "label_model", "harbor", "weighted",
 )  # fmt: skip
 
 _MESSAGES = {

@@ -20,11 +20,13 @@ from harena.scoring.contracts import (
     TestsContract,
     WeightedContract,
 )
+from harena.scoring.contracts_judge import JudgeContract
 from harena.scoring.contracts_text import TextContract
 from harena.scoring.program import Bench, starts
 from harena.scoring.scenario import Scenario
 from harena.scoring.score_command import score_command
 from harena.scoring.score_harbor import score_harbor
+from harena.scoring.score_judge import score_judge
 from harena.scoring.score_program import score_numeric, score_stdio
 from harena.scoring.score_python import score_python
 from harena.scoring.score_reference import score_reference
@@ -102,6 +104,8 @@ async def _apply(contract: Contract, bench: Bench) -> Verdict:
         return await score_weighted(bench, contract, _apply)
     if isinstance(contract, TextContract):
         return await score_text(bench, contract)
+    if isinstance(contract, JudgeContract):
+        return await score_judge(bench, contract)
     if isinstance(contract, TestsContract):
         return await score_tests(bench, contract)
     if isinstance(contract, ReferenceContract):

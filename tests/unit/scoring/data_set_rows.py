@@ -180,6 +180,31 @@ GRADERS: dict[str, dict[str, Any]] = {
         ),
     },
 }
+GRADERS["score_model"] = {
+    "type": "score_model",
+    "name": "judge",
+    "model": "judge-1",
+    "input": [
+        {"role": "system", "content": "Judge."},
+        {
+            "role": "user",
+            "content": [
+                {"type": "input_text", "text": "{{ item.reference_answer }}?"},
+                {"type": "input_text", "text": "{{ sample.output_text }}"},
+            ],
+        },
+    ],
+    "range": [0, 5],
+    "sampling_params": {"temperature": 0, "max_completions_tokens": 50},
+}
+GRADERS["label_model"] = {
+    "type": "label_model",
+    "name": "label",
+    "model": "judge-1",
+    "input": [{"role": "user", "content": "{{ sample.output_text }}"}],
+    "labels": ["good", "bad"],
+    "passing_labels": ["good"],
+}
 GRADERS["multi"] = {
     "type": "multi",
     "name": "both",

@@ -11,7 +11,9 @@ from data_set_rows import GRADER_REQUEST, GRADERS, RFT, mistakes_of, only, writt
 
 from harena.core.results import Trust
 from harena.scoring.contracts import (
+    LabelModelContract,
     PythonContract,
+    ScoreModelContract,
     StringCheckContract,
     TextSimilarityContract,
     WeightedContract,
@@ -77,6 +79,21 @@ def test_multi_graders_are_weighted_by_their_formula() -> None:
     assert again == contract
 
 
+def test_graders_that_ask_a_model() -> None:
+    """Messages of text or of parts, and the sampling's own names."""
+    scoring = only([RFT], candidates=ANSWERS, grader=GRADERS["score_model"]).scoring
+    assert isinstance(scoring, ScoreModelContract)
+    assert [message.content for message in scoring.messages] == [
+        "Judge.",
+        "{{ item.reference_answer }}?\n{{ sample.output_text }}",
+    ]
+    assert (scoring.range, scoring.sampling_params.max_completion_tokens) == ((0.0, 5.0), 50)
+    assert scoring.item == {"reference_answer": "42"}
+    label = only([RFT], candidates=ANSWERS, grader=GRADERS["label_model"]).scoring
+    assert isinstance(label, LabelModelContract)
+    assert (label.labels, label.passing_labels) == (("good", "bad"), ("good",))
+
+
 def changed(kind: str, **fields: Any) -> dict[str, Any]:
     return {**GRADERS[kind], **fields}
 
@@ -84,8 +101,17 @@ def changed(kind: str, **fields: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("grader", "field", "message"),
     [
-        (changed("string_check", type="score_model"), "grader.type", "asks another model for its judgement"),
-        (changed("string_check", type="label_model"), "grader.type", "does not do yet"),
+        (changed("score_model", input="x"), "grader.input", "must be a list of messages, not 'x'"),
+        (changed("score_model", input=["x"]), "grader.input[0]", "must be a message, not 'x'"),
+        (changed("score_model", input=[{"content": 3}]), "grader.input[0].content", "must be text (a template), not 3"),
+        (changed("score_model", input=[]), "grader", "messages: must not be empty"),
+        (changed("score_model", input=[{"role": "x", "content": ""}]), "grader", "messages[0].role: must be one of"),
+        (changed("score_model", range=[1, 1]), "grader", "must be less than the second"),
+        (changed("score_model", model=None), "grader", "model: must be text"),
+        (changed("score_model", sampling_params=3), "grader.sampling_params", "must be a mapping"),
+        (changed("score_model", sampling_params={"heat": 1}), "grader", "heat: unknown field"),
+        (changed("label_model", passing_labels=["maybe"]), "grader", "'maybe', which is not among `labels`"),
+        (changed("label_model", labels=None), "grader", "labels: must be a list"),
         (changed("string_check", type="guess"), "grader.type", "must be one of string_check, text_similarity"),
         (changed("string_check", type=3), "grader.type", "not 3"),
         (changed("string_check", reference=None), "grader.reference", "must be text (a template), not null"),

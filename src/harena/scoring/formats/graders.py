@@ -3,12 +3,11 @@
     RFT         {"messages": [...], "answer": "42", ...}      each field is `item.*`; the grader is another file
     request     {"grader": {...}, "item": {"answer": "42"}, "model_sample": "..."}
 
-    grader      {"type": "string_check", "name": ..., "input": "{{ sample.output_text }}", "reference": "{{ item.answer
-    }}",
-                 "operation": "eq"}; also text_similarity, python (`def grade(sample, item)`), and multi
+    grader      {"type": "string_check", "name": ..., "input": "{{ sample.output_text }}",
+                 "reference": "{{ item.answer }}", "operation": "eq"}
+                also text_similarity, python (`def grade(sample, item)`), score_model, label_model, multi
 
-The grader's file may also be a whole fine-tuning job that holds one. score_model and label_model ask another model for
-its judgement, which harena does not yet: they are refused.
+The grader's file may also be a whole fine-tuning job that holds one.
 """
 
 from __future__ import annotations
@@ -22,7 +21,9 @@ from typing import Any
 from harena.scoring.carry import defines, parsed
 from harena.scoring.contracts import (
     Contract,
+    LabelModelContract,
     PythonContract,
+    ScoreModelContract,
     StringCheckContract,
     TextSimilarityContract,
     WeightedContract,
@@ -109,12 +110,6 @@ def contract_of(grader: Any, item: Mapping[str, Any], field: str) -> Contract:
     if not isinstance(grader, Mapping):
         raise FieldError(field, f"must be a grader, not {shown(grader)}")
     kind = grader.get("type")
-    if kind in ("score_model", "label_model"):
-        raise FieldError(
-            f"{field}.type",
-            f"{kind} asks another model for its judgement, which harena does not do yet; use string_check, "
-            "text_similarity, python or multi",
-        )
     reader = _READERS.get(kind) if isinstance(kind, str) else None
     if reader is None:
         raise FieldError(f"{field}.type", f"must be one of {', '.join(_READERS)}, not {shown(kind)}")
@@ -192,6 +187,63 @@ def _python(grader: Mapping[str, Any], item: Mapping[str, Any], field: str) -> C
     return contract
 
 
+def _judge_fields(grader: Mapping[str, Any], item: Mapping[str, Any], field: str) -> dict[str, Any]:
+    """What score_model and label_model share."""
+    written = grader.get("input")
+    if not isinstance(written, list):
+        raise FieldError(f"{field}.input", f"must be a list of messages, not {shown(written)}")
+    messages = [_message(message, f"{field}.input[{index}]") for index, message in enumerate(written)]
+    parameters = grader.get("sampling_params") or {}
+    if not isinstance(parameters, Mapping):
+        raise FieldError(f"{field}.sampling_params", f"must be a mapping, not {shown(parameters)}")
+    renamed = {_TOKENS.get(name, name): value for name, value in parameters.items()}
+    return {
+        "model": grader.get("model"),
+        "messages": messages,
+        "sampling_params": renamed,
+        "item": {name: value for name, value in item.items() if any(name in m["content"] for m in messages)},
+    }
+
+
+_TOKENS = {"max_completions_tokens": "max_completion_tokens", "max_tokens": "max_completion_tokens"}
+
+
+def _message(written: Any, field: str) -> dict[str, str]:
+    """A message whose content is text, or one part of text, or a list of such parts."""
+    if not isinstance(written, Mapping):
+        raise FieldError(field, f"must be a message, not {shown(written)}")
+    content = written.get("content")
+    parts = content if isinstance(content, list) else [content]
+    texts = [part.get("text") if isinstance(part, Mapping) else part for part in parts]
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise FieldError(f"{field}.content", f"must be text (a template), not {shown(content)}")
+    return {"role": written.get("role", "user"), "content": "\n".join(map(str, texts))}
+
+
+def _score_model(grader: Mapping[str, Any], item: Mapping[str, Any], field: str) -> Contract:
+    contract: ScoreModelContract = made(
+        ScoreModelContract,
+        field,
+        type="score_model",
+        range=grader.get("range", (0.0, 1.0)),
+        pass_mark=_pass_mark(grader, field),
+        **_judge_fields(grader, item, field),
+    )
+    return contract
+
+
+def _label_model(grader: Mapping[str, Any], item: Mapping[str, Any], field: str) -> Contract:
+    contract: LabelModelContract = made(
+        LabelModelContract,
+        field,
+        type="label_model",
+        labels=grader.get("labels"),
+        passing_labels=grader.get("passing_labels"),
+        **_judge_fields(grader, item, field),
+    )
+    return contract
+
+
 def _multi(grader: Mapping[str, Any], item: Mapping[str, Any], field: str) -> Contract:
     graders, formula = grader.get("graders"), grader.get("calculate_output")
     if isinstance(graders, list):  # older form: each has a name
@@ -217,6 +269,8 @@ _READERS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any], str], Contra
     "string_check": _string_check,
     "text_similarity": _text_similarity,
     "python": _python,
+    "score_model": _score_model,
+    "label_model": _label_model,
     "multi": _multi,
 }
 
