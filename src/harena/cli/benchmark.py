@@ -26,8 +26,8 @@ ShowRuns = Annotated[int, typer.Option(min=0, help="Also list so many runs: wron
 
 @app.command()
 def run(
-    name: Annotated[str, typer.Option(help="The job's name, to find its results by.")],
-    scenarios: Annotated[Path, typer.Option(help="Scenario file or data set: .yaml, .json or .jsonl.")],
+    scenarios: Annotated[Path, typer.Option(help="Scenario file, data set (.yaml, .json, .jsonl), or task directory.")],
+    name: Annotated[str, typer.Option(help="The job's name, to find its results by; else that of the scenarios.")] = "",
     candidates: Annotated[
         str | None, typer.Option(help="File of answers to a data set; 'oracle': its own solutions; 'nop': none.")
     ] = None,
@@ -55,6 +55,7 @@ def run(
     Exit code 0: the job ran. 2: it could not. 3: a known verdict was wrong. 130: interrupted; results so far are kept.
     """
     form, data_format = _both_formats(formats or [])
+    name = name or scenarios.absolute().name.partition(".")[0] or "benchmark"
     jobs = face.load().benchmark_jobs
     config: dict[str, Any] = {
         "concurrency": concurrency,

@@ -24,7 +24,7 @@ MOST_SHARED_LINES = 20
 
 @app.command()
 def check(
-    file: Annotated[Path, typer.Argument(help="Scenario file or data set: .yaml, .json or .jsonl.")],
+    file: Annotated[Path, typer.Argument(help="Scenario file, data set (.yaml, .json, .jsonl), or task directory.")],
     candidates: Annotated[
         str | None, typer.Option(help="File of answers to a data set; 'oracle': its own solutions; 'nop': none.")
     ] = None,

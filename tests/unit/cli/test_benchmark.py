@@ -54,6 +54,15 @@ def test_a_data_set_its_answers_and_its_format(
     assert "format" not in jobs.calls[1][1]
 
 
+@pytest.mark.parametrize(
+    ("path", "name"), [("a/HumanEval.jsonl.gz", "HumanEval"), ("tasks", "tasks"), (".x", "benchmark")]
+)
+def test_a_job_without_a_name_has_that_of_its_scenarios(jobs: FakeJobs, harena: Harena, path: str, name: str) -> None:
+    """Without its endings."""
+    assert harena("benchmark", "run", "--scenarios", path) == 0
+    assert jobs.calls[0][1]["name"] == name
+
+
 @pytest.mark.parametrize("words", [("json", "csv"), ("mbpp", "apps")])
 def test_two_formats_of_one_kind_are_refused(
     jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str], words: tuple[str, str]
