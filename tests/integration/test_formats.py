@@ -50,6 +50,26 @@ SHARED = {
 }
 
 
+WORD_THIEF = """\
+import gc, os, sys
+frame = sys._getframe()
+held = [word for word in gc.get_objects() if isinstance(word, (list, tuple, dict))]
+while frame:
+    held.append(dict(frame.f_locals))
+    frame = frame.f_back
+parts = [part for one in held for part in (one.values() if isinstance(one, dict) else one)]
+words = {part for part in parts if isinstance(part, str)}
+words |= {open(f"/proc/{entry}/cmdline").read() for entry in os.listdir("/proc") if entry.isdecimal()}
+proofs = ["harena-proof " + word for word in words if len(word) == 32]
+for place in [f"/proc/{entry}/fd/1" for entry in os.listdir("/proc") if entry.isdecimal()]:
+    try:
+        with open(place, "w") as out:
+            out.write("\\n".join(["", *proofs, ""]))
+    except OSError:
+        pass
+"""
+
+
 class Source:
     """Fresh sandboxes of one runtime."""
 
@@ -112,6 +132,8 @@ async def test_wrong_completions_and_forgeries_score_0(source: Source, row: dict
         "    return x\nabs = lambda x: All()\nclass All:\n    def __eq__(self, other): return True\n",
         "    return x\nimport builtins\nbuiltins.abs = lambda x: x * 2\n",
         "    return x\nimport atexit, os\natexit.register(os._exit, 0)\n",
+        "    return x\n" + WORD_THIEF,
+        "    exec(THIEF)\nTHIEF = " + repr(WORD_THIEF) + "\n",
     ]
     results = await scored(source, [row], [{"task_id": row["task_id"], "completions": answers}])
     assert [result.score for result in results] == [0.0] * len(answers)

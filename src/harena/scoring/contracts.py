@@ -28,7 +28,7 @@ from harena.scoring.contract_parts import (
     trusted_files,
     weights_count,
 )
-from harena.scoring.contracts_calls import Check, Inputs, ReferenceContract, TestsContract
+from harena.scoring.contracts_calls import Check, EntryPoint, Inputs, ReferenceContract, TestsContract
 from harena.scoring.contracts_harbor import HarborContract
 from harena.scoring.contracts_judge import JudgeMessage, LabelModelContract, SamplingParams, ScoreModelContract
 from harena.scoring.contracts_text import RegexContract, StringCheckContract, TextSimilarityContract
@@ -110,6 +110,9 @@ class CommandContract(Contract):
     asserts: Annotated[Text, AfterValidator(program)] | None = None
     """in place of `command`: trusted code that runs after the candidate's, in the same module, by a trusted runner that
     gives its own proof; it passes if it raises nothing"""
+    calls: dict[str, EntryPoint] = {}
+    """with `asserts`: their names for functions of the candidate, which then runs in another process than they do; only
+    plain values cross"""
     files: Annotated[Files, AfterValidator(trusted_files)] = {}
     """trusted files, written after the candidate's and over them"""
     env: dict[str, str] = {}
@@ -121,6 +124,10 @@ class CommandContract(Contract):
     def _one_command(self) -> Self:
         if sum(part is not None for part in (self.command, self.pytest, self.asserts)) != 1:
             raise ValueError("exactly one of `command`, `pytest` and `asserts` is required")
+        if self.calls and self.asserts is None:
+            raise ValueError("`calls` is for `asserts`")
+        if any(not name.isidentifier() for name in self.calls):
+            raise ValueError("the names in `calls` are words, as the asserts call them")
         return self
 
     @property

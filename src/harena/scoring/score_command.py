@@ -9,6 +9,7 @@ the trusted part was given, on standard input, and that it must repeat at its en
 from __future__ import annotations
 
 import fnmatch
+import json
 import secrets
 import sys
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.results import Reason
-from harena.scoring import guest_asserts, guest_equals, guest_pytest
+from harena.scoring import guest_asserts, guest_calls, guest_driver, guest_equals, guest_pytest
 from harena.scoring.contracts import CommandContract
 from harena.scoring.program import WORKSPACE, Bench, output_file, put_files
 from harena.scoring.verdict import Share, Verdict, broken_contract, failed, one_line, program_failure
@@ -116,7 +117,7 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
                 argv=_argv(contract, bench.scenario.candidate.entry),
                 env={**_ENVIRONMENT, **contract.env},
                 cwd=WORKSPACE,
-                stdin=f"{word}\n{contract.asserts or ''}".encode(),
+                stdin=f"{word}\n{_tests(contract, bench.scenario.candidate.entry)}".encode(),
                 timeout_seconds=bench.timeout_seconds,
                 guarded=True,
             ),
@@ -133,11 +134,21 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
 def _argv(contract: CommandContract, entry: str) -> tuple[str, ...]:
     if contract.command is not None:
         return contract.command
+    if contract.calls:
+        return ("python", "-c", Path(guest_calls.__file__).read_text(encoding="utf-8") + "\n\nmain()\n")
     if contract.asserts is not None:
         return ("python", "-c", _runner(guest_asserts.__file__), entry)
     assert contract.pytest is not None
     trusted = ",".join(contract.files)
     return ("python", "-c", _runner(guest_pytest.__file__), trusted, *_PYTEST_OPTIONS, *contract.pytest)
+
+
+def _tests(contract: CommandContract, entry: str) -> str:
+    """What the runner of `asserts` is given below the word."""
+    if not contract.calls:
+        return contract.asserts or ""
+    driver = Path(guest_driver.__file__).read_text(encoding="utf-8")
+    return json.dumps({"source": contract.asserts, "calls": contract.calls, "path": entry, "driver": driver})
 
 
 @cache

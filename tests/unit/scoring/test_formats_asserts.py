@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harena.scoring.codec import canonical
-from harena.scoring.formats.asserts import NotChecksError, asserted_calls, parse_tests
+from harena.scoring.formats.asserts import NotChecksError, asserted_calls, called_names, parse_tests
 from harena.scoring.formats.literals import NotLiteralError, literal
 from harena.scoring.values import Bag, from_python
 
@@ -137,6 +137,23 @@ def test_what_an_assert_needs_beyond_that_is_said(code: str, why: str) -> None:
     with pytest.raises(NotChecksError) as refusal:
         asserted_calls(ast.parse(code).body, frozenset({"f"}))
     assert why in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("tests", "names"),
+    [
+        ("assert f(g(1)) == len('a')", ["f", "g"]),
+        ("import math\nx = 3\nassert f(math.pi) == x", ["f"]),
+        ("class Node: pass\ndef g(y): return y\nassert f(Node(1)) == g(2)", ["f"]),
+        ("for i, (a, b) in enumerate([(1, (2, 3))]):\n    assert f(a, *b)", ["f"]),
+        ("assert f([n for n in (1, 2)])", ["f"]),
+        ("assert f(y)", []),
+        ("assert list(map(f, [1]))", []),
+    ],
+)
+def test_what_tests_call_of_the_candidate(tests: str, names: list[str]) -> None:
+    """Nothing, if they want more of it than to call it."""
+    assert called_names(ast.parse(tests)) == names
 
 
 def test_tests_that_are_not_python() -> None:

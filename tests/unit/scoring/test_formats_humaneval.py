@@ -74,8 +74,18 @@ def test_a_check_that_must_be_run_is_shared_and_says_why(body: str, why: str) ->
     contract = scenario.scoring
     assert isinstance(contract, CommandContract)
     assert contract.trust is Trust.SHARED
-    assert contract.asserts == f"def check(candidate):\n{body}\n\ncheck(double)\n"
+    assert contract.calls == {"_candidate": "double"}
+    assert str(contract.asserts).startswith(HUMANEVAL["prompt"] + "\n\ndouble = _candidate\n")
+    assert str(contract.asserts).endswith(f"def check(candidate):\n{body}\n\ncheck(_candidate)\n")
     assert why in scenario.metadata["shared_because"]
+
+
+def test_a_prompt_that_is_no_program_does_not_stand_before_the_tests() -> None:
+    """Chat prompts, for instance."""
+    row = changed(HUMANEVAL, prompt="Write double(x)!", test="def check(candidate):\n    for n in []: pass\n")
+    contract = only(row, candidates=[{"solution": "def double(x): ..."}]).scoring
+    assert isinstance(contract, CommandContract)
+    assert "Write" not in str(contract.asserts)
 
 
 def test_test_code_of_humaneval_plus_is_read_from_its_lists() -> None:

@@ -76,6 +76,8 @@ def test_asserts_that_must_be_run_are_shared_and_say_why(fields: dict[str, Any],
     assert why in scenario.metadata["shared_because"]
     if "test" not in fields:
         assert str(scenario.scoring.asserts).startswith("import math\n")
+    needs_its_classes = "test_setup_code" in fields
+    assert bool(scenario.scoring.calls) is not needs_its_classes
 
 
 @pytest.mark.parametrize(

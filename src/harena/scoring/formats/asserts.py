@@ -11,6 +11,7 @@ compared in one of the ways below with a literal, makes its whole test code a ca
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -55,6 +56,24 @@ def parse_tests(source: str) -> ast.Module:
         return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise NotChecksError(None, f"it is not Python: {error}") from None
+
+
+def called_names(tests: ast.Module) -> list[str]:
+    """What the tests call that neither Python nor they themselves define; nothing if they use such a name in another
+    way than to call it."""
+    bound = set(vars(builtins))
+    for node in ast.walk(tests):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            bound.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            bound |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+    called = {id(node.func) for node in ast.walk(tests) if isinstance(node, ast.Call)}
+    free = [node for node in ast.walk(tests) if isinstance(node, ast.Name) and node.id not in bound]
+    return sorted({node.id for node in free}) if all(id(node) in called for node in free) else []
 
 
 def asserted_calls(statements: Iterable[ast.stmt], names: frozenset[str] | None = None) -> list[AssertedCall]:

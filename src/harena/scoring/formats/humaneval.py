@@ -15,6 +15,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
+from harena.scoring.carry import parsed
 from harena.scoring.contracts import CommandContract, Contract, TestsContract
 from harena.scoring.formats.asserts import NotChecksError, asserted_calls, parse_tests
 from harena.scoring.formats.literals import NotLiteralError, literal, source_of
@@ -23,6 +24,8 @@ from harena.scoring.formats.task import Family, Task, made
 
 SECONDS = 3.0
 """of one program, as the data set's own harness has it"""
+CANDIDATE = "_candidate"
+"""the test code's own name for the candidate's function"""
 PLUS_SECONDS = 4.0
 """of one call, as EvalPlus has it at least"""
 PLUS_TOLERANCE = {"rel_tol": 1e-7, "abs_tol": 1e-6}
@@ -42,7 +45,8 @@ def read(row: Row) -> Task:
         contract = _checks(test, entry_point)
     except NotChecksError as error:
         note = str(error)
-        contract = test_code(f"{test}\n\ncheck({entry_point})\n", "test", SECONDS)
+        bound = f"{_alone(prompt)}\n\n{entry_point} = {CANDIDATE}\n"  # the prompt may hold functions that tests call
+        contract = test_code(f"{bound}\n{test}\n\ncheck({CANDIDATE})\n", "test", SECONDS, {CANDIDATE: entry_point})
     return Task(
         id=row.id(),
         statement=prompt,
@@ -53,10 +57,22 @@ def read(row: Row) -> Task:
     )
 
 
-def test_code(source: str, field: str, seconds: float) -> CommandContract:
-    """The contract that runs the data set's own test code. Raises FieldError."""
-    contract: CommandContract = made(CommandContract, field, type="command", asserts=source, timeout_seconds=seconds)
+def test_code(source: str, field: str, seconds: float, calls: Mapping[str, str]) -> CommandContract:
+    """The contract that runs the data set's own test code; `calls`: its names for the candidate's functions, or none if
+    it needs the candidate in its own process. Raises FieldError."""
+    contract: CommandContract = made(
+        CommandContract, field, type="command", asserts=source, calls=dict(calls), timeout_seconds=seconds
+    )
     return contract
+
+
+def _alone(prompt: str) -> str:
+    """The prompt, if it is a program by itself: then its last function has a docstring for its body."""
+    try:
+        parsed(prompt)
+    except ValueError:
+        return ""
+    return prompt
 
 
 def _checks(test: str, entry_point: str) -> TestsContract:

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harena.scoring.contracts import Contract, TestsContract
-from harena.scoring.formats.asserts import AssertedCall, NotChecksError, asserted_calls, parse_tests
+from harena.scoring.formats.asserts import AssertedCall, NotChecksError, asserted_calls, called_names, parse_tests
 from harena.scoring.formats.humaneval import test_code
 from harena.scoring.formats.literals import NotLiteralError, literal
 from harena.scoring.formats.rows import FieldError, Row, shown
@@ -45,7 +45,8 @@ def read(row: Row) -> Task:
     except NotChecksError as error:
         note = str(error)
         code = plus or "\n".join([setup, *asserts])
-        contract = test_code(code + "\n", "test" if plus else "test_list", 60.0 if plus else _SECONDS)
+        field, seconds = ("test", 60.0) if plus else ("test_list", _SECONDS)
+        contract = test_code(code + "\n", field, seconds, _called_functions(code, setup))
     text = row.text("text", "prompt", "content")
     statement = (
         f"{text}\nYour code should pass these tests:\n\n" + "\n".join(asserts) if asserts[0] not in text else text
@@ -65,6 +66,16 @@ def _setup(row: Row, labels: Mapping[str, Any]) -> str:
     if value is not None and not isinstance(value, str):
         raise FieldError("test_setup_code", f"must be text, not {shown(value)}")
     return value or ""
+
+
+def _called_functions(code: str, setup: str) -> dict[str, str]:
+    """The names that the test code takes from the candidate, if it only calls them; a set-up's classes cannot cross."""
+    try:
+        if any(not isinstance(statement, ast.Import | ast.ImportFrom) for statement in parse_tests(setup).body):
+            return {}
+        return {name: name for name in called_names(parse_tests(code))}
+    except NotChecksError:
+        return {}
 
 
 def _checks(asserts: list[str], setup: str) -> TestsContract:
