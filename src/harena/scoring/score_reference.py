@@ -21,7 +21,7 @@ from harena.scoring.score_tests import score_tests
 from harena.scoring.values import show
 from harena.scoring.verdict import Verdict, broken_contract
 
-_REMEMBERED = 512
+_REMEMBERED = 128
 _SOLUTION_SECONDS = 120.0
 
 

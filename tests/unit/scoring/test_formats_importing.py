@@ -11,6 +11,7 @@ from data_set_rows import HUMANEVAL, MBPP, mistakes_of, only, written
 
 from harena.scoring.formats import FORMATS, import_scenarios
 from harena.scoring.formats.recognise import FAMILIES
+from harena.scoring.formats.rows import Rows
 from harena.scoring.scenario import Scenario
 
 TESTS = {"type": "tests", "entry_point": "f", "checks": [{"args": [1], "expected": 1}]}
@@ -150,6 +151,18 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """Of rows and of answers alike."""
     assert "cannot be read" in mistakes_of(tmp_path / "none.jsonl")[0][2]
     assert "cannot be read" in mistakes_of([HUMANEVAL], candidates=tmp_path / "none.jsonl")[0][2]
+
+
+def test_a_file_is_read_line_by_line(tmp_path: Path) -> None:
+    """What comes after the first row has not been looked at when that one is there."""
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(HUMANEVAL) + "\nnot JSON\n")
+    rows = Rows(path)
+    first = rows.first()
+    assert first is not None
+    assert (first.fields, rows.mistakes) == (HUMANEVAL, [])
+    assert [row.line for row in rows] == [1]
+    assert [mistake.line for mistake in rows.mistakes] == [2]
 
 
 def test_rows_are_read_one_by_one(tmp_path: Path) -> None:
