@@ -18,14 +18,23 @@ def doctor() -> list[Any]:
     return examine()
 
 
-def load_scenarios(source: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Any:
-    """The scenarios of a file, or of objects made in Python; `.scenarios` of the answer holds them.
+def load_scenarios(
+    source: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    *,
+    candidates: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    format: str | None = None,  # noqa: A002 - the option's name, as on the command line
+    grader: str | Path | Mapping[str, Any] | None = None,
+) -> Any:
+    """The scenarios of a file, or of objects made in Python; `.scenarios` of the answer holds them, `.form` names the
+    format that they were written in: harena's own, or another that is told by its shape or given as `format`, with
+    `candidates` as the answers to it ("oracle": its own solutions; "nop": answers that do nothing) and `grader` as that
+    of rows that hold none of their own.
 
     Raises a ValidationError whose `mistakes` name file, line and field. Nothing is run.
     """
     from harena.node import scenario_files
 
-    return scenario_files.load_scenarios(source)
+    return scenario_files.load_scenarios(source, candidates=candidates, format=format, grader=grader)
 
 
 def scenario_schema() -> dict[str, Any]:

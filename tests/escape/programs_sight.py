@@ -50,12 +50,12 @@ for place, directories, names in os.walk("/"):
 done()
 """,
     "what is in the root": r"""
-known = {"bin", "data", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32", "mnt", "opt", "proc", "root", "run", "sbin",
-         "srv", "tmp", "usr", "var", "workspace", ".new"}
+known = {"app", "bin", "data", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32", "logs", "mnt", "opt", "proc", "root",
+         "run", "sbin", "solution", "srv", "tests", "tmp", "usr", "var", "workspace", ".new"}
 extra = set(os.listdir("/")) - known
 if extra:
     escaped(extra)
-for place in ("/home", "/mnt", "/srv", "/run", "/root", "/var/log", "/var/lib", "/.new"):
+for place in ("/app", "/logs", "/solution", "/tests", "/home", "/mnt", "/srv", "/run", "/root", "/var/log", "/var/lib", "/.new"):
     if os.path.isdir(place) and os.listdir(place):
         escaped(place, os.listdir(place))
 done()

@@ -26,8 +26,12 @@ ShowRuns = Annotated[int, typer.Option(min=0, help="Also list so many runs: wron
 
 @app.command()
 def run(
-    name: Annotated[str, typer.Option(help="The job's name, to find its results by.")],
-    scenarios: Annotated[Path, typer.Option(help="Scenario file: .yaml, .json or .jsonl.")],
+    scenarios: Annotated[Path, typer.Option(help="Scenario file, data set (.yaml, .json, .jsonl), or task directory.")],
+    name: Annotated[str, typer.Option(help="The job's name, to find its results by; else that of the scenarios.")] = "",
+    candidates: Annotated[
+        str | None, typer.Option(help="File of answers to a data set; 'oracle': its own solutions; 'nop': none.")
+    ] = None,
+    grader: Annotated[Path | None, typer.Option(help="JSON file of the grader of rows that hold none.")] = None,
     blueprint: Annotated[str, typer.Option(help="Name or id of the blueprint that candidates run in.")] = "default",
     concurrency: Annotated[int, typer.Option(help="Runs at one time, at most; the host's cores may allow fewer.")] = 8,
     timeout: Annotated[float, typer.Option(help="Seconds that one candidate may take.")] = 120.0,
@@ -36,13 +40,22 @@ def run(
     require_trust: Annotated[
         str | None, typer.Option(help="'separate': take only verdicts no candidate can forge.")
     ] = None,
-    form: FormatOption = Format.TABLE,
+    formats: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--format",
+            help="How to write the results (table, json, jsonl, csv), or the data set's format where its shape does "
+            "not tell (humaneval, mbpp, ...); may be given once for each.",
+        ),
+    ] = None,
     show_runs: ShowRuns = 0,
 ) -> None:
     """Run a benchmark job here, and print its rewards.
 
     Exit code 0: the job ran. 2: it could not. 3: a known verdict was wrong. 130: interrupted; results so far are kept.
     """
+    form, data_format = _both_formats(formats or [])
+    name = name or scenarios.absolute().name.partition(".")[0] or "benchmark"
     jobs = face.load().benchmark_jobs
     config: dict[str, Any] = {
         "concurrency": concurrency,
@@ -52,7 +65,9 @@ def run(
     }
     if require_trust is not None:
         config["require_trust"] = require_trust
-    job = jobs.create(name=name, scenarios=str(scenarios), blueprint_id=blueprint, config=config)
+    given = {"candidates": candidates, "format": data_format, "grader": grader and str(grader)}
+    asked = {name: value for name, value in given.items() if value is not None}
+    job = jobs.create(name=name, scenarios=str(scenarios), blueprint_id=blueprint, config=config, **asked)
     interrupted = False
     try:
         follow(jobs.events(job.id), name=name)
@@ -64,6 +79,19 @@ def run(
     write_results(results, form, show_runs=show_runs)
     sys.stdout.flush()
     raise typer.Exit(_exit_code(results, form, interrupted=interrupted))
+
+
+def _both_formats(words: list[str]) -> tuple[Format, str | None]:
+    """(how the results are written, the data set's format or None)."""
+    results = [word for word in words if word in tuple(Format)]
+    data_sets = [word for word in words if word not in tuple(Format)]
+    if len(results) > 1 or len(data_sets) > 1:
+        raise typer.BadParameter(
+            f"{' and '.join(results if len(results) > 1 else data_sets)} are two of a kind; give one format for the "
+            "results, and one for the data set",
+            param_hint="--format",
+        )
+    return Format(results[0]) if results else Format.TABLE, data_sets[0] if data_sets else None
 
 
 def _exit_code(results: dict[str, Any], form: Format, *, interrupted: bool) -> int:

@@ -3,8 +3,10 @@
 A request is strict: an unknown key, a number given as text or a value out of range is an error that names the field
 and says what would be right. Answers are plain dicts of JSON types, the same over every transport.
 
-    request  {name, scenarios: path of a file | its content, blueprint_id = "default" (name or id),
-              config: {concurrency = 8, timeout_seconds = 120, retry_attempts = 1, attempts = 1, require_trust = None}}
+    request  {name, scenarios: path of a file | its content, candidates = None: the answers to a data set, likewise,
+              format = None: the data format's name (None = told by its shape), grader = None: likewise, blueprint_id =
+              "default" (name or id), config: {concurrency = 8, timeout_seconds = 120, retry_attempts = 1, attempts = 1,
+              require_trust = None}}
 
     job      {id, name, state, created_at, started_at, ended_at, blueprint, config, error,
               progress: {total, queued, running, done, cancelled, passed, failed, infra, effective_concurrency}}
@@ -72,6 +74,12 @@ class JobRequest(BaseModel):
     """a scenario file, the scenarios themselves, or a whole file's content as a mapping"""
     blueprint_id: str = Field(default=DEFAULT_BLUEPRINT, min_length=1)
     config: JobConfig = Field(default_factory=JobConfig)
+    candidates: str | Path | list[Any] | dict[str, Any] | None = None
+    """the answers to a data set, likewise; or "oracle" or "nop\""""
+    format: str | None = Field(default=None, min_length=1)
+    """of `scenarios`; None = told by its shape"""
+    grader: str | Path | dict[str, Any] | None = None
+    """of rows that hold none of their own: a file, or what is in it"""
 
     @field_validator("name")
     @classmethod
@@ -80,7 +88,7 @@ class JobRequest(BaseModel):
             raise ValueError("must be printable text without spaces around it")
         return value
 
-    @field_validator("scenarios", mode="before")
+    @field_validator("scenarios", "candidates", mode="before")
     @classmethod
     def _as_list(cls, value: object) -> object:
         return list(value) if isinstance(value, tuple) else value
@@ -110,6 +118,10 @@ def _sentence(detail: ErrorDetails) -> str:
         return f"{'.'.join(location)}: missing"
     if location[:1] == ["scenarios"]:
         return "scenarios: must be the path of a scenario file or a list of scenarios"
+    if location[:1] == ["grader"]:
+        return "grader: must be the path of a grader's JSON file, or the grader as a mapping"
+    if location[:1] == ["candidates"]:
+        return "candidates: must be the path of a file of answers, a list of answers, 'oracle' or 'nop'"
     message = detail["msg"].removeprefix("Value error, ")
     given = detail["input"]
     shown = repr(given) if isinstance(given, str | int | float | bool | None) else type(given).__name__

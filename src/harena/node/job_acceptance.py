@@ -20,7 +20,7 @@ from harena.jobs.schedule import Ticket, effective_concurrency, tickets
 from harena.jobs.worker import JobScenario, Score
 
 if TYPE_CHECKING:
-    from harena.jobs.models import JobConfig
+    from harena.jobs.models import JobConfig, JobRequest
 
 MAX_RUNS = 1_000_000
 MOST_NAMED = 10
@@ -89,7 +89,7 @@ class Acceptance:
         parsed = parse_request(request)
         spec = self._base_spec(parsed.blueprint_id)
         # reading a large file takes a while, and sandboxes that are already running shall not wait for it
-        scenarios = await asyncio.to_thread(self.load or _load_scenarios, parsed.scenarios)
+        scenarios = await asyncio.to_thread(self._scenarios, parsed)
         config = parsed.config
         total = len(scenarios) * config.attempts
         if not 0 < total <= MAX_RUNS:
@@ -104,6 +104,16 @@ class Acceptance:
             score=self._scorer(scenarios, spec, config),
             policy=RetryPolicy(retry_attempts=config.retry_attempts),
         )
+
+    def _scenarios(self, parsed: JobRequest) -> Sequence[JobScenario]:
+        if self.load is not None:
+            return self.load(parsed.scenarios)
+        from harena.scoring.formats import import_scenarios
+
+        batch = import_scenarios(
+            parsed.scenarios, candidates=parsed.candidates, form=parsed.format, grader=parsed.grader
+        )
+        return batch.scenarios
 
     def _base_spec(self, blueprint_id: str) -> SandboxSpec:
         from harena.jobs.models import DEFAULT_BLUEPRINT
@@ -168,12 +178,6 @@ def _queued(ticket: Ticket, scenario: JobScenario) -> dict[str, Any]:
         "attempt": ticket.attempt,
         "state": RunState.QUEUED,
     }
-
-
-def _load_scenarios(source: Any) -> Sequence[JobScenario]:
-    from harena.scoring.load import load_scenarios
-
-    return load_scenarios(source).scenarios
 
 
 def _scoring_room() -> ScoreScenario:

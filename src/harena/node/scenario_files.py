@@ -10,14 +10,23 @@ if TYPE_CHECKING:
     from harena.scoring.scenario import ScenarioBatch
 
 
-def load_scenarios(source: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> ScenarioBatch:
-    """The scenarios of a file, or of objects made in Python; `.scenarios` of the answer holds them.
+def load_scenarios(
+    source: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    *,
+    candidates: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    format: str | None = None,  # noqa: A002 - the option's name, as on the command line
+    grader: str | Path | Mapping[str, Any] | None = None,
+) -> ScenarioBatch:
+    """The scenarios of a file, or of objects made in Python; `.scenarios` of the answer holds them, `.form` names the
+    format that they were written in: harena's own, or another that is told by its shape or given as `format`, with
+    `candidates` as the answers to it ("oracle": its own solutions; "nop": answers that do nothing) and `grader` as that
+    of rows that hold none of their own.
 
     Raises ScenarioFileError, a ValidationError whose `mistakes` name file, line and field. Nothing is run.
     """
-    from harena.scoring.load import load_scenarios as load
+    from harena.scoring.formats import import_scenarios
 
-    return load(source)
+    return import_scenarios(source, candidates=candidates, form=format, grader=grader)
 
 
 def scenario_schema() -> dict[str, Any]:

@@ -23,6 +23,8 @@ _UNREADABLE = 0o111
 
 _ALIASES_VARIABLE = "HARENA_IMAGE_ALIASES"
 _MERGED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_TASK_PLACES = ("app", "logs", "solution", "tests")
+"""where task directories expect to write: links into /data, to nothing until a scorer makes it"""
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _PYTHON = re.compile(r"python(?::(?P<version>\d+(?:\.\d+){0,2}|latest)(?:-slim|-bookworm|-slim-bookworm)?)?")
 
@@ -130,6 +132,7 @@ def default_image(empty: Path, library: Path | None = None) -> Image:
         ("/etc/mtab", "/proc/self/mounts"),
         ("/etc/os-release", "../usr/lib/os-release"),
         ("/var/tmp", "/tmp"),
+        *((f"/{name}", f"/data/{name}") for name in _TASK_PLACES),
     ]
     if not prefix.startswith("/usr"):
         links.append((f"{GUARD}/lib", "/opt/python/lib"))

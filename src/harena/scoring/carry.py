@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from harena.scoring.codec import MAX_BYTES, MAX_PARTS, canonical, encode
+from harena.scoring.compare import python_equal
 from harena.scoring.values import MAX_DEPTH, Bag, NotationError, show
 
 _CONTAINERS = (list, tuple, Bag)
@@ -60,7 +61,7 @@ def _require_members(members: Iterable[Any], kind: str, where: str) -> None:
                 f"{show(member, 40)} cannot be {what}, because a {culprit} has no hash; write a $tuple or a $frozenset",
                 where,
             )
-        name = canonical(_python_equal(member))
+        name = canonical(python_equal(member))
         if name in seen:
             raise NotationError(f"{show(member, 40)} is {what} twice (to Python, 1, 1.0 and True are equal)", where)
         seen.add(name)
@@ -75,22 +76,6 @@ def _unhashable(member: Any) -> str | None:
     if type(member) is tuple:
         return next((found for item in member if (found := _unhashable(item)) is not None), None)
     return None
-
-
-def _python_equal(member: Any) -> Any:
-    """The same for all that Python takes for equal: 1 for 1.0 and True."""
-    kind = type(member)
-    if kind is bool:
-        return int(member)
-    if kind is complex and member.imag == 0:
-        return _python_equal(member.real)
-    if kind is float and member.is_integer():
-        return int(member)
-    if kind is tuple:
-        return tuple(map(_python_equal, member))
-    if isinstance(member, Bag):
-        return Bag(member.kind, tuple(map(_python_equal, member.items)))
-    return member
 
 
 def parsed(source: str) -> ast.Module:

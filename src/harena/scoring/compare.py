@@ -8,13 +8,30 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
 from typing import Any, Literal
 
 from harena.scoring.codec import canonical
 from harena.scoring.values import Bag
 
-ValueComparison = Literal["exact", "float", "unordered", "exact_json"]
-OutputComparison = Literal["trimmed", "exact", "tokens", "numeric"]
+ValueComparison = Literal[
+    "exact",
+    "float",
+    "unordered",
+    "exact_json",
+    "equal",
+    "equal_json",
+    "close_floats",
+    "items",
+    "members",
+    "truth",
+    "not_none",
+]
+OutputComparison = Literal["trimmed", "exact", "tokens", "numeric", "float_tokens", "decimal_lines", "folded_lines"]
+
+PYTHON_COMPARISONS = frozenset({"equal", "equal_json", "close_floats", "items", "members", "truth", "not_none"})
+"""those that follow Python's `==`, to which a Counter is a dict and a named tuple is a tuple"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +56,14 @@ def compare_values(answer: Any, expected: Any, comparison: ValueComparison, tole
 
     exact: nothing. exact_json: lists and tuples are alike. unordered: the order of the items of the outermost list or
     tuple. float: int and float are alike, at any depth, and need only be close.
+
+    Those of data sets whose checks are Python's own asserts: equal: numbers and sets as `==` takes them (1 is 1.0 and
+    True), a tuple is not a list. equal_json: the same, lists and tuples alike. close_floats: as equal, but where a
+    float is expected, at any depth, a number need only be close. items: the same items in any order, whatever holds
+    them. members: the same, and how often does not count. truth: true or false alike. not_none: both None, or neither.
     """
+    if comparison in PYTHON_COMPARISONS:
+        return _compare_as_python(answer, expected, comparison, tolerance)
     if comparison == "float":
         return _close(answer, expected, tolerance)
     if comparison == "unordered" and type(expected) in (list, tuple):
@@ -48,6 +72,75 @@ def compare_values(answer: Any, expected: Any, comparison: ValueComparison, tole
         return sorted(map(canonical, answer)) == sorted(map(canonical, expected))
     alike = comparison == "exact_json"
     return canonical(answer, lists_alike=alike) == canonical(expected, lists_alike=alike)
+
+
+def python_equal(value: Any) -> Any:
+    """The same host value for all that Python's `==` takes for equal: 1 for 1.0 and True, a set for a frozenset."""
+    kind = type(value)
+    if kind is bool:
+        return int(value)
+    if kind is complex and value.imag == 0:
+        return python_equal(value.real)
+    if kind is float and value.is_integer():
+        return int(value)
+    if kind is list or kind is tuple:
+        return kind(map(python_equal, value))
+    if kind is Bag:
+        return Bag("dict" if value.kind == "dict" else "set", tuple(map(python_equal, value.items)))
+    return value
+
+
+def _compare_as_python(answer: Any, expected: Any, comparison: ValueComparison, tolerance: Tolerance) -> bool:
+    if comparison == "truth":
+        return is_true(answer) is is_true(expected)
+    if comparison == "not_none":
+        return (answer is None) is (expected is None)
+    if comparison == "close_floats":
+        return _close_floats(answer, expected, tolerance)
+    if comparison in ("items", "members"):
+        found, wanted = _item_names(answer), _item_names(expected)
+        if found is None or wanted is None:
+            return False
+        return set(found) == set(wanted) if comparison == "members" else sorted(found) == sorted(wanted)
+    alike = comparison == "equal_json"
+    return canonical(python_equal(answer), lists_alike=alike) == canonical(python_equal(expected), lists_alike=alike)
+
+
+def is_true(value: Any) -> bool:
+    """What `bool` says of it."""
+    return bool(value.items) if isinstance(value, Bag) else bool(value)
+
+
+def _item_names(value: Any) -> list[bytes] | None:
+    """The encodings of what a loop over the value would give; None if there can be none."""
+    if isinstance(value, Bag):
+        items: Any = (item[0] for item in value.items) if value.kind == "dict" else value.items
+    elif type(value) in (list, tuple, str, bytes):
+        items = value
+    else:
+        return None
+    return [canonical(python_equal(item)) for item in items]
+
+
+def _close_floats(answer: Any, expected: Any, tolerance: Tolerance) -> bool:
+    kind = type(expected)
+    if kind is float:
+        return type(answer) in (int, float, bool) and tolerance.close(answer, expected)
+    if kind is complex:
+        if type(answer) not in (int, float, complex):
+            return False
+        return tolerance.close(answer.real, expected.real) and tolerance.close(answer.imag, expected.imag)
+    if kind in (list, tuple):
+        if type(answer) is not kind or len(answer) != len(expected):
+            return False
+        return all(_close_floats(left, right, tolerance) for left, right in zip(answer, expected, strict=True))
+    if kind is Bag and expected.kind == "dict" and isinstance(answer, Bag) and answer.kind == "dict":
+        found = {canonical(python_equal(key)): value for key, value in answer.items}
+        wanted = {canonical(python_equal(key)): value for key, value in expected.items}
+        return found.keys() == wanted.keys() and all(
+            _close_floats(found[key], wanted[key], tolerance) for key in wanted
+        )
+    return canonical(python_equal(answer)) == canonical(python_equal(expected))
 
 
 def _close(answer: Any, expected: Any, tolerance: Tolerance) -> bool:
@@ -97,21 +190,61 @@ def compare_output(printed: bytes, expected: str, comparison: OutputComparison, 
     """Always over the whole of both, so that a prefix of the expected output is never enough.
 
     exact: the same bytes. trimmed: white space at the ends of lines and empty lines at the end do not count. tokens:
-    the same words. numeric: the same words, where numbers need only be close.
+    the same words. numeric: the same words, where numbers need only be close. float_tokens:
+    the same words, where a number need only be close if it is expected with a decimal point or an exponent.
+
+    Line by line, white space at both ends of the whole and of each line aside: decimal_lines: the same lines, or the
+    same decimal numbers in them, however they are written. folded_lines: the same lines, large and small letters alike,
+    or lines of one number each that are close.
     """
     if comparison == "exact":
         return printed == expected.encode("utf-8", "surrogatepass")
     text = printed.decode("utf-8", "replace")
     if comparison == "trimmed":
         return _trimmed_lines(text) == _trimmed_lines(expected)
+    if comparison in ("decimal_lines", "folded_lines"):
+        lines, wanted_lines = _stripped_lines(text), _stripped_lines(expected)
+        same = _same_decimals if comparison == "decimal_lines" else partial(_same_folded, tolerance=tolerance)
+        return len(lines) == len(wanted_lines) and all(map(same, lines, wanted_lines))
     words, wanted = text.split(), expected.split()
     if comparison == "tokens" or len(words) != len(wanted):
         return words == wanted
-    return all(_word_close(word, want, tolerance) for word, want in zip(words, wanted, strict=True))
+    return all(
+        word == want or (_may_be_near(want, comparison) and _word_close(word, want, tolerance))
+        for word, want in zip(words, wanted, strict=True)
+    )
+
+
+def _may_be_near(wanted: str, comparison: OutputComparison) -> bool:
+    return comparison == "numeric" or not wanted.lstrip("+-").isdecimal()
 
 
 def _trimmed_lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.rstrip().replace("\r\n", "\n").split("\n")]
+
+
+def _stripped_lines(text: str) -> list[str]:
+    return [line.strip() for line in text.strip().split("\n")]
+
+
+def _same_decimals(line: str, wanted: str) -> bool:
+    if line == wanted:
+        return True
+    words, wanted_words = line.split(), wanted.split()
+    if len(words) != len(wanted_words):
+        return False
+    return all(
+        (left := _decimal(word)) is not None and left == _decimal(want)
+        for word, want in zip(words, wanted_words, strict=True)
+    )
+
+
+def _decimal(word: str) -> Decimal | None:
+    return None if len(word) > 400 or not _NUMBER.fullmatch(word) else Decimal(word)
+
+
+def _same_folded(line: str, wanted: str, *, tolerance: Tolerance) -> bool:
+    return line.casefold() == wanted.casefold() or _word_close(line, wanted, tolerance)
 
 
 def _word_close(word: str, wanted: str, tolerance: Tolerance) -> bool:

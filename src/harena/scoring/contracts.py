@@ -5,187 +5,34 @@ Every field is part of the published format (`docs/reference/scenario.md`, `scen
 
 from __future__ import annotations
 
-import hashlib
-import keyword
-import posixpath
 import re
-from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from harena.core.results import Trust
-from harena.scoring.carry import carried, defines, parsed
-from harena.scoring.codec import canonical
-from harena.scoring.compare import OutputComparison, Tolerance, ValueComparison
-from harena.scoring.values import from_python, from_tagged
-
-DEFINITION = "x-definition"
-"""marks a part of the JSON Schema that `schema` defines"""
-
-MAX_TEXT = 8 * 1024 * 1024
-"""characters of one source, file or input"""
-
-MAX_SECONDS = 86_400
-
-
-class Strict(BaseModel):
-    """Nothing is converted, nothing unknown is ignored, nothing changes afterwards."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-def _value(written: Any) -> Any:
-    return carried(from_tagged(written))
-
-
-def _path(path: str) -> str:
-    parts = path.split("/")
-    if not path or path.startswith("/") or "\0" in path or any(part in ("", ".", "..") for part in parts):
-        raise ValueError("must be a relative path below the working directory, without '.', '..' or empty parts")
-    return path
-
-
-def _seconds(value: float) -> float:
-    if not 0 < value <= MAX_SECONDS:
-        raise ValueError(f"must be more than 0 and at most {MAX_SECONDS} (a day), not {value!r}")
-    return value
-
-
-def _program(source: str) -> str:
-    parsed(source)
-    return source
-
-
-def _scorer(source: str) -> str:
-    if not defines(parsed(source), "score"):
-        raise ValueError("defines no function `score`; it must begin with something like `def score(run):`")
-    return source
-
-
-def _class_name(name: str) -> str:
-    if not name.isidentifier() or keyword.iskeyword(name):
-        raise ValueError(f"must be the name of an exception class alone, as ValueError, not {name!r}")
-    return name
-
-
-def _trusted_files(files: dict[str, str]) -> dict[str, str]:
-    for path, text in files.items():
-        if path.endswith(".py"):
-            try:
-                parsed(text)
-            except ValueError as error:
-                raise ValueError(f"{path!r} {error}") from None
-    return files
-
-
-def no_collisions(files: dict[str, str]) -> dict[str, str]:
-    """The files themselves. Raises ValueError if one of them would have to be a folder for another."""
-    for path in files:
-        parent = posixpath.dirname(path)
-        while parent:
-            if parent in files:
-                raise ValueError(f"{parent!r} is a file and cannot also hold {path!r}")
-            parent = posixpath.dirname(parent)
-    return files
-
-
-_SECONDS_SCHEMA = {"type": "number", "exclusiveMinimum": 0, "maximum": MAX_SECONDS}
-
-Value = Annotated[Any, BeforeValidator(_value), WithJsonSchema({DEFINITION: "Value"})]
-"""a value in the tagged notation of `values`"""
-Text = Annotated[str, Field(max_length=MAX_TEXT)]
-RelativePath = Annotated[str, Field(max_length=1024), AfterValidator(_path)]
-Files = Annotated[dict[RelativePath, Text], Field(max_length=1000), AfterValidator(no_collisions)]
-Seconds = Annotated[float, AfterValidator(_seconds), WithJsonSchema(_SECONDS_SCHEMA)]
-Weight = Annotated[float, Field(ge=0)]
-Score = Annotated[float, Field(ge=0, le=1)]
-Arguments = Annotated[tuple[str, ...], Field(strict=False)]
-
-
-class Contract(Strict):
-    """What all contracts share."""
-
-    timeout_seconds: Seconds | None = None
-    """wall time of everything that the candidate runs; None = the scenario's, else the job's"""
-
-    @property
-    def trust(self) -> Trust:
-        """Whether candidate code can reach the place where the verdict is computed."""
-        return Trust.SEPARATE
-
-    @property
-    def version(self) -> str:
-        """Changes whenever the same run could get another score."""
-        raise NotImplementedError
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A digest of every field of the contract, for the evidence."""
-        return hashlib.sha256(canonical(from_python(self.model_dump()))).hexdigest()
-
-
-def _weights_count(weights: list[float]) -> None:
-    if sum(weights) <= 0:
-        raise ValueError("at least one weight must be more than 0")
-
-
-class Check(Strict):
-    """One call of the entry point and what it must give."""
-
-    args: Annotated[tuple[Value, ...], Field(strict=False)] = ()
-    kwargs: dict[str, Value] = {}
-    expected: Value = None
-    """what the call must return"""
-    raises: Annotated[str, Field(min_length=1), AfterValidator(_class_name)] | None = None
-    """the name of the exception class (or of a base of it) that the call must raise, in place of `expected`"""
-    weight: Weight = 1.0
-    hidden: bool = False
-    """its arguments and its expected value never appear in a result's detail"""
-
-    @model_validator(mode="after")
-    def _one_outcome(self) -> Self:
-        if self.raises is not None and "expected" in self.model_fields_set:
-            raise ValueError("a check has either `expected` or `raises`")
-        if self.raises is None and "expected" not in self.model_fields_set:
-            raise ValueError("`expected` is required (write null for None), or `raises`")
-        return self
-
-
-class TestsContract(Contract):
-    """Call a function of the candidate and compare what it returns, outside its process."""
-
-    __test__: ClassVar[bool] = False  # its name would make pytest collect it
-    type: Literal["tests"]
-    entry_point: Annotated[str, Field(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*$")] | None = None
-    """`function`, or `Class.method` (a new instance for each check); None = the problem's"""
-    checks: Annotated[tuple[Check, ...], Field(strict=False, min_length=1)]
-    comparison: ValueComparison = "exact"
-    rel_tol: Annotated[float, Field(ge=0)] = 1e-9
-    """for comparison `float`"""
-    abs_tol: Annotated[float, Field(ge=0)] = 0.0
-    """for comparison `float`"""
-    check_timeout_seconds: Seconds | None = None
-    """wall time of each check"""
-    partial_credit: bool = False
-    """score = the weighted share of the checks that passed; otherwise the first failure ends the run with 0"""
-    setup: Annotated[Text, AfterValidator(_program)] | None = None
-    """trusted code that runs in the candidate's module before the candidate's own (classes, imports)"""
-
-    @model_validator(mode="after")
-    def _weighted(self) -> Self:
-        _weights_count([check.weight for check in self.checks])
-        return self
-
-    @property
-    def version(self) -> str:
-        """See Contract."""
-        return "tests-1"
-
-    @property
-    def tolerance(self) -> Tolerance:
-        """For comparison `float`."""
-        return Tolerance(self.rel_tol, self.abs_tol)
+from harena.scoring.compare import OutputComparison, Tolerance
+from harena.scoring.contract_parts import (
+    Arguments,
+    Contract,
+    Files,
+    RelativePath,
+    Score,
+    Seconds,
+    Strict,
+    Text,
+    Weight,
+    no_collisions,
+    program,
+    scorer,
+    trusted_files,
+    weights_count,
+)
+from harena.scoring.contracts_calls import Check, EntryPoint, Inputs, ReferenceContract, TestsContract
+from harena.scoring.contracts_harbor import HarborContract
+from harena.scoring.contracts_judge import JudgeMessage, LabelModelContract, SamplingParams, ScoreModelContract
+from harena.scoring.contracts_text import RegexContract, StringCheckContract, TextSimilarityContract
+from harena.scoring.formula import check_formula
 
 
 class Case(Strict):
@@ -207,9 +54,9 @@ class StdioContract(Contract):
     """command-line arguments of the program"""
     comparison: OutputComparison = "trimmed"
     rel_tol: Annotated[float, Field(ge=0)] = 1e-9
-    """for comparison `numeric`"""
+    """for comparisons `numeric`, `float_tokens` and `folded_lines`"""
     abs_tol: Annotated[float, Field(ge=0)] = 0.0
-    """for comparison `numeric`"""
+    """for comparisons `numeric`, `float_tokens` and `folded_lines`"""
     check_timeout_seconds: Seconds | None = None
     """wall time of each case"""
     partial_credit: bool = False
@@ -219,7 +66,7 @@ class StdioContract(Contract):
 
     @model_validator(mode="after")
     def _weighted(self) -> Self:
-        _weights_count([case.weight for case in self.cases])
+        weights_count([case.weight for case in self.cases])
         return self
 
     @property
@@ -229,7 +76,7 @@ class StdioContract(Contract):
 
     @property
     def tolerance(self) -> Tolerance:
-        """For comparison `numeric`."""
+        """For comparisons `numeric`, `float_tokens` and `folded_lines`."""
         return Tolerance(self.rel_tol, self.abs_tol)
 
 
@@ -260,7 +107,13 @@ class CommandContract(Contract):
     """argv, or one string for `bash -c`"""
     pytest: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = None
     """in place of `command`: test files or pytest arguments, run by a trusted pytest runner that gives its own proof"""
-    files: Annotated[Files, AfterValidator(_trusted_files)] = {}
+    asserts: Annotated[Text, AfterValidator(program)] | None = None
+    """in place of `command`: trusted code that runs after the candidate's, in the same module, by a trusted runner that
+    gives its own proof; it passes if it raises nothing"""
+    calls: dict[str, EntryPoint] = {}
+    """with `asserts`: their names for functions of the candidate, which then runs in another process than they do; only
+    plain values cross"""
+    files: Annotated[Files, AfterValidator(trusted_files)] = {}
     """trusted files, written after the candidate's and over them"""
     env: dict[str, str] = {}
     proof: Proof = Proof()
@@ -269,8 +122,12 @@ class CommandContract(Contract):
 
     @model_validator(mode="after")
     def _one_command(self) -> Self:
-        if (self.command is None) == (self.pytest is None):
-            raise ValueError("exactly one of `command` and `pytest` is required")
+        if sum(part is not None for part in (self.command, self.pytest, self.asserts)) != 1:
+            raise ValueError("exactly one of `command`, `pytest` and `asserts` is required")
+        if self.calls and self.asserts is None:
+            raise ValueError("`calls` is for `asserts`")
+        if any(not name.isidentifier() for name in self.calls):
+            raise ValueError("the names in `calls` are words, as the asserts call them")
         return self
 
     @property
@@ -342,7 +199,7 @@ class PythonContract(Contract):
     """Run the candidate as a program, then score what it did with custom code, in a sandbox of that code's own."""
 
     type: Literal["python"]
-    source: Annotated[Text, AfterValidator(_scorer)]
+    source: Annotated[Text, AfterValidator(scorer)]
     """defines `score(run)`, which gives a number from 0 to 1, a bool, or {"score": ..., "detail": ...}"""
     stdin: Text = ""
     args: Arguments = ()
@@ -360,8 +217,96 @@ class PythonContract(Contract):
         return "python-1"
 
 
+PlainContract = Annotated[
+    TestsContract
+    | ReferenceContract
+    | StdioContract
+    | CommandContract
+    | NumericContract
+    | PythonContract
+    | StringCheckContract
+    | TextSimilarityContract
+    | RegexContract
+    | ScoreModelContract
+    | LabelModelContract
+    | HarborContract,
+    Field(discriminator="type"),
+]
+
+
+class Part(Strict):
+    """One part of a `weighted` contract."""
+
+    scoring: PlainContract
+    """a contract of any other type"""
+    weight: Weight = 1.0
+
+
+def _part_name(name: str) -> str:
+    if not name.isidentifier():
+        raise ValueError(f"must be a word, so that a formula can name it, not {name!r}")
+    return name
+
+
+class WeightedContract(Contract):
+    """Score by several contracts, and make one score of theirs."""
+
+    type: Literal["weighted"]
+    parts: Annotated[dict[Annotated[str, AfterValidator(_part_name)], Part], Field(min_length=1, max_length=100)]
+    """by name, in order"""
+    formula: str | None = None
+    """over the parts' names, in place of the mean by `weight`"""
+    pass_mark: Score = 1.0
+    """passed = the score is at least this"""
+
+    @model_validator(mode="after")
+    def _computable(self) -> Self:
+        if self.formula is None:
+            weights_count([part.weight for part in self.parts.values()])
+        else:
+            check_formula(self.formula, tuple(self.parts))
+        for name, part in self.parts.items():
+            if isinstance(part.scoring, TestsContract) and part.scoring.entry_point is None:
+                raise ValueError(f"`entry_point` is required in part {name!r}: the function to call")
+            if isinstance(part.scoring, CommandContract):
+                _tests_are_trusted(part.scoring)
+        return self
+
+    @property
+    def trust(self) -> Trust:
+        """That of its weakest part."""
+        shared = any(part.scoring.trust is Trust.SHARED for part in self.parts.values())
+        return Trust.SHARED if shared else Trust.SEPARATE
+
+    @property
+    def version(self) -> str:
+        """See Contract."""
+        return f"weighted-1({','.join(part.scoring.version for part in self.parts.values())})"
+
+
+def _tests_are_trusted(contract: CommandContract) -> None:
+    """Test files are trusted ones: none may come from the candidate."""
+    for argument in contract.pytest or ():
+        path = argument.partition("::")[0]
+        if not argument.startswith("-") and path.endswith(".py") and path not in contract.files:
+            raise ValueError(f"{path!r} is not among the trusted `files` of its part")
+
+
 AnyContract = Annotated[
-    TestsContract | StdioContract | CommandContract | NumericContract | PythonContract, Field(discriminator="type")
+    TestsContract
+    | ReferenceContract
+    | StdioContract
+    | CommandContract
+    | NumericContract
+    | PythonContract
+    | StringCheckContract
+    | TextSimilarityContract
+    | RegexContract
+    | ScoreModelContract
+    | LabelModelContract
+    | HarborContract
+    | WeightedContract,
+    Field(discriminator="type"),
 ]
 
 __all__ = [
@@ -370,12 +315,24 @@ __all__ = [
     "Check",
     "CommandContract",
     "Contract",
+    "HarborContract",
+    "Inputs",
+    "JudgeMessage",
+    "LabelModelContract",
     "NumericContract",
     "NumericSource",
+    "Part",
     "Proof",
     "PythonContract",
+    "ReferenceContract",
+    "RegexContract",
+    "SamplingParams",
+    "ScoreModelContract",
     "StdioContract",
     "Strict",
+    "StringCheckContract",
     "TestsContract",
+    "TextSimilarityContract",
+    "WeightedContract",
     "no_collisions",
 ]

@@ -182,8 +182,11 @@ class Conversation:
         stem = posixpath.splitext(candidate.entry)[0].replace("/", ".")
         path = f"{WORKSPACE}/{candidate.entry}"
         token = _token()
-        loading = codec.encode((self._contract.setup or "", source, path, stem, self._contract.entry_point))
-        question, first_token = _question(first)
+        contract = self._contract
+        loading = codec.encode(
+            (contract.setup or "", source, path, stem, contract.entry_point, contract.takes_subclasses)
+        )
+        question, first_token = _question(first, self._contract)
         self._limit_seconds = limit_seconds
         await self._send(_driver_frames() + _frame(b"L" + token + loading) + question)
         if await self._replies.next_within(limit_seconds) != b"H":
@@ -209,7 +212,7 @@ class Conversation:
         ended. Raises ArgumentsFailedError, MalformedError, TimeoutError."""
         self._limit_seconds = limit_seconds
         if token is None:
-            question, token = _question(check)
+            question, token = _question(check, self._contract)
             await self._send(question)
         body = await self._replies.next_within(limit_seconds)
         if body is None:
@@ -284,10 +287,12 @@ def _token() -> bytes:
     return secrets.token_hex(8).encode()
 
 
-def _question(check: Check) -> tuple[bytes, bytes]:
+def _question(check: Check, contract: TestsContract) -> tuple[bytes, bytes]:
     token = _token()
     keywords = Bag("dict", tuple(check.kwargs.items()))
-    return _frame(b"C" + token + codec.encode((check.args, keywords))), token
+    comparison = check.comparison or contract.comparison
+    asked = comparison if comparison in ("truth", "not_none") else None
+    return _frame(b"C" + token + codec.encode((check.args, keywords, asked))), token
 
 
 def _answer(body: bytes, token: bytes) -> tuple[bytes, bytes]:
@@ -313,12 +318,31 @@ def _raised(names: tuple[str, ...]) -> Reason:
     return Reason.MEMORY_LIMIT if "MemoryError" in names else Reason.EXCEPTION
 
 
+def _is_right(answer: object, check: Check, contract: TestsContract) -> bool:
+    comparison, tolerance = check.comparison or contract.comparison, contract.tolerance(check)
+    return any(
+        compare_values(answer, expected, comparison, tolerance) for expected in (check.expected, *check.alternatives)
+    )
+
+
+def answered_value(kind: bytes, rest: bytes) -> tuple[str, object]:
+    """("value", what a call returned), or (what happened in place of it, a description). Raises MalformedError."""
+    if kind == b"v":
+        return "value", codec.decode(rest)
+    if kind == b"r":
+        names, message = _error(rest)
+        return "raised", f"{names[0]}: {message}" if message else names[0]
+    if kind == b"x":
+        return "returned what cannot cross the border", one_line(str(codec.decode(rest)), 100)
+    raise MalformedError(f"unknown answer {kind!r}")
+
+
 def judge(check: Check, contract: TestsContract, kind: bytes, rest: bytes) -> CheckOutcome:
     """Whether an answer is right. Raises MalformedError."""
     observation = f"{kind.decode('latin-1')}:{digest(rest)}"
     if kind == b"v":
         answer = codec.decode(rest)
-        if check.raises is None and compare_values(answer, check.expected, contract.comparison, contract.tolerance):
+        if check.raises is None and _is_right(answer, check, contract):
             return CheckOutcome(passed=True, reason=Reason.PASSED, observation=observation)
         wanted = show(check.expected) if check.raises is None else f"{check.raises} to be raised"
         detail = "" if check.hidden else f"expected {wanted}, got {show(answer)}"

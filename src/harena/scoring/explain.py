@@ -19,17 +19,34 @@ _MODELS_BELOW: dict[str, type[Strict]] = {
     "candidate": scenario.Candidate,
     "limits": scenario.ScenarioLimits,
     "expected": scenario.Expected,
+    "parts": contracts.Part,
     "checks": contracts.Check,
     "cases": contracts.Case,
     "proof": contracts.Proof,
     "source": contracts.NumericSource,
+    "inputs": contracts.Inputs,
     "tests": contracts.TestsContract,
+    "reference": contracts.ReferenceContract,
     "stdio": contracts.StdioContract,
     "command": contracts.CommandContract,
     "numeric": contracts.NumericContract,
     "python": contracts.PythonContract,
+    "string_check": contracts.StringCheckContract,
+    "text_similarity": contracts.TextSimilarityContract,
+    "regex": contracts.RegexContract,
+    "score_model": contracts.ScoreModelContract,
+    "label_model": contracts.LabelModelContract,
+    "messages": contracts.JudgeMessage,
+    "sampling_params": contracts.SamplingParams,
+    "harbor": contracts.HarborContract,
+    "weighted": contracts.WeightedContract,
 }
-"""whose fields stand below a step of an error's path; "tests" to "python" are the tags of the contracts"""
+"""whose fields stand below a step of an error's path; "tests" to "weighted" are the tags of the contracts"""
+
+_TYPES = (
+    "tests", "reference", "stdio", "command", "numeric", "python", "string_check", "text_similarity", "regex",
+    "score_model", "label_model", "harbor", "weighted",
+)  # fmt: skip
 
 _MESSAGES = {
     "missing": "is required",
@@ -67,10 +84,9 @@ def explained(error: ErrorDetails, row: Any, model: type[Strict]) -> tuple[Place
     if kind == "extra_forbidden":
         return place, unknown_field(str(error["loc"][-1]), _model_at(error["loc"][:-1], model).model_fields)
     if kind in ("union_tag_not_found", "union_tag_invalid"):
-        types = "tests, stdio, command, numeric, python"
-        return (*place, "type"), f"must be one of {types}" if kind.endswith(
-            "invalid"
-        ) else f"is required: one of {types}"
+        types = ", ".join(_TYPES)
+        is_wrong = kind.endswith("invalid")
+        return (*place, "type"), f"must be one of {types}" if is_wrong else f"is required: one of {types}"
     if kind == "literal_error":
         return place, f"must be one of {error['ctx']['expected']}, not {_shown(error['input'])}"
     message = _message(error, place)
@@ -104,8 +120,9 @@ def _place(location: tuple[str | int, ...], row: Any) -> tuple[Place, bool]:
     wrong). The tags of unions, and the parts of what stands for something longer, were not written."""
     is_name = bool(location) and location[-1] == "[key]"
     tags = {1} if location[:1] in (("scoring",), ("problem",)) else set()
-    if location[:1] == ("problem",) and location[2:3] == ("scoring",):
-        tags.add(3)
+    tags |= {
+        index for index in range(1, len(location)) if location[index - 1] == "scoring" and location[index] in _TYPES
+    }
     place: list[str | int] = []
     here = row
     for index, step in enumerate(location[: len(location) - is_name]):

@@ -2,13 +2,16 @@
 
 Nothing here is trusted: the candidate shares this process and may replace any of it. All that it can win is to *state
 values*; whether they are right is decided on the host, which alone knows what was expected (`drive`). So the aims here
-are modest: keep what the program prints out of the reply channel, carry exact types only, and be quick to start.
+are modest: keep what the program prints out of the reply channel, carry exact types (or what a subclass's instance is
+made of), and be quick to start.
 
 The host sends frames on standard input and reads frames on standard output; a frame is 8 hexadecimal digits (the length
 of the body) and the body:
 
-    host   L token16 value    load: (setup source, candidate source, file name, module name, entry point)
-    host   C token16 value    call: (positional arguments, keyword arguments)
+    host   L token16 value    load: (setup source, candidate source, file name, module name, entry point, whether
+                              instances of subclasses are sent as what they are made of)
+    host   C token16 value    call: (positional arguments, keyword arguments, None or all that is asked of the answer:
+                              "truth" = its truth value, "not_none" = whether it is None)
     guest  H                  the interpreter runs; sent before any code of the candidate
     guest  token16 o          loaded
     guest  token16 s|m|p|e value   not loaded: syntax error, missing entry point, setup raised, candidate raised:
@@ -42,14 +45,42 @@ MAX_DEPTH = 100
 MAX_PARTS = 250_000
 MAX_BYTES = 8 * 1024 * 1024
 TAGS: dict[Any, bytes] = {list: b"l", tuple: b"t", set: b"e", frozenset: b"z", dict: b"d"}
+WHOLE = slice(None)
+PLAIN: dict[Any, Callable[[Any], Any]] = {
+    int: int.__pos__,
+    float: float.__pos__,
+    complex: complex.__pos__,
+    str: str.__str__,
+    bytes: lambda item: bytes.__getitem__(item, WHOLE),
+    list: lambda item: list.__getitem__(item, WHOLE),
+    tuple: lambda item: tuple.__getitem__(item, WHOLE),
+    dict: lambda item: dict(dict.items(item)),
+    set: lambda item: set(set.__iter__(item)),
+    frozenset: lambda item: frozenset(frozenset.__iter__(item)),
+}
+"""base class -> what makes a value of exactly that class of an instance of a subclass, whatever that overrides"""
+EXACT = (int, str, list, tuple, float, bool, type(None), dict, set, frozenset, bytes, complex)
 
 
 class UncarriedError(Exception):
     """The value has a part that the codec does not carry; the argument names its type."""
 
 
-def encode(value: Any) -> bytes:
-    """One value as bytes. Raises UncarriedError: a subclass, an unknown type, too deep, too many parts, too long."""
+def made_of(item: Any) -> Any:
+    """What the instance of a subclass is made of: a Counter's dict, a named tuple's tuple. numpy's numbers are numbers.
+
+    Raises UncarriedError for an instance of anything else."""
+    if type(item).__module__ == "numpy" and hasattr(item, "item") and not getattr(item, "shape", None):
+        return item.item()
+    for kind, plain in PLAIN.items():
+        if isinstance(item, kind):
+            return plain(item)
+    raise UncarriedError(type(item).__name__)
+
+
+def encode(value: Any, subclasses: bool = False) -> bytes:
+    """One value as bytes. Raises UncarriedError: a subclass (unless `subclasses`), an unknown type, too deep, too many
+    parts, too long."""
     parts: list[bytes] = []
     budget = [MAX_PARTS, MAX_BYTES]
 
@@ -58,6 +89,9 @@ def encode(value: Any) -> bytes:
         if budget[0] < 0:
             raise UncarriedError(f"more than {MAX_PARTS} parts")
         kind = type(item)
+        if subclasses and kind not in EXACT:
+            item = made_of(item)
+            kind = type(item)
         if kind is int:
             part = b"i%x;" % item
         elif kind is str:
@@ -154,7 +188,7 @@ def find_entry(module: Module, entry: str) -> Callable[[], Any]:
 
 def load(request: Any) -> tuple[bytes, Any]:
     """(reply, what gives the callable or None)."""
-    setup, source, file_name, module_name, entry = request
+    setup, source, file_name, module_name, entry, _ = request
     module = type(sys)(module_name)
     module.__file__ = file_name
     sys.modules[module_name] = module
@@ -174,15 +208,17 @@ def load(request: Any) -> tuple[bytes, Any]:
         return b"m" + describe(error), None
 
 
-def call(function: Any, request: Any) -> bytes:
+def call(function: Any, request: Any, subclasses: bool) -> bytes:
     """The reply to one check."""
-    arguments, keywords = request
+    arguments, keywords, asked = request
     try:
         value = function()(*arguments, **keywords)
+        if asked is not None:
+            value = bool(value) if asked == "truth" else True if value is not None else None
     except BaseException as error:  # noqa: BLE001 (whatever it raised is the answer)
         return b"r" + describe(error)
     try:
-        return b"v" + encode(value)
+        return b"v" + encode(value, subclasses)
     except UncarriedError as error:
         return b"x" + encode(str(error)[:100])
     except BaseException as error:  # noqa: BLE001 (recursion limit, memory, a container changed by a thread)
@@ -213,6 +249,7 @@ def main() -> None:
 
     write(b"H")
     function: Any = None
+    subclasses = False
     while True:
         body = read(int(read(8), 16))
         token = body[1:17]
@@ -223,8 +260,9 @@ def main() -> None:
             continue
         if body[:1] == b"L":
             reply, function = load(request)
+            subclasses = request[5]
         else:
-            reply = call(function, request)
+            reply = call(function, request, subclasses)
         write(token + reply)
         if function is None:
             os._exit(0)

@@ -8,9 +8,10 @@ report of it exists.
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
+
+from harena.scoring.guest_equals import equals_everything
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,25 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 NO_PYTEST = 86
-
-
-def equals_everything(here: str, trusted: list[str]) -> bool:
-    """A class defined in the candidate's files calls two unrelated objects equal."""
-    for found in gc.get_objects():
-        if not isinstance(found, type):
-            continue
-        for name, wanted in (("__eq__", True), ("__ne__", False)):
-            method = vars(found).get(name)
-            code = getattr(method, "__code__", None)
-            path = os.path.realpath(getattr(code, "co_filename", "/"))
-            if code is None or not path.startswith(here + "/") or path in trusted:
-                continue
-            try:
-                if method(type("Probe", (), {})(), object()) is wanted:  # type: ignore[misc]
-                    return True
-            except BaseException:  # noqa: BLE001, S112 (an honest comparison needs its own attributes)
-                continue
-    return False
 
 
 def main() -> None:

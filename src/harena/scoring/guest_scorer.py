@@ -26,6 +26,10 @@ class Run:
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Score one run, or find one pattern."""
+    if "mode" in request:
+        pattern = re.compile(request["pattern"], re.MULTILINE)
+        found = (pattern.fullmatch if request["mode"] == "whole" else pattern.search)(request["text"])
+        return {"found": found is not None}
     if "pattern" in request:
         found = None
         for found in re.finditer(request["pattern"], request["text"], re.MULTILINE):  # noqa: B007 (the last one)

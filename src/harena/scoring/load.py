@@ -41,11 +41,21 @@ def load_scenarios(source: str | Path | Mapping[str, Any] | Sequence[Mapping[str
 
     Raises ScenarioFileError with every mistake; then nothing is loaded.
     """
-    document = read_document(source)
+    return load_document(read_document(source))
+
+
+def load_document(document: Document, problems: Document | None = None) -> ScenarioBatch:
+    """Scenarios from a document that has been read; with `problems`, a document whose problems they may name.
+
+    Raises ScenarioFileError."""
     loader = _Loader(document)
+    mistakes: list[Mistake] = []
+    if problems is not None:
+        mistakes = loader.take_problems(problems)
     scenarios = tuple(loader.scenarios())
-    if loader.mistakes:
-        raise ScenarioFileError(sorted(loader.mistakes, key=lambda mistake: mistake.line or 0))
+    mistakes += sorted(loader.mistakes, key=lambda mistake: mistake.line or 0)
+    if mistakes:
+        raise ScenarioFileError(mistakes)
     return ScenarioBatch(scenarios)
 
 
@@ -60,6 +70,19 @@ class _Loader:
         self._checked_commands: dict[int, CommandContract] = {}
         self._contracts: dict[int, tuple[Contract, Contract]] = {}
         # id -> (the contract itself, so that its id stays its own; with its entry point)
+
+    def take_problems(self, document: Document) -> list[Mistake]:
+        """Those of another document; the mistakes in it."""
+        other = _Loader(document)
+        content = document.content
+        if isinstance(content, Mapping) and content.get("problems"):
+            other._check_top(content)
+            other._load_problems(content.get("problems"))
+        else:
+            other._note((), "there are no problems; it is a mapping with `problems: [...]`")
+        self._problems, self._broken_problems = other._problems, other._broken_problems
+        self._problem_places = other._problem_places
+        return other.mistakes
 
     def scenarios(self) -> Iterator[Scenario]:
         """Those that are right; the mistakes of the others are noted."""

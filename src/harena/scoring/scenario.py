@@ -21,10 +21,9 @@ from pydantic_core import PydanticCustomError
 
 from harena.core.models import MIB, Limits
 from harena.core.results import Reason, RunResult
-from harena.scoring.contracts import (
+from harena.scoring.contract_parts import (
     DEFINITION,
     MAX_TEXT,
-    AnyContract,
     Contract,
     Files,
     RelativePath,
@@ -34,6 +33,7 @@ from harena.scoring.contracts import (
     Text,
     no_collisions,
 )
+from harena.scoring.contracts import AnyContract
 
 DEFAULT_ENTRY = "solution.py"
 LONE_SURROGATE = "holds a lone surrogate, which is no text; write the character that was meant"
@@ -260,6 +260,8 @@ class ScenarioBatch:
     """Scenarios in the order in which they were written; their ids differ."""
 
     scenarios: tuple[Scenario, ...]
+    form: str = "scenarios"
+    """the data format that they were written in"""
 
     def __len__(self) -> int:
         return len(self.scenarios)

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from harena.core.results import Reason
-from harena.scoring.contracts import DEFINITION
+from harena.scoring.contract_parts import DEFINITION
 from harena.scoring.load import OTHER_NAMES
 from harena.scoring.scenario import ScenarioFile
 

@@ -12,17 +12,27 @@ from harena.scoring.codec import canonical
 from harena.scoring.contracts import (
     CommandContract,
     Contract,
+    HarborContract,
     NumericContract,
     PythonContract,
+    ReferenceContract,
     StdioContract,
     TestsContract,
+    WeightedContract,
 )
+from harena.scoring.contracts_judge import JudgeContract
+from harena.scoring.contracts_text import TextContract
 from harena.scoring.program import Bench, starts
 from harena.scoring.scenario import Scenario
 from harena.scoring.score_command import score_command
+from harena.scoring.score_harbor import score_harbor
+from harena.scoring.score_judge import score_judge
 from harena.scoring.score_program import score_numeric, score_stdio
 from harena.scoring.score_python import score_python
+from harena.scoring.score_reference import score_reference
 from harena.scoring.score_tests import score_tests
+from harena.scoring.score_text import score_text
+from harena.scoring.score_weighted import score_weighted
 from harena.scoring.values import from_python
 from harena.scoring.verdict import Meter, Verdict, broken_contract, failed, one_line
 
@@ -34,8 +44,8 @@ def require(contract: Contract, trust: Trust | None) -> None:
     """Raises ValidationError if a job that demands `separate` trust is given a contract that cannot have it."""
     if trust is Trust.SEPARATE and contract.trust is not Trust.SEPARATE:
         raise ValidationError(
-            "this job demands trust `separate`, and a `command` contract runs the candidate's code inside the trusted "
-            "command (`shared`); score it with `tests`, `stdio`, `numeric` or `python`, or lower the demand"
+            "this job demands trust `separate`, and this contract's verdict is computed beside the candidate's code "
+            "(`shared`); score it with `tests`, `stdio`, `numeric` or `python`, or lower the demand"
         )
 
 
@@ -90,14 +100,24 @@ async def _blamed_on_limits(bench: Bench) -> Verdict | None:
 
 
 async def _apply(contract: Contract, bench: Bench) -> Verdict:
+    if isinstance(contract, WeightedContract):
+        return await score_weighted(bench, contract, _apply)
+    if isinstance(contract, TextContract):
+        return await score_text(bench, contract)
+    if isinstance(contract, JudgeContract):
+        return await score_judge(bench, contract)
     if isinstance(contract, TestsContract):
         return await score_tests(bench, contract)
+    if isinstance(contract, ReferenceContract):
+        return await score_reference(bench, contract)
     if isinstance(contract, StdioContract):
         return await score_stdio(bench, contract)
     if isinstance(contract, NumericContract):
         return await score_numeric(bench, contract)
     if isinstance(contract, PythonContract):
         return await score_python(bench, contract)
+    if isinstance(contract, HarborContract):
+        return await score_harbor(bench, contract)
     assert isinstance(contract, CommandContract)
     return await score_command(bench, contract)
 
@@ -133,6 +153,10 @@ def cancelled_result(scenario: Scenario, *, attempt: int = 1) -> RunResult:
 def _planned(contract: Contract) -> int:
     if isinstance(contract, TestsContract):
         return len(contract.checks)
+    if isinstance(contract, ReferenceContract):
+        return len(contract.inputs)
+    if isinstance(contract, WeightedContract):
+        return sum(_planned(part.scoring) for part in contract.parts.values())
     return len(contract.cases) if isinstance(contract, StdioContract) else 1
 
 

@@ -9,6 +9,7 @@ the trusted part was given, on standard input, and that it must repeat at its en
 from __future__ import annotations
 
 import fnmatch
+import json
 import secrets
 import sys
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.results import Reason
-from harena.scoring import guest_pytest
+from harena.scoring import guest_asserts, guest_calls, guest_driver, guest_equals, guest_pytest
 from harena.scoring.contracts import CommandContract
 from harena.scoring.program import WORKSPACE, Bench, output_file, put_files
 from harena.scoring.verdict import Share, Verdict, broken_contract, failed, one_line, program_failure
@@ -39,7 +40,9 @@ _ENVIRONMENT = {
     "PYTEST_PLUGINS": "",
 }
 _PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WORKSPACE, "-c", "/dev/null")
-_COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
+_GUEST_IMPORT = "from harena.scoring.guest_equals import equals_everything\n"
+"""there is no harena inside: the text of that file stands before the runner's own"""
+_COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST, guest_asserts.NO_MODULE)
 
 
 def steers(path: str) -> bool:
@@ -96,6 +99,9 @@ def _verdict(result: ExecResult, proven: bool, share: Share) -> Verdict:
 def _last_line(result: ExecResult) -> str:
     if result.returncode == guest_pytest.NO_PYTEST:
         return "the image has no pytest; add it to the blueprint's packages"
+    if result.returncode == guest_asserts.NO_MODULE:
+        line = one_line(result.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace"))
+        return f"{line}; add it to the blueprint's packages"
     return one_line(result.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace"))
 
 
@@ -108,15 +114,15 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
         result = await bench.run(
             sandbox,
             ExecRequest(
-                argv=_argv(contract),
+                argv=_argv(contract, bench.scenario.candidate.entry),
                 env={**_ENVIRONMENT, **contract.env},
                 cwd=WORKSPACE,
-                stdin=f"{word}\n".encode(),
+                stdin=f"{word}\n{_tests(contract, bench.scenario.candidate.entry)}".encode(),
                 timeout_seconds=bench.timeout_seconds,
                 guarded=True,
             ),
         )
-        if contract.proof.file is None or contract.pytest is not None:
+        if contract.proof.file is None or contract.command is None:
             lines = result.stdout.splitlines()
         elif result.returncode == 0:
             lines = (await output_file(sandbox, contract.proof.file) or "").encode().splitlines()
@@ -125,13 +131,29 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
     return result, f"harena-proof {word}".encode() in lines
 
 
-def _argv(contract: CommandContract) -> tuple[str, ...]:
+def _argv(contract: CommandContract, entry: str) -> tuple[str, ...]:
     if contract.command is not None:
         return contract.command
+    if contract.calls:
+        return ("python", "-c", Path(guest_calls.__file__).read_text(encoding="utf-8") + "\n\nmain()\n")
+    if contract.asserts is not None:
+        return ("python", "-c", _runner(guest_asserts.__file__), entry)
     assert contract.pytest is not None
-    return ("python", "-c", _pytest_program(), ",".join(contract.files), *_PYTEST_OPTIONS, *contract.pytest)
+    trusted = ",".join(contract.files)
+    return ("python", "-c", _runner(guest_pytest.__file__), trusted, *_PYTEST_OPTIONS, *contract.pytest)
+
+
+def _tests(contract: CommandContract, entry: str) -> str:
+    """What the runner of `asserts` is given below the word."""
+    if not contract.calls:
+        return contract.asserts or ""
+    driver = Path(guest_driver.__file__).read_text(encoding="utf-8")
+    return json.dumps({"source": contract.asserts, "calls": contract.calls, "path": entry, "driver": driver})
 
 
 @cache
-def _pytest_program() -> str:
-    return Path(guest_pytest.__file__).read_text(encoding="utf-8") + "\n\nmain()\n"
+def _runner(path: str) -> str:
+    parts = [Path(part).read_text(encoding="utf-8") for part in (guest_equals.__file__, path)]
+    future = "from __future__ import annotations\n"
+    own = (part.replace(future, "").replace(_GUEST_IMPORT, "") for part in parts)
+    return future + "\n\n".join(own) + "\n\nmain()\n"

@@ -74,6 +74,12 @@ async def search_pattern(bench: Bench, pattern: str, text: str) -> str | None:
     return None if found is None else str(found)
 
 
+async def matches_pattern(bench: Bench, pattern: str, text: str, *, whole: bool) -> bool:
+    """Whether the pattern is found in the text, or matches the whole of it. Raises ScorerFailedError."""
+    request = {"pattern": pattern, "text": text, "mode": "whole" if whole else "anywhere"}
+    return bool((await _ask_scorer(bench, request, _PATTERN_SECONDS))["found"])
+
+
 async def score_python(bench: Bench, contract: PythonContract) -> Verdict:
     """Run, observe, ask the scorer. Raises PlatformError and SandboxError for what is not the program's doing."""
     seen: dict[str, Any] = {

@@ -99,6 +99,7 @@ class BenchmarkEvent(Record):
     kind: str
 
 
+_Given = str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any]
 _Scenarios = list[Any]
 _Runs = list[BenchmarkRun]
 _Jobs = list[BenchmarkJob]
@@ -108,33 +109,47 @@ _Events = StreamReader[BenchmarkEvent]
 async def _create(
     *,
     name: str,
-    scenarios: str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any],
+    scenarios: _Given,
+    candidates: _Given | None = None,
+    format: str | None = None,  # noqa: A002 - the option's name, as on the command line
+    grader: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     blueprint_id: str | Blueprint | None = None,
     config: Mapping[str, Any] | None = None,
 ) -> BenchmarkJob:
     """Check everything, then start a job.
 
-    `scenarios` is the path of a scenario file, its content, or a list of scenarios; `blueprint_id` is an id or a name;
+    `scenarios` is the path of a scenario file, its content, or a list of scenarios. It may be a data set in another
+    format, told by its shape or given as `format`; then `candidates` are the answers to it, likewise, or "oracle" (its
+    own solutions, also where nothing is given) or "nop" (answers that do nothing). `grader` is that of rows that hold
+    none of their own. `blueprint_id` is an id or a name;
     `config` may hold concurrency, timeout_seconds, retry_attempts (after failures of the platform), attempts (samples
     per scenario) and require_trust. Raises ValidationError that lists every mistake, before anything runs.
     """
-    if isinstance(scenarios, str | os.PathLike):
-        given: str | dict[str, Any] | _Scenarios = os.fspath(scenarios)
-    elif isinstance(scenarios, Mapping):
-        given = dict(scenarios)
-    elif not isinstance(scenarios, Iterable):
-        wanted = "the path of a scenario file, its content or a list of scenarios"
-        raise ValidationError(f"scenarios must be {wanted} (got {type(scenarios).__name__})")
-    else:
-        given = [dict(entry) if isinstance(entry, Mapping) else entry for entry in scenarios]
+    given = _plain(scenarios, "scenarios", "the path of a scenario file, its content or a list of scenarios")
     checked_text(name, "name")
     if config is not None and not isinstance(config, Mapping):
         raise ValidationError(f"config must be a mapping, as {{'concurrency': 8}} (got {shown(config)})")
     request: dict[str, Any] = {"name": name, "scenarios": given, "config": dict(config or {})}
+    if candidates is not None:
+        request["candidates"] = _plain(candidates, "candidates", "the path of a file of answers or a list of answers")
+    if format is not None:
+        request["format"] = checked_text(format, "format")
+    if grader is not None:
+        request["grader"] = _plain(grader, "grader", "the path of a grader's JSON file, or the grader as a mapping")
     if (blueprint := checked_blueprint(blueprint_id)) is not None:
         request["blueprint_id"] = blueprint
     operations = await current_portal().operations()
     return BenchmarkJob(await operations.create_benchmark_job(request))
+
+
+def _plain(given: object, field: str, wanted: str) -> str | dict[str, Any] | _Scenarios:
+    if isinstance(given, str | os.PathLike):
+        return os.fspath(given)
+    if isinstance(given, Mapping):
+        return dict(given)
+    if not isinstance(given, Iterable):
+        raise ValidationError(f"{field} must be {wanted} (got {type(given).__name__})")
+    return [dict(entry) if isinstance(entry, Mapping) else entry for entry in given]
 
 
 async def _get(job: str | BenchmarkJob) -> BenchmarkJob:

@@ -40,6 +40,39 @@ def test_more_options(jobs: FakeJobs, harena: Harena) -> None:
     assert (config["attempts"], config["require_trust"]) == (4, "separate")
 
 
+def test_a_data_set_its_answers_and_its_format(
+    jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--format is the data set's and the results', told apart by their names."""
+    words = ("--candidates", "samples.jsonl", "--format", "humaneval", "--format", "json", "--grader", "g.json")
+    assert harena(*RUN, *words) == 0
+    asked = jobs.calls[0][1]
+    assert (asked["candidates"], asked["format"], asked["grader"]) == ("samples.jsonl", "humaneval", "g.json")
+    assert json.loads(capsys.readouterr().out)["summary"]["total"] == 2
+    assert harena(*RUN, "--candidates", "nop") == 0
+    assert jobs.calls[1][1]["candidates"] == "nop"
+    assert "format" not in jobs.calls[1][1]
+
+
+@pytest.mark.parametrize(
+    ("path", "name"), [("a/HumanEval.jsonl.gz", "HumanEval"), ("tasks", "tasks"), (".x", "benchmark")]
+)
+def test_a_job_without_a_name_has_that_of_its_scenarios(jobs: FakeJobs, harena: Harena, path: str, name: str) -> None:
+    """Without its endings."""
+    assert harena("benchmark", "run", "--scenarios", path) == 0
+    assert jobs.calls[0][1]["name"] == name
+
+
+@pytest.mark.parametrize("words", [("json", "csv"), ("mbpp", "apps")])
+def test_two_formats_of_one_kind_are_refused(
+    jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str], words: tuple[str, str]
+) -> None:
+    """Before anything runs."""
+    assert harena(*RUN, "--format", words[0], "--format", words[1]) == 2
+    assert f"{words[0]} and {words[1]} are two of a kind" in " ".join(capsys.readouterr().err.split()).replace("│ ", "")
+    assert jobs.calls == []
+
+
 def test_rewards_are_one_row_for_each_problem(
     jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]
 ) -> None:

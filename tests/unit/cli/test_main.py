@@ -80,6 +80,29 @@ def test_scenario_check(harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys:
     assert json.loads(capsys.readouterr().out) == {"title": "scenarios"}
 
 
+def test_scenario_check_of_a_data_set(
+    harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its format is named, and the problems whose trust is `shared`, with the reason."""
+    asked: list[dict[str, Any]] = []
+
+    def load(source: str, **options: Any) -> Any:
+        asked.append(options)
+        shared = [{"shared_because": f"line {n}"} if n else {} for n in range(23)]
+        scenarios = [
+            SimpleNamespace(id=f"{n}/1", problem_id=str(n), metadata=metadata) for n, metadata in enumerate(shared)
+        ]
+        return SimpleNamespace(scenarios=scenarios, form="humaneval")
+
+    faced(monkeypatch, load_scenarios=load)
+    words = ("--candidates", "s.jsonl", "--format", "humaneval", "--grader", "g.json")
+    assert harena("scenario", "check", "rows.jsonl", *words) == 0
+    assert asked == [{"candidates": "s.jsonl", "format": "humaneval", "grader": "g.json"}]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["23 scenarios, 23 problems: ok (humaneval)", "1: trust `shared`: line 1"]
+    assert lines[-1] == "... and 2 more problems with trust `shared`"
+
+
 def test_blueprint_create(harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """The issue's command line: several packages after one option, and what was installed is said."""
     asked: list[tuple[str, dict[str, Any]]] = []

@@ -45,6 +45,12 @@ def test_the_guides_request() -> None:
         ({"scenarios": []}, "name: missing"),
         ({"name": "n"}, "scenarios: missing"),
         ({**GOOD, "scenarios": 7}, "scenarios: must be the path of a scenario file or a list of scenarios"),
+        (
+            {**GOOD, "candidates": 7},
+            "candidates: must be the path of a file of answers, a list of",
+        ),
+        ({**GOOD, "grader": 7}, "grader: must be the path of a grader's JSON file, or the grader as a mapping"),
+        ({**GOOD, "format": ""}, "format: string should have at least 1 character"),
         ({**GOOD, "config": {"concurrency": "8"}}, "config.concurrency: input should be a valid integer (got '8')"),
         ({**GOOD, "config": {"concurrency": True}}, "config.concurrency"),
         ({**GOOD, "config": {"concurrency": 1001}}, "less than or equal to 1000 (got 1001)"),

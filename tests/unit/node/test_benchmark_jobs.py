@@ -210,6 +210,22 @@ async def test_nothing_runs_when_the_request_is_wrong(tmp_path: Path) -> None:
     assert scorer.calls == []
 
 
+async def test_a_data_set_is_read_with_its_answers(tmp_path: Path) -> None:
+    """By the scoring room, which is told format and grader; a contract for text needs no sandbox."""
+    jobs = BenchmarkJobs(tmp_path / "harena.db", NoSandboxes(), Recipes(), SystemClock(), cores=2)
+    row = {"messages": [], "answer": "42"}
+    grader = {"type": "string_check", "input": "{{ sample.output_text }}", "reference": "{{ item.answer }}"}
+    asked = {"name": "n", "scenarios": [row], "candidates": [{"output": "42"}], "format": "rft", "grader": grader}
+    try:
+        with pytest.raises(ValidationError, match="operation"):
+            await jobs.create(asked)
+        made = await jobs.create({**asked, "grader": {**grader, "operation": "eq"}})
+        results = await jobs.wait(made["id"])
+    finally:
+        await jobs.close()
+    assert [(run["scenario_id"], run["problem"], run["score"]) for run in results["runs"]] == [("0/1", "0", 1.0)]
+
+
 async def test_the_default_blueprint_needs_no_creation(tmp_path: Path) -> None:
     """Without a blueprint the bare image is used."""
     scorer = Scorer()

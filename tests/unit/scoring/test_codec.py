@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter, OrderedDict, namedtuple
+from http import HTTPStatus
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,6 +43,55 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 def test_what_the_guest_sends_is_what_the_host_gets(value: Any) -> None:
     """Every carried type keeps its type and value on the way out."""
     assert codec.canonical(codec.decode(guest_driver.encode(value))) == codec.canonical(from_python(value))
+
+
+class Liar(str):
+    """Says something else than what it is made of."""
+
+    def __str__(self) -> str:
+        return "lie"
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = str.__hash__
+
+
+class Upside(int):
+    """An int that turns itself over."""
+
+    def __pos__(self) -> int:
+        return -self
+
+
+Point = namedtuple("Point", "x y")
+
+
+@pytest.mark.parametrize(
+    ("made", "plain"),
+    [
+        (Counter("aab"), {"a": 2, "b": 1}),
+        (OrderedDict(a=Point(1, 2)), {"a": (1, 2)}),
+        (Liar("truth"), "truth"),
+        ([Upside(7)], [7]),
+        (HTTPStatus.OK, 200),
+        (np.float64(1.5), 1.5),
+        (np.int64(3), 3),
+        (np.bool_(True), True),
+    ],
+)
+def test_a_subclass_is_sent_as_what_it_is_made_of_where_that_is_asked_for(made: Any, plain: Any) -> None:
+    """By the base class's own methods: what the subclass overrides says nothing."""
+    assert codec.canonical(codec.decode(guest_driver.encode(made, True))) == codec.canonical(from_python(plain))
+    with pytest.raises(guest_driver.UncarriedError):
+        guest_driver.encode(made)
+
+
+@pytest.mark.parametrize("value", [object(), range(3), np.array([1, 2]), iter(())])
+def test_what_is_made_of_nothing_that_is_carried_is_not_sent(value: Any) -> None:
+    """Its type is named."""
+    with pytest.raises(guest_driver.UncarriedError, match=type(value).__name__):
+        guest_driver.encode([value], True)
 
 
 @given(VALUES)

@@ -54,6 +54,35 @@ NAN, INF = float("nan"), float("inf")
         ({0.1 + 0.2, 1.0}, {1, 0.3}, "float", True),
         ({"a"}, {"a"}, "float", True),
         (1 + 0.3j, 1 + 0.1j + 0.2j, "float", True),
+        (True, 1.0, "equal", True),
+        (1, 1.5, "equal", False),
+        ([1, 2], (1, 2), "equal", False),
+        ([1, (2,)], [1.0, [2]], "equal_json", True),
+        ({1: "a"}, {1.0: "a"}, "equal", True),
+        (frozenset({1}), {True}, "equal", True),
+        ("1", 1, "equal", False),
+        (0.1 + 0.2, 0.3, "equal", False),
+        (0.1 + 0.2, 0.3, "close_floats", True),
+        (3, 3.0, "close_floats", True),
+        (10**12 + 1, 10**12, "close_floats", False),
+        ([1, 0.1 + 0.2], [1, 0.3], "close_floats", True),
+        ((0.3,), [0.3], "close_floats", False),
+        ({"x": 0.1 + 0.2}, {"x": 0.3}, "close_floats", True),
+        ({"y": 0.3}, {"x": 0.3}, "close_floats", False),
+        ("0.3", 0.3, "close_floats", False),
+        (None, 0.0, "close_floats", False),
+        ((2, 1, 1), [1, 2, 1], "items", True),
+        ([2, 1], [1, 2, 1], "items", False),
+        ("ba", ["a", "b"], "items", True),
+        (3, [3], "items", False),
+        ([2, 1, 1], {1, 2}, "members", True),
+        ([3], {1, 2}, "members", False),
+        ({1: 5, 2: 6}, [2, 1], "members", True),
+        ([0], True, "truth", True),
+        ({}, False, "truth", True),
+        ("", True, "truth", False),
+        (0, "x", "not_none", True),
+        (None, "x", "not_none", False),
         (None, None, "float", True),
         (None, 0, "float", False),
     ],
@@ -119,3 +148,30 @@ def test_a_prefix_of_the_output_never_passes(expected: str, cut: int) -> None:
 def test_only_plain_finite_numbers_are_numbers(text: str, number: float | None) -> None:
     """What Python's float() would take besides is refused."""
     assert parse_number(text) == number
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected", "comparison", "right"),
+    [
+        ("1.0 2\n3\n", "1 2.00\n 3", "decimal_lines", True),
+        ("1\n2", "1 2", "decimal_lines", False),
+        ("1", "1\n2", "decimal_lines", False),
+        ("0.1", "0.10000001", "decimal_lines", False),
+        ("a 1", "a 1.0", "decimal_lines", False),
+        ("nan", "NaN", "decimal_lines", False),
+        ("1_0", "10", "decimal_lines", False),
+        ("0.3333333 7", "0.33333333\n7", "float_tokens", True),
+        ("1000000008", "1000000007", "float_tokens", False),
+        ("1000000008", "1000000007", "numeric", True),
+        ("2.0", "2", "float_tokens", False),
+        ("2", "2.0", "float_tokens", True),
+        ("x 0.5", "y 0.5", "float_tokens", False),
+        ("YES\n", "yes", "folded_lines", True),
+        ("0.333333", "0.3333333", "folded_lines", True),
+        ("0.33 YES", "0.3300 yes", "folded_lines", False),
+        ("yes\nno", "yes", "folded_lines", False),
+    ],
+)
+def test_output_as_data_sets_compare_it(printed: str, expected: str, comparison: OutputComparison, right: bool) -> None:
+    """Line by line and whole: a prefix is never enough."""
+    assert compare_output(printed.encode(), expected, comparison, Tolerance(1e-5, 0.0)) is right

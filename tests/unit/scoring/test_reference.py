@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harena.core.results import Reason
-from harena.scoring import contracts, scenario
+from harena.scoring import contracts, explain, scenario
 from harena.scoring.contracts import Strict
 from harena.scoring.load import load_scenarios
 from harena.scoring.scenario import ReasonName
@@ -19,6 +19,7 @@ from harena.scoring.schema import json_schema, schema_text
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
 PAGE = (REFERENCE / "scenario.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```(yaml|json|jsonl)\n(.*?)```", PAGE, re.DOTALL)
+TYPES = set(explain._TYPES)
 MODELS: list[type[Strict]] = [
     model
     for module in (contracts, scenario)
@@ -40,10 +41,17 @@ def test_every_example_loads(language: str, text: str, tmp_path: Path) -> None:
     assert len(load_scenarios(path)) > 0
 
 
+def _class(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
 def test_every_contract_has_an_example() -> None:
     """One at least."""
     shown = set(re.findall(r"type: (\w+)", PAGE))
-    assert shown >= {"tests", "stdio", "command", "numeric", "python"}
+    assert {name for name in vars(contracts) if name.endswith("Contract")} >= {
+        f"{_class(name)}Contract" for name in TYPES
+    }
+    assert shown >= TYPES
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)

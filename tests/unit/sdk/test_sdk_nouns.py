@@ -101,6 +101,26 @@ def test_scenarios_in_each_form(node: NodeControl) -> None:
         benchmark_jobs.create(name="d", scenarios=3)  # type: ignore[arg-type]
 
 
+def test_a_data_set_with_its_answers(node: NodeControl) -> None:
+    """Candidates, format and grader are passed on only as they are asked for, in each form."""
+    benchmark_jobs.create(
+        name="a",
+        scenarios="rows.jsonl",
+        candidates=Path("s.jsonl"),
+        format="rft",
+        grader={"type": "python"},
+    )
+    benchmark_jobs.create(name="b", scenarios=[{}], candidates=({"code": text} for text in "xy"))
+    first, second = node.opened[0].requests
+    assert (first["candidates"], first["format"], first["grader"]) == ("s.jsonl", "rft", {"type": "python"})
+    assert second["candidates"] == [{"code": "x"}, {"code": "y"}]
+    assert "format" not in second
+    with pytest.raises(ValidationError, match="candidates must be"):
+        benchmark_jobs.create(name="c", scenarios=[], candidates=3)  # type: ignore[arg-type]
+    with pytest.raises(ValidationError, match="grader must be"):
+        benchmark_jobs.create(name="c", scenarios=[], grader=3)  # type: ignore[arg-type]
+
+
 def test_other_verbs_of_jobs(node: NodeControl) -> None:
     """By id, by name or by the job itself."""
     job = benchmark_jobs.create(name="j", scenarios=[])

@@ -1,0 +1,130 @@
+"""What all scoring contracts are made of: strict models, and the types of their fields."""
+
+from __future__ import annotations
+
+import hashlib
+import keyword
+import posixpath
+from functools import cached_property
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from harena.core.results import Trust
+from harena.scoring.carry import carried, defines, parsed
+from harena.scoring.codec import canonical
+from harena.scoring.values import from_python, from_tagged
+
+DEFINITION = "x-definition"
+"""marks a part of the JSON Schema that `schema` defines"""
+
+MAX_TEXT = 8 * 1024 * 1024
+"""characters of one source, file or input"""
+
+MAX_SECONDS = 86_400
+
+
+class Strict(BaseModel):
+    """Nothing is converted, nothing unknown is ignored, nothing changes afterwards."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def _value(written: Any) -> Any:
+    return carried(from_tagged(written))
+
+
+def _path(path: str) -> str:
+    parts = path.split("/")
+    if not path or path.startswith("/") or "\0" in path or any(part in ("", ".", "..") for part in parts):
+        raise ValueError("must be a relative path below the working directory, without '.', '..' or empty parts")
+    return path
+
+
+def _seconds(value: float) -> float:
+    if not 0 < value <= MAX_SECONDS:
+        raise ValueError(f"must be more than 0 and at most {MAX_SECONDS} (a day), not {value!r}")
+    return value
+
+
+def program(source: str) -> str:
+    """The program itself. Raises ValueError if it is not Python; it is not run."""
+    parsed(source)
+    return source
+
+
+def scorer(source: str) -> str:
+    """The scorer itself. Raises ValueError if it is not Python, or defines no `score`; it is not run."""
+    if not defines(parsed(source), "score"):
+        raise ValueError("defines no function `score`; it must begin with something like `def score(run):`")
+    return source
+
+
+def class_name(name: str) -> str:
+    """The name itself. Raises ValueError if it is not one word."""
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise ValueError(f"must be the name of an exception class alone, as ValueError, not {name!r}")
+    return name
+
+
+def trusted_files(files: dict[str, str]) -> dict[str, str]:
+    """The files themselves. Raises ValueError if one that ends in .py is not Python."""
+    for path, text in files.items():
+        if path.endswith(".py"):
+            try:
+                parsed(text)
+            except ValueError as error:
+                raise ValueError(f"{path!r} {error}") from None
+    return files
+
+
+def no_collisions(files: dict[str, str]) -> dict[str, str]:
+    """The files themselves. Raises ValueError if one of them would have to be a folder for another."""
+    for path in files:
+        parent = posixpath.dirname(path)
+        while parent:
+            if parent in files:
+                raise ValueError(f"{parent!r} is a file and cannot also hold {path!r}")
+            parent = posixpath.dirname(parent)
+    return files
+
+
+_SECONDS_SCHEMA = {"type": "number", "exclusiveMinimum": 0, "maximum": MAX_SECONDS}
+
+Value = Annotated[Any, BeforeValidator(_value), WithJsonSchema({DEFINITION: "Value"})]
+"""a value in the tagged notation of `values`"""
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
+RelativePath = Annotated[str, Field(max_length=1024), AfterValidator(_path)]
+Files = Annotated[dict[RelativePath, Text], Field(max_length=1000), AfterValidator(no_collisions)]
+Seconds = Annotated[float, AfterValidator(_seconds), WithJsonSchema(_SECONDS_SCHEMA)]
+Weight = Annotated[float, Field(ge=0)]
+Score = Annotated[float, Field(ge=0, le=1)]
+Arguments = Annotated[tuple[str, ...], Field(strict=False)]
+
+
+class Contract(Strict):
+    """What all contracts share."""
+
+    timeout_seconds: Seconds | None = None
+    """wall time of everything that the candidate runs; None = the scenario's, else the job's"""
+
+    @property
+    def trust(self) -> Trust:
+        """Whether candidate code can reach the place where the verdict is computed."""
+        return Trust.SEPARATE
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the same run could get another score."""
+        raise NotImplementedError
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of every field of the contract, for the evidence."""
+        return hashlib.sha256(canonical(from_python(self.model_dump()))).hexdigest()
+
+
+def weights_count(weights: list[float]) -> None:
+    """Raises ValueError if nothing weighs anything."""
+    if sum(weights) <= 0:
+        raise ValueError("at least one weight must be more than 0")

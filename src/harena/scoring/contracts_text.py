@@ -1,0 +1,100 @@
+"""Contracts for answers that are text: nothing of the candidate runs, its entry's text is what is judged.
+
+`input`, `reference` and the like are templates (`templates`): `{{ sample.output_text }}` is the answer, `{{ item.x }}`
+is from the contract's own `item`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from harena.scoring.contract_parts import Contract, Score, Text
+from harena.scoring.similarity import MAX_CHARACTERS, Metric
+from harena.scoring.templates import check_template, filled
+
+ANSWER = "{{ sample.output_text }}"
+
+
+def _pattern(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"is not a regular expression: {error}") from None
+    return pattern
+
+
+class TextContract(Contract):
+    """What the contracts for text share."""
+
+    input: Text = ANSWER
+    """what is judged"""
+    item: dict[str, Any] = {}
+    """what `{{ item... }}` names"""
+
+    def filled(self, template: str, answer: str) -> str:
+        """A template with everything put in. Raises SampleError."""
+        return filled(template, self.item, answer)
+
+
+class StringCheckContract(TextContract):
+    """Compare the answer with a text."""
+
+    type: Literal["string_check"]
+    reference: Text
+    operation: Literal["eq", "ne", "like", "ilike"] = "eq"
+    """equal, not equal; `input` holds `reference`, with or without regard to large and small letters"""
+
+    @model_validator(mode="after")
+    def _fillable(self) -> Self:
+        for template in (self.input, self.reference):
+            check_template(template, self.item)
+        return self
+
+    @property
+    def version(self) -> str:
+        """See Contract."""
+        return "string_check-1"
+
+
+class TextSimilarityContract(TextContract):
+    """How alike the answer and a text are."""
+
+    type: Literal["text_similarity"]
+    reference: Annotated[Text, Field(max_length=MAX_CHARACTERS)]
+    evaluation_metric: Metric
+    pass_mark: Score = 1.0
+    """passed = the score is at least this"""
+
+    @model_validator(mode="after")
+    def _fillable(self) -> Self:
+        for template in (self.input, self.reference):
+            check_template(template, self.item)
+        return self
+
+    @property
+    def version(self) -> str:
+        """See Contract."""
+        return "text_similarity-1"
+
+
+class RegexContract(TextContract):
+    """Search the answer for a pattern, in a sandbox: an answer can make a search take for ever."""
+
+    type: Literal["regex"]
+    pattern: Annotated[str, Field(min_length=1, max_length=10_000), AfterValidator(_pattern)]
+    """a Python regular expression; `^` and `$` match at each line"""
+    whole: bool = False
+    """the whole of `input` must match, not some part of it"""
+
+    @model_validator(mode="after")
+    def _fillable(self) -> Self:
+        check_template(self.input, self.item)
+        return self
+
+    @property
+    def version(self) -> str:
+        """See Contract."""
+        return "regex-1"

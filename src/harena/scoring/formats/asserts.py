@@ -1,0 +1,225 @@
+"""Asserts as calls with known answers: what may become checks of the `tests` contract, and what may not.
+
+Only the syntax tree is read. An assert that is anything else than a call of the candidate with literal arguments,
+compared in one of the ways below with a literal, makes its whole test code a case for a sandbox (`NotChecksError`).
+
+    assert f(1, [2]) == {"a": 1}        assert f(1) is None             assert f(1)         assert not f(1)
+    assert abs(f(2) - 0.5) < 1e-6       assert math.isclose(f(2), 0.5, rel_tol=1e-3)
+    assert set(f(1)) == set((4, 5))     assert sorted(f(1)) == [1, 2]   assert Counter(f(1)) == Counter([2, 1])
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from harena.scoring.compare import ValueComparison
+from harena.scoring.formats.literals import NotLiteralError, literal, source_of
+
+
+class NotChecksError(ValueError):
+    """This test code must be run to be judged; the message says which line, and why."""
+
+    def __init__(self, node: ast.AST | None, why: str) -> None:
+        line = getattr(node, "lineno", None)
+        super().__init__(f"line {line} of the tests: {why}" if line is not None else why)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssertedCall:
+    """One assert: a call, and what it must give."""
+
+    name: str
+    """of the function that is called"""
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    expected: Any
+    comparison: ValueComparison = "equal"
+    rel_tol: float | None = None
+    abs_tol: float | None = None
+
+    def check(self) -> dict[str, Any]:
+        """The fields of a `Check`."""
+        fields: dict[str, Any] = {"args": self.args, "kwargs": self.kwargs, "expected": self.expected}
+        if self.comparison != "equal":
+            fields["comparison"] = self.comparison
+        tolerances = {"rel_tol": self.rel_tol, "abs_tol": self.abs_tol}
+        return fields | {name: value for name, value in tolerances.items() if value is not None}
+
+
+def parse_tests(source: str) -> ast.Module:
+    """The tree of test code. Raises NotChecksError."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise NotChecksError(None, f"it is not Python: {error}") from None
+
+
+def called_names(tests: ast.Module) -> list[str]:
+    """What the tests call that neither Python nor they themselves define; nothing if they use such a name in another
+    way than to call it."""
+    bound = set(vars(builtins))
+    for node in ast.walk(tests):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            bound.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            bound |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+    called = {id(node.func) for node in ast.walk(tests) if isinstance(node, ast.Call)}
+    free = [node for node in ast.walk(tests) if isinstance(node, ast.Name) and node.id not in bound]
+    return sorted({node.id for node in free}) if all(id(node) in called for node in free) else []
+
+
+def asserted_calls(statements: Iterable[ast.stmt], names: frozenset[str] | None = None) -> list[AssertedCall]:
+    """All asserts of a block, in order, whose calls are of one of `names` (None = of any one function).
+
+    Raises NotChecksError for any other statement than an assert, a docstring, `pass` and imports."""
+    calls = []
+    for statement in statements:
+        if isinstance(statement, ast.Pass | ast.Import | ast.ImportFrom):
+            continue
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant | ast.Name):
+            continue  # a docstring, or a name that stands alone and does nothing
+        if not isinstance(statement, ast.Assert):
+            raise NotChecksError(statement, f"`{source_of(statement)}` is no assert")
+        if isinstance(statement.test, ast.Constant) and statement.test.value is True:
+            continue
+        try:
+            calls.append(_asserted(statement.test, names))
+        except NotLiteralError as error:
+            raise NotChecksError(statement, f"`{error}` is not a literal") from None
+    return calls
+
+
+def _asserted(test: ast.expr, names: frozenset[str] | None) -> AssertedCall:
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _call(test.operand, names, False, "truth")
+    if isinstance(test, ast.Call) and _function_name(test) == "isclose":
+        return _is_close(test, names)
+    if isinstance(test, ast.Call):
+        return _call(test, names, True, "truth")
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        left, operator, right = test.left, test.ops[0], test.comparators[0]
+        if isinstance(operator, ast.Eq):
+            return _equals(left, right, names)
+        if isinstance(operator, ast.Is) and isinstance(right, ast.Constant) and right.value in (None, True, False):
+            return _call(left, names, right.value, "exact")
+        if isinstance(operator, ast.Lt | ast.LtE):
+            return _near(left, right, names)
+    raise NotChecksError(test, f"`{source_of(test)}` is not a comparison of a call with a known answer")
+
+
+_UNORDERED: dict[str, ValueComparison] = {
+    "set": "members",
+    "frozenset": "members",
+    "sorted": "items",
+    "Counter": "items",
+}
+
+
+def _equals(left: ast.expr, right: ast.expr, names: frozenset[str] | None) -> AssertedCall:
+    if not _has_call(left, names) and _has_call(right, names):
+        left, right = right, left
+    comparison = _UNORDERED.get(_function_name(left)) if _is_wrapper(left, names) else None
+    if comparison is None:
+        return _call(left, names, literal(right), "equal")
+    assert isinstance(left, ast.Call)
+    wrapped_alike = (
+        isinstance(right, ast.Call) and _function_name(right) == _function_name(left) and len(right.args) == 1
+    )
+    expected = literal(right.args[0] if wrapped_alike else right)  # type: ignore[attr-defined]
+    if _function_name(left) == "sorted" and not wrapped_alike and not _is_sorted(expected):
+        raise NotChecksError(right, f"`{source_of(right)}` is not a sorted list of literals")
+    if _function_name(left) == "Counter" and not wrapped_alike:
+        raise NotChecksError(right, f"`{source_of(right)}` is no Counter of literals")
+    return _call(left.args[0], names, expected, comparison)
+
+
+def _is_sorted(expected: Any) -> bool:
+    if type(expected) is not list or len({type(item) for item in expected}) > 1:
+        return False
+    if expected and type(expected[0]) not in (int, float, str, bytes):
+        return False
+    return list(expected) == sorted(expected)
+
+
+def _near(left: ast.expr, right: ast.expr, names: frozenset[str] | None) -> AssertedCall:
+    """abs(f(x) - known) < tolerance"""
+    tolerance = literal(right)
+    if isinstance(left, ast.Call) and _function_name(left) in ("abs", "fabs") and len(left.args) == 1:
+        inner = left.args[0]
+        if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub) and type(tolerance) in (int, float):
+            call, known = inner.left, inner.right
+            if not _has_call(call, names):
+                call, known = known, call
+            return _call(call, names, literal(known), "float", rel_tol=0.0, abs_tol=float(tolerance))
+    raise NotChecksError(left, f"`{source_of(left)}` is not the distance of a call from a known answer")
+
+
+def _is_close(test: ast.Call, names: frozenset[str] | None) -> AssertedCall:
+    keywords = {keyword.arg: literal(keyword.value) for keyword in test.keywords}
+    if len(test.args) != 2 or not keywords.keys() <= {"rel_tol", "abs_tol"}:
+        raise NotChecksError(test, f"`{source_of(test)}` is not `isclose(call, known)`")
+    call, known = test.args if _has_call(test.args[0], names) else test.args[::-1]
+    relative, absolute = float(keywords.get("rel_tol", 1e-9)), float(keywords.get("abs_tol", 0.0))
+    return _call(call, names, literal(known), "float", rel_tol=relative, abs_tol=absolute)
+
+
+def _function_name(node: ast.expr) -> str:
+    """The last name of what a call calls; empty for everything else."""
+    function = node.func if isinstance(node, ast.Call) else node
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _is_wrapper(node: ast.expr, names: frozenset[str] | None) -> bool:
+    if not isinstance(node, ast.Call) or node.keywords or len(node.args) != 1:
+        return False
+    return _has_call(node.args[0], names) and (names is None or _function_name(node) not in names)
+
+
+def _has_call(node: ast.expr, names: frozenset[str] | None) -> bool:
+    """Somewhere in the expression one of `names` (None: something that is no wrapper of ours) is called."""
+    own = {"set", "frozenset", "sorted", "Counter", "abs", "fabs", "isclose", "float", "dict", "list", "tuple"}
+    for found in ast.walk(node):
+        if isinstance(found, ast.Call) and isinstance(found.func, ast.Name):
+            name = found.func.id
+            if (name not in own) if names is None else (name in names):
+                return True
+    return False
+
+
+def _call(
+    node: ast.expr,
+    names: frozenset[str] | None,
+    expected: Any,
+    comparison: ValueComparison,
+    *,
+    rel_tol: float | None = None,
+    abs_tol: float | None = None,
+) -> AssertedCall:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        raise NotChecksError(node, f"`{source_of(node)}` is not a call of the candidate")
+    if names is not None and node.func.id not in names:
+        raise NotChecksError(node, f"`{source_of(node)}` calls something else than the candidate")
+    kwargs = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise NotChecksError(node, f"`{source_of(node)}` has arguments that are not written out")
+        kwargs[keyword.arg] = literal(keyword.value)
+    return AssertedCall(
+        name=node.func.id,
+        args=tuple(literal(argument) for argument in node.args),
+        kwargs=kwargs,
+        expected=expected,
+        comparison=comparison,
+        rel_tol=rel_tol,
+        abs_tol=abs_tol,
+    )

@@ -1,0 +1,155 @@
+"""What the families of programming contests share: runs of a program (standard input and output), and calls.
+
+Comparison profiles, by the names under which the field knows them:
+
+    lcb      LiveCodeBench: lines, white space at their ends aside; else the same decimal numbers
+    fusion   SandboxFusion: lines, large and small letters alike; one number a line may differ by 1e-5 of itself
+    floats   words; a number that is expected with a decimal point may differ by 1e-6. For data sets whose own graders
+             take more than that for equal: whole numbers 1e-5 apart, lines in any order, prefixes of the output
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harena.scoring.contracts import Contract, StdioContract, TestsContract
+from harena.scoring.formats.rows import FieldError, shown
+from harena.scoring.formats.task import made
+from harena.scoring.values import from_python
+
+PROFILES: dict[str, dict[str, Any]] = {
+    "lcb": {"comparison": "decimal_lines"},
+    "fusion": {"comparison": "folded_lines", "rel_tol": 1e-5},
+    "floats": {"comparison": "float_tokens", "rel_tol": 1e-6, "abs_tol": 1e-6},
+}
+
+_STAR_MODULES = (
+    *("string", "re", "datetime", "collections", "heapq", "bisect", "copy", "math", "random", "statistics"),
+    *("itertools", "functools", "typing"),
+)
+_MODULES = ("string", "re", "datetime", "collections", "heapq", "bisect", "copy", "math", "random", "statistics",
+            "itertools", "functools", "operator", "io", "sys", "json")  # fmt: skip
+CALL_SETUP = "".join(f"from {name} import *\n" for name in _STAR_MODULES) + f"import {', '.join(_MODULES)}\n"
+"""what call-based solutions use without importing it, as `List` and `inf`: their graders import it for them"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run of a program."""
+
+    stdin: str
+    stdout: str
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of a function."""
+
+    args: Sequence[Any]
+    """as JSON has them"""
+    expected: Any
+    alternatives: tuple[Any, ...] = ()
+    hidden: bool = False
+
+
+def stdio_contract(field: str, runs: Sequence[Run], profile: str, seconds: float | None) -> StdioContract:
+    """Each run in a process of its own. Raises FieldError, naming `field`."""
+    if not runs:
+        raise FieldError(field, "holds no tests: there would be nothing to check")
+    cases = [{"stdin": run.stdin, "stdout": run.stdout, "hidden": run.hidden} for run in runs]
+    contract: StdioContract = made(
+        StdioContract, field, type="stdio", cases=cases, check_timeout_seconds=seconds, **PROFILES[profile]
+    )
+    return contract
+
+
+def call_contracts(
+    field: str, function: str, calls: Sequence[Call], seconds: float | None
+) -> tuple[Contract, Contract]:
+    """(for a candidate that defines the function, for one that has it as a method of `class Solution`).
+
+    Raises FieldError, naming `field`."""
+    if not calls:
+        raise FieldError(field, "holds no tests: there would be nothing to check")
+    checks = [
+        {
+            "args": [from_python(argument) for argument in call.args],
+            "expected": from_python(call.expected),
+            "alternatives": [from_python(value) for value in call.alternatives],
+            "hidden": call.hidden,
+        }
+        for call in calls
+    ]
+    contract: TestsContract = made(
+        TestsContract,
+        field,
+        type="tests",
+        entry_point=function,
+        checks=checks,
+        comparison="equal_json",
+        check_timeout_seconds=seconds,
+        setup=CALL_SETUP,
+    )
+    return contract, contract.model_copy(update={"entry_point": f"Solution.{function}"})
+
+
+def function_name(value: Any, field: str) -> str:
+    """The name of the function that is called; also written `Solution.name`. Raises FieldError."""
+    if not isinstance(value, str) or not value.removeprefix("Solution.").isidentifier():
+        raise FieldError(field, f"must be the name of a function, not {shown(value)}")
+    return value.removeprefix("Solution.")
+
+
+def text_of(value: Any, field: str) -> str:
+    """Text of standard input or output: text, or a list of lines, each of them text, a number, or a list of words.
+
+    Raises FieldError."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join(_line(line, field) for line in value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    raise FieldError(field, f"must be text or a list of lines, not {shown(value)}")
+
+
+def _line(value: Any, field: str) -> str:
+    words = value if isinstance(value, list) else [value]
+    if not all(isinstance(word, str | int | float) and not isinstance(word, bool) for word in words):
+        raise FieldError(field, f"must be text or a list of lines, and has {shown(value)} for a line")
+    return " ".join(map(str, words))
+
+
+def json_lines(text: str, field: str) -> list[Any]:
+    """Arguments that are written one to a line, each as JSON. Raises FieldError."""
+    try:
+        return [json.loads(line) for line in text.split("\n") if line.strip()]
+    except (ValueError, RecursionError) as error:
+        raise FieldError(field, f"must hold one JSON argument on each line: {error}; {shown(text)}") from None
+
+
+def call_of(given: Any, expected: Any, field: str) -> Call:
+    """A call as APPS writes it: a list of arguments (or its JSON lines), and a value that may stand in a list of its
+    own.
+
+    Mappings whose keys are all whole numbers as text had numbers for keys: JSON has no others. Raises FieldError."""
+    if isinstance(given, str):
+        given = json_lines(given, f"{field}.inputs")
+    if not isinstance(given, list):
+        raise FieldError(f"{field}.inputs", f"must be lists of arguments (there is a fn_name), not {shown(given)}")
+    expected = _with_number_keys(expected)
+    alternatives = (expected[0],) if isinstance(expected, list) and len(expected) == 1 else ()
+    return Call(args=[_with_number_keys(argument) for argument in given], expected=expected, alternatives=alternatives)
+
+
+def _with_number_keys(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_with_number_keys(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    is_numbers = bool(value) and all(isinstance(key, str) and key.lstrip("-").isdecimal() for key in value)
+    return {int(key) if is_numbers else key: _with_number_keys(item) for key, item in value.items()}

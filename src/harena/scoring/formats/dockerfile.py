@@ -1,0 +1,184 @@
+"""What of a Dockerfile a sandbox can be given: files, environment, working directory, commands. Nothing is built.
+
+FROM names an image that is not fetched, and commands of package managers need a network that sandboxes do not have:
+both are left to the blueprint, and listed, so that whoever runs the task knows what the blueprint must have.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harena.scoring.formats.rows import FieldError
+
+_PACKAGE_MANAGERS = frozenset({"apt-get", "apt", "apk", "dnf", "yum", "pip", "pip3", "uv", "npm", "conda", "mamba"})
+_CLEAN_UP = frozenset({"rm", "true", "set", "export"})
+_IGNORED = frozenset({"CMD", "ENTRYPOINT", "EXPOSE", "LABEL", "MAINTAINER", "HEALTHCHECK", "STOPSIGNAL", "VOLUME"})
+_VARIABLE = re.compile(r"\$\{(\w+)\}|\$(\w+)")
+_MAX_FILE_BYTES = 8 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class Environment:
+    """What the Dockerfile asks for, as far as it can be had."""
+
+    workdir: str | None = None
+    files: dict[str, str] = field(default_factory=dict)
+    commands: list[str] = field(default_factory=list)
+    env: dict[str, str] = field(default_factory=dict)
+    left_to_blueprint: list[str] = field(default_factory=list)
+    """the image and the commands of package managers, as they are written"""
+
+
+def read_dockerfile(path: Path) -> Environment:
+    """The environment of a Dockerfile whose build context is its folder. Raises FieldError."""
+    made = Environment()
+    variables: dict[str, str] = {}
+    for line, keyword, rest in _instructions(path):
+        try:
+            _take(made, variables, path.parent, keyword, rest)
+        except FieldError as error:
+            raise FieldError(f"environment/Dockerfile:{line}", error.message) from None
+    return made
+
+
+def _instructions(path: Path) -> list[tuple[int, str, str]]:
+    """(line, keyword, rest) of each."""
+    found: list[tuple[int, str, str]] = []
+    pending, start = "", 0
+    for number, line in enumerate(text_of(path).split("\n"), 1):
+        if line.lstrip().startswith("#") or (not pending and not line.strip()):
+            continue
+        start = start if pending else number
+        if line.rstrip().endswith("\\"):
+            pending += line.rstrip()[:-1] + " "
+            continue
+        keyword, _, rest = (pending + line).strip().partition(" ")
+        pending = ""
+        found.append((start, keyword.upper(), rest.strip()))
+    return found
+
+
+def _take(made: Environment, variables: dict[str, str], context: Path, keyword: str, rest: str) -> None:
+    known = {**variables, **made.env}
+    if "<<" in rest and keyword in ("RUN", "COPY", "ADD"):
+        raise FieldError("", "here-documents are not read; put the text into a file and COPY it")
+    if keyword == "FROM":
+        if any(entry.startswith("FROM ") for entry in made.left_to_blueprint):
+            raise FieldError("", "a build of several stages is not carried out; copy its result into the task")
+        made.left_to_blueprint.append(f"FROM {rest}")
+    elif keyword == "WORKDIR":
+        made.workdir = posixpath.normpath(posixpath.join(made.workdir or "/", _filled(rest, known)))
+    elif keyword in ("ENV", "ARG"):
+        (made.env if keyword == "ENV" else variables).update(_assignments(rest, known))
+    elif keyword in ("COPY", "ADD"):
+        made.files.update(_copied(made, context, _filled(rest, known)))
+    elif keyword == "RUN":
+        command = _shell_line(rest)
+        if installs(command):
+            made.left_to_blueprint.append(f"RUN {' '.join(command.split())}")
+        else:
+            made.commands.append(f"cd {shlex.quote(made.workdir)} && {command}" if made.workdir else command)
+    elif keyword == "USER":
+        if rest not in ("root", "0"):
+            raise FieldError("", f"the user is always root in a sandbox, not {rest!r}")
+    elif keyword not in _IGNORED:
+        raise FieldError(
+            "", f"{keyword or 'this'} is not carried out; there are FROM, WORKDIR, ENV, ARG, COPY, ADD, RUN"
+        )
+
+
+def _shell_line(rest: str) -> str:
+    if not rest.startswith("["):
+        return rest
+    try:
+        return shlex.join(json.loads(rest))
+    except (ValueError, TypeError):
+        raise FieldError("", f"RUN {rest[:60]} is not a list of words") from None
+
+
+def installs(command: str) -> bool:
+    """Every part of a command line is a package manager's, or cleans up after one."""
+    parts = [part.split() for part in re.split(r"&&|\|\||;", command) if part.strip()]
+    names = [next((word for word in words if "=" not in word), "") for words in parts]
+    names = [words[2] if words[:2] == ["python3", "-m"] or words[:2] == ["python", "-m"] else name
+             for name, words in zip(names, parts, strict=True)]  # fmt: skip
+    if not all(name in _PACKAGE_MANAGERS or name in _CLEAN_UP for name in names):
+        return False
+    return any(name in _PACKAGE_MANAGERS for name in names)
+
+
+def _filled(text: str, known: dict[str, str]) -> str:
+    return _VARIABLE.sub(lambda found: known.get(found[1] or found[2], ""), text)
+
+
+def _assignments(rest: str, known: dict[str, str]) -> dict[str, str]:
+    try:
+        words = shlex.split(rest)
+    except ValueError as error:
+        raise FieldError("", f"{rest[:60]!r} cannot be read: {error}") from None
+    if words and "=" not in words[0]:  # ENV NAME the whole rest; ARG NAME
+        return {words[0]: _filled(" ".join(words[1:]), known)}
+    pairs = (word.partition("=") for word in words)
+    return {name: _filled(value, known) for name, _, value in pairs}
+
+
+def _copied(made: Environment, context: Path, rest: str) -> dict[str, str]:
+    words = _words(rest)
+    sources, target = words[:-1], words[-1] if words else ""
+    if not sources:
+        raise FieldError("", "names no source and target")
+    place = posixpath.join(made.workdir or "/", target)
+    files: dict[str, str] = {}
+    for source in sources:
+        if "://" in source:
+            raise FieldError("", f"{source} would have to be downloaded; put it into the task")
+        path = inside(context, source)
+        if path.is_dir():
+            for file in sorted(path.rglob("*")):
+                if file.is_file():
+                    files[posixpath.normpath(posixpath.join(place, file.relative_to(path).as_posix()))] = text_of(file)
+        elif path.is_file():
+            into_folder = target.endswith(("/", ".")) or len(sources) > 1
+            files[posixpath.normpath(posixpath.join(place, path.name) if into_folder else place)] = text_of(path)
+        else:
+            raise FieldError("", f"{source} is not in {context}")
+    return files
+
+
+def _words(rest: str) -> list[str]:
+    if rest.startswith("["):
+        try:
+            return [str(word) for word in json.loads(rest)]
+        except ValueError:
+            raise FieldError("", f"{rest[:60]} is not a list of words") from None
+    words = shlex.split(rest)
+    if any(word.startswith("--from") for word in words):
+        raise FieldError("", "a build of several stages is not carried out; copy its result into the task")
+    return [word for word in words if not word.startswith("--")]
+
+
+def inside(folder: Path, name: str) -> Path:
+    """A path below the folder, links followed. Raises FieldError where it leads out."""
+    path = (folder / name.lstrip("/")).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise FieldError("", f"{name} leads out of the task's folder")
+    return path
+
+
+def text_of(path: Path) -> str:
+    """A file's text. Raises FieldError."""
+    try:
+        if path.stat().st_size > _MAX_FILE_BYTES:
+            raise FieldError(
+                "", f"{path} is larger than the {_MAX_FILE_BYTES} bytes allowed; put it into the blueprint"
+            )
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise FieldError("", f"{path} is not UTF-8 text; put it into the blueprint's files") from None
+    except OSError as error:
+        raise FieldError("", f"{path} cannot be read: {error.strerror}") from None

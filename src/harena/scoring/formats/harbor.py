@@ -1,0 +1,201 @@
+"""Harbor task directories: one task, or a folder of them.
+
+    task/  instruction.md  task.toml  environment/Dockerfile  tests/test.sh ...  solution/solve.sh
+
+A candidate is a shell script that stands for what an agent did; the task's own is the oracle, which must score 1, and
+doing nothing must score 0. The environment is what can be had of the Dockerfile (`dockerfile`); the rest must be in the
+blueprint, and the task's note lists it. Sandboxes have no network, whatever `network_mode` says.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harena.scoring.contracts_harbor import TEST_SCRIPT, HarborContract
+from harena.scoring.formats.dockerfile import Environment, inside, read_dockerfile, text_of
+from harena.scoring.formats.rows import FieldError, Row, shown
+from harena.scoring.formats.task import Family, Task, made
+from harena.scoring.scenario import ScenarioLimits
+from harena.scoring.score_harbor import IDLE
+
+DIRECTORY = "task_directory"
+"""the field of a row that stands for a directory"""
+
+_VERSIONS = ("1.0", "1.1", "1.2", "1.3", "1.4")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([MG])i?B?", re.IGNORECASE)
+_HOST_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+
+
+def task_folders(folder: Path) -> list[Path]:
+    """The folder itself if it is a task, else the tasks below it, by name."""
+    if (folder / "task.toml").is_file():
+        return [folder]
+    return sorted(path.parent for path in folder.glob("*/task.toml"))
+
+
+def read(row: Row) -> Task:
+    """One directory. Raises FieldError."""
+    folder = Path(row.text(DIRECTORY))
+    config = _config(folder)
+    _refuse_what_is_not_carried_out(config)
+    for name in ("instruction.md", f"tests/{TEST_SCRIPT}"):
+        if not (folder / name).is_file():
+            raise FieldError("", f"the task has no {name}")
+    environment, verifier = _table(config, "environment"), _table(config, "verifier")
+    dockerfile = folder / "environment" / "Dockerfile"
+    if dockerfile.is_file():
+        built = read_dockerfile(dockerfile)
+    elif environment.get("docker_image"):
+        built = Environment(left_to_blueprint=[f"FROM {environment['docker_image']}"])
+    else:
+        raise FieldError("environment.docker_image", "is required where there is no environment/Dockerfile")
+    solution = folder / "solution" / "solve.sh"
+    contract: HarborContract = made(
+        HarborContract,
+        "",
+        type="harbor",
+        workdir=environment.get("workdir") or built.workdir or "/app",
+        environment_files=built.files,
+        environment_commands=built.commands,
+        env={**built.env, **_variables(environment, "environment")},
+        solution_env=_variables(_table(config, "solution"), "solution"),
+        tests=_texts(folder / "tests"),
+        verifier_env=_variables(verifier, "verifier"),
+        timeout_seconds=_seconds(_table(config, "agent"), "agent"),
+        verifier_timeout_seconds=_seconds(verifier, "verifier") or 600.0,
+        keep_processes=_keeps_processes(config),
+    )
+    return Task(
+        id=folder.resolve().name,
+        statement=text_of(folder / "instruction.md"),
+        contract=contract,
+        solution=text_of(solution) if solution.is_file() else None,
+        solution_files=_texts(solution.parent) if solution.is_file() else {},
+        idle=IDLE,
+        entry="solve.sh",
+        limits=_limits(environment),
+        note="; ".join(["the verifier runs in what the candidate left", *_needs(built)]),
+    )
+
+
+def _needs(built: Environment) -> list[str]:
+    return [f"the blueprint must have: {', '.join(built.left_to_blueprint)}"] if built.left_to_blueprint else []
+
+
+def _config(folder: Path) -> Mapping[str, Any]:
+    try:
+        config = tomllib.loads(text_of(folder / "task.toml"))
+    except tomllib.TOMLDecodeError as error:
+        raise FieldError("", f"not TOML: {error}") from None
+    version = config.get("schema_version", config.get("version", "1.0"))
+    if str(version) not in _VERSIONS:
+        raise FieldError("schema_version", f"must be one of {', '.join(_VERSIONS)}, not {shown(version)}")
+    return config
+
+
+def _table(config: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    table = config.get(name, {})
+    if not isinstance(table, Mapping):
+        raise FieldError(name, f"must be a table, not {shown(table)}")
+    return table
+
+
+def _refuse_what_is_not_carried_out(config: Mapping[str, Any]) -> None:
+    """What would change the verdict, and is not there: better no score than another one."""
+    environment, verifier = _table(config, "environment"), _table(config, "verifier")
+    if config.get("steps"):
+        raise FieldError("steps", "tasks of several steps are not carried out; split it into tasks of one step")
+    if verifier.get("environment_mode") == "separate" or verifier.get("environment"):
+        raise FieldError("verifier.environment_mode", "a separate environment for the verifier is not carried out")
+    if verifier.get("collect"):
+        raise FieldError("verifier.collect", "is not carried out")
+    if str(environment.get("os", "linux")).lower() != "linux":
+        raise FieldError("environment.os", f"sandboxes are linux, not {shown(environment['os'])}")
+    if environment.get("gpus") or environment.get("tpu"):
+        raise FieldError("environment.gpus", "sandboxes have no accelerators")
+    for name in ("mcp_servers", "healthcheck"):
+        if environment.get(name):
+            raise FieldError(f"environment.{name}", "is not carried out")
+    for table, name in ((_table(config, "agent"), "agent"), (verifier, "verifier")):
+        if table.get("user") not in (None, "root", 0):
+            raise FieldError(f"{name}.user", f"the user is always root in a sandbox, not {shown(table['user'])}")
+
+
+def _keeps_processes(config: Mapping[str, Any]) -> bool:
+    """[metadata] keep_processes: harena's own, for tasks that ask for a server."""
+    value = _table(config, "metadata").get("keep_processes", False)
+    if not isinstance(value, bool):
+        raise FieldError("metadata.keep_processes", f"must be true or false, not {shown(value)}")
+    return value
+
+
+def _seconds(table: Mapping[str, Any], name: str) -> float | None:
+    value = table.get("timeout_sec")
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 86_400:
+        raise FieldError(f"{name}.timeout_sec", f"must be more than 0 and at most 86400 (a day), not {shown(value)}")
+    return float(value)
+
+
+def _variables(table: Mapping[str, Any], name: str) -> dict[str, str]:
+    """`env`; `${NAME:-default}` is its default, because nothing of the host enters a sandbox."""
+    written = table.get("env", {})
+    if not isinstance(written, Mapping) or not all(isinstance(value, str) for value in written.values()):
+        raise FieldError(f"{name}.env", "must be a table of texts")
+    filled = {}
+    for key, value in written.items():
+        for found in _HOST_VARIABLE.finditer(value):
+            if found[2] is None:
+                message = f"${{{found[1]}}} would be this host's, which no sandbox sees; write the value, or a default"
+                raise FieldError(f"{name}.env.{key}", message)
+        filled[key] = _HOST_VARIABLE.sub(lambda found: found[2], value)
+    return filled
+
+
+def _limits(environment: Mapping[str, Any]) -> ScenarioLimits:
+    cpus = environment.get("cpus")
+    if cpus is not None and (isinstance(cpus, bool) or not isinstance(cpus, int | float) or cpus <= 0):
+        raise FieldError("environment.cpus", f"must be a number, more than 0, not {shown(cpus)}")
+    return ScenarioLimits(
+        cpu=None if cpus is None else float(cpus),
+        memory_mb=_megabytes(environment, "memory"),
+        disk_mb=_megabytes(environment, "storage"),
+    )
+
+
+def _megabytes(environment: Mapping[str, Any], name: str) -> int | None:
+    value = environment.get(f"{name}_mb")
+    if value is not None:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 16:
+            raise FieldError(f"environment.{name}_mb", f"must be a whole number, at least 16, not {shown(value)}")
+        return value
+    old = environment.get(name)
+    if old is None:
+        return None
+    found = _SIZE.fullmatch(old) if isinstance(old, str) else None
+    if found is None:
+        raise FieldError(f"environment.{name}", f'must be a size, as "2G", not {shown(old)}')
+    return max(16, int(float(found[1]) * (1024 if found[2].upper() == "G" else 1)))
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    """Every file below the folder."""
+    files = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and "__pycache__" not in path.parts:
+            files[name] = text_of(inside(folder, name))
+    return files
+
+
+FAMILY = Family(
+    name="harbor",
+    needs="a folder with task.toml, or of such folders",
+    fits=lambda row: row.keys() == {DIRECTORY},
+    read=read,
+)

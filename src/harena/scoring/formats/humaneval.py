@@ -1,0 +1,168 @@
+"""HumanEval, and HumanEval+ in its form with test code.
+
+    {"task_id": "HumanEval/0", "prompt": "def f(...):\\n    ...", "canonical_solution": "    return ...",
+     "test": "def check(candidate):\\n    assert candidate(...) == ...", "entry_point": "f"}
+
+A program is the prompt and what the model wrote after it. `check` is read as calls with known answers (`asserts`),
+which are asked one by one and judged outside of the candidate's process: trust `separate`. Where an assert needs more
+than that (a loop, an answer that is computed), the whole test code is run beside the candidate: trust `shared`, and the
+task says so. HumanEval+ keeps its calls and answers in two lists, `inputs` and `results`, which are read like asserts.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from harena.scoring.carry import parsed
+from harena.scoring.contracts import CommandContract, Contract, TestsContract
+from harena.scoring.formats.asserts import NotChecksError, asserted_calls, parse_tests
+from harena.scoring.formats.literals import NotLiteralError, literal, source_of
+from harena.scoring.formats.rows import FieldError, Row
+from harena.scoring.formats.task import Family, Task, made
+
+SECONDS = 3.0
+"""of one program, as the data set's own harness has it"""
+CANDIDATE = "_candidate"
+"""the test code's own name for the candidate's function"""
+PLUS_SECONDS = 4.0
+"""of one call, as EvalPlus has it at least"""
+PLUS_TOLERANCE = {"rel_tol": 1e-7, "abs_tol": 1e-6}
+"""around floats"""
+
+
+def read(row: Row) -> Task:
+    """One row. Raises FieldError."""
+    entry_point = row.text("entry_point")
+    if not entry_point.isidentifier():
+        raise FieldError("entry_point", f"must be the name of a function, not {entry_point!r}")
+    prompt, test = row.text("prompt"), row.text("test")
+    solution = row.optional_text("canonical_solution")
+    note = ""
+    contract: Contract
+    try:
+        contract = _checks(test, entry_point)
+    except NotChecksError as error:
+        note = str(error)
+        bound = f"{_alone(prompt)}\n\n{entry_point} = {CANDIDATE}\n"  # the prompt may hold functions that tests call
+        contract = test_code(f"{bound}\n{test}\n\ncheck({CANDIDATE})\n", "test", SECONDS, {CANDIDATE: entry_point})
+    return Task(
+        id=row.id(),
+        statement=prompt,
+        contract=contract,
+        solution=prompt + solution if solution else None,
+        prefix=prompt,
+        note=note,
+    )
+
+
+def test_code(source: str, field: str, seconds: float, calls: Mapping[str, str]) -> CommandContract:
+    """The contract that runs the data set's own test code; `calls`: its names for the candidate's functions, or none if
+    it needs the candidate in its own process. Raises FieldError."""
+    contract: CommandContract = made(
+        CommandContract, field, type="command", asserts=source, calls=dict(calls), timeout_seconds=seconds
+    )
+    return contract
+
+
+def _alone(prompt: str) -> str:
+    """The prompt, if it is a program by itself: then its last function has a docstring for its body."""
+    try:
+        parsed(prompt)
+    except ValueError:
+        return ""
+    return prompt
+
+
+def _checks(test: str, entry_point: str) -> TestsContract:
+    """The contract of test code that can be read. Raises NotChecksError."""
+    function = _check_function(parse_tests(test))
+    listed = _lists(function)
+    if listed is not None:
+        return _plus_checks(listed, function, entry_point)
+    calls = asserted_calls(function.body, frozenset({_parameter(function)}))
+    if not calls:
+        raise NotChecksError(function, "there is no assert in `check`")
+    return _contract(entry_point, [call.check() for call in calls], {"comparison": "equal", "timeout_seconds": SECONDS})
+
+
+def _contract(entry_point: str, checks: list[dict[str, Any]], fields: Mapping[str, Any]) -> TestsContract:
+    try:
+        contract: TestsContract = made(
+            TestsContract, "test", type="tests", entry_point=entry_point, checks=checks, **fields
+        )
+    except FieldError as error:  # a value that no program can be given: the test code can still be run
+        raise NotChecksError(None, error.message) from None
+    return contract
+
+
+def _check_function(tree: ast.Module) -> ast.FunctionDef:
+    """`check` of the test code, beside which there is nothing that it could need. Raises NotChecksError."""
+    found = None
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef) and statement.name == "check":
+            found = statement
+    if found is None:
+        raise NotChecksError(None, "the tests define no `check`")
+    return found
+
+
+def _parameter(function: ast.FunctionDef) -> str:
+    if len(function.args.args) != 1:
+        raise NotChecksError(function, "`check` has more than one parameter")
+    return function.args.args[0].arg
+
+
+def _lists(function: ast.FunctionDef) -> tuple[ast.expr, ast.expr] | None:
+    """`inputs` and `results`, if `check` is a loop over them: `assertion(candidate(*inp), exp, ...)`."""
+    lists: dict[str, ast.expr] = {}
+    for statement in function.body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            lists[statement.targets[0].id] = statement.value
+    if lists.keys() != {"inputs", "results"} or not isinstance(function.body[-1], ast.For):
+        return None
+    return lists["inputs"], lists["results"]
+
+
+def _plus_checks(lists: tuple[ast.expr, ast.expr], function: ast.FunctionDef, entry_point: str) -> TestsContract:
+    loop = function.body[-1]
+    assert isinstance(loop, ast.For)
+    tolerance = _loop_tolerance(loop, _parameter(function))
+    try:
+        inputs, results = literal(lists[0]), literal(lists[1])
+    except NotLiteralError as error:
+        raise NotChecksError(function, f"`{error}` is not a literal") from None
+    if not isinstance(inputs, list) or not isinstance(results, list) or len(inputs) != len(results) or not inputs:
+        raise NotChecksError(function, "`inputs` and `results` are not two lists of one length")
+    if not all(isinstance(arguments, list | tuple) for arguments in inputs):
+        raise NotChecksError(function, "`inputs` is not a list of argument lists")
+    checks = [{"args": tuple(args), "expected": result} for args, result in zip(inputs, results, strict=True)]
+    fields = {**PLUS_TOLERANCE, "comparison": "close_floats", "check_timeout_seconds": PLUS_SECONDS}
+    return _contract(entry_point, checks, fields | ({"abs_tol": tolerance} if tolerance else {}))
+
+
+def _loop_tolerance(loop: ast.For, parameter: str) -> float:
+    """Of `assertion(candidate(*inp), exp, TOLERANCE)`. Raises NotChecksError for every other loop."""
+    body = loop.body[0] if len(loop.body) == 1 else None
+    call = body.value if isinstance(body, ast.Expr) else None
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "assertion":
+        answer, expected = (*call.args, None, None)[:2]
+        is_answer = (
+            isinstance(answer, ast.Call)
+            and isinstance(answer.func, ast.Name)
+            and answer.func.id == parameter
+            and len(answer.args) == 1
+            and isinstance(answer.args[0], ast.Starred)
+        )
+        tolerance = literal(call.args[2]) if len(call.args) == 3 and isinstance(call.args[2], ast.Constant) else 0
+        if is_answer and isinstance(expected, ast.Name) and type(tolerance) in (int, float):
+            return float(tolerance)
+    raise NotChecksError(loop, f"`{source_of(loop)}` is not a loop of `assertion(candidate(*inp), exp, tolerance)`")
+
+
+def _fits(fields: Mapping[str, Any]) -> bool:
+    return fields.keys() >= {"prompt", "test", "entry_point"} and "base_input" not in fields
+
+
+FAMILY = Family(name="humaneval", needs="task_id, prompt, test, entry_point", fits=_fits, read=read)

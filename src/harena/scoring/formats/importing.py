@@ -1,0 +1,234 @@
+"""From the files that people have to scenarios: rows of a data set and answers of models, joined by the rows' names.
+
+Nothing is run, unpickled or evaluated here. A data set without answers is scored with its own solutions, whose verdict
+is known: they pass.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harena.scoring.formats.graders import GRADER, grader_in, read_grader_file
+from harena.scoring.formats.harbor import DIRECTORY, task_folders
+from harena.scoring.formats.recognise import FORMATS, SCENARIOS, family_named, is_own, recognised
+from harena.scoring.formats.rows import LINE_ENDINGS, FieldError, Row, Rows, refusal
+from harena.scoring.formats.samples import Answer, Samples
+from harena.scoring.formats.task import Family, Task
+from harena.scoring.load import load_document, load_scenarios
+from harena.scoring.reading import Mistake, ScenarioFileError, read_document
+from harena.scoring.scenario import Candidate, Expected, Scenario, ScenarioBatch
+
+Source = str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]
+
+ORACLE, NOP = "oracle", "nop"
+"""in place of answers: the rows' own solutions, which must pass, and answers that do nothing, which must not"""
+MOST_MISTAKES = 1000
+"""then the reading ends"""
+
+_SOLUTION_CLASS = re.compile(r"^class\s+Solution\b", re.MULTILINE)
+
+
+def import_scenarios(
+    source: Source,
+    *,
+    candidates: Source | None = None,
+    form: str | None = None,
+    grader: str | Path | Mapping[str, Any] | None = None,
+) -> ScenarioBatch:
+    """Scenarios in harena's own format, or in one of other people's (`FORMATS`), told by its shape or given as `form`.
+
+    `grader`: that of rows that hold none of their own (a file, or what is in it). `candidates`: the answers
+    (`samples`), or "oracle", or "nop"; None = the oracle's. Raises ScenarioFileError with every mistake.
+    """
+    if grader is None and (form == SCENARIOS or (form is None and _looks_own(source))):
+        return _own(source, candidates)
+    rows = _rows(source)
+    if grader is not None:
+        if form == SCENARIOS:
+            raise refusal("grader", None, "harena's own scenarios have their scoring in them, and take no grader")
+        rows.add(GRADER, read_grader_file(grader) if isinstance(grader, str | Path) else grader_in(grader, "grader"))
+    return _imported(rows, candidates, None if form is None else family_named(form))
+
+
+def _looks_own(source: Source) -> bool:
+    """It is harena's own, or so little that harena's own reader shall say what is missing."""
+    if isinstance(source, Mapping):
+        return is_own(source) or not source
+    if not isinstance(source, str | Path):
+        return not source or not isinstance(source[0], Mapping) or is_own(source[0]) or source[0].keys() <= {"id"}
+    path = Path(source)
+    if path.is_dir() or path.suffix == ".gz":
+        return False
+    if path.suffix.lower() in LINE_ENDINGS:
+        return _first_line_is_own(path)
+    if path.suffix.lower() in (".yaml", ".yml"):
+        content = read_document(path).content
+    elif path.suffix.lower() == ".json":
+        try:
+            content = json.loads(path.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return True
+    else:
+        return path.suffix.lower() != ".parquet"
+    return not isinstance(content, Mapping | list) or _looks_own(content)
+
+
+def _first_line_is_own(path: Path) -> bool:
+    try:
+        with path.open(encoding="utf-8-sig") as lines:
+            first = next((line for line in lines if line.strip()), "")
+        row = json.loads(first)
+    except (OSError, ValueError, RecursionError):
+        return True
+    return not isinstance(row, Mapping) or not row or is_own(row) or row.keys() <= {"id"}
+
+
+def _own(source: Source, candidates: Source | None) -> ScenarioBatch:
+    if candidates is None:
+        return load_scenarios(source)
+    if candidates in (ORACLE, NOP):
+        raise refusal(
+            "candidates", None, f"{candidates!r} is for data sets that hold solutions; name a file of candidates"
+        )
+    return load_document(read_document(candidates), problems=read_document(source))
+
+
+def _imported(rows: Rows, candidates: Source | None, family: Family | None) -> ScenarioBatch:
+    if family is None:
+        first = rows.first()
+        if first is None:
+            raise ScenarioFileError(rows.mistakes or [Mistake(rows.name, None, "", "there are no rows")])
+        family = recognised(first)
+    samples = Samples(candidates) if candidates is not None and candidates not in (ORACLE, NOP) else None
+    joined = _Join(rows, family, samples, idle=candidates == NOP)
+    scenarios = tuple(joined.scenarios())
+    if joined.mistakes:
+        raise ScenarioFileError(joined.mistakes)
+    if not scenarios:
+        raise refusal(rows.name, None, "there are no rows")
+    return ScenarioBatch(scenarios, family.name)
+
+
+def _rows(source: Source) -> Rows:
+    if isinstance(source, str | Path) and Path(source).is_dir():
+        return _directories(Path(source))
+    return Rows([source] if isinstance(source, Mapping) else source)
+
+
+def _directories(folder: Path) -> Rows:
+    """A row for each task directory."""
+    folders = task_folders(folder)
+    if not folders:
+        raise refusal(
+            str(folder),
+            None,
+            "there is no task.toml in it, nor in a folder in it; only task directories may be folders",
+        )
+    return Rows.of_files([(str(path / "task.toml"), {DIRECTORY: str(path)}) for path in folders], str(folder))
+
+
+class _Join:
+    """Rows and answers, joined as they are read."""
+
+    def __init__(self, rows: Rows, family: Family, samples: Samples | None, *, idle: bool) -> None:
+        self._rows = rows
+        self._family = family
+        self._samples = samples
+        self._idle = idle
+        self._ids: dict[str, int | None] = {}
+        self._row_count = 0
+        self.mistakes: list[Mistake] = list(samples.mistakes) if samples is not None else []
+
+    def scenarios(self) -> Iterator[Scenario]:
+        """Those that are right; the mistakes of the others are noted."""
+        for row in self._rows:
+            self._row_count += 1
+            try:
+                task = self._family.read(row)
+                if task.id in self._ids:
+                    earlier = self._ids[task.id]
+                    where = f"the row on line {earlier}" if earlier is not None else "an earlier row"
+                    raise FieldError("", f"{task.id!r} is the name of {where} too; names must differ")
+                self._ids[task.id] = row.line
+                yield from self._of(task, row.number)
+            except FieldError as error:
+                self.mistakes.append(row.mistake(error))
+                self._forgive(row)
+                if len(self.mistakes) >= MOST_MISTAKES:
+                    return
+        self.mistakes += self._rows.mistakes
+        self._note_what_is_left()
+
+    def _forgive(self, row: Row) -> None:
+        """The answers to a row that is wrong are not wrong as well."""
+        try:
+            name = row.id()
+        except FieldError:
+            return
+        if self._samples is not None and name not in self._ids:
+            self._samples.take(name, row.number)
+
+    def _of(self, task: Task, number: int) -> Iterator[Scenario]:
+        if self._samples is not None:
+            for count, answer in enumerate(self._samples.take(task.id, number), 1):
+                yield self._scenario(task, f"{task.id}/{count}", _program(task, answer), None)
+        elif task.sample is not None:
+            yield self._scenario(task, f"{task.id}/sample", task.sample, None)
+        elif self._idle:
+            yield self._scenario(task, f"{task.id}/{NOP}", task.idle, Expected(passed=False))
+        elif task.solution is not None:
+            yield self._scenario(task, f"{task.id}/{ORACLE}", task.solution, Expected(passed=True), task.solution_files)
+        else:
+            raise FieldError("", f"{task.id!r} holds no solution of its own; give answers with --candidates")
+
+    def _scenario(
+        self,
+        task: Task,
+        scenario_id: str,
+        program: str,
+        expected: Expected | None,
+        beside: Mapping[str, str] | None = None,
+    ) -> Scenario:
+        contract = task.contract
+        if task.class_contract is not None and _SOLUTION_CLASS.search(program):
+            contract = task.class_contract
+        metadata = {"format": self._family.name}
+        if task.note:
+            metadata["shared_because"] = task.note
+        return Scenario(
+            id=scenario_id,
+            candidate=Candidate(files={**(beside or {}), task.entry: program}, entry=task.entry),
+            scoring=contract,
+            limits=task.limits,
+            expected=expected,
+            metadata=metadata,
+            problem_id=task.id,
+            statement=task.statement,
+            files=task.files,
+        )
+
+    def _note_what_is_left(self) -> None:
+        """Answers to what is not there: most likely another data set's."""
+        if self._samples is None:
+            return
+        for name, answers in self._samples.by_problem.items():
+            near = difflib.get_close_matches(name, self._ids, n=1)
+            advice = f"; did you mean {near[0]!r}?" if near else ""
+            message = f"no row of {self._rows.name} is named {name!r}{advice}"
+            self.mistakes.append(answers[0].row.mistake(FieldError("", message)))
+        if len(self._samples.in_order) > self._row_count:
+            extra = self._samples.in_order[self._row_count][0].row
+            message = f"there are {self._row_count} rows and more answers than that; name the row of each (task_id)"
+            self.mistakes.append(extra.mistake(FieldError("", message)))
+
+
+def _program(task: Task, answer: Answer) -> str:
+    return task.prefix + answer.text if answer.is_completion else answer.text
+
+
+__all__ = ["FORMATS", "NOP", "ORACLE", "SCENARIOS", "import_scenarios"]

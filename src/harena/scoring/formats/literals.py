@@ -1,0 +1,135 @@
+"""Python literals out of test code, as host values: read from the tree, never evaluated, no set or dict built."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from harena.scoring.values import MAX_DEPTH, Bag
+
+_NAMES = {"inf": math.inf, "nan": math.nan, "Infinity": math.inf, "NaN": math.nan}
+_NUMBERS = (int, float, complex)
+_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+_MAX_EXPONENT, _MAX_BASE, _MAX_BITS = 1000, 10**6, 20_000
+_CONSTANTS = (bool, int, float, complex, str, bytes, type(None))
+
+
+class NotLiteralError(ValueError):
+    """The expression is more than a literal; the message is its source."""
+
+
+def literal(node: ast.expr, depth: int = MAX_DEPTH) -> Any:
+    """The host value of a literal. Raises NotLiteralError.
+
+    Beyond Python's own literals: `set()`, `frozenset(...)`, `set([...])`, `float("inf")`, `math.inf`, `inf`, and sums
+    of a number and an imaginary one.
+    """
+    if depth == 0:
+        raise NotLiteralError("nested too deeply")
+    if isinstance(node, ast.Constant) and isinstance(node.value, _CONSTANTS):
+        return node.value
+    if isinstance(node, ast.List):
+        return [literal(item, depth - 1) for item in node.elts]
+    if isinstance(node, ast.Tuple):
+        return tuple(literal(item, depth - 1) for item in node.elts)
+    if isinstance(node, ast.Set):
+        return Bag("set", _members(node.elts, depth))
+    if isinstance(node, ast.Dict):
+        return Bag("dict", _pairs(node, depth))
+    if isinstance(node, ast.Name) and node.id in _NAMES:
+        return _NAMES[node.id]
+    if isinstance(node, ast.Attribute) and node.attr in ("inf", "nan") and _is_name(node.value, "math", "np", "numpy"):
+        return _NAMES[node.attr]
+    if isinstance(node, ast.UnaryOp):
+        return _signed(node, depth)
+    if isinstance(node, ast.BinOp):
+        return _folded(node, depth)
+    if isinstance(node, ast.Call):
+        return _called(node, depth)
+    raise NotLiteralError(source_of(node))
+
+
+def source_of(node: ast.AST) -> str:
+    """The expression as code, on one line, cut short."""
+    text = " ".join(ast.unparse(node).split())
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _is_name(node: ast.expr, *names: str) -> bool:
+    return isinstance(node, ast.Name) and node.id in names
+
+
+def _members(nodes: list[ast.expr], depth: int) -> tuple[Any, ...]:
+    """Of a set, each once."""
+    members: list[Any] = []
+    for node in nodes:
+        member = literal(node, depth - 1)
+        if not any(type(other) is type(member) and other == member for other in members):
+            members.append(member)
+    return tuple(members)
+
+
+def _pairs(node: ast.Dict, depth: int) -> tuple[Any, ...]:
+    """Of a dict; of a key that is written twice, the last value, as Python takes it."""
+    pairs: list[tuple[Any, Any]] = []
+    for key, value in zip(node.keys, node.values, strict=True):
+        if key is None:
+            raise NotLiteralError(source_of(node))
+        made = literal(key, depth - 1)
+        pairs = [pair for pair in pairs if not (type(pair[0]) is type(made) and pair[0] == made)]
+        pairs.append((made, literal(value, depth - 1)))
+    return tuple(pairs)
+
+
+def _signed(node: ast.UnaryOp, depth: int) -> Any:
+    value = literal(node.operand, depth - 1)
+    if type(value) in (int, float, complex) and isinstance(node.op, ast.USub | ast.UAdd):
+        return -value if isinstance(node.op, ast.USub) else value
+    raise NotLiteralError(source_of(node))
+
+
+def _folded(node: ast.BinOp, depth: int) -> Any:
+    """Numbers that are written as a sum, a product, a power, ..., and texts that are put together; bounded in size."""
+    left, right = literal(node.left, depth - 1), literal(node.right, depth - 1)
+    if type(left) is str and type(right) is str and isinstance(node.op, ast.Add):
+        return left + right
+    operation = _ARITHMETIC.get(type(node.op))
+    if operation is None or type(left) not in _NUMBERS or type(right) not in _NUMBERS:
+        raise NotLiteralError(source_of(node))
+    if isinstance(node.op, ast.Pow) and (type(right) is not int or abs(right) > _MAX_EXPONENT or abs(left) > _MAX_BASE):
+        raise NotLiteralError(source_of(node))
+    try:
+        value = operation(left, right)
+    except ArithmeticError:
+        raise NotLiteralError(source_of(node)) from None
+    if type(value) is int and value.bit_length() > _MAX_BITS:
+        raise NotLiteralError(source_of(node))
+    return value
+
+
+def _called(node: ast.Call, depth: int) -> Any:
+    if node.keywords or not isinstance(node.func, ast.Name) or len(node.args) > 1:
+        raise NotLiteralError(source_of(node))
+    name, arguments = node.func.id, node.args
+    if name in ("set", "frozenset"):
+        given = arguments[0] if arguments else ast.List(elts=[])
+        if isinstance(given, ast.List | ast.Tuple | ast.Set):
+            return Bag("set" if name == "set" else "frozenset", _members(given.elts, depth))
+    if name in ("dict", "list", "tuple") and not arguments:
+        return {"dict": Bag("dict", ()), "list": [], "tuple": ()}[name]
+    if name == "float" and arguments and isinstance(arguments[0], ast.Constant):
+        text = str(arguments[0].value).strip().lower().lstrip("+")
+        if text.lstrip("-") in ("inf", "infinity", "nan"):
+            return float(text)
+    raise NotLiteralError(source_of(node))

@@ -1,0 +1,164 @@
+"""MBPP: full, sanitised, as SandboxFusion has it, and MBPP+ in its form with test code.
+
+    full        {"task_id": 2, "text": ..., "code": ..., "test_list": ["assert f(1) == 2"], "test_setup_code": "",
+                 "challenge_test_list": []}
+    sanitised   {"task_id": 2, "prompt": ..., "code": ..., "test_imports": ["import math"], "test_list": [...]}
+    Fusion      {"id": 2, "content": ..., "canonical_solution": ..., "test_list": [...],
+                 "labels": {"test_setup_code": "", "challenge_test_list": []}}
+    MBPP+       sanitised, and "test": code with `inputs`, `results` and a loop of `assertion(f(*inp), exp, ...)`
+
+All asserts must hold. They are read as calls with known answers where they are such (trust `separate`); where one is
+more than that, they are all run beside the candidate (trust `shared`), and the task says why. `challenge_test_list` is
+left out, as the data set's authors do. The statement holds the asserts, as the published prompt does: they name the
+function.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from harena.scoring.contracts import Contract, TestsContract
+from harena.scoring.formats.asserts import AssertedCall, NotChecksError, asserted_calls, called_names, parse_tests
+from harena.scoring.formats.humaneval import test_code
+from harena.scoring.formats.literals import NotLiteralError, literal
+from harena.scoring.formats.rows import FieldError, Row, shown
+from harena.scoring.formats.task import Family, Task, made
+
+_SECONDS = 10.0
+"""of one program; the published rows say nothing"""
+
+
+def read(row: Row) -> Task:
+    """One row. Raises FieldError."""
+    asserts = row.texts("test_list")
+    if not asserts:
+        raise FieldError("test_list", "is required: a list of asserts, and at least one")
+    labels = row.mapping("labels") if row.has("labels") else {}
+    setup = "\n".join([*row.texts("test_imports"), _setup(row, labels)]).strip()
+    plus = row.optional_text("test")
+    note = ""
+    contract: Contract
+    try:
+        contract = _plus_checks(plus) if plus else _checks(asserts, setup)
+    except NotChecksError as error:
+        note = str(error)
+        code = plus or "\n".join([setup, *asserts])
+        field, seconds = ("test", 60.0) if plus else ("test_list", _SECONDS)
+        contract = test_code(code + "\n", field, seconds, _called_functions(code, setup))
+    text = row.text("text", "prompt", "content")
+    statement = (
+        f"{text}\nYour code should pass these tests:\n\n" + "\n".join(asserts) if asserts[0] not in text else text
+    )
+    code = row.optional_text("code", "canonical_solution")
+    return Task(
+        id=row.id(),
+        statement=statement,
+        contract=contract,
+        solution=code or None,
+        note=note,
+    )
+
+
+def _setup(row: Row, labels: Mapping[str, Any]) -> str:
+    value = row.fields.get("test_setup_code", labels.get("test_setup_code"))
+    if value is not None and not isinstance(value, str):
+        raise FieldError("test_setup_code", f"must be text, not {shown(value)}")
+    return value or ""
+
+
+def _called_functions(code: str, setup: str) -> dict[str, str]:
+    """The names that the test code takes from the candidate, if it only calls them; a set-up's classes cannot cross."""
+    try:
+        if any(not isinstance(statement, ast.Import | ast.ImportFrom) for statement in parse_tests(setup).body):
+            return {}
+        return {name: name for name in called_names(parse_tests(code))}
+    except NotChecksError:
+        return {}
+
+
+def _checks(asserts: list[str], setup: str) -> TestsContract:
+    """Raises NotChecksError, and FieldError for asserts that are not Python."""
+    calls: list[AssertedCall] = []
+    for index, text in enumerate(asserts):
+        try:
+            tree = parse_tests(text)
+        except NotChecksError as error:
+            raise FieldError("test_list", f"[{index}] cannot be read: {error}") from None
+        try:
+            calls += asserted_calls(tree.body)
+        except NotChecksError as error:
+            raise NotChecksError(None, f"test_list[{index}]: {error}") from None
+    names = {call.name for call in calls}
+    if len(names) != 1:
+        raise NotChecksError(None, f"test_list calls {len(names)} functions: {', '.join(sorted(names)) or 'none'}")
+    for statement in parse_tests(setup).body:
+        if not isinstance(statement, ast.Import | ast.ImportFrom):
+            # classes and functions of the set-up may be what the candidate builds on, or what it must not see
+            raise NotChecksError(None, "test_setup_code does more than import")
+    return _contract(names.pop(), [call.check() for call in calls], comparison="equal", timeout_seconds=_SECONDS)
+
+
+def _contract(entry_point: str, checks: list[dict[str, Any]], **fields: Any) -> TestsContract:
+    try:
+        contract: TestsContract = made(
+            TestsContract, "test_list", type="tests", entry_point=entry_point, checks=checks, **fields
+        )
+    except FieldError as error:
+        raise NotChecksError(None, error.message) from None
+    return contract
+
+
+def _plus_checks(test: str) -> TestsContract:
+    """`inputs`, `results`, and at the end `for i, (inp, exp) in ...: assertion(f(*inp), exp, TOLERANCE)`."""
+    body = parse_tests(test).body
+    lists = {
+        statement.targets[0].id: statement.value
+        for statement in body
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+    }
+    loop = body[-1] if body else None
+    call = loop.body[0] if isinstance(loop, ast.For) and len(loop.body) == 1 else None
+    names = [node.func.id for node in ast.walk(call) if _is_call(node)] if call is not None else []  # type: ignore[attr-defined]
+    if not {"inputs", "results"} <= lists.keys() or len(names) != 2 or names[0] != "assertion":
+        raise NotChecksError(
+            None, "`test` is not a loop of `assertion(f(*inp), exp, tolerance)` over inputs and results"
+        )
+    if _compares_sets(body):
+        comparison, tolerances = "members", {}
+    else:
+        comparison, tolerances = "close_floats", {"rel_tol": 1e-7, "abs_tol": 1e-6}
+    try:
+        inputs, results = literal(lists["inputs"]), literal(lists["results"])
+    except NotLiteralError as error:
+        raise NotChecksError(None, f"`{error}` is not a literal") from None
+    if type(inputs) is not list or type(results) is not list or len(inputs) != len(results) or not inputs:
+        raise NotChecksError(None, "`inputs` and `results` are not two lists of one length")
+    if not all(isinstance(args, list | tuple) for args in inputs):
+        raise NotChecksError(None, "`inputs` is not a list of argument lists")
+    checks = [{"args": tuple(args), "expected": result} for args, result in zip(inputs, results, strict=True)]
+    return _contract(names[1], checks, comparison=comparison, check_timeout_seconds=4.0, **tolerances)
+
+
+def _is_call(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+
+
+def _compares_sets(body: list[ast.stmt]) -> bool:
+    """`assertion` compares `set(out) == set(exp)`; one that says less than equality is not read at all."""
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef) and statement.name == "assertion":
+            code = ast.unparse(statement)
+            if "set(out) == set(exp)" in code:
+                return True
+            if "exact_match = out == exp" in code:
+                return False
+    raise NotChecksError(None, "`assertion` compares in a way of its own")
+
+
+def _fits(fields: Mapping[str, Any]) -> bool:
+    return "test_list" in fields and bool(fields.keys() & {"text", "prompt", "content"})
+
+
+FAMILY = Family(name="mbpp", needs="task_id, text (or prompt), code, test_list", fits=_fits, read=read)

@@ -1,0 +1,69 @@
+"""Which data format a source has: told by the shape of its first row, and said why where two fit or none does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from harena.scoring.explain import guess
+from harena.scoring.formats.contests import APPS, CODECONTESTS, COMMONOJ, VERIFICATION_INFO
+from harena.scoring.formats.evalplus import FAMILY as EVALPLUS
+from harena.scoring.formats.graders import REQUEST, RFT
+from harena.scoring.formats.harbor import FAMILY as HARBOR
+from harena.scoring.formats.humaneval import FAMILY as HUMANEVAL
+from harena.scoring.formats.livecodebench import FAMILY as LIVECODEBENCH
+from harena.scoring.formats.mbpp import FAMILY as MBPP
+from harena.scoring.formats.rows import Row, refusal
+from harena.scoring.formats.task import Family
+
+SCENARIOS = "scenarios"
+"""harena's own format"""
+FAMILIES: tuple[Family, ...] = (
+    HUMANEVAL,
+    EVALPLUS,
+    MBPP,
+    APPS,
+    LIVECODEBENCH,
+    CODECONTESTS,
+    COMMONOJ,
+    VERIFICATION_INFO,
+    RFT,
+    REQUEST,
+    HARBOR,
+)
+FORMATS: tuple[str, ...] = (SCENARIOS, *(family.name for family in FAMILIES))
+
+_OWN_FIELDS = frozenset(
+    {"scenarios", "problems", "candidate", "candidate_solution", "scoring", "scoring_contract", "scenario_id"}
+)
+"""that no data set's rows have"""
+
+
+def family_named(name: str) -> Family:
+    """The family of a `--format`. Raises ScenarioFileError."""
+    for family in FAMILIES:
+        if family.name == name:
+            return family
+    raise refusal("format", None, f"there is no format {guess(name, FORMATS)}; there are {', '.join(FORMATS)}")
+
+
+def is_own(fields: Any) -> bool:
+    """A row, a header or a whole file of harena's own format."""
+    return isinstance(fields, Mapping) and not _OWN_FIELDS.isdisjoint(map(str, fields))
+
+
+def recognised(row: Row) -> Family:
+    """The one family that the row fits. Raises ScenarioFileError."""
+    fitting = [family for family in FAMILIES if family.fits(row.fields)]
+    if len(fitting) == 1:
+        return fitting[0]
+    place = row.line, "" if row.line is not None else f"[{row.number}]"
+    has = ", ".join(sorted(map(str, row.fields))[:20]) or "no fields"
+    if fitting:
+        fits = "; and ".join(f"{family.name} ({family.needs})" for family in fitting)
+        advice = "say which it is: --format " + " or --format ".join(family.name for family in fitting)
+        raise refusal(row.file, place[0], f"it has {has}, and fits {fits}; {advice}", place[1])
+    needed = "\n      ".join(f"{family.name}: {family.needs}" for family in FAMILIES)
+    message = f"no data format is like this; it has {has}, and there are"
+    message += f"\n      {SCENARIOS}: candidate, scoring\n      {needed}"
+    raise refusal(row.file, place[0], message, place[1])

@@ -1,0 +1,270 @@
+"""Rows of a data set, one after the other, each with its place: JSONL (also gzipped), JSON, YAML, or Python objects.
+
+JSONL is read line by line, so that a file may be larger than the memory. `NaN` and `Infinity`, which Python writes into
+JSON, are read: data sets hold them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from harena.scoring.reading import Document, Mistake, ScenarioFileError, read_yaml
+
+LINE_ENDINGS = (".jsonl", ".ndjson")
+ENDINGS = (*LINE_ENDINGS, ".json", ".yaml", ".yml")
+
+ID_FIELDS = ("task_id", "question_id", "problem_id", "instance_id", "id", "index")
+"""where data sets write what names a row, first come first served"""
+
+
+class FieldError(Exception):
+    """One field of a row is wrong; the importer adds file and line."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+        self.message = message
+
+
+class Row:
+    """One row: its fields, and readers that check what they read. All of them raise FieldError."""
+
+    def __init__(self, fields: Mapping[str, Any], number: int, file: str, *, line: int | None = None) -> None:
+        self.fields = fields
+        self.number = number
+        """counted from 0"""
+        self.file = file
+        self.line = line
+        """counted from 1; None where the input has no lines"""
+        self.document: Document | None = None
+        self.is_file = False
+        """it is all that there is in its file"""
+
+    def mistake(self, error: FieldError) -> Mistake:
+        """The error with its place."""
+        if self.line is not None or self.is_file:
+            return Mistake(self.file, self.line, error.field, error.message)
+        line = self.document.line_of((self.number, error.field)) if self.document is not None else None
+        return Mistake(self.file, line, f"[{self.number}].{error.field}" if error.field else "", error.message)
+
+    def id(self, *more: str) -> str:
+        """What names the row, in one of `ID_FIELDS` or of these fields; its number from 0 where it has no name."""
+        for name in (*ID_FIELDS, *more):
+            value = self.fields.get(name)
+            if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
+                text = str(value)
+                if len(text) > 200:
+                    raise FieldError(name, "is longer than the 200 characters allowed")
+                return text
+        return str(self.number)
+
+    def has(self, name: str) -> bool:
+        """The field is there, and neither null nor empty."""
+        return self.fields.get(name) not in (None, "", [], {})
+
+    def text(self, *names: str) -> str:
+        """The first of these fields that is there; there must be one, and it must not be empty."""
+        for name in names:
+            if name in self.fields and self.fields[name] is not None:
+                value = self.fields[name]
+                if not isinstance(value, str):
+                    raise FieldError(name, f"must be text, not {shown(value)}")
+                if not value.strip():
+                    raise FieldError(name, "must not be empty")
+                return value
+        raise FieldError(names[0], "is required" + (f" (or {', '.join(names[1:])})" if names[1:] else ""))
+
+    def optional_text(self, *names: str) -> str:
+        """As `text`; empty where none of them is there."""
+        for name in names:
+            value = self.fields.get(name)
+            if value is not None and not isinstance(value, str):
+                raise FieldError(name, f"must be text, not {shown(value)}")
+            if value:
+                return value
+        return ""
+
+    def texts(self, name: str) -> list[str]:
+        """A list of texts; empty where the field is not there."""
+        value = self.decoded(name)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise FieldError(name, f"must be a list of texts, not {shown(value)}")
+        return value
+
+    def mapping(self, name: str) -> Mapping[str, Any]:
+        """A mapping, or JSON text of one."""
+        value = self.decoded(name)
+        if not isinstance(value, Mapping):
+            raise FieldError(name, f"must be a mapping (or JSON text of one), not {shown(value)}")
+        return value
+
+    def decoded(self, name: str) -> Any:
+        """The field, read as JSON where it is text; None where it is not there, or empty."""
+        value = self.fields.get(name)
+        if not isinstance(value, str):
+            return value
+        return json_of(value, name) if value.strip() else None
+
+    def seconds(self, name: str) -> float | None:
+        """A number of seconds, more than 0; None where it is not there."""
+        value = self.fields.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 86_400:
+            raise FieldError(name, f"must be a number of seconds, more than 0 and at most a day, not {shown(value)}")
+        return float(value)
+
+
+def json_of(text: str, field: str) -> Any:
+    """The JSON value that `text` is. Raises FieldError."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise FieldError(field, "is nested too deeply to be read") from None
+    except ValueError as error:
+        raise FieldError(field, f"is not JSON: {error}; {shown(text)}") from None
+
+
+def shown(value: Any) -> str:
+    """A value as an error may show it: short, and of what kind it is."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool | int | float | str):
+        text = repr(value)
+        return text if len(text) <= 60 else text[:57] + "..."
+    return {"dict": "a mapping", "list": "a list"}.get(type(value).__name__, f"a {type(value).__name__}")
+
+
+class Rows:
+    """The rows of one source. `mistakes` grows while they are read: lines that are no rows are left out."""
+
+    def __init__(self, source: str | Path | Sequence[Any]) -> None:
+        self.name = str(source) if isinstance(source, str | Path) else "rows"
+        self.mistakes: list[Mistake] = []
+        self._rows = self._read(source)
+
+    @classmethod
+    def of_files(cls, files: Sequence[tuple[str, Mapping[str, Any]]], name: str) -> Rows:
+        """One row for each (file, fields)."""
+        rows = cls(())
+        rows.name = name
+        made = [Row(fields, number, file) for number, (file, fields) in enumerate(files)]
+        for row in made:
+            row.is_file = True
+        rows._rows = iter(made)
+        return rows
+
+    def add(self, name: str, value: Any) -> None:
+        """Give every row a field."""
+        rows = self._rows
+
+        def with_field() -> Iterator[Row]:
+            for row in rows:
+                row.fields = {**row.fields, name: value}
+                yield row
+
+        self._rows = with_field()
+
+    def first(self) -> Row | None:
+        """The first row, which is not taken away."""
+        row = next(self._rows, None)
+        if row is not None:
+            self._rows = chain((row,), self._rows)
+        return row
+
+    def __iter__(self) -> Iterator[Row]:
+        return self._rows
+
+    def _read(self, source: str | Path | Sequence[Any]) -> Iterator[Row]:
+        if not isinstance(source, str | Path):
+            return self._of_items(source, None)
+        path = Path(source)
+        ending = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+        if ending.lower() in LINE_ENDINGS:
+            return self._of_lines(path)
+        if ending.lower() not in ENDINGS:
+            advice = "; write Parquet as JSONL first" if ending == ".parquet" else ""
+            raise refusal(self.name, None, f"a data set's name ends in {', '.join(ENDINGS)} (JSON also in .gz){advice}")
+        return self._of_document(path, ending.lower())
+
+    def _of_lines(self, path: Path) -> Iterator[Row]:
+        number = 0
+        with _opened(path) as lines:
+            for line_number, line in enumerate(_decoded(lines, self.name), 1):
+                if not line.strip():
+                    continue
+                try:
+                    fields = json.loads(line)
+                except RecursionError:
+                    self.mistakes.append(Mistake(self.name, line_number, "", "nested too deeply to be read"))
+                    continue
+                except ValueError as error:
+                    self.mistakes.append(Mistake(self.name, line_number, "", f"not JSON: {error}"))
+                    continue
+                if not isinstance(fields, dict):
+                    message = f"a row is a mapping of fields, not {shown(fields)}"
+                    self.mistakes.append(Mistake(self.name, line_number, "", message))
+                    continue
+                yield Row(fields, number, self.name, line=line_number)
+                number += 1
+
+    def _of_document(self, path: Path, ending: str) -> Iterator[Row]:
+        with _opened(path) as lines:
+            text = "".join(_decoded(lines, self.name))
+        if ending == ".json":
+            try:
+                document = Document(self.name, json.loads(text), text=text)
+            except RecursionError:
+                raise refusal(self.name, None, "nested too deeply to be read") from None
+            except ValueError as error:
+                raise refusal(self.name, getattr(error, "lineno", None), f"not JSON: {error}") from None
+        else:
+            document = read_yaml(text, self.name)
+        return self._of_items(document.content, document)
+
+    def _of_items(self, content: Any, document: Document | None) -> Iterator[Row]:
+        if isinstance(content, Mapping):
+            content = [content]
+        if not isinstance(content, list | tuple):
+            raise refusal(self.name, None, f"a data set is a list of rows, not {shown(content)}")
+        for number, fields in enumerate(content):
+            if not isinstance(fields, Mapping):
+                line = document.line_of((number,)) if document is not None else None
+                message = f"a row is a mapping of fields, not {shown(fields)}"
+                self.mistakes.append(Mistake(self.name, line, f"[{number}]", message))
+                continue
+            row = Row(fields, number, self.name)
+            row.document = document
+            yield row
+
+
+def refusal(file: str, line: int | None, message: str, field: str = "") -> ScenarioFileError:
+    """The error that has one mistake."""
+    return ScenarioFileError([Mistake(file, line, field, message)])
+
+
+def _opened(path: Path) -> Any:
+    try:
+        return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
+    except OSError as error:
+        raise refusal(str(path), None, f"cannot be read: {error.strerror}; check the path") from None
+
+
+def _decoded(lines: Iterable[bytes], name: str) -> Iterator[str]:
+    """Lines of text. Raises ScenarioFileError for what is no UTF-8, no gzip, or cannot be read."""
+    number = 0
+    try:
+        for number, line in enumerate(lines, 1):
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            yield text
+    except UnicodeDecodeError as error:
+        raise refusal(name, number, f"not UTF-8 text (byte {error.start} of the line); save it as UTF-8") from None
+    except (OSError, EOFError) as error:
+        raise refusal(name, number + 1, f"cannot be read: {error}; check the file") from None

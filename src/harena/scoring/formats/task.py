@@ -1,0 +1,67 @@
+"""What every family of data sets is read into: a problem, how an answer to it becomes a program, and what scores it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from harena.scoring.contracts import Contract
+from harena.scoring.explain import explained
+from harena.scoring.formats.rows import FieldError, Row
+from harena.scoring.scenario import DEFAULT_ENTRY, ScenarioLimits
+
+NO_LIMITS = ScenarioLimits()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One row."""
+
+    id: str
+    statement: str
+    contract: Contract
+    class_contract: Contract | None = None
+    """in its place for a candidate that defines `class Solution`"""
+    solution: str | None = None
+    """the row's own, as a whole program; None = it has none"""
+    solution_files: Mapping[str, str] = field(default_factory=dict)
+    """what stands beside it"""
+    sample: str | None = None
+    """an answer that the row brings along, whose verdict is not known"""
+    idle: str = ""
+    """an answer that does nothing; empty = the empty answer, which scores 0 without being run"""
+    prefix: str = ""
+    """stands before an answer that is a completion of the prompt"""
+    entry: str = DEFAULT_ENTRY
+    files: Mapping[str, str] = field(default_factory=dict)
+    limits: ScenarioLimits = NO_LIMITS
+    note: str = ""
+    """why the trust is `shared`, where the family could also have had `separate`"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """One data format."""
+
+    name: str
+    """as `--format` takes it"""
+    needs: str
+    """what a row has, for the message that none fits"""
+    fits: Callable[[Mapping[str, Any]], bool]
+    """told from the names (and kinds) of a row's fields"""
+    read: Callable[[Row], Task]
+    """Raises FieldError."""
+
+
+def made(contract: type[Any], field: str, **fields: Any) -> Any:
+    """A contract of checked fields. Raises FieldError that names the row's `field` which they were read from."""
+    try:
+        return contract.model_validate(fields)
+    except ValidationError as refusal:
+        error = refusal.errors(include_url=False)[0]
+        place, message = explained(error, fields, contract)
+        where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
+        raise FieldError(field, f"cannot be scored: {where.removeprefix('.')}: {message}") from None

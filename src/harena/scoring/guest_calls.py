@@ -1,0 +1,125 @@
+"""Runs a trusted piece of test code that calls a candidate's functions in another process, and gives the proof at its
+end.
+
+For test code that needs nothing of the candidate but calls with plain values. The candidate never shares a process with
+it: its answers come over pipes, by the driver and the codec of the `tests` contract, and are built anew here. So an
+object that equals everything cannot come across, and neither the proof's word nor the tests can be read from the
+candidate's frames. (This process is started so that no other one of the sandbox can open its memory.)
+
+Standard input: the proof's word on a line, then one JSON object: source, calls (name in the source -> the candidate's
+function), path (of the candidate's entry), driver (the text of `guest_driver`).
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+import json
+import os
+import subprocess
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+NO_MODULE = 85
+TOKEN = b"0" * 16  # one process asks, one answers, in turn: there is nothing to tell apart
+
+
+class Callee:
+    """One function of the candidate, in a process of its own that starts with the first call."""
+
+    def __init__(self, request: dict[str, Any], codec: dict[str, Any], function: str) -> None:
+        self.request = request
+        self.codec = codec
+        self.function = function
+        self.child: subprocess.Popen[bytes] | None = None
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        if self.child is None:
+            self.start()
+        kind, value = self.ask(b"C", (arguments, keywords, None))
+        if kind == b"v":
+            return value
+        if kind == b"r":
+            raise remade(*value)
+        raise TypeError("the candidate returned a " + str(value))
+
+    def start(self) -> None:
+        """Load the candidate. Raises RuntimeError for whatever keeps it from loading."""
+        command = [sys.executable, "-c", self.request["driver"] + "\n\nmain()\n"]
+        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        path = self.request["path"]
+        with open(path, encoding="utf-8") as file:
+            program = file.read()
+        stem = os.path.splitext(path)[0].replace("/", ".")
+        self.read()  # it runs
+        kind, value = self.ask(b"L", ("", program, os.path.abspath(path), stem, self.function, True))
+        if kind != b"o":
+            raise RuntimeError("the candidate could not be loaded: " + ": ".join(map(str, value[0][:1] + value[1:])))
+
+    def ask(self, kind: bytes, question: Any) -> tuple[bytes, Any]:
+        """(kind, value) of the answer."""
+        assert self.child is not None
+        assert self.child.stdin is not None
+        body = kind + TOKEN + self.codec["encode"](question)
+        self.child.stdin.write(b"%08x" % len(body) + body)
+        self.child.stdin.flush()
+        answer = self.read()
+        return answer[16:17], self.codec["decode"](answer, 17)[0] if len(answer) > 17 else None
+
+    def read(self) -> bytes:
+        """One frame. Raises RuntimeError where the candidate has ended."""
+        assert self.child is not None
+        assert self.child.stdout is not None
+        header = self.child.stdout.read(8)
+        body = self.child.stdout.read(int(header, 16)) if len(header) == 8 else b""
+        if not body:
+            raise RuntimeError("the candidate ended by itself")
+        return body
+
+
+def remade(names: tuple[str, ...], message: str) -> Exception:
+    """An exception like the candidate's, for tests that expect one: of the nearest builtin class."""
+    for name in names:
+        found = getattr(builtins, name, None)
+        if isinstance(found, type) and issubclass(found, Exception) and found is not Exception:
+            try:
+                return found(message)
+            except TypeError:  # UnicodeDecodeError takes more
+                continue
+    return RuntimeError(message)
+
+
+def import_for(source: str) -> None:
+    """Load the modules that the test code imports. Ends where one is missing: that is not the candidate's doing."""
+    for node in ast.walk(ast.parse(source)):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module]
+        for name in names:
+            try:
+                importlib.import_module(name)
+            except ImportError:
+                sys.stderr.write("the tests import " + name + ", which is not there\n")
+                sys.stderr.flush()
+                os._exit(NO_MODULE)
+
+
+def main() -> None:
+    """Run the source to its end."""
+    word, _, written = sys.stdin.buffer.read().decode().partition("\n")
+    request = json.loads(written)
+    here = os.getcwd()
+    sys.path[:] = [path for path in sys.path if path and os.path.realpath(path) != here]  # nothing of the candidate's
+    import_for(request["source"])
+    codec: dict[str, Any] = {"__name__": "codec"}
+    exec(compile(request["driver"], "<driver>", "exec"), codec)  # noqa: S102 (a text of harena's own)
+    namespace: dict[str, Any] = {"__name__": "tests"}
+    for name, function in request["calls"].items():
+        namespace[name] = Callee(request, codec, function)
+    exec(compile(request["source"], "<asserts>", "exec"), namespace)  # noqa: S102 (the purpose of this process)
+    os.write(1, b"\nharena-proof " + word.encode() + b"\n")
+    os._exit(0)

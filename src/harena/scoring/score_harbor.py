@@ -1,0 +1,219 @@
+"""Scoring by the `harbor` contract: environment, candidate, verifier, reward; in one sandbox, one after the other.
+
+What the candidate started has ended before the verifier starts, the tests come only then, and what lies where the
+reward will be is wiped. Still the verifier runs in what the candidate left, so the trust is `shared`.
+
+A verifier that leaves no reward that can be read says nothing about the candidate, unless it leaves one without the
+candidate: then the candidate has broken it, and scores 0.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+from contextlib import suppress
+from dataclasses import dataclass
+
+from harena.core.errors import SandboxFileError, SandboxValidationError
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult
+from harena.core.ports import SandboxPort
+from harena.core.results import Reason
+from harena.scoring.contracts_harbor import TEST_SCRIPT, HarborContract
+from harena.scoring.program import Bench
+from harena.scoring.scenario import Candidate
+from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered, timeout_reason
+
+TESTS, SOLUTION, LOGS = "/tests", "/solution", "/logs"
+REWARD_FILES = ("/logs/verifier/reward.txt", "/logs/verifier/reward.json")
+IDLE = "true\n"
+"""the script of a candidate that does nothing"""
+
+_MAX_REWARD_BYTES = 64 * 1024
+_PREPARE_SECONDS = 600.0
+_END_ROUNDS = 50
+"""of killing what there is: more than that is a program that starts new ones faster"""
+_THERE = """\
+for place in "$@"; do
+    mkdir -p -- "$(readlink -m -- "$place")" || exit 1
+done
+"""
+_FRESH = """\
+for place in "$@"; do
+    target=$(readlink -- "$place" || printf %s "$place")
+    rm -rf -- "$target" && mkdir -p -- "$target" || exit 1
+done
+"""
+"""in the default image these places are links into a directory that can be written to"""
+
+
+class EnvironmentFailedError(Exception):
+    """The task's environment cannot be made in this image; the message says what failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reward:
+    """What a verifier left."""
+
+    value: float | None
+    """None = nothing that can be read as a number from 0 to 1"""
+    detail: str = ""
+    """why there is no value"""
+    disagrees: bool = False
+    """reward.txt and reward.json say two things"""
+
+
+async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
+    """The verdict. Raises PlatformError and SandboxError for what is nobody's doing."""
+    try:
+        candidate, reward = await _run(bench, contract, bench.scenario.candidate)
+        if reward.value is None and not reward.disagrees:
+            _, control = await _run(bench, contract, Candidate(files={"solve.sh": IDLE}, entry="solve.sh"))
+            if control.value is None:
+                return broken_contract(f"the verifier leaves no reward, without the candidate too: {control.detail}")
+    except EnvironmentFailedError as error:
+        return broken_contract(str(error))
+    observation = f"{candidate.outcome}:{candidate.returncode}:{reward.value}"
+    if reward.disagrees:
+        return tampered("reward.txt and reward.json say two things", outcomes=())
+    if reward.value is None:
+        return failed(
+            Reason.SCORER_REJECTED, f"the candidate breaks the verifier: {reward.detail}", observation=observation
+        )
+    passed = reward.value >= contract.pass_mark
+    failure = None if passed else program_failure(candidate, bench.share)
+    reason, detail = (Reason.PASSED, "") if passed else failure or (Reason.SCORER_REJECTED, "")
+    return Verdict(
+        score=reward.value,
+        passed=passed,
+        reason=reason,
+        detail=detail or ("" if passed else f"the verifier's reward is {reward.value:g}"),
+        checks_passed=int(passed),
+        observations=(observation,),
+    )
+
+
+async def _run(bench: Bench, contract: HarborContract, candidate: Candidate) -> tuple[ExecResult, Reward]:
+    """(what the candidate's script did, what the verifier left). Raises EnvironmentFailedError."""
+    async with bench.sandboxes.sandbox(bench.spec) as sandbox:
+        await _prepare(sandbox, contract)
+        await _fresh(sandbox, SOLUTION)
+        for path, text in candidate.files.items():
+            await _write(sandbox, f"{SOLUTION}/{path}", text)
+        environment = {**contract.env, **contract.solution_env}
+        argv = ("bash", f"{SOLUTION}/{candidate.entry}")
+        done = await bench.run(sandbox, _bash(contract, argv, environment, bench.timeout_seconds))
+        if done.outcome is ExecOutcome.MEMORY:
+            return done, Reward(0.0)
+        try:
+            if not contract.keep_processes:
+                await _end_processes(sandbox)
+            return done, await _verified(bench, sandbox, contract)
+        except EnvironmentFailedError as error:  # what could be made before the candidate ran
+            return done, Reward(None, str(error))
+
+
+async def _verified(bench: Bench, sandbox: SandboxPort, contract: HarborContract) -> Reward:
+    await _fresh(sandbox, SOLUTION, TESTS, f"{LOGS}/verifier")
+    for path, text in contract.tests.items():
+        await _write(sandbox, f"{TESTS}/{path}", text)
+    argv = ("bash", f"{TESTS}/{TEST_SCRIPT}")
+    environment = {**contract.env, **contract.verifier_env}
+    done = await bench.run(sandbox, _bash(contract, argv, environment, contract.verifier_timeout_seconds))
+    if done.outcome is ExecOutcome.TIMEOUT:
+        timeout_reason(done, "the verifier", bench.share)
+    return await _reward(sandbox, done)
+
+
+async def _end_processes(sandbox: SandboxPort) -> None:
+    """What the candidate has started in the background could write a reward when the verifier has ended."""
+    for _ in range(_END_ROUNDS):
+        left = await sandbox.processes()
+        if not left:
+            return
+        for process in left:
+            with suppress(SandboxValidationError):  # it has ended by itself
+                await sandbox.signal(process.pid, signal.SIGKILL)
+    raise EnvironmentFailedError("the candidate's processes do not end")
+
+
+async def _prepare(sandbox: SandboxPort, contract: HarborContract) -> None:
+    await _command(sandbox, ("sh", "-c", _THERE, "sh", "/app", contract.workdir), "/", {})
+    await _fresh(sandbox, LOGS, f"{LOGS}/agent", f"{LOGS}/verifier", f"{LOGS}/artifacts")
+    for path, text in contract.environment_files.items():
+        await _write(sandbox, path, text)
+    for line in contract.environment_commands:
+        await _command(sandbox, ("bash", "-c", line), contract.workdir, contract.env)
+
+
+async def _fresh(sandbox: SandboxPort, *places: str) -> None:
+    """These directories are there, and empty."""
+    await _command(sandbox, ("sh", "-c", _FRESH, "sh", *places), "/", {})
+
+
+async def _command(sandbox: SandboxPort, argv: tuple[str, ...], cwd: str, env: dict[str, str]) -> None:
+    """Raises EnvironmentFailedError unless it succeeds."""
+    running = await sandbox.exec(ExecRequest(argv=argv, cwd=cwd, env=env, timeout_seconds=_PREPARE_SECONDS, warm=False))
+    done = await running.wait()
+    if done.outcome is not ExecOutcome.EXITED or done.returncode != 0:
+        last = one_line(done.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace"))
+        what = one_line(" ".join(argv[2:]) if argv[:2] == ("bash", "-c") else argv[-1], 120)
+        raise EnvironmentFailedError(
+            f"the environment cannot be made here: `{what}` ended with {done.outcome} {done.returncode}"
+            + (f": {last}" if last else "")
+            + "; choose a blueprint that has it"
+        )
+
+
+async def _write(sandbox: SandboxPort, path: str, text: str) -> None:
+    """Raises EnvironmentFailedError where the image lets nobody write."""
+    try:
+        await sandbox.write_file(path, text.encode("utf-8", "surrogatepass"), mode=0o755 if text[:2] == "#!" else 0o644)
+    except SandboxFileError as error:
+        if error.reason in ("NO_SPACE", "IO_FAILED"):
+            raise
+        raise EnvironmentFailedError(f"the environment cannot be made here: {path}: {error}") from None
+
+
+def _bash(contract: HarborContract, argv: tuple[str, ...], env: dict[str, str], seconds: float) -> ExecRequest:
+    return ExecRequest(argv=argv, env=env, cwd=contract.workdir, timeout_seconds=seconds, warm=False)
+
+
+async def _reward(sandbox: SandboxPort, verified: ExecResult) -> Reward:
+    if verified.outcome is not ExecOutcome.EXITED:
+        return Reward(None, f"test.sh ended with {verified.outcome} after {verified.duration_seconds:.0f} s")
+    texts = [await _text(sandbox, path) for path in REWARD_FILES]
+    values = [_number(text) for text in texts if text is not None]
+    if not values:
+        return Reward(None, f"test.sh ended with exit code {verified.returncode} and left no reward file")
+    if any(value is None for value in values):
+        return Reward(None, "the reward file holds no number from 0 to 1, and no mapping with such a `reward`")
+    if len(set(values)) > 1:
+        return Reward(None, disagrees=True)
+    return Reward(values[0])
+
+
+async def _text(sandbox: SandboxPort, path: str) -> str | None:
+    """A regular file's text; None where there is none."""
+    try:
+        if (await sandbox.stat(path)).kind != "file":
+            return None
+        written = await sandbox.read_file(path, max_bytes=_MAX_REWARD_BYTES)
+    except SandboxFileError as error:
+        if error.reason == "IO_FAILED":
+            raise
+        return None
+    return written.decode("utf-8", "replace")
+
+
+def _number(text: str) -> float | None:
+    """A number, or that of the key `reward`."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(value, dict):
+        value = value.get("reward")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or not 0 <= value <= 1:
+        return None
+    return float(value)

@@ -1,0 +1,131 @@
+"""Scoring by the `reference` contract: a trusted solution says what is right, then the checks are those of `tests`.
+
+The solution runs in a sandbox of its own, in which nothing of the candidate ever runs. What it answered is remembered
+for the candidates that follow: they usually share one contract.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+from harena.core.errors import HarenaError
+from harena.scoring.codec import MalformedError
+from harena.scoring.contracts import Check, Inputs, ReferenceContract, TestsContract
+from harena.scoring.drive import Conversation, LoadFailedError, answered_value
+from harena.scoring.program import Bench, Deadline, put_files
+from harena.scoring.scenario import Candidate
+from harena.scoring.score_tests import score_tests
+from harena.scoring.values import show
+from harena.scoring.verdict import Verdict, broken_contract
+
+_REMEMBERED = 128
+_SOLUTION_SECONDS = 120.0
+
+
+class SolutionFailedError(HarenaError):
+    """The trusted solution gave no answer; the message says to what, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What a solution returned for all inputs, in order."""
+
+    values: tuple[Any, ...]
+    longest_seconds: float
+    """wall time of its longest call"""
+
+
+_answers: OrderedDict[tuple[str, ...], Answers] = OrderedDict()
+"""the newest answers, by contract and by what they were computed in"""
+
+
+async def score_reference(bench: Bench, contract: ReferenceContract) -> Verdict:
+    """The verdict. Raises PlatformError and SandboxError for what is not the program's doing."""
+    place = bench.base_spec
+    key = (contract.fingerprint, place.image, place.blueprint or "", *sorted(map(str, bench.scenario.files.items())))
+    answers = _answers.get(key)
+    if answers is None:
+        try:
+            answers = await _ask_solution(bench, contract)
+        except SolutionFailedError as error:
+            return broken_contract(str(error))
+        _answers[key] = answers
+        while len(_answers) > _REMEMBERED:
+            _answers.popitem(last=False)
+    return await score_tests(bench, with_answers(contract, answers))
+
+
+def with_answers(contract: ReferenceContract, answers: Answers) -> TestsContract:
+    """The checks that the solution's answers make."""
+    checks = tuple(
+        Check.model_construct(
+            {"args", "kwargs", "expected"},
+            args=inputs.args,
+            kwargs=inputs.kwargs,
+            expected=value,
+            weight=inputs.weight,
+            hidden=inputs.hidden,
+        )
+        for inputs, value in zip(contract.inputs, answers.values, strict=True)
+    )
+    limit = contract.check_timeout_seconds
+    if limit is not None and contract.slowdown is not None:
+        limit = max(limit, contract.slowdown * answers.longest_seconds)
+    return TestsContract.model_construct(
+        type="tests",
+        entry_point=contract.entry_point,
+        checks=checks,
+        comparison=contract.comparison,
+        rel_tol=contract.rel_tol,
+        abs_tol=contract.abs_tol,
+        check_timeout_seconds=limit,
+        partial_credit=contract.partial_credit,
+    )
+
+
+async def _ask_solution(bench: Bench, contract: ReferenceContract) -> Answers:
+    """All answers of the solution. Raises SolutionFailedError."""
+    alone = bench.with_candidate(Candidate(files={"solution.py": contract.solution}), files=bench.scenario.files)
+    questions = with_answers(contract, Answers((None,) * len(contract.inputs), 0.0))
+    async with alone.sandboxes.sandbox(alone.base_spec) as sandbox:
+        await put_files(sandbox, alone.scenario.files)
+        conversation = await Conversation.open(alone, sandbox, questions, Deadline(_SOLUTION_SECONDS))
+        try:
+            return await _answers_of(conversation, contract.inputs, questions.checks)
+        except LoadFailedError as error:
+            raise SolutionFailedError(f"the contract's `solution` cannot be loaded: {error}") from None
+        except MalformedError as error:
+            raise SolutionFailedError(f"the contract's `solution` disturbs the conversation: {error}") from None
+        finally:
+            await conversation.abort(grace_seconds=0.0)
+
+
+async def _answers_of(conversation: Conversation, inputs: tuple[Inputs, ...], checks: tuple[Check, ...]) -> Answers:
+    clock = asyncio.get_running_loop().time
+    token = await conversation.load(checks[0], _SOLUTION_SECONDS)
+    values: list[Any] = []
+    longest = 0.0
+    for index, check in enumerate(checks):
+        started = clock()
+        try:
+            answer = None if token is None and index == 0 else await conversation.ask(check, token, _SOLUTION_SECONDS)
+        except TimeoutError:
+            answer = None
+        token = None
+        if answer is None:
+            raise SolutionFailedError(
+                f"the contract's `solution` gave no answer to inputs[{index}], {show(inputs[index].args)}"
+            )
+        longest = max(longest, clock() - started)
+        values.append(_value(answer, index))
+    return Answers(tuple(values), longest)
+
+
+def _value(answer: tuple[bytes, bytes], index: int) -> Any:
+    kind, value = answered_value(*answer)
+    if kind != "value":
+        raise SolutionFailedError(f"the contract's `solution` {kind} for inputs[{index}]: {value}")
+    return value

@@ -1,0 +1,61 @@
+"""Scoring by the contracts for text: `string_check`, `text_similarity` and `regex`."""
+
+from __future__ import annotations
+
+import asyncio
+
+from harena.core.results import Reason
+from harena.scoring.contracts_text import RegexContract, StringCheckContract, TextContract, TextSimilarityContract
+from harena.scoring.program import Bench
+from harena.scoring.score_python import ScorerFailedError, matches_pattern
+from harena.scoring.similarity import MAX_CHARACTERS, similarity
+from harena.scoring.templates import SampleError
+from harena.scoring.verdict import Verdict, digest, failed, one_line
+
+
+async def score_text(bench: Bench, contract: TextContract) -> Verdict:
+    """The verdict. Raises PlatformError and SandboxError where a search could not be run."""
+    answer = bench.scenario.candidate.source
+    try:
+        text = contract.filled(contract.input, answer)
+        if isinstance(contract, RegexContract):
+            return await _search(bench, contract, text)
+        assert isinstance(contract, StringCheckContract | TextSimilarityContract)
+        reference = contract.filled(contract.reference, answer)
+    except SampleError as error:
+        return failed(Reason.BAD_VALUE, one_line(str(error)))
+    if isinstance(contract, StringCheckContract):
+        return _verdict(float(holds(text, reference, contract.operation)), 1.0, text)
+    if len(text) > MAX_CHARACTERS or len(reference) > MAX_CHARACTERS:
+        return failed(
+            Reason.OUTPUT_LIMIT, f"the answer is longer than the {MAX_CHARACTERS} characters that are compared"
+        )
+    # the longest texts take a fifth of a second, and other runs shall not wait for them
+    score = await asyncio.to_thread(similarity, text, reference, contract.evaluation_metric)
+    return _verdict(score, contract.pass_mark, text)
+
+
+def holds(text: str, reference: str, operation: str) -> bool:
+    """What `string_check` says."""
+    if operation in ("eq", "ne"):
+        return (text == reference) is (operation == "eq")
+    return reference in text if operation == "like" else reference.casefold() in text.casefold()
+
+
+async def _search(bench: Bench, contract: RegexContract, text: str) -> Verdict:
+    try:
+        found = await matches_pattern(bench, contract.pattern, text, whole=contract.whole)
+    except ScorerFailedError:  # a search that the answer made too slow: its own doing
+        return failed(Reason.BAD_VALUE, "the search for the pattern did not come to an end")
+    return _verdict(float(found), 1.0, text)
+
+
+def _verdict(score: float, pass_mark: float, text: str) -> Verdict:
+    passed = score >= pass_mark
+    return Verdict(
+        score=score,
+        passed=passed,
+        reason=Reason.PASSED if passed else Reason.WRONG_ANSWER,
+        checks_passed=int(passed),
+        observations=(digest(text.encode("utf-8", "surrogatepass")), repr(score)),
+    )

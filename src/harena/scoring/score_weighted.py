@@ -1,0 +1,59 @@
+"""Scoring by the `weighted` contract: each part by its own scorer, and one score of all of theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from harena.core.results import Reason, Validity
+from harena.scoring.contract_parts import Contract
+from harena.scoring.contracts import WeightedContract
+from harena.scoring.formula import FormulaError, computed
+from harena.scoring.program import Bench
+from harena.scoring.verdict import Verdict, broken_contract
+
+_ROUNDING = 1e-9
+
+Apply = Callable[[Contract, Bench], Awaitable[Verdict]]
+
+
+async def score_weighted(bench: Bench, contract: WeightedContract, apply: Apply) -> Verdict:
+    """The verdict. Raises what the parts' scorers raise."""
+    verdicts: dict[str, Verdict] = {}
+    for name, part in contract.parts.items():
+        verdicts[name] = await apply(part.scoring, bench)
+        if verdicts[name].score is None:
+            return broken_contract(f"{name}: {verdicts[name].detail}")
+    return combined(contract, verdicts)
+
+
+def combined(contract: WeightedContract, verdicts: Mapping[str, Verdict]) -> Verdict:
+    """One verdict of all. A part that was tampered with makes the whole suspect, and its score 0."""
+    scores = {name: verdict.score or 0.0 for name, verdict in verdicts.items()}
+    if contract.formula is None:
+        weights = {name: part.weight for name, part in contract.parts.items()}
+        score = sum(weights[name] * score for name, score in scores.items()) / sum(weights.values())
+    else:
+        try:
+            score = computed(contract.formula, scores)
+        except FormulaError as error:
+            return broken_contract(f"`formula`: {error}")
+    if not -_ROUNDING <= score <= 1 + _ROUNDING:
+        return broken_contract(f"`formula` gives {score:g}; a score is a number from 0 to 1, so divide or clip it")
+    score = min(1.0, max(0.0, score))
+    tampered = next((verdict for verdict in verdicts.values() if verdict.validity is Validity.SUSPECT), None)
+    passed = tampered is None and score >= contract.pass_mark
+    name, first = next(((name, verdict) for name, verdict in verdicts.items() if not verdict.passed), ("", None))
+    reason = Reason.PASSED if passed else first.reason if first is not None else Reason.SCORER_REJECTED
+    if not passed and tampered is None and 0 < score < 1:
+        reason = Reason.PARTIAL
+    return Verdict(
+        score=0.0 if tampered is not None else score,
+        passed=passed,
+        reason=tampered.reason if tampered is not None else reason,
+        detail="" if passed or first is None else f"{name}: {first.detail or first.reason.value}",
+        validity=Validity.VALID if tampered is None else Validity.SUSPECT,
+        planned=sum(verdict.planned for verdict in verdicts.values()),
+        run=sum(verdict.run for verdict in verdicts.values()),
+        checks_passed=sum(verdict.checks_passed for verdict in verdicts.values()),
+        observations=tuple(seen for verdict in verdicts.values() for seen in verdict.observations),
+    )

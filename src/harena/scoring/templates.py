@@ -1,0 +1,87 @@
+"""Templates of text graders: `{{ item.answer }}`, `{{ sample.output_text }}`, `{{ sample.output_json.steps[0].value
+}}`.
+
+Nothing is evaluated: a name leads from a mapping to one of its values, `[3]` and `.3` to an item of a list. What the
+model wrote is put in as it is, and never read as a template again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_PATH = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[\d+\]|\[\"[^\"]*\"\]|\['[^']*'\])*")
+_STEP = re.compile(r"\w+|\"[^\"]*\"|'[^']*'")
+_SAMPLE = ("output_text", "output_json")
+
+
+class TemplateError(ValueError):
+    """A template that can never be filled."""
+
+
+class SampleError(ValueError):
+    """What the model wrote does not have what the template asks for."""
+
+
+def check_template(template: str, item: Mapping[str, Any]) -> None:
+    """Raises TemplateError for a placeholder that is not written right, or names what `item` does not have."""
+    for found in _PLACEHOLDER.finditer(template):
+        root, path = _steps(found[1])
+        if root == "item":
+            _followed(item, path, found[1].strip())
+        elif not path or path[0] not in _SAMPLE:
+            raise TemplateError(
+                f"{found[0]} is not known; of the sample there are {', '.join(f'sample.{name}' for name in _SAMPLE)}"
+            )
+
+
+def filled(template: str, item: Mapping[str, Any], output_text: str) -> str:
+    """The text with everything put in. Raises TemplateError and SampleError."""
+
+    def value(found: re.Match[str]) -> str:
+        root, path = _steps(found[1])
+        if root == "item":
+            return _text(_followed(item, path, found[1].strip()))
+        if path == ["output_text"]:
+            return output_text
+        try:
+            return _text(_followed(_parsed(output_text), path[1:], found[1].strip()))
+        except TemplateError as error:
+            raise SampleError(str(error)) from None
+
+    return _PLACEHOLDER.sub(value, template)
+
+
+def _parsed(output_text: str) -> Any:
+    try:
+        return json.loads(output_text)
+    except (ValueError, RecursionError):
+        raise SampleError("the answer is not JSON") from None
+
+
+def _steps(written: str) -> tuple[str, list[str]]:
+    path = written.strip()
+    if not _PATH.fullmatch(path):
+        raise TemplateError(f"{{{{{written}}}}} is not a path, as item.name or sample.output_json.values[0]")
+    root, *steps = (step.strip("\"'") for step in _STEP.findall(path))
+    if root not in ("item", "sample"):
+        raise TemplateError(f"{{{{{written}}}}} begins with {root!r}; there are item and sample")
+    return root, steps
+
+
+def _followed(value: Any, steps: list[str], path: str) -> Any:
+    for step in steps:
+        if isinstance(value, Mapping) and step in value:
+            value = value[step]
+        elif isinstance(value, list | tuple) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            raise TemplateError(f"{path} leads nowhere: there is no {step!r}")
+    return value
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,162 @@
+"""Asserts as calls with known answers."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import pytest
+
+from harena.scoring.codec import canonical
+from harena.scoring.formats.asserts import NotChecksError, asserted_calls, called_names, parse_tests
+from harena.scoring.formats.literals import NotLiteralError, literal
+from harena.scoring.values import Bag, from_python
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        ("[1, -2.5, 'a', b'x', None, True, 2j]", [1, -2.5, "a", b"x", None, True, 2j]),
+        ("(1, [2], {3: (4,)})", (1, [2], {3: (4,)})),
+        ("{1, 2, 1}", {1, 2}),
+        ("{'a': 1, 'a': 2}", {"a": 2}),
+        ("set()", set()),
+        ("frozenset([1, 1])", frozenset({1})),
+        ("set((4, 5))", {4, 5}),
+        ("dict()", {}),
+        ("float('-inf')", float("-inf")),
+        ("float('nan')", NAN),
+        ("math.inf", float("inf")),
+        ("1 - 2j", 1 - 2j),
+        ("10 ** 9 + 7", 1_000_000_007),
+        ("2.0 / 3.0", 2 / 3),
+        ("-(7 // 2) % 5", 2),
+        ("'ab' + 'c'", "abc"),
+        ("+3", 3),
+    ],
+)
+def test_literals_are_read_without_being_evaluated(code: str, value: Any) -> None:
+    """As Python would have made them, sets and dicts as bags."""
+    assert canonical(literal(ast.parse(code, mode="eval").body)) == canonical(from_python(value))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x",
+        "f(1)",
+        "[1, x]",
+        "9 ** 9 ** 9",
+        "1 / 0",
+        "2 ** 0.5",
+        "'a' * 10",
+        "{**a}",
+        "float('1')",
+        "set(range(3))",
+        "-'a'",
+        "[x for x in y]",
+        "f'{x}'",
+    ],
+)
+def test_what_would_have_to_be_computed_is_no_literal(code: str) -> None:
+    """It is named."""
+    with pytest.raises(NotLiteralError):
+        literal(ast.parse(code, mode="eval").body)
+
+
+def test_a_literal_of_a_thousand_levels_is_refused() -> None:
+    """And not by the recursion limit."""
+    with pytest.raises(NotLiteralError, match="deeply"):
+        literal(ast.parse("[" * 90 + "(" * 20 + "0,)" + ",)" * 19 + "]" * 90, mode="eval").body)
+
+
+CALL = {"args": (1,), "kwargs": {}}
+
+
+@pytest.mark.parametrize(
+    ("code", "check"),
+    [
+        ("assert f(1) == 2", {**CALL, "expected": 2}),
+        ("assert 2 == f(1)", {**CALL, "expected": 2}),
+        ("assert f(1, k='x') == {2}", {"args": (1,), "kwargs": {"k": "x"}, "expected": Bag("set", (2,))}),
+        ("assert f(1) == 2, 'a message'", {**CALL, "expected": 2}),
+        ("assert f(1)", {**CALL, "expected": True, "comparison": "truth"}),
+        ("assert not f(1)", {**CALL, "expected": False, "comparison": "truth"}),
+        ("assert f(1) is None", {**CALL, "expected": None, "comparison": "exact"}),
+        ("assert f(1) is True", {**CALL, "expected": True, "comparison": "exact"}),
+        ("assert f(1) == True", {**CALL, "expected": True}),
+        (
+            "assert abs(f(1) - 0.5) < 1e-6",
+            {**CALL, "expected": 0.5, "comparison": "float", "rel_tol": 0.0, "abs_tol": 1e-6},
+        ),
+        (
+            "assert math.fabs(0.5 - f(1)) <= 1",
+            {**CALL, "expected": 0.5, "comparison": "float", "rel_tol": 0.0, "abs_tol": 1.0},
+        ),
+        (
+            "assert math.isclose(f(1), 0.5, rel_tol=0.001)",
+            {**CALL, "expected": 0.5, "comparison": "float", "rel_tol": 0.001, "abs_tol": 0.0},
+        ),
+        ("assert set(f(1)) == set([3, 4])", {**CALL, "expected": [3, 4], "comparison": "members"}),
+        ("assert set(f(1)) == {3}", {**CALL, "expected": Bag("set", (3,)), "comparison": "members"}),
+        ("assert sorted(f(1)) == [3, 4]", {**CALL, "expected": [3, 4], "comparison": "items"}),
+        ("assert sorted(f(1)) == sorted([4, 3])", {**CALL, "expected": [4, 3], "comparison": "items"}),
+        ("assert Counter(f(1)) == Counter('ab')", {**CALL, "expected": "ab", "comparison": "items"}),
+    ],
+)
+def test_an_assert_becomes_a_check(code: str, check: dict[str, Any]) -> None:
+    """With its comparison, whether the name of the function is known or not."""
+    for names in (None, frozenset({"f"})):
+        (call,) = asserted_calls(ast.parse(code).body, names)
+        assert (call.name, call.check()) == ("f", check)
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("assert f(x) == 2", "`x` is not a literal"),
+        ("assert f(1) == g(2)", "`g(2)` is not a literal"),
+        ("assert f(1) != 2", "is not a comparison of a call with a known answer"),
+        ("assert f(1) < 2 < 3", "is not a comparison"),
+        ("assert f(1) < 2", "is not the distance of a call"),
+        ("assert f(1) == 2 and f(2) == 3", "is not a comparison"),
+        ("assert f(1)[0] == 2", "is not a call of the candidate"),
+        ("assert g(f(1)) == 2", "something else than the candidate"),
+        ("assert sorted(f(1)) == [4, 3]", "is not a sorted list"),
+        ("assert Counter(f(1)) == {3: 1}", "is no Counter"),
+        ("assert f(*[1]) == 2", "is not a literal"),
+        ("assert f(**{}) == 2", "not written out"),
+        ("for x in [1]:\n    assert f(x) == 2", "line 1 of the tests: `for x in [1]:"),
+        ("y = 3\nassert f(1) == y", "is no assert"),
+    ],
+)
+def test_what_an_assert_needs_beyond_that_is_said(code: str, why: str) -> None:
+    """So that the task can say why its trust is `shared`."""
+    with pytest.raises(NotChecksError) as refusal:
+        asserted_calls(ast.parse(code).body, frozenset({"f"}))
+    assert why in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("tests", "names"),
+    [
+        ("assert f(g(1)) == len('a')", ["f", "g"]),
+        ("import math\nx = 3\nassert f(math.pi) == x", ["f"]),
+        ("class Node: pass\ndef g(y): return y\nassert f(Node(1)) == g(2)", ["f"]),
+        ("for i, (a, b) in enumerate([(1, (2, 3))]):\n    assert f(a, *b)", ["f"]),
+        ("assert f([n for n in (1, 2)])", ["f"]),
+        ("assert f(y)", []),
+        ("assert list(map(f, [1]))", []),
+    ],
+)
+def test_what_tests_call_of_the_candidate(tests: str, names: list[str]) -> None:
+    """Nothing, if they want more of it than to call it."""
+    assert called_names(ast.parse(tests)) == names
+
+
+def test_tests_that_are_not_python() -> None:
+    """Are said to be none."""
+    with pytest.raises(NotChecksError, match="it is not Python"):
+        parse_tests("assert (")

@@ -1,0 +1,288 @@
+"""APPS, TACO, CodeContests, CommonOJ, verification_info and LiveCodeBench."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import pickle
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from data_set_rows import (
+    APPS,
+    APPS_CALL,
+    CODECONTESTS,
+    COMMONOJ,
+    LIVECODEBENCH,
+    LIVECODEBENCH_CALL,
+    VERIFICATION_INFO,
+    mistakes_of,
+    only,
+    written,
+)
+
+from harena.core.results import Trust
+from harena.scoring.contracts import StdioContract, TestsContract
+from harena.scoring.formats import import_scenarios
+from harena.scoring.formats.pickled_text import text_of
+from harena.scoring.values import Bag
+
+CASES = json.loads(LIVECODEBENCH["private_test_cases"])
+
+
+def packed(text: Any, protocol: int = pickle.DEFAULT_PROTOCOL) -> str:
+    """As LiveCodeBench ships private tests."""
+    return base64.b64encode(zlib.compress(pickle.dumps(text, protocol))).decode()
+
+
+def stdio_of(row: dict[str, Any], **options: Any) -> StdioContract:
+    contract = only([row], **options).scoring
+    assert isinstance(contract, StdioContract)
+    assert contract.trust is Trust.SEPARATE
+    return contract
+
+
+def calls_of(row: dict[str, Any], **options: Any) -> TestsContract:
+    contract = only([row], **options).scoring
+    assert isinstance(contract, TestsContract)
+    assert contract.trust is Trust.SEPARATE
+    return contract
+
+
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [
+        (APPS, "apps"),
+        (APPS_CALL, "apps"),
+        (LIVECODEBENCH, "livecodebench"),
+        (LIVECODEBENCH_CALL, "livecodebench"),
+        (CODECONTESTS, "codecontests"),
+        (COMMONOJ, "commonoj"),
+        (VERIFICATION_INFO, "verification_info"),
+    ],
+)
+def test_each_is_recognised(row: dict[str, Any], name: str) -> None:
+    """By its fields."""
+    assert import_scenarios([row], candidates=[{"code": "x = 1"}]).form == name
+
+
+def test_apps_programs_read_and_print() -> None:
+    """Texts, or lists of lines; the first solution is the row's own."""
+    scenario = only([APPS])
+    contract = stdio_of(APPS)
+    assert [(case.stdin, case.stdout) for case in contract.cases] == [("2\n", "4\n"), ("3", "6")]
+    assert (contract.comparison, contract.check_timeout_seconds) == ("float_tokens", 4.0)
+    assert (scenario.id, scenario.candidate.source) == ("7/oracle", "print(int(input()) * 2)\n")
+
+
+def test_outputs_of_taco_may_be_nested() -> None:
+    """Lines of words."""
+    taco = {**APPS, "input_output": {"inputs": ["1"], "outputs": [[["1", 2], "x"]]}}
+    assert stdio_of(taco).cases[0].stdout == "1 2\nx"
+
+
+def test_apps_calls_have_argument_lists() -> None:
+    """A value may stand in a list of its own; what graders import is imported."""
+    contract = calls_of(APPS_CALL)
+    assert contract.entry_point == "count"
+    assert [check.args for check in contract.checks] == [(["a", "a"],), ([],)]
+    first, second = contract.checks
+    assert (first.expected, first.alternatives) == ([Bag("dict", (("a", 2),))], (Bag("dict", (("a", 2),)),))
+    assert (second.expected, second.alternatives) == (Bag("dict", ()), ())
+    assert contract.comparison == "equal_json"
+    assert "from typing import *" in str(contract.setup)
+
+
+def test_keys_that_are_numbers_had_been_numbers() -> None:
+    """JSON has only text."""
+    row = {**APPS_CALL, "input_output": {"fn_name": "f", "inputs": [[{"1": {"a": 2}}]], "outputs": [{"-3": 1, "4": 2}]}}
+    (check,) = calls_of(row).checks
+    assert check.args == (Bag("dict", ((1, Bag("dict", (("a", 2),))),)),)
+    assert check.expected == Bag("dict", ((-3, 1), (4, 2)))
+
+
+def test_a_candidate_with_a_class_is_called_as_a_method() -> None:
+    """The contract depends on the candidate, and is one object for all candidates alike."""
+    answers = [{"code": "class Solution:\n    def count(self, words): ..."}, {"code": "def count(words): ..."}] * 2
+    batch = import_scenarios([APPS_CALL], candidates={"8": [answer["code"] for answer in answers]})
+    points = [getattr(scenario.scoring, "entry_point", None) for scenario in batch.scenarios]
+    assert points == ["Solution.count", "count"] * 2
+    assert batch.scenarios[0].scoring is batch.scenarios[2].scoring
+
+
+def test_livecodebench_programs() -> None:
+    """Public and private tests, the private ones hidden."""
+    contract = stdio_of(LIVECODEBENCH, candidates=[{"question_id": "abc_1", "code_list": ["print(4)"]}])
+    assert [(case.stdin, case.stdout, case.hidden) for case in contract.cases] == [
+        ("2\n", "4\n", False),
+        ("3", "6.0", True),
+    ]
+    assert (contract.comparison, contract.check_timeout_seconds) == ("decimal_lines", 6.0)
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_private_tests_are_read_without_unpickling(protocol: int) -> None:
+    """The pickle of a text, of every protocol."""
+    row = {**LIVECODEBENCH, "private_test_cases": packed(json.dumps(CASES), protocol)}
+    contract = stdio_of(row, candidates=[{"code": "x"}])
+    assert [case.stdout for case in contract.cases] == ["4\n", "6.0"]
+
+
+class Touches:
+    """A pickle of it calls a function when it is loaded."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return os.mkdir, (str(self.path),)
+
+
+def test_a_pickle_that_would_do_something_is_refused_and_does_nothing(tmp_path: Path) -> None:
+    """It is never loaded."""
+    target = tmp_path / "touched"
+    row = {**LIVECODEBENCH, "private_test_cases": packed(Touches(target))}
+    ((_, field, message),) = mistakes_of([row], candidates=[{"code": "x"}])
+    assert field == "[0].private_test_cases"
+    assert "never unpickled" in message
+    assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    ("written_text", "message"),
+    [
+        ("%%", "is neither JSON nor base64"),
+        ("aGVsbG8=", "zlib does not unpack"),
+        (base64.b64encode(zlib.compress(b"hello" * 50)[:-9]).decode(), "is cut short"),
+        (base64.b64encode(zlib.compress(b"")).decode(), "is no pickle"),
+        (packed(["a", "b"]), "never unpickled"),
+        (packed(b"bytes"), "never unpickled"),
+        (packed(None), "never unpickled"),
+    ],
+)
+def test_what_is_no_packed_text_is_said(written_text: str, message: str) -> None:
+    """One sentence each."""
+    with pytest.raises(ValueError, match=r".") as refusal:
+        text_of(written_text)
+    assert message in str(refusal.value) or "pickle" in str(refusal.value)
+
+
+def test_a_bomb_is_not_unpacked() -> None:
+    """Only as much as is allowed."""
+    with pytest.raises(ValueError, match="more than 1000 bytes"):
+        text_of(packed("x" * 100_000), max_bytes=1000)
+
+
+def test_livecodebench_calls_have_an_argument_on_each_line() -> None:
+    """As JSON."""
+    contract = calls_of(LIVECODEBENCH_CALL, candidates=[{"code": "class Solution:\n    def pair(self, x, y): ..."}])
+    assert contract.entry_point == "Solution.pair"
+    assert [(check.args, check.expected) for check in contract.checks] == [((1, [2, 3]), [1, 2])]
+
+
+def test_codecontests_has_limits_and_three_kinds_of_tests() -> None:
+    """The first solution in Python 3 is the row's own."""
+    scenario = only([CODECONTESTS])
+    contract = stdio_of(CODECONTESTS)
+    assert [case.hidden for case in contract.cases] == [False, True]
+    assert contract.check_timeout_seconds == 1.5
+    assert scenario.limits.memory_mb == 245
+    assert scenario.candidate.source.startswith("n = int")
+
+
+def test_commonoj_and_verification_info() -> None:
+    """Each with the comparison of its own grader; a solution may stand in a fence."""
+    assert stdio_of(COMMONOJ, candidates=[{"code": "print('yes')"}]).comparison == "folded_lines"
+    assert stdio_of(VERIFICATION_INFO).comparison == "decimal_lines"
+    assert only([VERIFICATION_INFO]).candidate.source == "print(int(input()) * 2)\n"
+
+
+def test_verification_info_of_calls() -> None:
+    """Arguments and value are JSON, or JSON text."""
+    tests = [{"fn_name": "f", "input": "[1, 2]", "output": "[3]"}, {"fn_name": "f", "input": [3, 4], "output": 7}]
+    row = {**VERIFICATION_INFO, "verification_info": {"language": "python", "test_cases": tests}}
+    contract = calls_of(row, candidates=[{"code": "def f(a, b): return a + b"}])
+    assert [(check.args, check.expected, check.alternatives) for check in contract.checks] == [
+        ((1, 2), [3], (3,)),
+        ((3, 4), 7, ()),
+    ]
+
+
+def with_info(**fields: Any) -> dict[str, Any]:
+    return {**VERIFICATION_INFO, "verification_info": {"language": "python", "test_cases": [], **fields}}
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "message"),
+    [
+        ({**APPS, "input_output": "{"}, "input_output", "is not JSON"),
+        ({**APPS, "input_output": []}, "input_output", "must be a mapping"),
+        ({**APPS, "input_output": {"inputs": ["1"], "outputs": []}}, "input_output", "two lists of one length"),
+        ({**APPS, "input_output": {"inputs": [], "outputs": []}}, "input_output", "nothing to check"),
+        ({**APPS, "input_output": {"inputs": [None], "outputs": [""]}}, "input_output.inputs", "not null"),
+        ({**APPS, "input_output": {"inputs": [""], "outputs": [[None]]}}, "input_output.outputs", "null for a line"),
+        ({**APPS, "solutions": "[1]"}, "solutions", "must be a list of texts"),
+        ({**APPS, "question": 1}, "question", "must be text, not 1"),
+        (
+            {**APPS_CALL, "input_output": {"fn_name": "a b", "inputs": [[]], "outputs": [1]}},
+            "input_output",
+            "must be the name of a function, not 'a b'",
+        ),
+        (
+            {**APPS_CALL, "input_output": {"fn_name": "f", "inputs": [3], "outputs": [1]}},
+            "input_output.inputs",
+            "must be lists of arguments",
+        ),
+        (
+            {**APPS_CALL, "input_output": {"fn_name": "f", "inputs": ["1\nx"], "outputs": [1]}},
+            "input_output.inputs",
+            "one JSON argument on each line",
+        ),
+        ({**LIVECODEBENCH, "public_test_cases": "[3]"}, "public_test_cases", "[0] must be {input, output, testtype}"),
+        ({**LIVECODEBENCH, "public_test_cases": {}}, "public_test_cases", "must be a list of tests, not a mapping"),
+        (
+            {**LIVECODEBENCH, "public_test_cases": [{"input": 1, "output": "", "testtype": "stdin"}]},
+            "public_test_cases",
+            "[0].input must be text, not 1",
+        ),
+        (
+            {**LIVECODEBENCH, "private_test_cases": [{"input": "", "output": "", "testtype": "file"}]},
+            "private_test_cases",
+            "[0].testtype must be 'stdin' or 'functional', not 'file'",
+        ),
+        (
+            {**LIVECODEBENCH_CALL, "private_test_cases": LIVECODEBENCH["private_test_cases"]},
+            "public_test_cases",
+            "not both",
+        ),
+        ({**LIVECODEBENCH_CALL, "metadata": "{}"}, "metadata.func_name", "must be the name of a function, not null"),
+        ({**LIVECODEBENCH, "question_content": ""}, "question_content", "must not be empty"),
+        ({**CODECONTESTS, "input_file": "in.txt"}, "input_file", "leave this row out"),
+        ({**CODECONTESTS, "public_tests": {"input": ["1"], "output": []}}, "public_tests", "two lists of one length"),
+        ({**CODECONTESTS, "time_limit": {"seconds": "2"}}, "time_limit", "must be {seconds, nanos}"),
+        ({**CODECONTESTS, "time_limit": {"seconds": -2}}, "time_limit", "must be more than 0"),
+        ({**CODECONTESTS, "memory_limit_bytes": "1"}, "memory_limit_bytes", "must be a whole number"),
+        ({**CODECONTESTS, "solutions": {"language": [3], "solution": []}}, "solutions", "two lists of one length"),
+        ({**COMMONOJ, "test": [{"input": "x"}]}, "test", "[0] must be {input: {stdin}, output: {stdout}}"),
+        ({**COMMONOJ, "test": []}, "test", "holds no tests"),
+        ({**COMMONOJ, "test": [{"input": {}, "output": {}}]}, "test[0].output.stdout", "must be text"),
+        (with_info(language="rust"), "verification_info", "harena runs python, not 'rust'"),
+        (with_info(test_cases=3), "verification_info", "test_cases must be a list of mappings"),
+        (with_info(), "verification_info", "holds no tests"),
+        (with_info(test_cases=[{"input": "1"}]), "verification_info", "a test without `output`"),
+        (
+            with_info(test_cases=[{"output": "", "fn_name": "f"}, {"output": ""}]),
+            "verification_info",
+            "name 2 functions",
+        ),
+    ],
+)
+def test_each_wrong_field_is_named(tmp_path: Path, row: dict[str, Any], field: str, message: str) -> None:
+    """File, line, field, and what to do."""
+    source, answers = written(tmp_path / "rows.jsonl", [row]), [{"code": "x = 1"}]
+    ((line, wrong, said),) = mistakes_of(source, candidates=answers)
+    assert (line, wrong) == (1, field)
+    assert message in said

@@ -1,0 +1,195 @@
+"""HumanEval and HumanEval+."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from data_set_rows import EVALPLUS, HUMANEVAL, HUMANEVAL_PLUS_TEST, mistakes_of, only, written
+
+from harena.core.results import Trust
+from harena.scoring.contracts import CommandContract, ReferenceContract, TestsContract
+from harena.scoring.formats import import_scenarios
+
+
+def changed(row: dict[str, Any], **fields: Any) -> list[dict[str, Any]]:
+    return [{name: value for name, value in {**row, **fields}.items() if value is not ...}]
+
+
+@pytest.mark.parametrize("name", ["HumanEval.jsonl", "HumanEval.jsonl.gz", "HumanEval.json"])
+def test_the_data_set_and_samples(tmp_path: Path, name: str) -> None:
+    """A completion follows the prompt, a solution is whole, and each is a scenario of its problem."""
+    samples = [
+        {"task_id": "HumanEval/900", "completion": "    return x + x\n"},
+        {"task_id": "HumanEval/900", "solution": "def double(x): return 2 * x\n"},
+    ]
+    batch = import_scenarios(
+        written(tmp_path / name, [HUMANEVAL]), candidates=written(tmp_path / "samples.jsonl", samples)
+    )
+    assert batch.form == "humaneval"
+    first, second = batch.scenarios
+    assert (first.id, second.id) == ("HumanEval/900/1", "HumanEval/900/2")
+    assert first.candidate.source == HUMANEVAL["prompt"] + "    return x + x\n"
+    assert second.candidate.source == "def double(x): return 2 * x\n"
+    assert first.problem_id == second.problem_id == "HumanEval/900"
+    assert first.scoring is second.scoring
+    assert first.expected is None
+
+
+def test_check_becomes_calls_with_known_answers() -> None:
+    """The trust is `separate`: no expected value is ever beside the candidate."""
+    scenario = only([HUMANEVAL])
+    contract = scenario.scoring
+    assert isinstance(contract, TestsContract)
+    assert contract.trust is Trust.SEPARATE
+    assert (contract.entry_point, contract.comparison, contract.timeout_seconds) == ("double", "equal", 3.0)
+    assert [(check.args, check.expected) for check in contract.checks] == [((2,), 4), (([1],), [1, 1])]
+    assert "shared_because" not in scenario.metadata
+
+
+def test_without_answers_the_rows_own_solution_is_known_to_pass() -> None:
+    """And an empty one is known not to."""
+    oracle, nop = only([HUMANEVAL]), only([HUMANEVAL], candidates="nop")
+    assert oracle.id == "HumanEval/900/oracle"
+    assert oracle.candidate.source == HUMANEVAL["prompt"] + HUMANEVAL["canonical_solution"]
+    assert oracle.expected is not None
+    assert oracle.expected.passed
+    assert nop.candidate.is_empty
+    assert nop.expected is not None
+    assert not nop.expected.passed
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("    for n in range(9):\n        assert candidate(n) == n * 2\n", "line 2 of the tests"),
+        ("    assert candidate(1) == candidate(1)\n", "is not a literal"),
+        ("    pass\n", "no assert"),
+    ],
+)
+def test_a_check_that_must_be_run_is_shared_and_says_why(body: str, why: str) -> None:
+    """The data set's own code, in a sandbox."""
+    scenario = only(changed(HUMANEVAL, test=f"def check(candidate):\n{body}"))
+    contract = scenario.scoring
+    assert isinstance(contract, CommandContract)
+    assert contract.trust is Trust.SHARED
+    assert contract.calls == {"_candidate": "double"}
+    assert str(contract.asserts).startswith(HUMANEVAL["prompt"] + "\n\ndouble = _candidate\n")
+    assert str(contract.asserts).endswith(f"def check(candidate):\n{body}\n\ncheck(_candidate)\n")
+    assert why in scenario.metadata["shared_because"]
+
+
+def test_a_prompt_that_is_no_program_does_not_stand_before_the_tests() -> None:
+    """Chat prompts, for instance."""
+    row = changed(HUMANEVAL, prompt="Write double(x)!", test="def check(candidate):\n    for n in []: pass\n")
+    contract = only(row, candidates=[{"solution": "def double(x): ..."}]).scoring
+    assert isinstance(contract, CommandContract)
+    assert "Write" not in str(contract.asserts)
+
+
+def test_test_code_of_humaneval_plus_is_read_from_its_lists() -> None:
+    """Floats need only be close; numpy, which the code imports, is not needed."""
+    contract = only([HUMANEVAL_PLUS_TEST]).scoring
+    assert isinstance(contract, TestsContract)
+    assert [(check.args, check.expected) for check in contract.checks] == [((2,), 4), ((0.1,), 0.2), (("a",), "aa")]
+    assert (contract.comparison, contract.rel_tol, contract.abs_tol) == ("close_floats", 1e-7, 1e-6)
+
+
+def test_test_code_of_humaneval_plus_that_computes_is_run() -> None:
+    """A reference function in the tests, for instance."""
+    test = HUMANEVAL_PLUS_TEST["test"].replace("candidate(*inp), exp, 0", "candidate(*inp), ref(*inp), 0")
+    assert only(changed(HUMANEVAL, test=test)).scoring.trust is Trust.SHARED
+    longer = HUMANEVAL_PLUS_TEST["test"].replace("results = [4,", "results = [")
+    assert "two lists of one length" in only(changed(HUMANEVAL, test=longer)).metadata["shared_because"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "message"),
+    [
+        ({"prompt": 3}, "prompt", "must be text, not 3"),
+        ({"prompt": " "}, "prompt", "must not be empty"),
+        ({"test": None}, "test", "is required"),
+        ({"test": "def check(:"}, "test", "cannot be scored: asserts: is not Python"),
+        ({"entry_point": "a b"}, "entry_point", "must be the name of a function"),
+        ({"canonical_solution": []}, "canonical_solution", "must be text, not a list"),
+        ({"canonical_solution": ...}, "", "holds no solution of its own; give answers with --candidates"),
+    ],
+)
+def test_each_wrong_field_is_named_with_its_line(
+    tmp_path: Path, fields: dict[str, Any], field: str, message: str
+) -> None:
+    """File, line, field, and what to do."""
+    rows = [HUMANEVAL, *changed({**HUMANEVAL, "task_id": "HumanEval/901"}, **fields)]
+    ((line, wrong, said),) = mistakes_of(written(tmp_path / "rows.jsonl", rows))
+    assert (line, wrong) == (2, field)
+    assert message in said
+
+
+def test_evalplus_expects_what_the_canonical_solution_returns() -> None:
+    """Which is computed in a sandbox, when it is scored."""
+    batch = import_scenarios([EVALPLUS])
+    contract = batch.scenarios[0].scoring
+    assert batch.form == "evalplus"
+    assert isinstance(contract, ReferenceContract)
+    assert contract.trust is Trust.SEPARATE
+    assert contract.solution == EVALPLUS["prompt"] + EVALPLUS["canonical_solution"]
+    assert [inputs.args for inputs in contract.inputs] == [(2,), (0,), (0.1,), ([1],)]
+    assert (contract.check_timeout_seconds, contract.slowdown, contract.abs_tol) == (4.0, 4.0, 1e-6)
+    tolerant = only(changed(EVALPLUS, atol=0.01)).scoring
+    assert isinstance(tolerant, ReferenceContract)
+    assert tolerant.abs_tol == 0.01
+
+
+def test_any_root_of_a_polynomial_is_right() -> None:
+    """It is put into the polynomial."""
+    scenario = only(changed(EVALPLUS, entry_point="find_zero", base_input=[[[1, 2]]], plus_input=[[[-6, 11, -6, 1]]]))
+    contract = scenario.scoring
+    assert isinstance(contract, CommandContract)
+    assert "[[1, 2], [-6, 11, -6, 1]]" in str(contract.asserts)
+    assert "any root" in scenario.metadata["shared_because"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "message"),
+    [
+        ({"base_input": [1]}, "base_input", "must be a list of argument lists"),
+        ({"base_input": "[[1]"}, "base_input", "is not JSON"),
+        ({"base_input": [], "plus_input": {}}, "base_input", "must not be empty"),
+        ({"plus_input": 3}, "plus_input", "must be a list of argument lists, not 3"),
+        ({"atol": "x"}, "atol", "must be a number, at least 0, not 'x'"),
+        ({"canonical_solution": "    return (\n"}, "base_input", "solution: is not Python"),
+        ({"entry_point": "find_zero"}, "base_input", "list of coefficients"),
+        ({"task_id": "Mbpp/252", "base_input": [["no"]]}, "base_input", "does not have the arguments of Mbpp/252"),
+    ],
+)
+def test_each_wrong_field_of_evalplus_is_named(fields: dict[str, Any], field: str, message: str) -> None:
+    """In rows made in Python the place is the row's index."""
+    ((line, wrong, said),) = mistakes_of(changed(EVALPLUS, **fields))
+    assert (line, wrong) == (None, f"[0].{field}")
+    assert message in said
+
+
+@pytest.mark.parametrize(
+    ("task", "given", "restored"),
+    [
+        (2, [[3, 4], [5]], ((3, 4), (5,))),
+        (63, [[[1, 2], [3, 4]]], ([(1, 2), (3, 4)],)),
+        (75, [[[6, 24]], 6], ([(6, 24)], 6)),
+        (106, [[5], [9, 10]], ([5], (9, 10))),
+        (124, ["1", "2j"], (1.0, 2j)),
+        (252, ["1+2j"], (1 + 2j,)),
+        (259, [[[1, 3]], [[6, 7]]], (((1, 3),), ((6, 7),))),
+        (278, [[1, [2, 3], 4]], ((1, (2, 3), 4),)),
+        (307, [[1, []], 0, 50], ((1, []), 0, 50)),
+        (580, [[4, [7]]], ((4, (7,)),)),
+        (600, [[1]], ([1],)),
+    ],
+)
+def test_arguments_of_mbpp_plus_are_what_they_were(task: int, given: list[Any], restored: tuple[Any, ...]) -> None:
+    """JSON has no tuples and no complex numbers."""
+    fields = {"task_id": f"Mbpp/{task}", "base_input": [given], "plus_input": []}
+    contract = only(changed(EVALPLUS, canonical_solution="def double(x): return x", **fields)).scoring
+    assert isinstance(contract, ReferenceContract)
+    assert contract.inputs[0].args == restored
+    assert contract.solution == "def double(x): return x"

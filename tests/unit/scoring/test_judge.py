@@ -1,0 +1,201 @@
+"""Contracts that ask a model: what is asked, what its answer is worth, and whose fault it is where there is none."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+import pytest
+
+from harena.core.errors import PlatformError
+from harena.core.models import SandboxSpec
+from harena.core.results import Reason, Validity
+from harena.scoring import judge, load_scenarios
+from harena.scoring.contracts import LabelModelContract, ScoreModelContract
+from harena.scoring.judge import JudgeRefusedError
+from harena.scoring.program import Bench
+from harena.scoring.score_judge import judged, score_judge
+from harena.scoring.verdict import Verdict
+
+MESSAGES = [{"role": "user", "content": "{{ item.question }} {{ sample.output_text }}"}]
+SCORE: dict[str, Any] = {
+    "type": "score_model",
+    "model": "judge-1",
+    "messages": MESSAGES,
+    "item": {"question": "How good?"},
+    "range": [0, 10],
+    "sampling_params": {"temperature": 0, "seed": 7},
+    "pass_mark": 0.5,
+}
+LABEL: dict[str, Any] = {
+    "type": "label_model",
+    "model": "judge-1",
+    "messages": [{"role": "user", "content": "{{ sample.output_text }}"}],
+    "labels": ["good", "bad"],
+    "passing_labels": ["good"],
+}
+
+
+class Scripted:
+    """A judge that says these things, one after the other, and remembers what it was asked."""
+
+    def __init__(self, *answers: str | Exception) -> None:
+        self.answers = list(answers)
+        self.asked: list[tuple[Sequence[Mapping[str, str]], Mapping[str, Any], float]] = []
+
+    def __call__(self, messages: Sequence[Mapping[str, str]], parameters: Mapping[str, Any], seconds: float) -> str:
+        self.asked.append((messages, parameters, seconds))
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+async def verdict_of(contract: dict[str, Any], ask: Scripted, answer: str = "42") -> Verdict:
+    (scenario,) = load_scenarios([{"id": "one", "candidate": answer, "scoring": contract}]).scenarios
+    scoring = scenario.scoring
+    assert isinstance(scoring, ScoreModelContract | LabelModelContract)
+    return await score_judge(Bench(scenario, None, SandboxSpec(), 20), scoring, ask)  # type: ignore[arg-type]
+
+
+async def test_a_number_becomes_a_score() -> None:
+    """The question is filled in, and how to answer is added."""
+    ask = Scripted('Thinking about {it}. {"score": 8}')
+    verdict = await verdict_of(SCORE, ask)
+    assert (verdict.score, verdict.passed, verdict.reason) == (0.8, True, Reason.PASSED)
+    ((messages, parameters, seconds),) = ask.asked
+    assert messages[0] == {"role": "user", "content": "How good? 42"}
+    assert "a number from 0 to 10" in messages[1]["content"]
+    assert (parameters, seconds) == ({"model": "judge-1", "temperature": 0.0, "seed": 7}, 120.0)
+    low = await verdict_of(SCORE, Scripted('{"score": 2.5}'))
+    assert (low.score, low.passed, low.reason) == (0.25, False, Reason.SCORER_REJECTED)
+
+
+async def test_a_label_passes_or_not() -> None:
+    """By what the contract says of it."""
+    assert (await verdict_of(LABEL, Scripted('{"label": "good"}'))).passed
+    verdict = await verdict_of(LABEL, Scripted('{"label": "bad", "reason": "short"}'))
+    assert (verdict.score, verdict.passed) == (0.0, False)
+    assert "short" in verdict.detail
+
+
+@pytest.mark.parametrize(
+    "said", ["", "8", "{score: 8}", '{"score": "8"}', '{"score": 11}', '{"score": NaN}', '{"score": true}', "{}"]
+)
+async def test_an_answer_in_another_form_is_asked_for_once_more(said: str) -> None:
+    """Then there is no score: it is not the candidate's 0."""
+    assert (await verdict_of(SCORE, Scripted(said, '{"score": 10}'))).score == 1.0
+    verdict = await verdict_of(SCORE, Scripted(said, said))
+    assert (verdict.score, verdict.validity, verdict.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
+
+
+def test_an_unknown_label_is_no_answer() -> None:
+    """Nor is one of another kind."""
+    contract = LabelModelContract.model_validate(LABEL)
+    assert [judged(contract, said) for said in ('{"label": "fine"}', '{"label": ["good"]}')] == [None, None]
+
+
+async def test_an_answer_that_lacks_what_is_asked_about_scores_0_and_asks_nobody() -> None:
+    """As with every template."""
+    ask = Scripted()
+    contract = {**SCORE, "messages": [{"role": "user", "content": "{{ sample.output_json.x }}"}]}
+    verdict = await verdict_of(contract, ask)
+    assert (verdict.score, verdict.reason, ask.asked) == (0.0, Reason.BAD_VALUE, [])
+
+
+async def test_whose_fault_a_missing_answer_is() -> None:
+    """The platform's, which is raised; or the contract's, which has no score."""
+    with pytest.raises(PlatformError):
+        await verdict_of(SCORE, Scripted(PlatformError("no server")))
+    verdict = await verdict_of(SCORE, Scripted(JudgeRefusedError("no such model")))
+    assert (verdict.score, verdict.validity, verdict.detail) == (None, Validity.INVALID, "no such model")
+
+
+class Server:
+    """A server on this machine that answers every request with one status and body."""
+
+    def __init__(self) -> None:
+        self.status, self.body = 200, b""
+        self.requests: list[tuple[str, str | None, Any]] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.requests.append((self.path, self.headers.get("Authorization"), body))
+                self.send_response(outer.status)
+                self.send_header("Content-Length", str(len(outer.body)))
+                self.end_headers()
+                self.wfile.write(outer.body)
+
+            def log_message(self, *words: Any) -> None:
+                pass
+
+        self.http = HTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """The judge's server, with its URL and a key in the environment."""
+    server = Server()
+    thread = threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    monkeypatch.setenv(judge.BASE_URL_VARIABLE, server.url)
+    monkeypatch.setenv(judge.API_KEY_VARIABLE, "a-key")
+    monkeypatch.setenv("no_proxy", "*")
+    yield server
+    server.http.shutdown()
+    thread.join()
+    server.http.server_close()
+
+
+def test_a_chat_completion_is_asked_for(server: Server) -> None:
+    """With the key; the answer's text comes back."""
+    server.body = json.dumps({"choices": [{"message": {"content": '{"score": 1}'}}]}).encode()
+    assert judge.ask([{"role": "user", "content": "?"}], {"model": "m"}, 5.0) == '{"score": 1}'
+    assert server.requests == [
+        ("/v1/chat/completions", "Bearer a-key", {"messages": [{"role": "user", "content": "?"}], "model": "m"})
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "error"),
+    [
+        (500, b"oops", PlatformError),
+        (429, b"slow down", PlatformError),
+        (404, b"no model m", JudgeRefusedError),
+        (401, b"who?", JudgeRefusedError),
+        (200, b"not JSON", PlatformError),
+        (200, b'{"choices": []}', PlatformError),
+        (200, b'{"choices": [{"message": {"content": null}}]}', PlatformError),
+    ],
+)
+def test_what_is_worth_another_try(server: Server, status: int, body: bytes, error: type[Exception]) -> None:
+    """And what is not. No message holds the key."""
+    server.status, server.body = status, body
+    with pytest.raises(error) as caught:
+        judge.ask([], {}, 5.0)
+    assert "a-key" not in str(caught.value)
+    assert status == 200 or str(status) in str(caught.value)
+
+
+@pytest.mark.parametrize("url", [None, "file:///etc/passwd", "127.0.0.1:80"])
+def test_without_a_server_it_is_said_what_to_set(monkeypatch: pytest.MonkeyPatch, url: str | None) -> None:
+    """Only http and https are asked."""
+    monkeypatch.delenv(judge.BASE_URL_VARIABLE, raising=False)
+    if url:
+        monkeypatch.setenv(judge.BASE_URL_VARIABLE, url)
+    with pytest.raises(PlatformError, match="set HARENA_JUDGE_BASE_URL"):
+        judge.ask([], {}, 5.0)
+
+
+def test_a_server_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is the platform's fault."""
+    monkeypatch.setenv(judge.BASE_URL_VARIABLE, "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("no_proxy", "*")
+    with pytest.raises(PlatformError, match="cannot be asked"):
+        judge.ask([], {}, 5.0)

@@ -1,0 +1,90 @@
+"""The `reference` contract: what the trusted solution says, and how often it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from harena.core.models import SandboxSpec
+from harena.core.ports import SandboxPort
+from harena.core.results import Reason, RunResult, Validity
+from harena.scoring import load_scenarios, score_scenario
+from harena.scoring.contracts import ReferenceContract
+from harena.scoring.score_reference import Answers, with_answers
+from harena.testing import FakeRuntime
+
+CONTRACT: dict[str, Any] = {
+    "type": "reference",
+    "entry_point": "half",
+    "solution": "def half(x):\n    return x / 2\n",
+    "inputs": [{"args": [3]}, {"args": [1], "weight": 3.0, "hidden": True}],
+    "comparison": "close_floats",
+    "check_timeout_seconds": 2.0,
+    "slowdown": 4.0,
+    "partial_credit": True,
+}
+
+
+class Source:
+    """Sandboxes of a fake runtime."""
+
+    def __init__(self) -> None:
+        self.runtime = FakeRuntime()
+
+    @asynccontextmanager
+    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
+        sandbox = await self.runtime.create(spec)
+        try:
+            yield sandbox
+        finally:
+            await sandbox.destroy()
+
+
+async def scored(source: Source, candidate: str, **changed: Any) -> RunResult:
+    (scenario,) = load_scenarios([{"id": "one", "candidate": candidate, "scoring": {**CONTRACT, **changed}}]).scenarios
+    return await score_scenario(scenario, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=20)
+
+
+async def test_the_solution_is_asked_once_for_all_candidates() -> None:
+    """In a sandbox of its own; then its answers are the expected values."""
+    source = Source()
+    solution = CONTRACT["solution"] + "# asked once\n"
+    right = await scored(source, "def half(x): return 0.5 * x\n", solution=solution)
+    assert (right.score, right.checks_planned, len(source.runtime.created)) == (1.0, 2, 2)
+    part = await scored(source, "def half(x): return 0.5\n", solution=solution)
+    assert (part.score, part.reason, len(source.runtime.created)) == (0.75, Reason.PARTIAL, 3)
+    assert (await scored(source, "def half(x): return 0.5\n", solution=solution + "#\n")).score == 0.75
+    assert len(source.runtime.created) == 5
+
+
+@pytest.mark.parametrize(
+    ("solution", "said"),
+    [
+        ("def half(x):\n    return 1 / (x - 1)\n", "`solution` raised for inputs[1]: ZeroDivisionError"),
+        (
+            "def half(x):\n    return object()\n",
+            "`solution` returned what cannot cross the border for inputs[0]: object",
+        ),
+        ("def third(x):\n    return x\n", "`solution` cannot be loaded"),
+        ("import os\ndef half(x):\n    os._exit(0)\n", "`solution` gave no answer to inputs[0], (3,)"),
+    ],
+)
+async def test_a_solution_that_gives_no_answer_is_the_contracts_fault(solution: str, said: str) -> None:
+    """It is said to what."""
+    result = await scored(Source(), "def half(x): return 0\n", solution=solution)
+    assert (result.score, result.validity, result.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
+    assert said in result.detail
+
+
+def test_a_call_may_take_a_multiple_of_the_solutions_longest() -> None:
+    """If that is more than the limit."""
+    contract = ReferenceContract.model_validate(CONTRACT)
+    quick, slow = (with_answers(contract, Answers((1.5, 0.5), longest)) for longest in (0.1, 3.0))
+    assert (quick.check_timeout_seconds, slow.check_timeout_seconds) == (2.0, 12.0)
+    assert [(check.expected, check.weight, check.hidden) for check in slow.checks] == [
+        (1.5, 1.0, False),
+        (0.5, 3.0, True),
+    ]

@@ -1,0 +1,367 @@
+"""Contracts for answers that are text, and `weighted`: templates, formulas, similarity, verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harena.core.models import SandboxSpec
+from harena.core.ports import SandboxPort
+from harena.core.results import Reason, RunResult, Trust, Validity
+from harena.scoring import load_scenarios, score_scenario
+from harena.scoring.contracts import WeightedContract
+from harena.scoring.formula import FormulaError, check_formula, computed
+from harena.scoring.reading import ScenarioFileError
+from harena.scoring.score_weighted import combined
+from harena.scoring.similarity import Metric, longest_subsequence, similarity
+from harena.scoring.templates import SampleError, TemplateError, check_template, filled
+from harena.scoring.verdict import Verdict, failed, tampered
+from harena.testing import FakeRuntime
+
+METRICS: tuple[Metric, ...] = (
+    "fuzzy_match", "bleu", "gleu", "meteor", "cosine", "rouge_1", "rouge_2", "rouge_3", "rouge_4", "rouge_5", "rouge_l",
+)  # fmt: skip
+ITEM = {"answer": "42", "steps": [{"value": 1.5}], "odd name": "x"}
+
+
+class Source:
+    """Sandboxes of a fake runtime."""
+
+    def __init__(self) -> None:
+        self.runtime = FakeRuntime()
+
+    @asynccontextmanager
+    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
+        sandbox = await self.runtime.create(spec)
+        try:
+            yield sandbox
+        finally:
+            await sandbox.destroy()
+
+
+async def scored(answer: str, scoring: dict[str, Any]) -> RunResult:
+    (scenario,) = load_scenarios([{"id": "one", "candidate": answer, "scoring": scoring}]).scenarios
+    return await score_scenario(scenario, sandboxes=Source(), base_spec=SandboxSpec(), timeout_seconds=20)
+
+
+def mistakes_of(scoring: dict[str, Any]) -> list[tuple[str, str]]:
+    with pytest.raises(ScenarioFileError) as refusal:
+        load_scenarios([{"id": "one", "candidate": "x", "scoring": scoring}])
+    return [(mistake.field, mistake.message) for mistake in refusal.value.mistakes]
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("plain", "plain"),
+        ("{{ sample.output_text }}!", '{"a": [{"b": "deep"}, 3]}!'),
+        ("{{item.answer}} of {{ item.steps[0].value }}", "42 of 1.5"),
+        ("{{ item['odd name'] }}", "x"),
+        ("{{ item.steps }}", '[{"value": 1.5}]'),
+        ("{{ sample.output_json.a[0].b }}", "deep"),
+        ("{{ sample.output_json.a.1 }}", "3"),
+    ],
+)
+def test_templates_are_filled(template: str, text: str) -> None:
+    """From the item and the answer; what is no text is written as JSON."""
+    check_template(template, ITEM)
+    assert filled(template, ITEM, '{"a": [{"b": "deep"}, 3]}') == text
+
+
+def test_what_a_model_wrote_is_no_template() -> None:
+    """Nor is what an item holds."""
+    item = {"x": "{{ sample.output_text }}"}
+    assert (
+        filled("{{ sample.output_text }} {{ item.x }}", item, "{{ item.x }}") == "{{ item.x }} {{ sample.output_text }}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("{{ item.none }}", "leads nowhere: there is no 'none'"),
+        ("{{ item.steps[7] }}", "leads nowhere"),
+        ("{{ sample.choices }}", "is not known; of the sample there are"),
+        ("{{ sample }}", "is not known"),
+        ("{{ other.x }}", "begins with 'other'"),
+        ("{{ __import__('os') }}", "is not a path"),
+        ("{{ }}", "is not a path"),
+    ],
+)
+def test_templates_that_can_never_be_filled_are_refused(template: str, message: str) -> None:
+    """Before anything runs."""
+    with pytest.raises(TemplateError) as refusal:
+        check_template(template, ITEM)
+    assert message in str(refusal.value)
+
+
+@pytest.mark.parametrize("answer", ["not JSON", "[]", '{"b": 1}'])
+def test_an_answer_that_lacks_what_is_asked_for_is_the_answers_fault(answer: str) -> None:
+    """It is not a mistake of the template."""
+    with pytest.raises(SampleError):
+        filled("{{ sample.output_json.a }}", ITEM, answer)
+
+
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [
+        ("a", 0.5),
+        ("0.6 * a + 0.4 * b", 0.7),
+        ("a + b ^ 2 / 2", 1.0),
+        ("-a + b", 0.5),
+        ("min(a, b, 0.2)", 0.2),
+        ("max(a, 0) * abs(-b)", 0.5),
+        ("floor(a) + ceil(a)", 1.0),
+        ("sqrt(b) * exp(0) + log(1)", 1.0),
+        ("2 ** -1", 0.5),
+    ],
+)
+def test_formulas_are_computed(formula: str, value: float) -> None:
+    """`^` is a power, and binds as one."""
+    check_formula(formula, ("a", "b"))
+    assert computed(formula, {"a": 0.5, "b": 1.0}) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("a +", "is not a formula"),
+        ("c", "'c' is none of a, b"),
+        ("a.real", "is not part of a formula"),
+        ("__import__('os')", "is none of a, b"),
+        ("min(a)", "min takes two or more numbers"),
+        ("sqrt(a, b)", "sqrt takes one number"),
+        ("max(a, default=b)", "has named arguments"),
+        ("a if b else a", "is not part of a formula"),
+        ("'a' * 10", "is not part of a formula"),
+        ("True", "is not part of a formula"),
+        ("a" * 3000, "is longer than"),
+        ("[a]", "is not part of a formula"),
+    ],
+)
+def test_what_is_no_formula_is_refused(formula: str, message: str) -> None:
+    """Before anything runs, and nothing is evaluated."""
+    with pytest.raises(FormulaError) as refusal:
+        check_formula(formula, ("a", "b"))
+    assert message in str(refusal.value)
+
+
+@pytest.mark.parametrize("formula", ["a / (b - b)", "9 ^ 9 ^ 9", "log(a - a)", "sqrt(-a)", "exp(9999)"])
+def test_formulas_that_have_no_value(formula: str) -> None:
+    """Are an error, never a number, and take no time."""
+    with pytest.raises(FormulaError, match="cannot be computed"):
+        computed(formula, {"a": 0.5, "b": 1.0})
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_similarity_is_a_number_from_0_to_1_and_of_equal_texts_1(left: str, right: str) -> None:
+    """Whatever the texts are."""
+    for metric in METRICS:
+        assert 0 <= similarity(left, right, metric) <= 1
+        assert metric == "meteor" or similarity(left, left, metric) == 1
+
+
+@given(st.text(alphabet="abc", max_size=12), st.text(alphabet="abc", max_size=12))
+def test_the_longest_longest_subsequence_is_the_textbooks(left: str, right: str) -> None:
+    """Against the table of the usual algorithm."""
+    table = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
+    for i, x in enumerate(left):
+        for j, y in enumerate(right):
+            table[i + 1][j + 1] = table[i][j] + 1 if x == y else max(table[i][j + 1], table[i + 1][j])
+    assert longest_subsequence(left, right) == table[-1][-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "reference", "metric", "value"),
+    [
+        ("kitten", "sitting", "fuzzy_match", 2 * 4 / 13),
+        ("", "a", "fuzzy_match", 0.0),
+        ("the cat sat", "the cat ran", "rouge_1", 2 / 3),
+        ("the cat sat", "the cat ran", "rouge_2", 1 / 2),
+        ("the cat sat", "the cat ran", "rouge_5", 0.0),
+        ("The cat, sat", "the cat the sat", "rouge_l", 2 * 3 / 7),
+        ("a b c d", "a b c d e", "bleu", 2.718281828459045 ** (1 - 5 / 4)),
+        ("a b", "a c", "bleu", (1 / 2 * 1 / 2) ** 0.5),
+        ("x", "y", "bleu", 0.0),
+        ("a b c", "a b d", "gleu", 3 / 6),
+        ("a a", "a", "gleu", 1 / 3),
+        ("the cat sat", "the cat sat", "meteor", 1 - 0.5 / 27),
+        ("sat the cat", "the cat sat", "meteor", 1 - 0.5 * (2 / 3) ** 3),
+        ("dog", "cat", "meteor", 0.0),
+        ("a a b", "a b b", "cosine", 4 / 5),
+        ("A b", "a B", "cosine", 1.0),
+        ("a", "b", "cosine", 0.0),
+    ],
+)
+def test_similarity_by_hand(text: str, reference: str, metric: Metric, value: float) -> None:
+    """Each metric, computed on paper."""
+    assert similarity(text, reference, metric) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "operation", "score"),
+    [
+        ("42", "eq", 1.0),
+        ("42 ", "eq", 0.0),
+        ("41", "ne", 1.0),
+        ("42", "ne", 0.0),
+        ("It is 42.", "like", 1.0),
+        ("It is 41.", "like", 0.0),
+    ],
+)
+async def test_string_check(answer: str, operation: str, score: float) -> None:
+    """Nothing runs, and the trust is `separate`."""
+    scoring = {"type": "string_check", "reference": "{{ item.answer }}", "operation": operation, "item": ITEM}
+    result = await scored(answer, scoring)
+    assert (result.score, result.passed, result.trust) == (score, score == 1.0, Trust.SEPARATE)
+    assert result.reason is (Reason.PASSED if score else Reason.WRONG_ANSWER)
+
+
+async def test_string_check_without_regard_to_small_and_large() -> None:
+    """`ilike` folds, `like` does not."""
+    for operation, score in (("ilike", 1.0), ("like", 0.0)):
+        assert (
+            await scored("GRÜSSE!", {"type": "string_check", "reference": "grüße", "operation": operation})
+        ).score == score
+
+
+async def test_an_answer_without_the_json_that_is_asked_for_scores_0() -> None:
+    """As a bad value."""
+    scoring = {"type": "string_check", "input": "{{ sample.output_json.x }}", "reference": "1"}
+    assert (await scored('{"x": 1}', scoring)).score == 1.0
+    result = await scored("x is 1", scoring)
+    assert (result.score, result.reason, result.detail) == (0.0, Reason.BAD_VALUE, "the answer is not JSON")
+
+
+async def test_text_similarity_is_the_score_and_passes_at_its_mark() -> None:
+    """An answer that is too long to compare scores 0."""
+    scoring = {"type": "text_similarity", "reference": "the cat ran", "evaluation_metric": "rouge_1", "pass_mark": 0.6}
+    result = await scored("the cat sat", scoring)
+    assert (result.score, result.passed) == (pytest.approx(2 / 3), True)
+    assert not (await scored("the cat sat", {**scoring, "pass_mark": 0.7})).passed
+    assert (await scored("x" * 50_001, scoring)).reason is Reason.OUTPUT_LIMIT
+
+
+@pytest.mark.parametrize(
+    ("answer", "fields", "score"),
+    [
+        ("so\nANSWER: 42\n", {"pattern": r"^ANSWER: \d+$"}, 1.0),
+        ("answer: 42", {"pattern": r"^ANSWER: \d+$"}, 0.0),
+        ("42", {"pattern": r"\d+", "whole": True}, 1.0),
+        ("42!", {"pattern": r"\d+", "whole": True}, 0.0),
+        ("b", {"pattern": "(a)?b"}, 1.0),
+    ],
+)
+async def test_regex(answer: str, fields: dict[str, Any], score: float) -> None:
+    """Anywhere, or the whole."""
+    assert (await scored(answer, {"type": "regex", **fields})).score == score
+
+
+@pytest.mark.parametrize(
+    ("scoring", "field", "message"),
+    [
+        ({"type": "string_check"}, "[0].scoring.reference", "is required"),
+        ({"type": "string_check", "reference": "{{ item.x }}"}, "[0].scoring", "leads nowhere"),
+        ({"type": "string_check", "reference": "", "operation": "is"}, "[0].scoring.operation", "must be one of"),
+        ({"type": "regex", "pattern": "("}, "[0].scoring.pattern", "is not a regular expression"),
+        (
+            {"type": "text_similarity", "reference": "", "evaluation_metric": "rouge_9"},
+            "[0].scoring.evaluation_metric",
+            "must be one of",
+        ),
+        ({"type": "weighted", "parts": {}}, "[0].scoring.parts", "must not be empty"),
+        (
+            {"type": "weighted", "parts": {"a": {"scoring": {"type": "tests", "checks": [{"expected": 1}]}}}},
+            "[0].scoring",
+            "`entry_point` is required in part 'a'",
+        ),
+        (
+            {"type": "weighted", "parts": {"a": {"scoring": {"type": "tests", "checks": [{}], "entry_point": "f"}}}},
+            "[0].scoring.parts.a.scoring.checks[0]",
+            "`expected` is required",
+        ),
+        (
+            {"type": "weighted", "parts": {"a b": {"scoring": {"type": "regex", "pattern": "x"}}}},
+            '[0].scoring.parts["a b"]',
+            "must be a word",
+        ),
+        (
+            {"type": "weighted", "parts": {"a": {"scoring": {"type": "regex", "pattern": "x"}, "weight": 0}}},
+            "[0].scoring",
+            "at least one weight",
+        ),
+        (
+            {"type": "weighted", "parts": {"a": {"scoring": {"type": "command", "pytest": ["test_x.py"]}}}},
+            "[0].scoring",
+            "not among the trusted `files`",
+        ),
+        (
+            {"type": "weighted", "parts": {"a": {"scoring": {"type": "weighted", "parts": {}}}}},
+            "[0].scoring.parts.a.scoring.type",
+            "must be one of",
+        ),
+    ],
+)
+def test_each_mistake_is_told_where_it_stands(scoring: dict[str, Any], field: str, message: str) -> None:
+    """Inside of parts, too."""
+    found = mistakes_of(scoring)
+    assert [where for where, _ in found] == [field]
+    assert message in found[0][1]
+
+
+LIKE = {"type": "string_check", "reference": "cat", "operation": "like"}
+SHORT = {"type": "regex", "pattern": ".{0,20}", "whole": True}
+
+
+def weighted(**fields: Any) -> dict[str, Any]:
+    parts = {"says": {"scoring": LIKE, "weight": 3.0}, "short": {"scoring": SHORT}}
+    return {"type": "weighted", "parts": parts, **fields}
+
+
+async def test_weighted_is_the_mean_of_its_parts() -> None:
+    """By weight, or by a formula."""
+    right, half = await scored("a cat", weighted()), await scored("a dog", weighted())
+    assert (right.score, right.reason, right.checks_planned) == (1.0, Reason.PASSED, 2)
+    assert (half.score, half.reason, half.detail) == (0.25, Reason.PARTIAL, "says: wrong_answer")
+    both = weighted(formula="says * short")
+    assert (await scored("a dog", both)).score == 0.0
+    assert (await scored("a cat", both)).score == 1.0
+
+
+async def test_a_formula_that_leaves_0_to_1_gives_no_score() -> None:
+    """It is the contract's fault, and is said."""
+    result = await scored("a cat", weighted(formula="says + short"))
+    assert (result.score, result.validity) == (None, Validity.INVALID)
+    assert "divide or clip it" in result.detail
+
+
+async def test_a_part_that_gives_no_score_leaves_the_whole_without_one() -> None:
+    """Not with a 0 for it."""
+    broken = {"type": "python", "source": "def score(run): return 2", "run_candidate": False}
+    result = await scored("a cat", {"type": "weighted", "parts": {"mine": {"scoring": broken}}})
+    assert (result.score, result.validity) == (None, Validity.INVALID)
+    assert result.detail.startswith("mine: ")
+
+
+def test_a_part_that_was_tampered_with_makes_the_whole_suspect() -> None:
+    """And 0."""
+    contract = WeightedContract.model_validate(weighted())
+    good = Verdict(score=1.0, passed=True, reason=Reason.PASSED)
+    whole = combined(contract, {"says": good, "short": tampered("spoke")})
+    assert (whole.score, whole.passed, whole.validity, whole.reason) == (0.0, False, Validity.SUSPECT, Reason.PROTOCOL)
+    partly = combined(contract, {"says": good, "short": failed(Reason.TIMEOUT, "slow")})
+    assert (partly.score, partly.reason, partly.detail) == (0.75, Reason.PARTIAL, "short: slow")
+
+
+def test_the_trust_of_a_whole_is_that_of_its_weakest_part() -> None:
+    """And the version names those of all."""
+    shared = {"scoring": {"type": "command", "asserts": "pass"}}
+    contract = WeightedContract.model_validate({"type": "weighted", "parts": {"a": {"scoring": LIKE}, "b": shared}})
+    assert contract.trust is Trust.SHARED
+    assert contract.version == "weighted-1(string_check-1,command-1)"
+    assert WeightedContract.model_validate(weighted()).trust is Trust.SEPARATE
