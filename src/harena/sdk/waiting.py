@@ -88,7 +88,8 @@ class AsCompleted(Generic[W]):
             for number in range(len(self._items)):
                 while len(watch.order) <= number:
                     try:
-                        await asyncio.wait_for(news.wait(), _left(deadline))
+                        async with asyncio.timeout(_left(deadline)):  # wait_for may lose a cancellation before 3.12
+                            await news.wait()
                     except TimeoutError:
                         raise self._too_late(number) from None
                     news.clear()
