@@ -59,14 +59,16 @@ def call_gives_what_is_expected(
     entry: Callable[[], object], check: contracts.Check, contract: contracts.TestsContract
 ) -> bool:
     """One check, with the values going through the codec in both directions."""
-    request, _ = guest_driver.decode(codec.encode((check.args, Bag("dict", tuple(check.kwargs.items())))), 0)
-    reply = guest_driver.call(entry, request)
+    request, _ = guest_driver.decode(codec.encode((check.args, Bag("dict", tuple(check.kwargs.items())), None)), 0)
+    reply = guest_driver.call(entry, request, contract.takes_subclasses)
     if reply.startswith(b"r"):
         names, _message = codec.decode(reply[1:])
         return check.raises in names
     if not reply.startswith(b"v") or check.raises is not None:
         return False
-    return compare_values(codec.decode(reply[1:]), check.expected, contract.comparison, contract.tolerance)
+    return compare_values(
+        codec.decode(reply[1:]), check.expected, check.comparison or contract.comparison, contract.tolerance(check)
+    )
 
 
 def printed(source: str, stdin: str, monkeypatch: pytest.MonkeyPatch) -> bytes:

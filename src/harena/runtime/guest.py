@@ -32,6 +32,7 @@ MODULES = (
     "harena.runtime.launch",
     "harena.runtime.fast_path_code",
     "harena.runtime.fast_path",
+    "harena.runtime.programs",
     "harena.runtime.files",
     "harena.runtime.trees",
     "harena.runtime.init",

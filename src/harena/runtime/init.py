@@ -24,23 +24,16 @@ import select
 import signal
 import struct
 
-from harena.runtime import fast_path, files, launch, trees, warm, wire
+from harena.runtime import fast_path, files, launch, programs, trees, warm, wire
 from harena.runtime.kernel import privileges
-from harena.runtime.kernel.numbers import NUMBERS
-from harena.runtime.kernel.syscalls import close_from, libc, syscall
+from harena.runtime.kernel.syscalls import close_from, libc
 from harena.runtime.wire import EXITED, FAILED, OPENED
 
 REPORT = struct.Struct("<iQQQB")
 
 _REHEARSALS = 12  # 3.11 to 3.13 adapt an instruction after at most eight times
 _TIOCSCTTY = 0x540E
-_RLIMIT_CPU, _RLIMIT_NOFILE = 0, 7
 _DEFAULTED = (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD)
-
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import NoReturn
 
 _kept: list[object] = []
 
@@ -317,7 +310,7 @@ class _Init:
         if order.flags & wire.WARM and not order.flags & wire.TERMINAL:
             plan = warm.plan(argv, environment, self.base.environment, cwd)
             if plan is not None:
-                self.base.program.prepare(_above(stdio))
+                self.base.program.prepare(programs.above(stdio))
                 pid = os.fork()
                 if pid == 0:
                     self._become(plan, order)
@@ -327,7 +320,7 @@ class _Init:
         except OSError as error:
             os.write(stdio[2], ("harena: working directory %s: %s\n" % (cwd, error.strerror)).encode())
             return -127, False
-        program, refused = _find(argv[0], environment.get("PATH", ""))
+        program, refused = programs.find(argv[0], environment.get("PATH", ""))
         if not program:
             os.write(stdio[2], ("harena: %s: %s\n" % (argv[0], refused or "command not found")).encode())
             return -126 if refused else -127, False
@@ -340,22 +333,22 @@ class _Init:
                 if pid == 0:
                     self._exec_on_terminal(program, argv, environment, stdio)
             else:
-                actions = [(os.POSIX_SPAWN_DUP2, source, target) for target, source in enumerate(_above(stdio))]
+                actions = [(os.POSIX_SPAWN_DUP2, source, target) for target, source in enumerate(programs.above(stdio))]
                 pid = os.posix_spawn(
                     program, argv, environment, file_actions=actions, setsid=True, setsigmask=(), setsigdef=_DEFAULTED
                 )
         finally:
             if is_init:
                 os.pwrite(self.oom_adjust, b"0", 0)
-        _limit(pid, _RLIMIT_NOFILE, order.open_files)
+        programs.limit(pid, programs.RLIMIT_NOFILE, order.open_files)
         if order.cpu_seconds:
-            _limit(pid, _RLIMIT_CPU, order.cpu_seconds)
+            programs.limit(pid, programs.RLIMIT_CPU, order.cpu_seconds)
         return pid, False
 
     def _in_child(self, descriptors: list[int]) -> None:
         """After a fork: an ordinary process again. `descriptors` come to lie at 3, 4, ..."""
         os.setsid()
-        for target, source in enumerate(_above(descriptors, 16), 3):
+        for target, source in enumerate(programs.above(descriptors, 16), 3):
             os.dup2(source, target)
         close_from(3 + len(descriptors))
         for target in (0, 1, 2):
@@ -373,10 +366,10 @@ class _Init:
         try:
             os.chdir(order.cwd)
         except OSError as error:
-            _no_directory(order.cwd, error.errno or 0)
-        _limit(0, _RLIMIT_NOFILE, order.open_files)
+            programs.no_directory(order.cwd, error.errno or 0)
+        programs.limit(0, programs.RLIMIT_NOFILE, order.open_files)
         if order.cpu_seconds:
-            _limit(0, _RLIMIT_CPU, order.cpu_seconds)
+            programs.limit(0, programs.RLIMIT_CPU, order.cpu_seconds)
         self._set_environment(order.env)
         warm.become(plan)
         # Kept for ever: freeing it would write to its pages; and freeing the socket would close a descriptor that may
@@ -389,10 +382,10 @@ class _Init:
         order, plan = _plan(fast, self.base)
         _kept.append((self, self.connection, order))
         if fast.numbers[fast_path.ERROR]:
-            _no_directory(order.cwd, fast.numbers[fast_path.ERROR])
+            programs.no_directory(order.cwd, fast.numbers[fast_path.ERROR])
         if plan is None:
             os.write(launch.CONTROL, wire.STARTED_REALLY.pack(b"N", order.number))
-            _execute(order)
+            programs.execute(order)
         os.close(launch.CONTROL)
         self._set_environment(order.env)
         warm.become(plan)
@@ -409,7 +402,7 @@ class _Init:
     def _exec_on_terminal(self, program: str, argv: list[str], environment: dict[str, str], stdio: list[int]) -> None:
         try:
             os.setsid()
-            for target, source in enumerate(_above(stdio)):
+            for target, source in enumerate(programs.above(stdio)):
                 os.dup2(source, target)
             close_from(3)
             libc.ioctl(0, ctypes.c_ulong(_TIOCSCTTY), 0)
@@ -539,28 +532,6 @@ class _Init:
             self.poll.poll(20)
 
 
-def _no_directory(cwd: str, code: int) -> None:
-    """In a child: say that it cannot work there, and end."""
-    os.write(2, ("harena: working directory %s: %s\n" % (cwd, os.strerror(code))).encode())
-    os._exit(127)
-
-
-def _execute(order: wire.Order) -> NoReturn:
-    """In a child: become another program."""
-    try:
-        for number in (signal.SIGPIPE, signal.SIGXFSZ):
-            signal.signal(number, signal.SIG_DFL)
-        program, refused = _find(order.argv[0], order.env.get("PATH", ""))
-        if program:
-            os.execve(program, order.argv, order.env)
-        os.write(2, ("harena: %s: %s\n" % (order.argv[0], refused or "command not found")).encode())
-        os._exit(126 if refused else 127)
-    except OSError as error:
-        os.write(2, ("harena: cannot start a process: %s\n" % error.strerror).encode())
-    finally:
-        os._exit(126)
-
-
 def _words(error: Exception) -> str:
     """What went wrong, in ASCII: the text of an error may hold what cannot be encoded."""
     text = getattr(error, "strerror", None) or "%s" % type(error).__name__
@@ -571,45 +542,9 @@ def _usage(usage: object) -> tuple[int, int, int]:
     return int(usage[0] * 1e6), int(usage[1] * 1e6), int(usage[2])  # type: ignore[index]
 
 
-def _above(descriptors: list[int], floor: int = 3) -> list[int]:
-    """The same files at numbers >= `floor`, so that dup2 to the low ones overwrites none of them."""
-    if min(descriptors, default=floor) >= floor:
-        return descriptors
-    first = max(floor, *descriptors) + 1
-    return [os.dup2(descriptor, first + index, inheritable=False) for index, descriptor in enumerate(descriptors)]
-
-
 def _read_all(descriptor: int) -> bytes:
     size = os.fstat(descriptor).st_size
     text = b""
     while len(text) < size:
         text += os.pread(descriptor, size - len(text), len(text))
     return text
-
-
-def _find(program: str, path: str) -> tuple[str, str]:
-    """(what execvp would execute, "") or ("", why not)."""
-    places = [program] if "/" in program else [(place or ".") + "/" + program for place in path.split(":")]
-    refused = ""
-    for candidate in places:
-        if os.access(candidate, os.X_OK) and not os.path.isdir(candidate):
-            return candidate, ""
-        if os.path.exists(candidate):
-            refused = "is a directory" if os.path.isdir(candidate) else "permission denied"
-    return "", refused
-
-
-def _limit(pid: int, which: int, value: int) -> None:
-    """Set both limits of a process (0 = this one) that was started just now."""
-    hard = value + 1 if which == _RLIMIT_CPU else value  # SIGXCPU first, then SIGKILL
-    try:
-        syscall(
-            "rlimit",
-            NUMBERS["prlimit64"],
-            ctypes.c_int(pid),
-            ctypes.c_int(which),
-            ctypes.c_char_p(struct.pack("<QQ", value, hard)),
-            None,
-        )
-    except OSError:
-        return  # it has ended already
