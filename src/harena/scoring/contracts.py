@@ -260,6 +260,8 @@ class CommandContract(Contract):
     """argv, or one string for `bash -c`"""
     pytest: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = None
     """in place of `command`: test files or pytest arguments, run by a trusted pytest runner that gives its own proof"""
+    isolate: bool = True
+    """with `pytest`: the candidate's modules live in a process of their own, and the tests see stand-ins for them"""
     files: Annotated[Files, AfterValidator(_trusted_files)] = {}
     """trusted files, written after the candidate's and over them"""
     env: dict[str, str] = {}
@@ -281,7 +283,7 @@ class CommandContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "command-1"
+        return "command-2"
 
 
 class NumericSource(Strict):

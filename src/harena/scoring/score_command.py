@@ -14,10 +14,11 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path, PurePosixPath
+from types import ModuleType
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.results import Reason
-from harena.scoring import guest_pytest
+from harena.scoring import guest_driver, guest_proxy, guest_pytest
 from harena.scoring.contracts import CommandContract
 from harena.scoring.program import WORKSPACE, Bench, output_file, put_files
 from harena.scoring.verdict import Share, Verdict, broken_contract, failed, one_line, program_failure
@@ -108,7 +109,7 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
         result = await bench.run(
             sandbox,
             ExecRequest(
-                argv=_argv(contract),
+                argv=_argv(contract, files),
                 env={**_ENVIRONMENT, **contract.env},
                 cwd=WORKSPACE,
                 stdin=f"{word}\n".encode(),
@@ -125,13 +126,25 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
     return result, f"harena-proof {word}".encode() in lines
 
 
-def _argv(contract: CommandContract) -> tuple[str, ...]:
+def _argv(contract: CommandContract, files: Mapping[str, str]) -> tuple[str, ...]:
     if contract.command is not None:
         return contract.command
     assert contract.pytest is not None
-    return ("python", "-c", _pytest_program(), ",".join(contract.files), *_PYTEST_OPTIONS, *contract.pytest)
+    runner = _program((guest_driver, guest_proxy, guest_pytest), "main")
+    child = _program((guest_driver, guest_proxy), "serve") if contract.isolate else ""
+    theirs = ",".join(path for path in files if path not in contract.files)
+    return ("python", "-c", runner, ",".join(contract.files), theirs, child, *_PYTEST_OPTIONS, *contract.pytest)
 
 
 @cache
-def _pytest_program() -> str:
-    return Path(guest_pytest.__file__).read_text(encoding="utf-8") + "\n\nmain()\n"
+def _program(modules: tuple[ModuleType, ...], start: str) -> str:
+    """A program that has these modules, under the names that they have here, and calls a function of the last one."""
+    sources = {module.__name__: Path(module.__file__ or "").read_text(encoding="utf-8") for module in modules}
+    return (
+        "import sys, types\n"
+        "for name in ('harena', 'harena.scoring'):\n    sys.modules[name] = types.ModuleType(name)\n"
+        f"for name, source in {sources!r}.items():\n"
+        "    module = sys.modules[name] = types.ModuleType(name)\n"
+        "    exec(compile(source, f'<{name}>', 'exec'), module.__dict__)\n"
+        f"module.{start}()\n"
+    )
