@@ -128,11 +128,11 @@ class Candidate:
             return answer[1]
         if answer[0] == "o" and type(answer[1]) is int:
             return RemoteObject(self, answer[1])
-        error = self._raised(answer)
-        if isinstance(error, StopIteration | StopAsyncIteration) and name != "__next__":
+        raised = self._raised(answer)
+        if isinstance(raised, StopIteration | StopAsyncIteration) and name != "__next__":
             # it would end a loop of the suite's as if all were well
-            raise RuntimeError(f"the candidate raised {type(error).__name__}")
-        raise error
+            raise RuntimeError(f"the candidate raised {type(raised).__name__}")
+        raise raised
 
     def _started(self) -> subprocess.Popen[bytes]:
         self._process = subprocess.Popen(
