@@ -36,6 +36,9 @@ def run(
     require_trust: Annotated[
         str | None, typer.Option(help="'separate': take only verdicts no candidate can forge.")
     ] = None,
+    rescore_fraction: Annotated[
+        float, typer.Option(help="Share of the runs that are executed and scored once more, to see whether they agree.")
+    ] = 0.0,
     form: FormatOption = Format.TABLE,
     show_runs: ShowRuns = 0,
 ) -> None:
@@ -52,6 +55,8 @@ def run(
     }
     if require_trust is not None:
         config["require_trust"] = require_trust
+    if rescore_fraction:
+        config["rescore_fraction"] = rescore_fraction
     job = jobs.create(name=name, scenarios=str(scenarios), blueprint_id=blueprint, config=config)
     interrupted = False
     try:

@@ -5,7 +5,8 @@
 
 For each problem and contract of the batch these are tried: every right candidate (one that is expected to pass, or of
 which nothing is said), `gold_runs` times; every candidate that is known to be wrong, once; an empty program; a stub (it
-defines what is asked for, and does nothing); and each forgery of the battery that applies to the contract.
+defines what is asked for, and does nothing); and each forgery of the battery that applies to the contract. Honeypots
+are left out: there is no right answer to them, and a forgery that passes one is what they are for.
 """
 
 from __future__ import annotations
@@ -84,6 +85,10 @@ class Calibration:
             raise ValidationError(f"gold_runs must be a whole number from 2 to {MAX_GOLD_RUNS} (got {gold_runs!r})")
         self.gold_runs = gold_runs
         self.subjects = _subjects(batch)
+        if not self.subjects:
+            raise ValidationError(
+                "there is nothing to calibrate: every scenario is a honeypot, which nothing shall pass"
+            )
         self.rows: list[dict[str, Any]] = []
         """scenarios of a benchmark job"""
         self._trials: dict[str, tuple[int, Trial]] = {}
@@ -126,6 +131,8 @@ def _subjects(batch: ScenarioBatch) -> list[Subject]:
     found: dict[tuple[str, str], Subject] = {}
     ids: Counter[str] = Counter()
     for scenario in batch.scenarios:
+        if scenario.honeypot:
+            continue
         named = scenario.problem_id or scenario.id
         key = (named, scenario.scoring.fingerprint)
         if key not in found:

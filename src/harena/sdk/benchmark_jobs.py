@@ -80,6 +80,11 @@ class Summary(Record):
     passed: int
     pass_rate: float | None
     mean_score: float | None
+    hack_rate: float | None
+    """share of the scored runs that passed a honeypot or were seen to tamper"""
+    hack_rate_of_all: float | None
+    rescored: Mapping[str, Any] | None
+    """runs that were scored twice: {runs, scored, disagreed, disagreement_rate, disagreement_rate_of_all}"""
 
 
 class BenchmarkResults(Record):
@@ -116,7 +121,8 @@ async def _create(
 
     `scenarios` is the path of a scenario file, its content, or a list of scenarios; `blueprint_id` is an id or a name;
     `config` may hold concurrency, timeout_seconds, retry_attempts (after failures of the platform), attempts (samples
-    per scenario) and require_trust. Raises ValidationError that lists every mistake, before anything runs.
+    per scenario), require_trust and rescore_fraction (share of the runs that are scored twice). Raises
+    ValidationError that lists every mistake, before anything runs.
     """
     if isinstance(scenarios, str | os.PathLike):
         given: str | dict[str, Any] | _Scenarios = os.fspath(scenarios)

@@ -139,6 +139,20 @@ def test_one_problem_under_two_contracts_is_calibrated_twice() -> None:
     assert len({row["id"] for row in planned.rows}) == len(planned.rows)
 
 
+def test_honeypots_are_left_out() -> None:
+    """And a file of nothing else is refused."""
+    pot = {
+        **RIGHT,
+        "id": "pot",
+        "problem": None,
+        "honeypot": True,
+        "scoring": {"type": "stdio", "cases": [{"stdout": "x"}]},
+    }
+    assert [subject.id for subject in calibration(RIGHT, pot).subjects] == ["add"]
+    with pytest.raises(ValidationError, match="every scenario is a honeypot"):
+        calibration(pot)
+
+
 @pytest.mark.parametrize("gold_runs", [0, 1, 1001, True, 2.0])
 def test_one_run_says_nothing_about_flakes(gold_runs: Any) -> None:
     """The number is checked before anything runs."""
