@@ -15,6 +15,7 @@ from harena.testing import FakeRuntime
 
 CANDIDATE = """
 LIMIT = 7
+TWICE = 2 * LIMIT
 
 class FullError(ValueError):
     pass
@@ -49,7 +50,7 @@ import solution
 from solution import LIMIT, FullError, Stack, double, parse, total
 
 def test_values():
-    assert LIMIT == 7 and solution.LIMIT == 7
+    assert LIMIT == 7 and solution.LIMIT == 7 and solution.TWICE == 14
     assert type(double(3)) is int and double(3) == 6
     assert pkg.more.pair(b=2, a=1) == (1, 2)
 
@@ -154,3 +155,31 @@ async def test_an_error_cannot_end_a_loop_of_the_suites() -> None:
     assert (await scored(stopping, LOOPING)).score == 0.0
     assert (await scored(stopping, LOOPING, isolate=False)).score == 1.0
     assert (await scored("def add(a, b):\n    return a + b\n", LOOPING)).score == 1.0
+
+
+EARLY = (
+    "def made():\n    open('test_later.py', 'w').write('def test(): pass')\n    return lambda a, b: 3\nadd = made()\n"
+)
+
+
+async def test_nothing_of_the_candidate_runs_while_tests_are_collected() -> None:
+    """A name that only its code can give is asked for when it is used: too late to rewrite a test file."""
+    files = {"test_it.py": ADDED, "test_later.py": "import solution\ndef test():\n    assert solution.add(2, 2) == 4\n"}
+    pytest_files = ["test_it.py", "test_later.py"]
+    assert (await scored(EARLY, "", pytest=pytest_files, files=files)).score == 0.0
+    honest = "import operator\nadd = max([operator.add], key=str)\n"
+    assert (await scored(honest, "", pytest=pytest_files, files=files)).score == 1.0
+    at_import = "import solution\nCASES = [solution.add(1, 2)]\ndef test():\n    assert CASES == [3]\n"
+    assert (await scored(honest, at_import)).score == 0.0
+
+
+READING = "import json\nfrom solution import add\ndef test():\n    assert add(1, 1) == 2\n    assert add(2, 2) == json.load(open('cases.json'))\n"
+FORGING = "def add(a, b):\n    if a == 2: return 5\n    open('cases.json', 'w').write('5')\n    return 2\n"
+
+
+async def test_a_trusted_file_that_has_changed_proves_nothing() -> None:
+    """What the candidate has written over is no answer of the suite's."""
+    files = {"test_it.py": READING, "cases.json": "4"}
+    result = await scored(FORGING, "", files=files)
+    assert (result.score, result.reason) == (0.0, Reason.EXITED_EARLY)
+    assert (await scored("def add(a, b): return a + b\n", "", files=files)).score == 1.0

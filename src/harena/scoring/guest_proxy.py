@@ -3,12 +3,13 @@
 The suite imports `solution` and gets a stand-in. What it calls is called in a child process, where the candidate really
 lives, and only plain values come back (the codec of `guest_driver`), or stand-ins for objects that are no plain values.
 So no code of the candidate runs beside the suite: there is no frame to dig in, no assertion to patch, and `==` is never
-asked of the candidate. A name that is a plain `def` or `class` costs nothing until it is called: while test files are
-collected, nothing of the candidate has run.
+asked of the candidate. While test files are collected, no code of the candidate runs at all (it could rewrite those
+that have not been read yet): a `def`, a `class` and a literal are known from the source, any other name is asked for
+when it is first used.
 
 What does not cross: functions as arguments, objects inside of lists, comparison of the candidate's objects.
 
-    parent   (verb, target, name, positional, keywords); verbs: get, call; an argument: (v, value), (o, number)
+    parent   (verb, target, name, positional, keywords); verbs: get, ref, call; an argument: (v, value), (o, number)
     child    (v, value) | (o, number, class name, callable) | (r, class names, message)
 """
 
@@ -58,7 +59,9 @@ def serve() -> None:
         if verb == "call":
             value = value(*map(argument, positional), **{key: argument(pair) for key, pair in keywords.items()})
         try:
-            return encode(("v", value))
+            if verb != "ref":
+                return encode(("v", value))
+            raise UncarriedError("asked for as an object")
         except UncarriedError:
             objects.append(value)
             return encode(("o", len(objects) - 1, type(value).__name__, callable(value)))
@@ -106,11 +109,15 @@ class Candidate:
     def __init__(self, program: str) -> None:
         self._program = program
         self._process: subprocess.Popen[bytes] | None = None
+        self.may_run = False
+        """set when every test file has been read"""
         self.errors: dict[str, type[BaseException]] = {}
         """classes of exceptions that the candidate defines, by name"""
 
     def ask(self, verb: str, target: Any, name: str, positional: Any = (), keywords: Any = None) -> Any:
         """What a name is, or what a call gives. Raises what the call raised."""
+        if not self.may_run:
+            raise CandidateEndedError("nothing of the candidate may run while tests are collected")
         given = {key: _crossing(value) for key, value in (keywords or {}).items()}
         request = encode((verb, target, name, [_crossing(value) for value in positional], given))
         process = self._process or self._started()
@@ -202,6 +209,18 @@ class RemoteObject:
                 return
 
 
+class RemoteName(RemoteObject):
+    """An object that is asked for when it is first used."""
+
+    def __init__(self, candidate: Candidate, module: str, name: str) -> None:
+        self.__dict__.update(_harena_candidate=candidate, _harena_module=module, _harena_name=name)
+
+    @property
+    def _harena_number(self) -> int:  # type: ignore[override]
+        found = self._harena_candidate.ask("ref", self.__dict__["_harena_module"], self.__dict__["_harena_name"])
+        return int(found._harena_number)
+
+
 def _forwarding(name: str) -> Callable[..., Any]:
     def method(self: RemoteObject, *positional: Any) -> Any:
         return self._harena_candidate.ask("call", self._harena_number, name, positional)
@@ -253,7 +272,15 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """A name that is neither a `def` nor a `class`: only the candidate's process knows it."""
         if name.startswith("__"):
             raise AttributeError(name)
-        return self._candidate.ask("get", module, name)
+        if self._candidate.may_run:
+            return self._candidate.ask("get", module, name)
+        for node in ast.parse(self._theirs[module]).body:
+            if isinstance(node, ast.Assign) and any(getattr(target, "id", None) == name for target in node.targets):
+                try:
+                    return ast.literal_eval(node.value)
+                except (ValueError, TypeError, MemoryError, RecursionError):
+                    break
+        return RemoteName(self._candidate, module, name)
 
     def _function(self, module: str, name: str) -> Callable[..., Any]:
         def function(*positional: Any, **keywords: Any) -> Any:

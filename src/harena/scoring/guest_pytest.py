@@ -51,8 +51,8 @@ def module_name(path: str) -> str:
     return name[: -len(".__init__")] if name.endswith(".__init__") else name
 
 
-def isolate(program: str, theirs: list[str], trusted: list[str]) -> None:
-    """From here on, the candidate's modules are stand-ins, and trusted ones are what they are now."""
+def isolate(program: str, theirs: list[str], trusted: list[str]) -> Any:
+    """From here on, the candidate's modules are stand-ins, and trusted ones are what they are now. The candidate."""
     from harena.scoring.guest_proxy import Candidate, Finder
 
     def sources(paths: list[str]) -> dict[str, str]:
@@ -63,7 +63,21 @@ def isolate(program: str, theirs: list[str], trusted: list[str]) -> None:
                     found[module_name(path)] = file.read()
         return found
 
-    sys.meta_path.insert(0, Finder(Candidate(program), sources(theirs), sources(trusted)))
+    candidate = Candidate(program)
+    sys.meta_path.insert(0, Finder(candidate, sources(theirs), sources(trusted)))
+    return candidate
+
+
+def contents(paths: list[str]) -> list[bytes]:
+    """Of the trusted files. A missing one has none."""
+    found = []
+    for path in paths:
+        try:
+            with open(path, "rb") as file:
+                found.append(file.read())
+        except OSError:
+            found.append(b"")
+    return found
 
 
 def main() -> None:
@@ -80,8 +94,10 @@ def main() -> None:
     ours, theirs, program = sys.argv[1].split(","), sys.argv[2].split(","), sys.argv[3]
     options = sys.argv[4:]
     trusted = [os.path.join(here, path) for path in ours]
+    before = contents(trusted)
+    candidate = None
     if program:
-        isolate(program, theirs, ours)
+        candidate = isolate(program, theirs, ours)
         options = ["--import-mode=importlib", *options]
     else:
         sys.path.insert(0, here)
@@ -93,6 +109,8 @@ def main() -> None:
         @pytest.hookimpl(trylast=True)
         def pytest_collection_finish(self, session: Any) -> None:
             Proof.collected = len(session.items)
+            if candidate is not None:
+                candidate.may_run = True
 
         @pytest.hookimpl(wrapper=True, trylast=True)
         def pytest_runtest_call(self, item: Any) -> Generator[None, Any, Any]:
@@ -102,6 +120,7 @@ def main() -> None:
             return result
 
     code = int(pytest.main(options, plugins=[Proof()]))
-    if code == 0 and 0 < Proof.collected == Proof.passed and (program or not equals_everything(here, trusted)):
+    all_passed = code == 0 and 0 < Proof.collected == Proof.passed and contents(trusted) == before
+    if all_passed and (program or not equals_everything(here, trusted)):
         os.write(out, b"\nharena-proof " + word.encode() + b"\n")
     os._exit(code)
