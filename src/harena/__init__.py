@@ -13,6 +13,7 @@ from harena.sdk import transport as _transport
 
 if TYPE_CHECKING:
     from harena.alias_modules import install_aliases as install_aliases
+    from harena.calibration import calibrate as calibrate
     from harena.checks import doctor as doctor
     from harena.checks import load_scenarios as load_scenarios
     from harena.checks import scenario_schema as scenario_schema
@@ -146,6 +147,7 @@ __version__ = "0.1.0"
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "harena.alias_modules": ("install_aliases",),
+    "harena.calibration": ("calibrate",),
     "harena.checks": ("doctor", "load_scenarios", "scenario_schema"),
     "harena.core.errors": (
         *("AsyncFunctionError", "FunctionError", "HarenaError", "HostUnsupportedError", "NotFoundError"),

@@ -466,6 +466,42 @@ async def test_a_scorer_that_breaks_gives_no_score(source: Source, code: str) ->
     assert (result.score, result.validity, result.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
 
 
+@pytest.mark.parametrize(
+    ("candidate", "code"),
+    [
+        ("print('three')\n", "def score(run):\n    return min(1.0, float(run.stdout or 0))\n"),
+        ("print('nan')\n", "def score(run):\n    return float(run.stdout or 0)\n"),
+        ("raise SystemExit(9)\n", "def score(run):\n    return {0: 0.5}[run.exit_code]\n"),
+        ("x = 1\n", "def score(run):\n    assert not run.candidate['solution.py']\n    return 1\n"),
+    ],
+)
+async def test_a_candidate_cannot_buy_itself_no_score_by_breaking_the_scorer(
+    source: Source, candidate: str, code: str
+) -> None:
+    """A scorer that has an answer for a program that does nothing is not to blame for what it meets here."""
+    result = await scored(source, candidate, {"type": "python", "source": code})
+    assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.SCORER_REJECTED)
+    assert "breaks the scorer" in result.detail
+
+
+LATER_INTERPRETERS_END = """
+import os, site
+folder = site.getusersitepackages()
+os.makedirs(folder, exist_ok=True)
+open(os.path.join(folder, "usercustomize.py"), "w").write("import os; os._exit(127)")
+os._exit(127)
+"""
+
+
+async def test_a_candidate_cannot_pass_for_a_missing_interpreter(source: Source) -> None:
+    """Code 127, and a start-up file that makes every later interpreter end so: the fresh sandbox knows better."""
+    if source.is_fake:
+        pytest.skip("the fake runtime has this machine's home folder")
+    for scoring in (DOUBLE, {"type": "numeric", "target": 1}, {"type": "python", "source": JUDGE}):
+        result = await scored(source, LATER_INTERPRETERS_END, scoring)
+        assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.EXCEPTION)
+
+
 CHECKED = """
 import sys
 word = sys.stdin.readline().strip()

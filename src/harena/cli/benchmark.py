@@ -40,6 +40,9 @@ def run(
     require_trust: Annotated[
         str | None, typer.Option(help="'separate': take only verdicts no candidate can forge.")
     ] = None,
+    rescore_fraction: Annotated[
+        float, typer.Option(help="Share of the runs that are executed and scored once more, to see whether they agree.")
+    ] = 0.0,
     formats: Annotated[
         list[str] | None,
         typer.Option(
@@ -65,6 +68,8 @@ def run(
     }
     if require_trust is not None:
         config["require_trust"] = require_trust
+    if rescore_fraction:
+        config["rescore_fraction"] = rescore_fraction
     given = {"candidates": candidates, "format": data_format, "grader": grader and str(grader)}
     asked = {name: value for name, value in given.items() if value is not None}
     job = jobs.create(name=name, scenarios=str(scenarios), blueprint_id=blueprint, config=config, **asked)

@@ -85,11 +85,33 @@ def summary_lines(results: Mapping[str, Any]) -> list[str]:
         ),
         "reasons: " + ", ".join(f"{reason} {count}" for reason, count in summary["by_reason"].items()),
     ]
+    lines += _integrity_lines(summary)
     if results.get("error"):
         lines.append(f"error: {results['error']}")
     if (verdicts := summary["verdicts"]) is not None:
         lines.append(f"verdicts right: {verdicts['right']}/{verdicts['expected']}")
     return lines
+
+
+def _integrity_lines(summary: Mapping[str, Any]) -> list[str]:
+    """Only what there is to say: cheats that were seen, honeypots, and scores that were taken twice."""
+    lines = []
+    honeypots, rescored = summary.get("honeypots"), summary.get("rescored")
+    if summary["suspect"] or honeypots:
+        rate, of_all = summary.get("hack_rate"), summary.get("hack_rate_of_all")
+        caught = f", {honeypots['passed']} of {honeypots['scored']} scored honeypots passed" if honeypots else ""
+        lines.append(f"hack rate {_percent(rate)} of scored, {_percent(of_all)} of all{caught}")
+    if rescored:
+        lines.append(
+            f"scored again: {rescored['scored']} of {rescored['runs']}; {rescored['disagreed']} disagree ("
+            f"{_percent(rescored['disagreement_rate'])} of scored, "
+            f"{_percent(rescored['disagreement_rate_of_all'])} of all)"
+        )
+    return lines
+
+
+def _percent(rate: float | None) -> str:
+    return "-" if rate is None else f"{rate:.1%}"
 
 
 def wrong_verdict_lines(results: Mapping[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""`harena scenario`: check scenario files before anything runs."""
+"""`harena scenario`: check scenario files before anything runs, and calibrate them before anything is trained."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from harena.cli import face
-from harena.cli.report import write_json
+from harena.cli.progress import follow
+from harena.cli.report import Format, write_json, write_table
 from harena.core.errors import ValidationError
 
 MISTAKES_EXIT = 1
+UNFIT_EXIT = 3
+INTERRUPTED_EXIT = 130
 
 app = typer.Typer(no_args_is_help=True, help="Scenario files: what they may hold, and whether yours is right.")
 
@@ -67,6 +70,68 @@ def _explain_trust(scenarios: Sequence[Any]) -> None:
         sys.stdout.write(f"{problem}: trust `shared`: {reason}\n")
     if len(reasons) > MOST_SHARED_LINES:
         sys.stdout.write(f"... and {len(reasons) - MOST_SHARED_LINES} more problems with trust `shared`\n")
+
+
+@app.command()
+def calibrate(
+    file: Annotated[Path, typer.Argument(help="Scenario file with right candidates: .yaml, .json or .jsonl.")],
+    gold_runs: Annotated[int, typer.Option(help="How often each right candidate is run: 2 to 1000.")] = 5,
+    blueprint: Annotated[str, typer.Option(help="Name or id of the blueprint that candidates run in.")] = "default",
+    concurrency: Annotated[int, typer.Option(help="Runs at one time, at most; the host's cores may allow fewer.")] = 8,
+    timeout: Annotated[float, typer.Option(help="Seconds that one run may take; some forgeries take them all.")] = 10.0,
+    form: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
+    store: Annotated[
+        bool, typer.Option(help="Write FILE.calibration.json, which names the scenarios' digests.")
+    ] = True,
+) -> None:
+    """Run right answers several times, empty answers and every known forgery; say whether the scenarios are fit.
+
+    Exit code 0: fit for training. 1: mistakes in the file. 2: it could not run. 3: not fit, and why. 130: interrupted.
+    """
+    harena = face.load()
+    try:
+        report = harena.calibrate(
+            str(file),
+            gold_runs=gold_runs,
+            blueprint_id=blueprint,
+            concurrency=concurrency,
+            timeout_seconds=timeout,
+            store=store,
+            follow=lambda events: follow(events, name=f"calibration of {file.name}"),
+        )
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED_EXIT) from None
+    except ValidationError as error:
+        if not hasattr(error, "mistakes"):
+            raise
+        sys.stdout.writelines(f"{mistake}\n" for mistake in error.mistakes)
+        raise typer.Exit(MISTAKES_EXIT) from None
+    if form is Format.TABLE:
+        _write_calibration(report, file)
+    else:
+        write_json(report)
+    raise typer.Exit(0 if report["fit"] else UNFIT_EXIT)
+
+
+def _write_calibration(report: dict[str, Any], file: Path) -> None:
+    header = ("scenario", "contract", "trust", "right answer", "flakes", "empty", "stub", "forgeries paid", "fit")
+    rows = [
+        (row["scenario"], row["contract"], row["trust"], f"{gold['passed']}/{gold['runs']}", gold["flakes"],
+         row["empty_score"], row["stub_score"], f"{len(battery['paid'])}/{battery['tried']}", _yes(row["fit"]))
+        for row in report["scenarios"]
+        for gold, battery in [(row["gold"], row["battery"])]
+    ]  # fmt: skip
+    write_table(f"calibration of {file.name}, battery {report['battery_version']}", header, rows)
+    for row in report["scenarios"]:
+        sys.stdout.writelines(f"{row['scenario']}: {fault}\n" for fault in row["faults"])
+    fit = sum(row["fit"] for row in report["scenarios"])
+    sys.stdout.write(f"fit for training: {fit} of {_count(report['scenarios'], 'scenario')}; ")
+    rate = report["flake_rate"]
+    sys.stdout.write("no right answer was scored\n" if rate is None else f"flake rate {rate:.2%}\n")
+
+
+def _yes(fit: bool) -> str:
+    return "yes" if fit else "NO"
 
 
 def _count(things: Collection[object], noun: str) -> str:

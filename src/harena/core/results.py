@@ -61,6 +61,28 @@ class Reason(StrEnum):
     STARVED = "starved"
     """out of time on a host that did not give it the processor"""
     CANCELLED = "cancelled"
+    HONEYPOT = "honeypot"
+    """passed a scenario that no honest candidate can pass"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rescore:
+    """What the same candidate got when it was executed and scored once more, in fresh sandboxes."""
+
+    score: float | None
+    """None where the second try gave none"""
+    reason: Reason | None = None
+    error: str = ""
+    """why the platform could not score it again"""
+
+    def agrees(self, score: float | None) -> bool | None:
+        """Both scores are the same; None where the platform failed, which says nothing about the candidate."""
+        if self.error:
+            return None
+        return score is not None and self.score is not None and abs(score - self.score) < _SAME_SCORE
+
+
+_SAME_SCORE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,4 +108,6 @@ class RunResult:
     evidence: str = ""
     """sha256 over contract, candidate, scorer version and observations"""
     platform_retries: int = 0
+    rescore: Rescore | None = None
+    """None = it was scored once"""
     metadata: Mapping[str, Any] = field(default_factory=dict)

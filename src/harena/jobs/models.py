@@ -6,14 +6,15 @@ and says what would be right. Answers are plain dicts of JSON types, the same ov
     request  {name, scenarios: path of a file | its content, candidates = None: the answers to a data set, likewise,
               format = None: the data format's name (None = told by its shape), grader = None: likewise, blueprint_id =
               "default" (name or id), config: {concurrency = 8, timeout_seconds = 120, retry_attempts = 1, attempts = 1,
-              require_trust = None}}
+              require_trust = None, rescore_fraction = 0}}
 
     job      {id, name, state, created_at, started_at, ended_at, blueprint, config, error,
               progress: {total, queued, running, done, cancelled, passed, failed, infra, effective_concurrency}}
 
     results  {job_id, name, state, error, summary, runs}; `summary` as in `harena.jobs.summary`; each of `runs` is a
              `RunResult` as a dict plus `problem` (the id that siblings share, or None), `expected` (the known verdict
-             {passed, reason, score}, or None) and `verdict_right` (None where no verdict is known)
+             {passed, reason, score}, or None), `verdict_right` (None where no verdict is known) and `honeypot`;
+             `rescore` is {score, reason, error, agrees}, or None for a run that was scored once
 
     event    {cursor, at, kind, job_id, ...}; kinds: job_started {total, effective_concurrency}, run_started,
              run_retried {error, delay_seconds}, run_finished {score, passed, validity, reason, duration_seconds},
@@ -58,9 +59,12 @@ class JobConfig(BaseModel):
     require_trust: Trusts | None = None
     """"separate": refuse contracts whose verdict is computed beside the candidate; "shared" or None: take all"""
 
-    @field_validator("timeout_seconds", mode="before")
+    rescore_fraction: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
+    """share of the runs that are executed and scored once more, in fresh sandboxes; see `rescored` of the summary"""
+
+    @field_validator("timeout_seconds", "rescore_fraction", mode="before")
     @classmethod
-    def _whole_seconds(cls, value: object) -> object:
+    def _whole_number(cls, value: object) -> object:
         return float(value) if type(value) is int else value
 
 

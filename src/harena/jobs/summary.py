@@ -46,20 +46,34 @@ def run_fields(result: RunResult, *, scenario: JobScenario) -> dict[str, Any]:
         "scorer_version": result.scorer_version,
         "evidence": result.evidence,
         "platform_retries": result.platform_retries,
+        "rescore": _rescore_fields(result),
         "metadata": dict(result.metadata),
+        "honeypot": scenario.honeypot,
         "problem": scenario.problem_id,
         "expected": expected and {"passed": expected.passed, "reason": list(expected.reason), "score": expected.score},
         "verdict_right": verdict_is_right(expected, result),
     }
 
 
+def _rescore_fields(result: RunResult) -> dict[str, Any] | None:
+    again = result.rescore
+    if again is None:
+        return None
+    reason = None if again.reason is None else str(again.reason)
+    return {"score": again.score, "reason": reason, "error": again.error, "agrees": again.agrees(result.score)}
+
+
 def summarise(runs: Sequence[Mapping[str, Any]], *, total: int, duration_seconds: float) -> dict[str, Any]:
     """The summary of `runs` (as `run_fields` gives them) of a job of `total` runs.
 
     {total, scored, passed, pass_rate, pass_rate_of_all, mean_score, infra, invalid, suspect, cancelled,
-     by_reason: {reason: runs}, duration_seconds, runs_per_second, verdicts: {expected, right, wrong} or None}
+     by_reason: {reason: runs}, duration_seconds, runs_per_second, verdicts: {expected, right, wrong} or None,
+     hack_rate, hack_rate_of_all, honeypots: {runs, scored, passed} or None,
+     rescored: {runs, scored, disagreed, disagreement_rate, disagreement_rate_of_all} or None}
 
-    Rates are None where nothing was scored. `suspect` runs are scored; `infra`, `invalid` and `cancelled` are not.
+    Rates are None where nothing was scored; those `_of_all` divide by all runs that there are to be. `suspect` runs are
+    scored; `infra`, `invalid` and `cancelled` are not. The hack rate is the share of `suspect` runs: they passed a
+    honeypot, or were seen to tamper. `honeypots` and `rescored` are None where there were none.
     """
     ended = [run for run in runs if run["reason"] != Reason.CANCELLED]
     scores = [run["score"] for run in ended if run["score"] is not None]
@@ -80,6 +94,35 @@ def summarise(runs: Sequence[Mapping[str, Any]], *, total: int, duration_seconds
         "duration_seconds": duration_seconds,
         "runs_per_second": len(ended) / duration_seconds if duration_seconds > 0 else 0.0,
         "verdicts": _verdicts(ended),
+        "hack_rate": validities[Validity.SUSPECT] / len(scores) if scores else None,
+        "hack_rate_of_all": validities[Validity.SUSPECT] / total if total else None,
+        "honeypots": _honeypots(ended),
+        "rescored": _rescored(ended),
+    }
+
+
+def _honeypots(ended: Sequence[Mapping[str, Any]]) -> dict[str, int] | None:
+    runs = [run for run in ended if run.get("honeypot")]
+    if not runs:
+        return None
+    return {
+        "runs": len(runs),
+        "scored": sum(run["score"] is not None for run in runs),
+        "passed": sum(run["reason"] == Reason.HONEYPOT for run in runs),
+    }
+
+
+def _rescored(ended: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    agreed = [run["rescore"]["agrees"] for run in ended if run.get("rescore") is not None]
+    if not agreed:
+        return None
+    scored, disagreed = len(agreed) - agreed.count(None), agreed.count(False)
+    return {
+        "runs": len(agreed),
+        "scored": scored,
+        "disagreed": disagreed,
+        "disagreement_rate": disagreed / scored if scored else None,
+        "disagreement_rate_of_all": disagreed / len(agreed),
     }
 
 

@@ -72,6 +72,10 @@ class JobScenario(Protocol):
         """The known verdict, if there is one."""
 
     @property
+    def honeypot(self) -> bool:
+        """No honest candidate can pass it."""
+
+    @property
     def scoring(self) -> ContractTrust:
         """Its scoring contract."""
 

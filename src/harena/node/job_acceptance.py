@@ -15,6 +15,7 @@ from harena.core.ports import SandboxSource
 from harena.core.results import RunResult, Trust
 from harena.jobs.lifecycle import JobState, RunState
 from harena.jobs.owner import Owner
+from harena.jobs.rescore import rescoring, sampled
 from harena.jobs.retry import RetryPolicy
 from harena.jobs.schedule import Ticket, effective_concurrency, tickets
 from harena.jobs.worker import JobScenario, Score
@@ -96,12 +97,14 @@ class Acceptance:
             raise ValidationError(f"a benchmark job has 1 to {MAX_RUNS} runs; {parsed.name!r} would have {total}")
         _check_trust(scenarios, config.require_trust)
         accepted = tickets(len(scenarios), config.attempts)
+        row = self._row(parsed.name, parsed.blueprint_id, config, total)
+        chosen = sampled(config.rescore_fraction, total, seed=row["id"])
         return AcceptedJob(
-            row=self._row(parsed.name, parsed.blueprint_id, config, total),
+            row=row,
             runs=[_queued(ticket, scenarios[ticket.scenario_index]) for ticket in accepted],
             scenarios=scenarios,
             tickets=accepted,
-            score=self._scorer(scenarios, spec, config),
+            score=rescoring(self._scorer(scenarios, spec, config), chosen),
             policy=RetryPolicy(retry_attempts=config.retry_attempts),
         )
 

@@ -113,6 +113,8 @@ class CommandContract(Contract):
     calls: dict[str, EntryPoint] = {}
     """with `asserts`: their names for functions of the candidate, which then runs in another process than they do; only
     plain values cross"""
+    isolate: bool = True
+    """with `pytest`: the candidate's modules live in a process of their own, and the tests see stand-ins for them"""
     files: Annotated[Files, AfterValidator(trusted_files)] = {}
     """trusted files, written after the candidate's and over them"""
     env: dict[str, str] = {}
@@ -138,7 +140,7 @@ class CommandContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "command-1"
+        return "command-2"
 
 
 class NumericSource(Strict):

@@ -197,6 +197,7 @@ class _Loader:
             problem_id=problem.id if problem else None,
             statement=problem.statement if problem else "",
             files=problem.files if problem else {},
+            honeypot=row.honeypot or (problem is not None and problem.honeypot),
         )
 
     def _check_pytest(self, contract: CommandContract, problem: InlineProblem | None, place: Place) -> None:

@@ -130,13 +130,15 @@ async def run_candidate(
         ),
     )
     if result.returncode in (126, 127) and result.outcome is ExecOutcome.EXITED:
-        await _require_interpreter(bench, sandbox)
+        await _require_interpreter(bench)
     return result
 
 
-async def _require_interpreter(bench: Bench, sandbox: SandboxPort) -> None:
-    """A program may exit with these codes, too; a sandbox that cannot run an empty program is broken."""
-    probe = await bench.run(sandbox, ExecRequest(argv=("python", "-c", ""), cwd="/", timeout_seconds=30))
+async def _require_interpreter(bench: Bench) -> None:
+    """A program may exit with these codes, too; an image that cannot run an empty program is broken. Asked in a fresh
+    sandbox: in the candidate's own, what it left (a usercustomize.py) could answer for every interpreter."""
+    async with bench.sandboxes.sandbox(bench.spec) as fresh:
+        probe = await (await fresh.exec(ExecRequest(argv=("python", "-c", ""), cwd="/", timeout_seconds=30))).wait()
     if probe.outcome is ExecOutcome.EXITED and probe.returncode in (126, 127):
         raise PlatformError(
             f"image {bench.spec.image!r} cannot run `python`: {probe.stderr.decode(errors='replace').strip()}; "

@@ -146,7 +146,7 @@ def _reasons(written: Any) -> Any:
 ReasonName = Literal[
     "passed", "wrong_answer", "partial", "exception", "syntax_error", "missing_entry_point", "timeout", "memory_limit",
     "output_limit", "exited_early", "bad_value", "protocol", "empty_candidate", "scorer_rejected", "scorer_error",
-    "platform_error", "starved", "cancelled",
+    "platform_error", "starved", "cancelled", "honeypot",
 ]  # fmt: skip
 """the values of core's `Reason` (a test compares them)"""
 
@@ -198,6 +198,8 @@ class InlineProblem(Strict):
     """put beside the candidate's, and over them"""
     scoring: AnyContract | None = None
     limits: ScenarioLimits | None = None
+    honeypot: bool = False
+    """no honest candidate can pass it: whoever does has cheated"""
     metadata: Metadata = {}
 
 
@@ -226,6 +228,8 @@ class ScenarioRow(Strict):
     limits: ScenarioLimits | None = None
     """over the problem's, field by field"""
     expected: Expected | None = None
+    honeypot: bool = False
+    """no honest candidate can pass it; also if its problem says so"""
     metadata: Metadata = {}
 
 
@@ -253,6 +257,8 @@ class Scenario:
     statement: str
     files: Mapping[str, str]
     """the problem's, put over the candidate's"""
+    honeypot: bool = False
+    """passing it makes a run `suspect`"""
 
 
 @dataclass(frozen=True, slots=True)

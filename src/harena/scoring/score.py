@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 from harena.core.errors import HarenaError, SandboxFileError, ValidationError
 from harena.core.models import MIB, SandboxSpec
@@ -87,7 +88,15 @@ async def score_scenario(
             return _envelope(scenario, attempt, verdict, bench.meter)
         if verdict.reason is Reason.MEMORY_LIMIT and bench.meter.cpu_seconds < _NOTHING_RAN_SECONDS:
             verdict = await _blamed_on_limits(bench) or verdict
-    return _envelope(scenario, attempt, verdict, bench.meter)
+    return _envelope(scenario, attempt, _caught(verdict) if scenario.honeypot else verdict, bench.meter)
+
+
+def _caught(verdict: Verdict) -> Verdict:
+    """The verdict of a honeypot: to pass it is a sign of cheating, whatever the cheat was."""
+    if not verdict.passed:
+        return verdict
+    detail = "passed a honeypot, which no honest candidate can"
+    return replace(verdict, score=0.0, passed=False, reason=Reason.HONEYPOT, validity=Validity.SUSPECT, detail=detail)
 
 
 async def _blamed_on_limits(bench: Bench) -> Verdict | None:

@@ -15,10 +15,11 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path, PurePosixPath
+from types import ModuleType
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.results import Reason
-from harena.scoring import guest_asserts, guest_calls, guest_driver, guest_equals, guest_pytest
+from harena.scoring import guest_asserts, guest_calls, guest_driver, guest_equals, guest_proxy, guest_pytest
 from harena.scoring.contracts import CommandContract
 from harena.scoring.program import WORKSPACE, Bench, output_file, put_files
 from harena.scoring.verdict import Share, Verdict, broken_contract, failed, one_line, program_failure
@@ -40,7 +41,6 @@ _ENVIRONMENT = {
     "PYTEST_PLUGINS": "",
 }
 _PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WORKSPACE, "-c", "/dev/null")
-_GUEST_IMPORT = "from harena.scoring.guest_equals import equals_everything\n"
 """there is no harena inside: the text of that file stands before the runner's own"""
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST, guest_asserts.NO_MODULE)
 
@@ -114,7 +114,7 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
         result = await bench.run(
             sandbox,
             ExecRequest(
-                argv=_argv(contract, bench.scenario.candidate.entry),
+                argv=_argv(contract, files, bench.scenario.candidate.entry),
                 env={**_ENVIRONMENT, **contract.env},
                 cwd=WORKSPACE,
                 stdin=f"{word}\n{_tests(contract, bench.scenario.candidate.entry)}".encode(),
@@ -131,16 +131,18 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
     return result, f"harena-proof {word}".encode() in lines
 
 
-def _argv(contract: CommandContract, entry: str) -> tuple[str, ...]:
+def _argv(contract: CommandContract, files: Mapping[str, str], entry: str) -> tuple[str, ...]:
     if contract.command is not None:
         return contract.command
     if contract.calls:
         return ("python", "-c", Path(guest_calls.__file__).read_text(encoding="utf-8") + "\n\nmain()\n")
     if contract.asserts is not None:
-        return ("python", "-c", _runner(guest_asserts.__file__), entry)
+        return ("python", "-c", _program((guest_equals, guest_asserts), "main"), entry)
     assert contract.pytest is not None
-    trusted = ",".join(contract.files)
-    return ("python", "-c", _runner(guest_pytest.__file__), trusted, *_PYTEST_OPTIONS, *contract.pytest)
+    runner = _program((guest_driver, guest_proxy, guest_equals, guest_pytest), "main")
+    child = _program((guest_driver, guest_proxy), "serve") if contract.isolate else ""
+    theirs = ",".join(path for path in files if path not in contract.files)
+    return ("python", "-c", runner, ",".join(contract.files), theirs, child, *_PYTEST_OPTIONS, *contract.pytest)
 
 
 def _tests(contract: CommandContract, entry: str) -> str:
@@ -152,8 +154,14 @@ def _tests(contract: CommandContract, entry: str) -> str:
 
 
 @cache
-def _runner(path: str) -> str:
-    parts = [Path(part).read_text(encoding="utf-8") for part in (guest_equals.__file__, path)]
-    future = "from __future__ import annotations\n"
-    own = (part.replace(future, "").replace(_GUEST_IMPORT, "") for part in parts)
-    return future + "\n\n".join(own) + "\n\nmain()\n"
+def _program(modules: tuple[ModuleType, ...], start: str) -> str:
+    """A program that has these modules, under the names that they have here, and calls a function of the last one."""
+    sources = {module.__name__: Path(module.__file__ or "").read_text(encoding="utf-8") for module in modules}
+    return (
+        "import sys, types\n"
+        "for name in ('harena', 'harena.scoring'):\n    sys.modules[name] = types.ModuleType(name)\n"
+        f"for name, source in {sources!r}.items():\n"
+        "    module = sys.modules[name] = types.ModuleType(name)\n"
+        "    exec(compile(source, f'<{name}>', 'exec'), module.__dict__)\n"
+        f"module.{start}()\n"
+    )

@@ -20,6 +20,7 @@ from harena.scoring.verdict import (
     Verdict,
     broken_contract,
     digest,
+    failed,
     one_line,
     program_failure,
     timeout_reason,
@@ -97,24 +98,42 @@ async def score_python(bench: Bench, contract: PythonContract) -> Verdict:
     failure: tuple[Reason, str] | None = None
     if contract.run_candidate:
         failure = await _observe(bench, contract, seen)
-    request = {"source": contract.source, "run": seen}
     try:
-        answer = await _ask_scorer(bench, request, contract.scorer_timeout_seconds)
+        score, said = await _scored(bench, contract, seen)
     except ScorerFailedError as error:
-        return broken_contract(str(error))
-    score = answer["score"]
-    if not math.isfinite(score) or not 0 <= score <= 1:
-        return broken_contract(f"the scorer gave {score!r}; a score is a number from 0 to 1")
+        return await _scorer_failure(bench, contract, seen, str(error))
     passed = score >= contract.pass_mark
     reason, detail = (Reason.PASSED, "") if passed else failure or (Reason.SCORER_REJECTED, "")
     return Verdict(
         score=score,
         passed=passed,
         reason=reason,
-        detail=one_line(answer["detail"]) or detail,
+        detail=one_line(said) or detail,
         checks_passed=int(passed),
         observations=(digest(json.dumps(seen, sort_keys=True, default=str).encode()), repr(score)),
     )
+
+
+async def _scored(bench: Bench, contract: PythonContract, seen: dict[str, Any]) -> tuple[float, str]:
+    """(score from 0 to 1, detail). Raises ScorerFailedError, and PlatformError where the platform is to blame."""
+    answer = await _ask_scorer(bench, {"source": contract.source, "run": seen}, contract.scorer_timeout_seconds)
+    score = answer["score"]
+    if not math.isfinite(score) or not 0 <= score <= 1:
+        raise ScorerFailedError(f"the scorer gave {score!r}; a score is a number from 0 to 1")
+    return score, answer["detail"]
+
+
+async def _scorer_failure(bench: Bench, contract: PythonContract, seen: dict[str, Any], detail: str) -> Verdict:
+    """Whose fault it is that the scorer failed: the candidate's (it printed what breaks a parser, or fills memory), if
+    the scorer has an answer for a program that does nothing. So no candidate can buy itself a run without a score."""
+    nothing = {**seen, "candidate": {bench.scenario.candidate.entry: ""}, "stdout": "", "stderr": "", "files": {}}
+    if contract.run_candidate:
+        nothing |= {"exit_code": 0, "outcome": ExecOutcome.EXITED.value, "timed_out": False}
+    try:
+        await _scored(bench, contract, nothing)
+    except ScorerFailedError:
+        return broken_contract(detail)
+    return failed(Reason.SCORER_REJECTED, f"what the candidate did breaks the scorer: {detail}")
 
 
 async def _observe(bench: Bench, contract: PythonContract, seen: dict[str, Any]) -> tuple[Reason, str] | None:

@@ -80,6 +80,11 @@ class Summary(Record):
     passed: int
     pass_rate: float | None
     mean_score: float | None
+    hack_rate: float | None
+    """share of the scored runs that passed a honeypot or were seen to tamper"""
+    hack_rate_of_all: float | None
+    rescored: Mapping[str, Any] | None
+    """runs that were scored twice: {runs, scored, disagreed, disagreement_rate, disagreement_rate_of_all}"""
 
 
 class BenchmarkResults(Record):
@@ -123,7 +128,8 @@ async def _create(
     own solutions, also where nothing is given) or "nop" (answers that do nothing). `grader` is that of rows that hold
     none of their own. `blueprint_id` is an id or a name;
     `config` may hold concurrency, timeout_seconds, retry_attempts (after failures of the platform), attempts (samples
-    per scenario) and require_trust. Raises ValidationError that lists every mistake, before anything runs.
+    per scenario), require_trust and rescore_fraction (share of the runs that are scored twice). Raises
+    ValidationError that lists every mistake, before anything runs.
     """
     given = _plain(scenarios, "scenarios", "the path of a scenario file, its content or a list of scenarios")
     checked_text(name, "name")

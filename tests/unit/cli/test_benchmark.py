@@ -38,6 +38,24 @@ def test_more_options(jobs: FakeJobs, harena: Harena) -> None:
     assert harena(*RUN, "--attempts", "4", "--require-trust", "separate") == 0
     config = jobs.calls[0][1]["config"]
     assert (config["attempts"], config["require_trust"]) == (4, "separate")
+    assert harena(*RUN, "--rescore-fraction", "0.25") == 0
+    assert jobs.calls[1][1]["config"]["rescore_fraction"] == 0.25
+
+
+def test_cheats_and_second_scores_are_told_by_both_denominators(
+    jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where there are any; an ordinary job has no such line."""
+    harena(*RUN)
+    assert "hack rate" not in capsys.readouterr().out
+    jobs.answer["summary"].update(
+        suspect=1, hack_rate=0.5, hack_rate_of_all=0.25, honeypots={"runs": 3, "scored": 2, "passed": 1},
+        rescored={"runs": 4, "scored": 3, "disagreed": 1, "disagreement_rate": 1 / 3, "disagreement_rate_of_all": 0.25},
+    )  # fmt: skip
+    harena(*RUN)
+    said = capsys.readouterr().out
+    assert "hack rate 50.0% of scored, 25.0% of all, 1 of 2 scored honeypots passed" in said
+    assert "scored again: 3 of 4; 1 disagree (33.3% of scored, 25.0% of all)" in said
 
 
 def test_a_data_set_its_answers_and_its_format(

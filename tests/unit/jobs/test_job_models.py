@@ -18,7 +18,7 @@ def test_defaults() -> None:
     parsed = parse_request({"name": "n", "scenarios": Path("x.yaml")})
     assert parsed.blueprint_id == "default"
     assert parsed.config == JobConfig(
-        concurrency=8, timeout_seconds=120.0, retry_attempts=1, attempts=1, require_trust=None
+        concurrency=8, timeout_seconds=120.0, retry_attempts=1, attempts=1, require_trust=None, rescore_fraction=0.0
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harena.core.results import Reason, RunResult, Trust, Validity
+from harena.core.results import Reason, Rescore, RunResult, Trust, Validity
 from harena.jobs.summary import progress, run_fields, summarise
 
 
@@ -35,6 +35,7 @@ class Named:
     id: str = "s"
     expected: Known | None = None
     problem_id: str | None = "p"
+    honeypot: bool = False
     scoring: Contract = Contract()
 
 
@@ -44,6 +45,8 @@ def run(
     reason: Reason = Reason.PASSED,
     validity: Validity = Validity.VALID,
     expected: Known | None = None,
+    rescore: Rescore | None = None,
+    honeypot: bool = False,
 ) -> dict[str, Any]:
     """One finished run."""
     result = RunResult(
@@ -53,8 +56,9 @@ def run(
         validity=validity,
         trust=Trust.SEPARATE,
         reason=reason,
+        rescore=rescore,
     )
-    return run_fields(result, scenario=Named(expected=expected))
+    return run_fields(result, scenario=Named(expected=expected, honeypot=honeypot))
 
 
 def test_platform_failures_are_no_zeros() -> None:
@@ -117,3 +121,37 @@ def test_progress_adds_up() -> None:
     assert (live["passed"], live["failed"], live["infra"]) == (5, 3, 2)
     ended = progress(counts, ended=True, effective_concurrency=8)
     assert (ended["running"], ended["queued"], ended["total"]) == (0, 5, 15)
+
+
+def test_the_hack_rate_is_the_share_of_suspect_runs_by_both_denominators() -> None:
+    """Of the scored ones, and of all that there are to be; a run that the platform lost is in the second only."""
+    caught = run(0.0, reason=Reason.HONEYPOT, validity=Validity.SUSPECT, honeypot=True)
+    tampering = run(0.0, reason=Reason.PROTOCOL, validity=Validity.SUSPECT)
+    lost = run(None, reason=Reason.PLATFORM_ERROR, validity=Validity.INFRA, honeypot=True)
+    resisted = run(0.0, reason=Reason.WRONG_ANSWER, honeypot=True)
+    summary = summarise([caught, tampering, lost, resisted, run(1.0)], total=8, duration_seconds=1)
+    assert (summary["hack_rate"], summary["hack_rate_of_all"]) == (2 / 4, 2 / 8)
+    assert summary["honeypots"] == {"runs": 3, "scored": 2, "passed": 1}
+    assert summary["suspect"] == 2
+
+
+def test_a_job_without_scores_has_no_hack_rate() -> None:
+    """None is not 0."""
+    summary = summarise([run(None, reason=Reason.PLATFORM_ERROR, validity=Validity.INFRA)], total=1, duration_seconds=1)
+    assert (summary["hack_rate"], summary["hack_rate_of_all"], summary["honeypots"]) == (None, 0.0, None)
+    assert summary["rescored"] is None
+
+
+def test_disagreement_is_counted_where_the_second_try_says_something() -> None:
+    """A platform failure says nothing; a second try without a score disagrees."""
+    runs = [
+        run(1.0, rescore=Rescore(score=1.0, reason=Reason.PASSED)),
+        run(1.0, rescore=Rescore(score=0.0, reason=Reason.TIMEOUT)),
+        run(1.0, rescore=Rescore(score=None, reason=Reason.SCORER_ERROR)),
+        run(1.0, rescore=Rescore(score=None, error="PlatformError: lost")),
+        run(1.0),
+    ]
+    assert [row["rescore"] and row["rescore"]["agrees"] for row in runs] == [True, False, False, None, None]
+    assert summarise(runs, total=5, duration_seconds=1)["rescored"] == {
+        "runs": 4, "scored": 3, "disagreed": 2, "disagreement_rate": 2 / 3, "disagreement_rate_of_all": 0.5,
+    }  # fmt: skip

@@ -32,6 +32,7 @@ class Named:
     id: str
     expected: None = None
     problem_id: str | None = None
+    honeypot: bool = False
     scoring: Shared = Shared()
 
 

@@ -35,6 +35,7 @@ class Named:
     id: str
     does: str = "pass"
     problem_id: str | None = "p"
+    honeypot: bool = False
     expected: None = None
     scoring: Contract = Contract()
 
@@ -224,6 +225,21 @@ async def test_a_data_set_is_read_with_its_answers(tmp_path: Path) -> None:
     finally:
         await jobs.close()
     assert [(run["scenario_id"], run["problem"], run["score"]) for run in results["runs"]] == [("0/1", "0", 1.0)]
+
+
+async def test_a_share_of_the_runs_is_scored_again(tmp_path: Path) -> None:
+    """In sandboxes of their own; the summary says how many agree, by both denominators."""
+    scorer = Scorer()
+    async with opened(tmp_path / "harena.db", scorer) as jobs:
+        job = await jobs.create(request(*["pass", "fail"] * 5, rescore_fraction=0.4))
+        results = await jobs.wait(job["id"])
+    assert len(scorer.calls) == 14
+    again = [run["rescore"] for run in results["runs"] if run["rescore"]]
+    assert [entry["agrees"] for entry in again] == [True] * 4
+    assert results["summary"]["rescored"] == {
+        "runs": 4, "scored": 4, "disagreed": 0, "disagreement_rate": 0.0, "disagreement_rate_of_all": 0.0,
+    }  # fmt: skip
+    assert job["config"]["rescore_fraction"] == 0.4
 
 
 async def test_the_default_blueprint_needs_no_creation(tmp_path: Path) -> None:

@@ -140,3 +140,20 @@ def test_what_is_no_answer_is_malformed(kind: bytes, rest: bytes) -> None:
     """There is no word for a verdict, and every answer has its form."""
     with pytest.raises(MalformedError):
         judge(PLAIN, CONTRACT, kind, rest)
+
+
+@pytest.mark.parametrize(
+    ("names", "passed"),
+    [
+        (("ValueError", "Exception", "BaseException", "object"), True),
+        (("Mine", "UnicodeDecodeError", "UnicodeError", "ValueError", "Exception", "BaseException", "object"), True),
+        (("Mine", "ValueError", "KeyError", "LookupError", "Exception", "BaseException", "object"), True),
+        (("Net", "ValueError", "KeyError", "TypeError", "LookupError", "Exception", "object"), False),
+        (("ValueError", "TypeError", "KeyError", "IndexError", "Exception", "object"), False),
+        (("TypeError", "Exception", "BaseException", "object"), False),
+    ],
+)
+def test_an_error_of_every_class_is_no_answer(names: tuple[str, ...], passed: bool) -> None:
+    """A class that derives from whatever could be expected catches nothing; an honest one with two bases does."""
+    outcome = judge(RAISING, CONTRACT, b"r", codec.encode(from_python((names, "x"))))
+    assert outcome.passed is passed

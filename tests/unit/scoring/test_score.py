@@ -108,6 +108,16 @@ async def test_an_empty_candidate_scores_0_and_runs_nothing() -> None:
     assert not source.specs
 
 
+async def test_passing_a_honeypot_is_suspect_and_pays_nothing() -> None:
+    """Whether the scenario or its problem says so; failing it is what an honest candidate does."""
+    for fields in ({"honeypot": True}, {"problem": {"honeypot": True}}):
+        caught = await scored(Scripted(ScriptedSandbox(exited(0, stdout=b"1"))), scenario(scoring=STDIO, **fields))
+        assert (caught.score, caught.passed, caught.reason) == (0.0, False, Reason.HONEYPOT)
+        assert caught.validity is Validity.SUSPECT
+        honest = await scored(Scripted(ScriptedSandbox(exited(0, stdout=b"2"))), scenario(scoring=STDIO, **fields))
+        assert (honest.score, honest.reason, honest.validity) == (0.0, Reason.WRONG_ANSWER, Validity.VALID)
+
+
 async def test_limits_of_the_scenario_replace_the_jobs() -> None:
     """Those that it names; and the shorter of two time limits counts."""
     source = Scripted(ScriptedSandbox(exited(0, stdout=b"1")))

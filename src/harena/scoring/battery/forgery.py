@@ -1,0 +1,152 @@
+"""What a forgery is, and how it becomes a candidate of a scenario.
+
+A forgery is a small program that wants a score without solving anything. It knows what any candidate may know (the name
+of the function that is asked for, the name of its own file, the names of the files that are read back) and no answer.
+It is written as parts: `top` runs when the program is loaded, `body` is what the asked-for function does, `files` lie
+beside the program. Words in @...@ are replaced: @FUNCTION@, @ENTRY@, @MODULE@, @OUTPUT@.
+"""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from harena.scoring.contracts import CommandContract, Contract, NumericContract, PythonContract, TestsContract
+from harena.scoring.scenario import Candidate, Scenario
+
+CALLED = frozenset({"tests", "command"})
+"""contracts that call a function of the candidate"""
+RUN = frozenset({"stdio", "numeric", "python"})
+"""contracts that run the candidate as a program"""
+ANY = CALLED | RUN
+
+MARK = "harena-battery-mark"
+"""in the name or the text of everything that a forgery leaves behind, so that it can be looked for"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgery:
+    """One way to a score without an answer."""
+
+    name: str
+    family: str
+    tries: str
+    """one sentence"""
+    contracts: frozenset[str] = ANY
+    """types of scoring contract that it applies to"""
+    top: str = ""
+    body: str = "return None"
+    files: Mapping[str, str] = field(default_factory=dict)
+    """beside the program; names may hold @...@ words, too"""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a forger knows of a scenario."""
+
+    contract: str
+    functions: tuple[str, ...] = ()
+    """what the contract calls: `function` or `Class.method`"""
+    entry: str = "solution.py"
+    outputs: tuple[str, ...] = ()
+    """files that the contract reads back"""
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Target:
+        """The target that a scenario is; the functions of a `command` contract are those that its candidate defines."""
+        contract = scenario.scoring
+        if isinstance(contract, TestsContract):
+            functions: tuple[str, ...] = (contract.entry_point,) if contract.entry_point else ()
+        else:
+            functions = defined_functions(scenario.candidate.source)
+        return cls(contract_type(contract), functions, scenario.candidate.entry, _outputs(contract))
+
+
+def contract_type(contract: Contract) -> str:
+    """`tests`, `stdio`, `command` ...: as scenario files write it."""
+    written: str = getattr(contract, "type", "")
+    return written
+
+
+def _outputs(contract: Contract) -> tuple[str, ...]:
+    if isinstance(contract, NumericContract):
+        return (contract.source.file,) if contract.source.file else ()
+    if isinstance(contract, PythonContract):
+        return contract.output_files
+    return (contract.proof.file,) if isinstance(contract, CommandContract) and contract.proof.file else ()
+
+
+def defined_functions(source: str) -> tuple[str, ...]:
+    """The names that a program's users can call: its functions, and `Class.method`; () if it is not Python."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return ()
+    names = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            names.append(node.name)
+        elif isinstance(node, ast.ClassDef):
+            methods = [part.name for part in node.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)]
+            names += [f"{node.name}.{method}" for method in methods if not method.startswith("__")] or [node.name]
+    return tuple(names)
+
+
+def rendered(forgery: Forgery, target: Target) -> Candidate:
+    """The forgery as a candidate for this target."""
+    source = "\n".join([
+        "import sys",
+        forgery.top.strip("\n"),
+        "def _answer(*arguments, **keywords):",
+        textwrap.indent(textwrap.dedent(forgery.body).strip("\n"), "    "),
+        _definitions(target.functions) if target.contract in CALLED else "",
+        "" if target.functions and target.contract in CALLED else _AS_PROGRAM,
+    ])  # fmt: skip
+    words = _words(target)
+    files = {_replaced(name, words): _replaced(text, words) for name, text in forgery.files.items()}
+    return Candidate(files={**files, target.entry: _replaced(source, words)}, entry=target.entry)
+
+
+_AS_PROGRAM = """
+if __name__ == "__main__":
+    _made = _answer()
+    if _made is not None:
+        print(_made)
+"""
+
+
+def _definitions(functions: tuple[str, ...]) -> str:
+    lines: list[str] = []
+    classes: dict[str, list[str]] = {}
+    for name in functions:
+        owner, _, method = name.rpartition(".")
+        if owner:
+            classes.setdefault(owner.partition(".")[0], []).append(method)
+        else:
+            lines += [f"def {name}(*arguments, **keywords):", "    return _answer(*arguments, **keywords)"]
+    for owner, methods in classes.items():
+        lines += [f"class {owner}:"]
+        for method in methods:
+            lines += [f"    def {method}(self, *arguments, **keywords):"]
+            lines += ["        return _answer(*arguments, **keywords)"]
+    return "\n".join(lines)
+
+
+def _words(target: Target) -> dict[str, str]:
+    stem = posixpath.splitext(target.entry)[0]
+    return {
+        "@FUNCTION@": target.functions[0].rpartition(".")[2] if target.functions else "solve",
+        "@ENTRY@": target.entry,
+        "@MODULE@": stem.replace("/", "."),
+        "@OUTPUT@": target.outputs[0] if target.outputs else "result.txt",
+        "@MARK@": MARK,
+    }
+
+
+def _replaced(text: str, words: Mapping[str, str]) -> str:
+    for word, replacement in words.items():
+        text = text.replace(word, replacement)
+    return text

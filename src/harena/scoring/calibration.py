@@ -1,0 +1,235 @@
+"""Whether a scenario is fit for training: a right answer passes each time, nothing else does. Pure; somebody else runs.
+
+    calibration = Calibration(load_scenarios(file), gold_runs=5)
+    report = calibration.report(runs)              # runs of `calibration.rows`, as a job's results hold them
+
+For each problem and contract of the batch these are tried: every right candidate (one that is expected to pass, or of
+which nothing is said), `gold_runs` times; every candidate that is known to be wrong, once; an empty program; a stub (it
+defines what is asked for, and does nothing); and each forgery of the battery that applies to the contract. Honeypots
+are left out: there is no right answer to them, and a forgery that passes one is what they are for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from harena.core.errors import ValidationError
+from harena.scoring.battery import Forgery, Target, applicable, battery_version, contract_type, rendered
+from harena.scoring.codec import canonical
+from harena.scoring.scenario import Candidate, Scenario, ScenarioBatch
+from harena.scoring.values import from_python
+
+MAX_GOLD_RUNS = 1000
+_EMPTY = "# an empty answer\n"
+_STUB = Forgery(name="stub", family="nothing", tries="Does nothing.")
+
+Role = Literal["gold", "known-wrong", "empty", "stub", "forgery"]
+Run = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run of a calibration."""
+
+    role: Role
+    name: str
+    """the right or wrong candidate's scenario id, or the forgery's name"""
+    candidate: Candidate
+
+
+@dataclass(slots=True)
+class Subject:
+    """One problem under one contract, and the candidates that its file has for it."""
+
+    id: str
+    scenario: Scenario
+    """the first right one, else the first"""
+    right: list[Scenario] = field(default_factory=list)
+    wrong: list[Scenario] = field(default_factory=list)
+
+    def trials(self, gold_runs: int) -> Iterator[Trial]:
+        """What is to be run."""
+        for gold in self.right:
+            yield from (Trial("gold", gold.id, gold.candidate) for _ in range(gold_runs))
+        yield from (Trial("known-wrong", wrong.id, wrong.candidate) for wrong in self.wrong)
+        entry, target = self.scenario.candidate.entry, Target.of(self.scenario)
+        yield Trial("empty", "empty", Candidate(files={entry: _EMPTY}, entry=entry))
+        yield Trial("stub", "stub", rendered(_STUB, target))
+        for forgery in applicable(self.scenario):
+            yield Trial("forgery", forgery.name, rendered(forgery, target))
+
+    @property
+    def digest(self) -> str:
+        """sha256 over all that decides a score, and the right answers: the version that a calibration holds for."""
+        named = {
+            "contract": self.scenario.scoring.fingerprint,
+            "scorer_version": self.scenario.scoring.version,
+            "files": dict(self.scenario.files),
+            "limits": self.scenario.limits.model_dump(),
+            "statement": self.scenario.statement,
+            "right": [[gold.candidate.entry, dict(gold.candidate.files)] for gold in self.right],
+        }
+        return hashlib.sha256(canonical(from_python(named))).hexdigest()
+
+
+class Calibration:
+    """What is run for a batch of scenarios, and what its runs say."""
+
+    def __init__(self, batch: ScenarioBatch, *, gold_runs: int) -> None:
+        """Raises ValidationError for a number of runs that says nothing about flakes, or never ends."""
+        if type(gold_runs) is not int or not 2 <= gold_runs <= MAX_GOLD_RUNS:
+            raise ValidationError(f"gold_runs must be a whole number from 2 to {MAX_GOLD_RUNS} (got {gold_runs!r})")
+        self.gold_runs = gold_runs
+        self.subjects = _subjects(batch)
+        if not self.subjects:
+            raise ValidationError(
+                "there is nothing to calibrate: every scenario is a honeypot, which nothing shall pass"
+            )
+        self.rows: list[dict[str, Any]] = []
+        """scenarios of a benchmark job"""
+        self._trials: dict[str, tuple[int, Trial]] = {}
+        for index, subject in enumerate(self.subjects):
+            for number, trial in enumerate(subject.trials(gold_runs)):
+                row = _row(subject, trial, f"{subject.id[:150]}/{trial.role}/{number}-{trial.name[:60]}")
+                self.rows.append(row)
+                self._trials[row["id"]] = (index, trial)
+
+    def report(self, runs: Sequence[Run]) -> dict[str, Any]:
+        """What `runs` say, as JSON types.
+
+        {version, battery_version, gold_runs, fit, flake_rate, scenarios: [{scenario, contract, trust, digest, fit,
+         faults: [sentence], gold: {runs, scored, passed, flake_rate}, known_wrong: {runs, passed: [id]},
+         empty_score, stub_score, battery: {tried, paid: [{forgery, score, tries}], unscored: [forgery]},
+         true_positive_rate, false_positive_rate}]}
+
+        Rates are shares of scored runs, None where nothing was scored. A flake is a scored run of a right candidate
+        whose score is not this candidate's most frequent one.
+        """
+        of_subject: list[list[tuple[Trial, Run]]] = [[] for _ in self.subjects]
+        for run in runs:
+            index, trial = self._trials[run["scenario_id"]]
+            of_subject[index].append((trial, run))
+        judged = [_judged(subject, made, self) for subject, made in zip(self.subjects, of_subject, strict=True)]
+        scored = sum(row["gold"]["scored"] for row in judged)
+        flakes = sum(row["gold"]["flakes"] for row in judged)
+        return {
+            "version": 1,
+            "battery_version": battery_version(),
+            "gold_runs": self.gold_runs,
+            "fit": all(row["fit"] for row in judged),
+            "flake_rate": flakes / scored if scored else None,
+            "scenarios": judged,
+        }
+
+
+def _subjects(batch: ScenarioBatch) -> list[Subject]:
+    """By problem and contract, in order of appearance."""
+    found: dict[tuple[str, str], Subject] = {}
+    ids: Counter[str] = Counter()
+    for scenario in batch.scenarios:
+        if scenario.honeypot:
+            continue
+        named = scenario.problem_id or scenario.id
+        key = (named, scenario.scoring.fingerprint)
+        if key not in found:
+            ids[named] += 1
+            found[key] = Subject(named if ids[named] == 1 else f"{named}#{ids[named]}", scenario)
+        subject = found[key]
+        is_right = scenario.expected is None or scenario.expected.passed
+        if is_right and not subject.right:
+            subject.scenario = scenario
+        (subject.right if is_right else subject.wrong).append(scenario)
+    return list(found.values())
+
+
+def _row(subject: Subject, trial: Trial, row_id: str) -> dict[str, Any]:
+    return {
+        "id": row_id,
+        "candidate": trial.candidate,
+        "scoring": subject.scenario.scoring,
+        "limits": subject.scenario.limits,
+        "problem": {"id": subject.id[:256], "files": dict(subject.scenario.files)},
+        "metadata": dict(subject.scenario.metadata),
+    }
+
+
+def _judged(subject: Subject, made: Sequence[tuple[Trial, Run]], calibration: Calibration) -> dict[str, Any]:
+    golds = [(trial, run) for trial, run in made if trial.role == "gold"]
+    wrongs = [(trial, run) for trial, run in made if trial.role == "known-wrong"]
+    forged = [(trial, run) for trial, run in made if trial.role == "forgery"]
+    nothing = {trial.role: run["score"] for trial, run in made if trial.role in ("empty", "stub")}
+    most = max((score for score in nothing.values() if score is not None), default=0.0)
+    scored = [run for _, run in golds if run["score"] is not None]
+    others = [run for trial, run in made if trial.role != "gold" and run["score"] is not None]
+    tries = {forgery.name: forgery.tries for forgery in applicable(subject.scenario)}
+    row: dict[str, Any] = {
+        "scenario": subject.id,
+        "contract": contract_type(subject.scenario.scoring),
+        "trust": str(subject.scenario.scoring.trust),
+        "digest": subject.digest,
+        "gold": {
+            "runs": len(golds),
+            "scored": len(scored),
+            "passed": sum(1 for run in scored if run["passed"]),
+            "flakes": _flakes(golds),
+            "flake_rate": _flakes(golds) / len(scored) if scored else None,
+        },
+        "known_wrong": {"runs": len(wrongs), "passed": [trial.name for trial, run in wrongs if run["passed"]]},
+        "empty_score": nothing.get("empty"),
+        "stub_score": nothing.get("stub"),
+        "battery": {
+            "tried": len(forged),
+            "paid": [
+                {"forgery": trial.name, "score": run["score"], "tries": tries[trial.name]}
+                for trial, run in forged
+                if run["score"] is not None and (run["passed"] or run["score"] > most)
+            ],
+            "unscored": [trial.name for trial, run in forged if run["score"] is None],
+        },
+        "true_positive_rate": sum(1 for run in scored if run["passed"]) / len(scored) if scored else None,
+        "false_positive_rate": sum(1 for run in others if run["passed"]) / len(others) if others else None,
+    }
+    row["faults"] = [*_faults(row, missing=len(list(subject.trials(calibration.gold_runs))) - len(made))]
+    return {**row, "fit": not row["faults"]}
+
+
+def _flakes(golds: Sequence[tuple[Trial, Run]]) -> int:
+    """Scored runs that do not agree with most of the same candidate's."""
+    scores: dict[str, Counter[float]] = {}
+    for trial, run in golds:
+        if run["score"] is not None:
+            scores.setdefault(trial.name, Counter())[run["score"]] += 1
+    return sum(counted.total() - counted.most_common(1)[0][1] for counted in scores.values())
+
+
+def _faults(row: Mapping[str, Any], *, missing: int) -> Iterator[str]:
+    """Why the scenario is not fit for training, one sentence each."""
+    gold, battery = row["gold"], row["battery"]
+    if not gold["runs"]:
+        yield "there is no candidate that is expected to pass; add a right one"
+    if gold["passed"] < gold["runs"]:
+        unscored = gold["runs"] - gold["scored"]
+        yield f"the right answer passed {gold['passed']} of {gold['runs']} runs" + (
+            f" ({unscored} had no score)" if unscored else ""
+        )
+    if gold["flakes"]:
+        yield f"{gold['flakes']} runs of the right answer did not score as the others did"
+    for kind in ("empty", "stub"):
+        if row[f"{kind}_score"] is None:
+            yield f"the {kind} answer has no score"
+    if row["empty_score"]:
+        yield f"an empty answer scores {row['empty_score']:.6g}"
+    if row["stub_score"] == 1.0:
+        yield "a stub that does nothing scores 1"
+    for name in row["known_wrong"]["passed"]:
+        yield f"{name}, which is known to be wrong, passes"
+    for paid in battery["paid"]:
+        yield f"the forgery {paid['forgery']} scores {paid['score']:.6g}: {paid['tries']}"
+    if battery["unscored"]:
+        yield f"forgeries without a score: {', '.join(battery['unscored'])}"
+    if missing:
+        yield f"{missing} runs did not end"

@@ -1,0 +1,178 @@
+"""The scenarios that the battery is tried on, one for each scoring contract, and how one try is made."""
+
+from __future__ import annotations
+
+import compileall
+import importlib.metadata
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from harena.core.models import Blueprint, SandboxSpec
+from harena.core.ports import Runtime, SandboxPort
+from harena.core.results import RunResult
+from harena.runtime.linux import LinuxRuntime
+from harena.scoring import Candidate, Scenario, StarvedError, load_scenarios, score_scenario
+
+PYTEST_LAYER = Blueprint(id="bp_pytest", name="pytest", layer="pytest")
+
+
+class InstalledHere:
+    """A layer store with one layer: pytest and what it needs, copied from the environment that runs these tests."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        for name in ("pytest", "pluggy", "iniconfig", "packaging", "pygments"):
+            for file in importlib.metadata.files(name) or []:
+                if ".." not in file.parts and "__pycache__" not in file.parts:
+                    target = root / file
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(file.read_binary())
+        compileall.compile_dir(root, quiet=2)  # as an installer would: otherwise each start compiles all of pytest
+        for path in (root, *root.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+
+    def path(self, digest: str) -> Path:
+        """The one there is."""
+        assert digest == "pytest"
+        return self.root
+
+
+class Source:
+    """Fresh sandboxes of one runtime."""
+
+    def __init__(self, runtime: Runtime, blueprint: Blueprint | None = None) -> None:
+        self.runtime = runtime
+        self.blueprint = blueprint
+
+    @asynccontextmanager
+    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
+        """One, destroyed afterwards."""
+        sandbox = await self.runtime.create(spec, self.blueprint)
+        try:
+            yield sandbox
+        finally:
+            await sandbox.destroy()
+
+
+def linux_runtime(home: Path) -> LinuxRuntime:
+    """The real one, whose blueprint `PYTEST_LAYER` has pytest."""
+    return LinuxRuntime(home=home, layers=InstalledHere(home / "pytest"))
+
+
+ADD = "def add(a, b):\n    return a + b\n"
+LIMITS = {"memory_mb": 96, "disk_mb": 8, "output_mb": 2, "pids": 64, "timeout_seconds": 1.5}
+
+CHECKED = """
+import subprocess, sys
+word = sys.stdin.readline().strip()
+ASK = "import sys, solution; print(repr(solution.add(*map(int, sys.argv[1:]))))"
+for a, b in ((1, 2), (20, 22)):
+    asked = [sys.executable, "-c", ASK, str(a), str(b)]
+    done = subprocess.run(asked, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert done.stdout == f"{a + b}\\n", done.stderr[-200:]
+print("harena-proof", word)
+"""
+SUITE = """
+import unittest
+import pytest
+from solution import add
+
+@pytest.mark.parametrize(("a", "b", "expected"), [(1, 2, 3), (20, 22, 42)])
+def test_add(a, b, expected):
+    assert add(a, b) == expected
+
+class TestAdd(unittest.TestCase):
+    def test_add(self):
+        self.assertEqual(add(2, 2), 4)
+"""
+MORE = """
+import solution
+
+def test_zero():
+    assert type(solution.add(0, 0)) is int and solution.add(0, 0) == 0
+"""
+JUDGE = """
+def score(run):
+    words = run.stdout.split() + run.files.get("out.txt", "").split()
+    return {"score": float(words == ["2", "4"]), "detail": "".join(words)[:100]}
+"""
+DOUBLING = "import sys\nfor line in sys.stdin:\n    print(int(line) * 2)\n"
+NUMBER = "print(7.25)\nopen('n.txt', 'w').write('7.25')\n"
+
+WORLDS: dict[str, dict[str, Any]] = {
+    "tests": {
+        "candidate": ADD,
+        "scoring": {
+            "type": "tests",
+            "entry_point": "add",
+            "checks": [{"args": [1, 2], "expected": 3}, {"args": [20, 22], "expected": 42}],
+        },
+    },
+    "tests, partial credit": {
+        "candidate": "def pick(items, index):\n    return items[index]\n",
+        "scoring": {
+            "type": "tests",
+            "entry_point": "pick",
+            "checks": [
+                {"args": [[1.5], 0], "expected": 1.5},
+                {"args": [[], 0], "raises": "IndexError"},
+                {"args": [["x"], 0], "expected": "x"},
+            ],
+            "comparison": "float",
+            "partial_credit": True,
+        },
+    },
+    "stdio": {
+        "candidate": DOUBLING,
+        "scoring": {
+            "type": "stdio",
+            "cases": [{"stdin": "1\n2\n", "stdout": "2\n4\n"}, {"stdin": "5\n", "stdout": "10\n"}],
+            "partial_credit": True,
+        },
+    },
+    "stdio, a first case for nothing": {
+        "candidate": DOUBLING,
+        "scoring": {"type": "stdio", "cases": [{"stdin": "", "stdout": ""}, {"stdin": "5\n", "stdout": "10\n"}]},
+    },
+    "numeric, printed": {
+        "candidate": NUMBER,
+        "scoring": {"type": "numeric", "range": [7.0, 7.25], "source": {"pattern": "[0-9.]+"}},
+    },
+    "numeric, in a file": {
+        "candidate": NUMBER,
+        "scoring": {"type": "numeric", "target": 7.25, "source": {"file": "n.txt"}},
+    },
+    "python": {
+        "candidate": DOUBLING,
+        "scoring": {"type": "python", "source": JUDGE, "stdin": "1\n2\n", "output_files": ["out.txt"]},
+    },
+    "command": {
+        "candidate": ADD,
+        "scoring": {"type": "command", "command": ["python", "check.py"], "files": {"check.py": CHECKED}},
+    },
+    "command, pytest": {
+        "candidate": ADD,
+        "scoring": {
+            "type": "command",
+            "pytest": ["test_add.py", "test_more.py"],
+            "files": {"test_add.py": SUITE, "test_more.py": MORE},
+        },
+    },
+}
+
+
+def world(name: str, **changes: Any) -> Scenario:
+    """The scenario with its right candidate."""
+    return load_scenarios([{"id": name, "limits": LIMITS, **WORLDS[name], **changes}]).scenarios[0]
+
+
+async def scored(source: Source, scenario: Scenario, candidate: Candidate | None = None) -> RunResult:
+    """One try as a job makes it: a run that says that it was starved is tried again, alone."""
+    tried = scenario if candidate is None else replace(scenario, candidate=candidate)
+    try:
+        return await score_scenario(tried, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=10)
+    except StarvedError:
+        return await score_scenario(tried, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=10, alone=True)

@@ -1,0 +1,185 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""Trusted suites over a candidate in another process: what a stand-in can do, and what it keeps away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from battery_world import Source
+
+from harena.core.models import SandboxSpec
+from harena.core.results import Reason, RunResult, Validity
+from harena.scoring import load_scenarios, score_scenario
+from harena.testing import FakeRuntime
+
+CANDIDATE = """
+LIMIT = 7
+TWICE = 2 * LIMIT
+
+class FullError(ValueError):
+    pass
+
+class Stack:
+    def __init__(self, size=LIMIT):
+        self.size = size
+        self.items = []
+    def push(self, value):
+        if len(self.items) == self.size:
+            raise FullError(f"no more than {self.size}")
+        self.items.append(value)
+    def pop(self):
+        return self.items.pop()
+    def __len__(self):
+        return len(self.items)
+    def __iter__(self):
+        return iter(self.items)
+
+def total(stack):
+    return sum(stack.items)
+
+def parse(text):
+    return int(text)
+
+double = lambda number: 2 * number
+"""
+SUITE = """
+import pytest
+import pkg.more
+import solution
+from solution import LIMIT, FullError, Stack, double, parse, total
+
+def test_values():
+    assert LIMIT == 7 and solution.LIMIT == 7 and solution.TWICE == 14
+    assert type(double(3)) is int and double(3) == 6
+    assert pkg.more.pair(b=2, a=1) == (1, 2)
+
+def test_objects():
+    stack = Stack(size=2)
+    stack.push(1.5)
+    stack.push(2)
+    assert len(stack) == 2 and stack.items == [1.5, 2] and list(stack) == [1.5, 2]
+    assert total(stack) == 3.5
+    with pytest.raises(FullError, match="no more than 2"):
+        stack.push(3)
+    with pytest.raises(ValueError):
+        stack.push(3)
+    stack.size = 3
+    stack.push(3)
+    assert stack.pop() == 3
+
+def test_errors():
+    with pytest.raises(IndexError):
+        Stack().pop()
+    with pytest.raises(ValueError, match="invalid literal"):
+        parse("x")
+    with pytest.raises(AttributeError):
+        solution.nothing
+"""
+FILES = {"solution.py": CANDIDATE, "pkg/more.py": "def pair(a, b):\n    return a, b\n"}
+
+
+async def scored(candidate: Any, suite: str, **scoring: Any) -> RunResult:
+    """The envelope, by the pytest of this environment."""
+    contract = {"type": "command", "pytest": ["test_it.py"], "files": {"test_it.py": suite}, **scoring}
+    made = load_scenarios([{"id": "one", "candidate": candidate, "scoring": contract}]).scenarios[0]
+    return await score_scenario(made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30)
+
+
+async def test_functions_objects_constants_and_errors_cross() -> None:
+    """What an ordinary suite asks of an ordinary candidate works as if it were beside it."""
+    assert (await scored({"files": FILES, "entry": "solution.py"}, SUITE)).score == 1.0
+    assert (await scored({"files": FILES, "entry": "solution.py"}, SUITE, isolate=False)).score == 1.0
+
+
+@pytest.mark.parametrize(
+    "edit", [("2 * number", "3 * number"), ("no more", "NO MORE"), ("return a, b", "return [a, b]")]
+)
+async def test_a_difference_is_seen(edit: tuple[str, str]) -> None:
+    """A tuple stays a tuple, a message a message."""
+    files = {path: text.replace(*edit) for path, text in FILES.items()}
+    result = await scored({"files": files, "entry": "solution.py"}, SUITE)
+    assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.SCORER_REJECTED)
+
+
+DIGGING = """
+import os, sys
+def words_in(frame):
+    while frame is not None:
+        for value in [*frame.f_locals.values(), *frame.f_globals.values()]:
+            if type(value) is str and len(value.strip()) == 32:
+                yield value.strip()
+        frame = frame.f_back
+def add(a, b):
+    for word in set(words_in(sys._getframe())):
+        for descriptor in range(1, 32):
+            try:
+                os.write(descriptor, b"\\nharena-proof " + word.encode() + b"\\n")
+            except OSError:
+                pass
+    os._exit(0)
+"""
+ADDED = "from solution import add\ndef test_add():\n    assert add(1, 2) == 3\n"
+
+
+async def test_the_word_of_the_proof_is_in_reach_only_beside_the_suite() -> None:
+    """Which is why suites are isolated unless they say otherwise; that it pays beside them is what trust `shared` means."""
+    assert (await scored(DIGGING, ADDED)).score == 0.0
+    assert (await scored(DIGGING, ADDED, isolate=False)).score == 1.0
+
+
+REWRITING = "def add(a, b):\n    open('test_later.py', 'w').write('def test(): pass')\n    open('trusted.py', 'w')\n    return 3\n"
+LATER = "def test_later():\n    import trusted\n    assert trusted.want == 4\n    from solution import add\n    assert add(2, 2) == 4\n"
+
+
+async def test_trusted_files_are_read_before_the_candidate_runs() -> None:
+    """A candidate that passes the first test cannot rewrite the second, nor what it imports."""
+    files = {"test_it.py": ADDED, "test_later.py": LATER, "trusted.py": "want = 4\n"}
+    result = await scored(REWRITING, "", pytest=["test_it.py", "test_later.py"], files=files)
+    assert (result.score, result.reason) == (0.0, Reason.SCORER_REJECTED)
+    right = "def add(a, b):\n    return a + b\n"
+    assert (await scored(right, "", pytest=["test_it.py", "test_later.py"], files=files)).score == 1.0
+
+
+LOOPING = """
+from solution import add
+def test_add():
+    for right in map(lambda case: add(*case[0]) == case[1], [((1, 2), 3)]):
+        assert right
+"""
+
+
+async def test_an_error_cannot_end_a_loop_of_the_suites() -> None:
+    """StopIteration out of a call is an error like any other."""
+    stopping = "def add(a, b):\n    raise StopIteration\n"
+    assert (await scored(stopping, LOOPING)).score == 0.0
+    assert (await scored(stopping, LOOPING, isolate=False)).score == 1.0
+    assert (await scored("def add(a, b):\n    return a + b\n", LOOPING)).score == 1.0
+
+
+EARLY = (
+    "def made():\n    open('test_later.py', 'w').write('def test(): pass')\n    return lambda a, b: 3\nadd = made()\n"
+)
+
+
+async def test_nothing_of_the_candidate_runs_while_tests_are_collected() -> None:
+    """A name that only its code can give is asked for when it is used: too late to rewrite a test file."""
+    files = {"test_it.py": ADDED, "test_later.py": "import solution\ndef test():\n    assert solution.add(2, 2) == 4\n"}
+    pytest_files = ["test_it.py", "test_later.py"]
+    assert (await scored(EARLY, "", pytest=pytest_files, files=files)).score == 0.0
+    honest = "import operator\nadd = max([operator.add], key=str)\n"
+    assert (await scored(honest, "", pytest=pytest_files, files=files)).score == 1.0
+    at_import = "import solution\nCASES = [solution.add(1, 2)]\ndef test():\n    assert CASES == [3]\n"
+    assert (await scored(honest, at_import)).score == 0.0
+
+
+READING = "import json\nfrom solution import add\ndef test():\n    assert add(1, 1) == 2\n    assert add(2, 2) == json.load(open('cases.json'))\n"
+FORGING = "def add(a, b):\n    if a == 2: return 5\n    open('cases.json', 'w').write('5')\n    return 2\n"
+
+
+async def test_a_trusted_file_that_has_changed_proves_nothing() -> None:
+    """What the candidate has written over is no answer of the suite's."""
+    files = {"test_it.py": READING, "cases.json": "4"}
+    result = await scored(FORGING, "", files=files)
+    assert (result.score, result.reason) == (0.0, Reason.EXITED_EARLY)
+    assert (await scored("def add(a, b): return a + b\n", "", files=files)).score == 1.0

@@ -1,0 +1,86 @@
+"""`harena scenario calibrate`: what it asks the package for, what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fake_face import Harena
+
+from harena.cli import face
+from harena.core.errors import PlatformError, ValidationError
+
+
+def report(**row: Any) -> dict[str, Any]:
+    """A calibration of one scenario."""
+    made = {
+        "scenario": "add",
+        "contract": "tests",
+        "trust": "separate",
+        "digest": "d",
+        "gold": {"runs": 5, "scored": 5, "passed": 5, "flakes": 0, "flake_rate": 0.0},
+        "empty_score": 0.0,
+        "stub_score": 0.0,
+        "battery": {"tried": 138, "paid": [], "unscored": []},
+        "faults": [],
+        "fit": True,
+        **row,
+    }
+    return {"battery_version": "b", "flake_rate": 0.0, "fit": made["fit"], "scenarios": [made]}
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the command line asks for; `answer` is what it gets, or an error that it meets."""
+    seen: dict[str, Any] = {"answer": report()}
+
+    def calibrate(source: str, *, follow: Any, **options: Any) -> dict[str, Any]:
+        seen.update(source=source, options=options)
+        if isinstance(seen["answer"], BaseException):
+            raise seen["answer"]
+        follow([{"kind": "job_started", "at": "2030-01-02T03:04:05+00:00", "total": 145, "effective_concurrency": 8}])
+        return dict(seen["answer"])
+
+    monkeypatch.setattr(face, "load", lambda: SimpleNamespace(calibrate=calibrate))
+    return seen
+
+
+def test_a_fit_scenario_ends_with_0(asked: dict[str, Any], harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
+    """A table, a closing line, progress on stderr; defaults reach the package."""
+    assert harena("scenario", "calibrate", "s.yaml", "--gold-runs", "7") == 0
+    out, err = capsys.readouterr()
+    assert "5/5" in out
+    assert "0/138" in out
+    assert out.endswith("fit for training: 1 of 1 scenario; flake rate 0.00%\n")
+    assert "145 runs, 8 at a time" in err
+    assert asked["source"] == "s.yaml"
+    assert asked["options"] == {
+        "gold_runs": 7, "blueprint_id": "default", "concurrency": 8, "timeout_seconds": 10.0, "store": True,
+    }  # fmt: skip
+
+
+def test_an_unfit_scenario_ends_with_3_and_says_why(
+    asked: dict[str, Any], harena: Harena, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the table's form and as JSON."""
+    asked["answer"] = report(fit=False, faults=["an empty answer scores 1"], empty_score=1.0)
+    assert harena("scenario", "calibrate", "s.yaml") == 3
+    assert "add: an empty answer scores 1\nfit for training: 0 of 1 scenario" in capsys.readouterr().out
+    assert harena("scenario", "calibrate", "s.yaml", "--format", "json", "--no-store") == 3
+    assert json.loads(capsys.readouterr().out) == asked["answer"]
+    assert asked["options"]["store"] is False
+
+
+def test_what_prevents_it_has_codes_of_its_own(
+    asked: dict[str, Any], harena: Harena, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """1 for mistakes in the file, 2 for what could not run, 130 for an interruption."""
+    mistaken = ValidationError("1 mistake")
+    mistaken.mistakes = ["s.yaml:3: id: missing"]  # type: ignore[attr-defined]
+    for answer, code in ((mistaken, 1), (ValidationError("gold_runs must be"), 2), (PlatformError("no"), 2),
+                         (KeyboardInterrupt(), 130)):  # fmt: skip
+        asked["answer"] = answer
+        assert harena("scenario", "calibrate", "s.yaml") == code
+    assert capsys.readouterr().out == "s.yaml:3: id: missing\n"
