@@ -41,7 +41,6 @@ _ENVIRONMENT = {
     "PYTEST_PLUGINS": "",
 }
 _PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WORKSPACE, "-c", "/dev/null")
-"""there is no harena inside: the text of that file stands before the runner's own"""
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST, guest_asserts.NO_MODULE)
 
 

@@ -363,5 +363,5 @@ def test_the_trust_of_a_whole_is_that_of_its_weakest_part() -> None:
     shared = {"scoring": {"type": "command", "asserts": "pass"}}
     contract = WeightedContract.model_validate({"type": "weighted", "parts": {"a": {"scoring": LIKE}, "b": shared}})
     assert contract.trust is Trust.SHARED
-    assert contract.version == "weighted-1(string_check-1,command-1)"
+    assert contract.version == "weighted-1(string_check-1,command-2)"
     assert WeightedContract.model_validate(weighted()).trust is Trust.SEPARATE
