@@ -26,7 +26,8 @@ from harena.node.job_acceptance import Acceptance, Blueprints, LoadScenarios, Sc
 from harena.node.owned_job import OwnedJob
 
 if TYPE_CHECKING:
-    from harena.store.benchmark_jobs import JobStore, Row
+    from harena.core.job_store import Row
+    from harena.store.benchmark_jobs import JobStore
     from harena.store.database import Database
 
 OTHERS_POLL_SECONDS = 0.25
@@ -195,10 +196,11 @@ class BenchmarkJobs:
         if JobState(row["state"]).is_terminal or owner == self._owner or is_alive(owner):
             return row
         store = await self._store()
+        last = await store.last_event(row["id"])
         ended = {
             "state": JobState.INTERRUPTED,
             "error": f"the process that ran it (pid {owner.pid}) has gone",
-            "ended_at": await store.last_event_at(row["id"]) or row["created_at"],
+            "ended_at": last["at"] if last else row["created_at"],
         }
         # it may have ended properly in the moment between reading it and finding its process gone: then that stands
         await store.update_job(row["id"], ended, while_in=OPEN_STATES)

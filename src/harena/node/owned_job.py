@@ -165,7 +165,7 @@ class OwnedJob:
         while True:
             await self._clock.sleep(CANCEL_POLL_SECONDS)
             try:
-                if await self._store.cancel_requested(self.id):
+                if (await self._store.look(self.id))[0]:
                     return self.stop(JobState.CANCELLED)
             except PlatformError as error:
                 return self.store_failed(error)
