@@ -16,9 +16,12 @@ __all__ = ["open_embedded"]
 async def open_embedded() -> Operations:
     """A node inside this process: everything that it starts ends with the process.
 
-    Blueprints, packages and results are kept in harena's home. Raises HostUnsupportedError where this host forbids
+    Blueprints, packages and results are kept in harena's home; results in PostgreSQL where `HARENA_DATABASE_URL` names
+    one. Raises HostUnsupportedError where this host forbids
     what isolation needs.
     """
+    import os
+
     from harena.core.clock import SystemClock
     from harena.core.home import harena_home
     from harena.node.blueprints import Blueprints
@@ -36,4 +39,5 @@ async def open_embedded() -> Operations:
     except BaseException:  # also a cancellation: a spawner that was half started must not stay
         await runtime.close()
         raise
-    return Node(runtime, blueprints, clock, store_path=home / "harena.db")
+    store = os.environ.get("HARENA_DATABASE_URL") or home / "harena.db"
+    return Node(runtime, blueprints, clock, store_path=store)

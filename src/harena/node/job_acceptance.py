@@ -1,11 +1,18 @@
-"""What it takes to accept a benchmark job: everything in the request is checked before anything is stored or run."""
+"""What it takes to accept a benchmark job: everything in the request is checked before anything is stored or run.
+
+A durable job is kept with its scenarios, so that another node can go on with it. They are kept as JSON, and the job
+runs what was read back from it: what is run first and what is run after a crash are the same.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import uuid
+import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from harena.core.clock import Clock
@@ -65,6 +72,24 @@ class AcceptedJob:
     tickets: Sequence[Ticket]
     score: Score
     policy: RetryPolicy
+    request: bytes | None = None
+    """what another node needs to go on with it; None = the job ends with this process"""
+    priority: int = 0
+    run_timeout_seconds: float | None = None
+    timeout_seconds: float | None = None
+    epoch: int = 1
+    """of the lease under which this process runs it"""
+    last_cursor: int = 0
+    """of the last event that is stored"""
+    spent_seconds: float = 0.0
+    """for which earlier owners ran it"""
+    interrupted: Sequence[Ticket] = ()
+    """those that were under way when the last owner went"""
+
+    @property
+    def remaining_seconds(self) -> float | None:
+        """Until the job times out; None = it does not."""
+        return None if self.timeout_seconds is None else max(0.0, self.timeout_seconds - self.spent_seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +105,8 @@ class Acceptance:
     """None = the scoring room's"""
     load: LoadScenarios | None = None
     """None = the scoring room's"""
+    durable: bool = False
+    """jobs outlive this process"""
 
     async def accept(self, request: Mapping[str, Any]) -> AcceptedJob:
         """The checked job, with a new id. Raises ValidationError (a scenario file's own error among them) that lists
@@ -89,21 +116,77 @@ class Acceptance:
         parsed = parse_request(request)
         spec = self._base_spec(parsed.blueprint_id)
         # reading a large file takes a while, and sandboxes that are already running shall not wait for it
-        scenarios = await asyncio.to_thread(self.load or _load_scenarios, parsed.scenarios)
+        scenarios, kept = await asyncio.to_thread(self._read, parsed.scenarios, spec)
         config = parsed.config
         total = len(scenarios) * config.attempts
         if not 0 < total <= MAX_RUNS:
             raise ValidationError(f"a benchmark job has 1 to {MAX_RUNS} runs; {parsed.name!r} would have {total}")
         _check_trust(scenarios, config.require_trust)
         accepted = tickets(len(scenarios), config.attempts)
+        row = self._row(parsed.name, parsed.blueprint_id, config, total)
+        runs = [_queued(ticket, scenarios[ticket.scenario_index]) for ticket in accepted]
+        return replace(self._assembled(row, config, scenarios, accepted, spec), runs=runs, request=kept)
+
+    async def resume(
+        self, row: Mapping[str, Any], request: bytes, open_runs: Sequence[Mapping[str, Any]], *, last_cursor: int
+    ) -> AcceptedJob:
+        """The rest of a job that another process has left: `row` as claimed, `open_runs` {number, state, failures}.
+        Raises NotFoundError (its blueprint has gone), ValidationError (this harena does not read its request)."""
+        from harena.jobs.models import JobConfig
+
+        try:
+            config = JobConfig.model_validate(row["config"])
+            kept = await asyncio.to_thread(_unpacked, request)
+            scenarios = await asyncio.to_thread(self.load or _load_scenarios, kept["scenarios"])
+            everything = tickets(len(scenarios), config.attempts)
+            left = [replace(everything[run["number"]], failures=run["failures"]) for run in open_runs]
+        except (ValueError, LookupError, zlib.error) as error:
+            raise ValidationError(f"the request of {row['id']} as it is stored cannot be read: {error}") from error
+        spec = self._base_spec(kept["blueprint"] or row["blueprint"])
+        cores = effective_concurrency(config.concurrency, self.cores)
+        resumed = self._assembled(
+            {**row, "effective_concurrency": min(row["total"], cores)}, config, scenarios, left, spec
+        )
+        return replace(
+            resumed,
+            epoch=row["lease_epoch"],
+            last_cursor=last_cursor,
+            spent_seconds=row["active_seconds"],
+            interrupted=[
+                ticket for ticket, run in zip(left, open_runs, strict=True) if run["state"] != RunState.QUEUED
+            ],
+        )
+
+    def _assembled(
+        self,
+        row: Mapping[str, Any],
+        config: JobConfig,
+        scenarios: Sequence[JobScenario],
+        accepted: Sequence[Ticket],
+        spec: SandboxSpec,
+    ) -> AcceptedJob:
+        repeated = frozenset(config.retry_on) - {"platform"}
         return AcceptedJob(
-            row=self._row(parsed.name, parsed.blueprint_id, config, total),
-            runs=[_queued(ticket, scenarios[ticket.scenario_index]) for ticket in accepted],
+            row=row,
+            runs=(),
             scenarios=scenarios,
             tickets=accepted,
             score=self._scorer(scenarios, spec, config),
-            policy=RetryPolicy(retry_attempts=config.retry_attempts),
+            policy=RetryPolicy(retry_attempts=config.retry_attempts, retry_reasons=repeated),
+            priority=config.priority,
+            run_timeout_seconds=config.run_timeout_seconds,
+            timeout_seconds=config.job_timeout_seconds,
         )
+
+    def _read(self, source: Any, spec: SandboxSpec) -> tuple[Sequence[JobScenario], bytes | None]:
+        load = self.load or _load_scenarios
+        if not self.durable:
+            return load(source), None
+        if isinstance(source, str | os.PathLike):
+            load(source)  # for its errors, which name lines of the file
+            source = _file_content(source)
+        kept = _packed(source, spec)
+        return load(_unpacked(kept)["scenarios"]), kept
 
     def _base_spec(self, blueprint_id: str) -> SandboxSpec:
         from harena.jobs.models import DEFAULT_BLUEPRINT
@@ -126,9 +209,8 @@ class Acceptance:
             "config": config.model_dump(),
             "effective_concurrency": min(total, effective_concurrency(config.concurrency, self.cores)),
             "total": total,
-            "owner_pid": self.owner.pid,
-            "owner_started": self.owner.started,
-            "owner_boot": self.owner.boot,
+            "durable": self.durable,
+            **owner_columns(self.owner),
         }
 
     def _scorer(self, scenarios: Sequence[JobScenario], spec: SandboxSpec, config: JobConfig) -> Score:
@@ -147,6 +229,37 @@ class Acceptance:
             )
 
         return score
+
+
+def owner_columns(owner: Owner) -> dict[str, Any]:
+    """An owner as it is stored."""
+    return {"owner_pid": owner.pid, "owner_started": owner.started, "owner_boot": owner.boot}
+
+
+def _packed(source: Any, spec: SandboxSpec) -> bytes:
+    _check_json(source)
+    # the blueprint by its id: a name may mean another one by the time the job is resumed
+    text = json.dumps({"scenarios": source, "blueprint": spec.blueprint})
+    return zlib.compress(text.encode(), level=1)
+
+
+def _check_json(source: Any) -> None:
+    """`json.dumps` alone would turn tuples into lists and numbers that are keys into text, and so change verdicts."""
+    waiting = [source]
+    while waiting:
+        value = waiting.pop()
+        if type(value) is dict and all(type(key) is str for key in value):
+            waiting += value.values()
+        elif type(value) is list:
+            waiting += value
+        elif value is not None and type(value) not in (str, int, float, bool):
+            kind = "a mapping with keys that are not text" if type(value) is dict else f"a {type(value).__name__}"
+            raise ValidationError(f"this job is kept as JSON until it has ended, and its scenarios hold {kind}")
+
+
+def _unpacked(request: bytes) -> dict[str, Any]:
+    kept: dict[str, Any] = json.loads(zlib.decompress(request))
+    return kept
 
 
 def _check_trust(scenarios: Sequence[JobScenario], required: str | None) -> None:
@@ -174,6 +287,12 @@ def _load_scenarios(source: Any) -> Sequence[JobScenario]:
     from harena.scoring.load import load_scenarios
 
     return load_scenarios(source).scenarios
+
+
+def _file_content(path: str | os.PathLike[str]) -> Any:
+    from harena.scoring.reading import read_document
+
+    return read_document(os.fspath(path)).content
 
 
 def _scoring_room() -> ScoreScenario:
