@@ -246,10 +246,10 @@ class JobExecution:
 
     def _try_ended(self, running: asyncio.Task[None]) -> None:
         self._tries.discard(running)
+        self._changed.set()  # before the others are woken: at its own limit this job was not waiting for its turn
         self._slots.release(self._share)
         if not running.cancelled() and (fault := running.exception()) is not None:
             self._fault = self._fault or fault  # a bug of ours: `run` raises it
-        self._changed.set()
 
     def _after_failure(self, ticket: Ticket, error: Exception) -> None:
         decision = decide(self._policy, error, failures=ticket.failures + 1)

@@ -55,6 +55,8 @@ class Scorer:
     calls: list[tuple[str, int, float, SandboxSpec]] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
     hanging: asyncio.Event = field(default_factory=asyncio.Event)
+    hangs: bool = True
+    """"hang" hangs; else it fails"""
 
     async def __call__(
         self,
@@ -70,7 +72,7 @@ class Scorer:
         self.calls.append((scenario.id, attempt, timeout_seconds, base_spec))
         if scenario.does == "lost":
             raise PlatformError("the node was lost")
-        if scenario.does == "hang":
+        if scenario.does == "hang" and self.hangs:
             self.hanging.set()
             try:
                 await asyncio.Event().wait()
