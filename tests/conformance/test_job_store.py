@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -9,13 +10,17 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from harena.core.clock import SystemClock
 from harena.core.errors import PlatformError
 from harena.core.job_store import STORE_UNAVAILABLE
+from harena.node.benchmark_jobs import BenchmarkJobs
 from harena.store.benchmark_jobs import JobStore
 from harena.store.database import Database
 from harena.testing.conformance_job_store import JobStoreConformance, job, queued
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "unit/node")]
+
+from test_benchmark_jobs import NoSandboxes, Recipes, Scorer, load
 
 from postgres_server import PostgresServer, postgres_server
 
@@ -74,6 +79,42 @@ async def test_a_server_that_goes_away_and_comes_back(server: PostgresServer, ur
     assert [row["id"] for row in await store.list_jobs()] == ["before"]
     await store.insert_job(job("after"), [])
     await database.close()
+
+
+async def test_durable_jobs_over_postgres(url: str) -> None:
+    """The whole road: accepted by one node, let go of, ended by the next."""
+    does = ["pass", "hang", "fail", "lost"]
+    first, second = Scorer(), Scorer()
+    second.hangs = False
+    jobs = durable(url, first)
+    await jobs.start()
+    job = await jobs.create({"name": "n", "scenarios": does, "config": {"attempts": 2, "concurrency": 3}})
+    await first.hanging.wait()
+    await jobs.close()
+    jobs = durable(url, second)
+    await jobs.start()
+    results = await jobs.wait("n")
+    events = [event async for event in jobs.events(job["id"])]
+    page = await jobs.results_page("n", limit=5000)
+    await jobs.delete("n")
+    assert await jobs.list() == []
+    await jobs.close()
+    assert (results["state"], len(results["runs"]), results["summary"]["infra"]) == ("completed", 8, 2)
+    assert len(page["runs"]) == 8
+    assert [event["cursor"] for event in events] == list(range(1, len(events) + 1))
+    assert sum(event["kind"] == "run_finished" for event in events) == 8
+
+
+def durable(url: str, scorer: Scorer) -> BenchmarkJobs:
+    """A server's jobs in that database."""
+    clock = SystemClock()
+    return BenchmarkJobs(url, NoSandboxes(), Recipes(), clock, durable=True, score=scorer, load=load, cores=2)
+
+
+async def test_two_nodes_may_open_a_new_database_at_once(url: str) -> None:
+    """One migrates, the other waits."""
+    for database in await asyncio.gather(*(Database.open(url) for _ in range(4))):
+        await database.close()
 
 
 async def test_a_url_that_names_no_postgres_is_not_repeated() -> None:
