@@ -22,8 +22,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harena.core.clock import Clock
-from harena.core.errors import NotFoundError, PlatformError, ValidationError
+from harena.core.clock import Clock, Pacer
+from harena.core.errors import NotFoundError, PlatformError, SandboxUnavailableError, ValidationError
 from harena.core.ports import SandboxSource
 from harena.jobs.lifecycle import JobState
 from harena.jobs.owner import this_process
@@ -84,7 +84,9 @@ class BenchmarkJobs:
         self._leases = JobLeases(self._acceptance, clock)
         self._owned: dict[str, OwnedJob] = {}
         self._taking_over = asyncio.Lock()
+        self._closed = False
         self._chores: asyncio.Task[None] | None = None
+        self._looks = Pacer(clock)
         self._database: Database | None = None
         self._opening = asyncio.Lock()
 
@@ -121,7 +123,7 @@ class BenchmarkJobs:
         row = await self._find(job_id_or_name)
         while not JobState(row["state"]).is_terminal:
             if (owned := self._owned.get(row["id"])) is None:
-                await self._clock.sleep(OTHERS_POLL_SECONDS)
+                await self._pause_before_next_look()
             else:
                 await owned.wait()
                 if owned.failure is not None and not owned.was_taken_over:
@@ -176,7 +178,7 @@ class BenchmarkJobs:
                 if owned.failure is not None and not owned.was_taken_over:
                     break
             else:
-                await self._clock.sleep(OTHERS_POLL_SECONDS)
+                await self._pause_before_next_look()
             row = await self._find(row["id"])
         return await self._describe(row["id"])
 
@@ -210,14 +212,15 @@ class BenchmarkJobs:
             if owned is not None and news is not None and not owned.ended:
                 await news.wait()
             else:
-                await self._clock.sleep(OTHERS_POLL_SECONDS)
+                await self._pause_before_next_look()
 
     async def close(self) -> None:
         """Interrupt the jobs that this process runs, or let go of them if they are durable; record what they had, and
         close the store."""
+        self._closed = True
+        self._looks.stop()
         if self._chores is not None:
-            self._chores.cancel()
-            await asyncio.gather(self._chores, return_exceptions=True)
+            await asyncio.wait([self._chores])
         running = builtins.list(self._owned.values())
         for owned in running:
             owned.leave()
@@ -229,6 +232,17 @@ class BenchmarkJobs:
                 await self._database.close()
                 self._database = None
 
+    async def _pause_before_next_look(self) -> None:
+        self._check_open()
+        await self._clock.sleep(OTHERS_POLL_SECONDS)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise SandboxUnavailableError(
+                "this node was closed; of a job that had not ended, ask the node that goes on with it",
+                reason="NODE_CLOSED",
+            )
+
     async def _store(self) -> JobStorePort:
         from harena.store.benchmark_jobs import JobStore
 
@@ -238,6 +252,7 @@ class BenchmarkJobs:
         from harena.store.database import Database
 
         async with self._opening:
+            self._check_open()
             if self._database is None:
                 self._database = await Database.open(self._place)
             return self._database
@@ -263,7 +278,8 @@ class BenchmarkJobs:
                     await (await self._store()).delete_ended_before(moment.isoformat(), while_in=ENDED_STATES)
             except PlatformError:
                 pass  # the store is away: whoever uses it next is told, and here it is asked again
-            await self._clock.sleep(TAKE_OVER_SECONDS)
+            if not await self._looks.pause(TAKE_OVER_SECONDS):
+                return
 
     async def _take_over_all(self) -> None:
         store = await self._store()

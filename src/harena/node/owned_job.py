@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from harena.core.clock import Clock
+from harena.core.clock import Clock, Pacer
 from harena.core.errors import PlatformError
 from harena.core.job_store import LEASE_LOST, STORE_UNAVAILABLE, JobStorePort
 from harena.jobs.lease import BEAT_SECONDS
@@ -120,7 +120,8 @@ class OwnedJob:
         self._execution.go_on()
 
     async def _run(self) -> None:
-        watch = asyncio.create_task(self._keep_lease(), name=f"lease of {self.id}")
+        looks = Pacer(self._clock)
+        keeping = asyncio.create_task(self._keep_lease(looks), name=f"lease of {self.id}")
         state = JobState(self._job.row["state"])
         try:
             state = self._begin(state)
@@ -133,8 +134,8 @@ class OwnedJob:
             await self._writer.close()
         except PlatformError as fault:
             self.failure = fault
-        finally:
-            watch.cancel()
+        looks.stop()
+        await keeping
         self.tell()
 
     def _begin(self, state: JobState) -> JobState:
@@ -168,17 +169,16 @@ class OwnedJob:
     def _active_seconds(self) -> float:
         return self._job.spent_seconds + self._clock.now() - self._began
 
-    async def _keep_lease(self) -> None:
+    async def _keep_lease(self, looks: Pacer) -> None:
         """Show that this process lives, and see what others want of the job."""
         next_beat = self._clock.now()
-        while True:
-            await self._clock.sleep(CANCEL_POLL_SECONDS)
+        while await looks.pause(CANCEL_POLL_SECONDS):
             try:
                 cancel, epoch = await self._store.look(self.id)
                 if epoch != self._job.epoch:
-                    return self.store_failed(
-                        PlatformError(f"another process has taken over {self.id}", step="store", reason=LEASE_LOST)
-                    )
+                    lost = f"another process has taken over {self.id}"
+                    self.store_failed(PlatformError(lost, step="store", reason=LEASE_LOST))
+                    return
                 if cancel:
                     self.stop(JobState.CANCELLED)
                 if self._clock.now() >= next_beat:
@@ -186,4 +186,5 @@ class OwnedJob:
                     await self._store.beat(self.id, epoch=epoch, active_seconds=self._active_seconds())
             except PlatformError as error:
                 if error.reason != STORE_UNAVAILABLE:
-                    return self.store_failed(error)
+                    self.store_failed(error)
+                    return

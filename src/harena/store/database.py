@@ -47,6 +47,9 @@ class Database:
         self.name = name
         """for people: the file, or the URL without its password"""
         self._engine = engine
+        self._in_use = 0
+        self._idle = asyncio.Event()
+        self._closed = False
 
     @property
     def is_one_machine(self) -> bool:
@@ -63,6 +66,9 @@ class Database:
     async def transaction(self) -> AsyncIterator[AsyncConnection]:
         """One transaction: committed at the end of the block, rolled back on any exception. Raises PlatformError, with
         the reason STORE_UNAVAILABLE where the same may succeed later."""
+        if self._closed:
+            raise PlatformError(f"the database {self.name} was closed", step="store")
+        self._in_use += 1
         try:
             async with self._engine.begin() as connection:
                 yield connection
@@ -71,9 +77,17 @@ class Database:
             raise PlatformError(
                 f"the database {self.name} failed: {error.orig}", step="store", reason=reason
             ) from error
+        finally:
+            self._in_use -= 1
+            if not self._in_use:
+                self._idle.set()
 
     async def close(self) -> None:
-        """Close every connection."""
+        """Let the transactions that are under way end, and close every connection."""
+        self._closed = True
+        while self._in_use:
+            self._idle.clear()
+            await self._idle.wait()
         await self._engine.dispose()
 
 

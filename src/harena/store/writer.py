@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from harena.core.clock import Clock
+from harena.core.clock import Clock, Pacer
 from harena.core.errors import PlatformError
 from harena.core.job_store import STORE_UNAVAILABLE, Batch
 
@@ -58,7 +58,7 @@ class BatchWriter:
         self._batch = Batch(job_id, epoch=epoch)
         self._away = False
         self._dirty = asyncio.Event()
-        self._hurry = asyncio.Event()
+        self._retries = Pacer(clock)
         self._writing = asyncio.Lock()
         self._background = asyncio.create_task(self._write_in_background(), name=f"writer of {job_id}")
 
@@ -105,16 +105,16 @@ class BatchWriter:
                 try:
                     await self.flush()
                 except PlatformError as error:
-                    if error.reason != STORE_UNAVAILABLE or self._hurry.is_set():
+                    if error.reason != STORE_UNAVAILABLE or self._retries.stopped:
                         raise
-                    await self._pause_before_retry()
+                    await self._retries.pause(RETRY_SECONDS)
         finally:
             self._background.cancel()
             await asyncio.gather(self._background, return_exceptions=True)
 
     def hurry(self) -> None:
         """The process is about to end: a store that is away now is waited for no longer."""
-        self._hurry.set()
+        self._retries.stop()
 
     def _put_back(self, batch: Batch) -> None:
         """Nothing of a transaction that failed was written: it comes first in the next one."""
@@ -135,16 +135,4 @@ class BatchWriter:
                 if error.reason != STORE_UNAVAILABLE:
                     self._on_failure(error)
                     return
-                await self._pause_before_retry()
-
-    async def _pause_before_retry(self) -> None:
-        over = asyncio.Event()
-        timer = self._clock.call_later(RETRY_SECONDS, over.set)
-        hurried = asyncio.ensure_future(self._hurry.wait())
-        waiting = asyncio.ensure_future(over.wait())
-        try:
-            await asyncio.wait([hurried, waiting], return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            timer.cancel()
-            hurried.cancel()
-            waiting.cancel()
+                await self._retries.pause(RETRY_SECONDS)

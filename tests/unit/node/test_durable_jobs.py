@@ -83,6 +83,19 @@ async def test_a_server_that_stops_lets_go_and_the_next_goes_on(tmp_path: Path) 
     assert (counts["run_requeued"], counts["run_finished"]) == (1, 3)
 
 
+async def test_whoever_waits_is_told_that_the_node_has_closed(tmp_path: Path) -> None:
+    """The job goes on elsewhere: a closed node has no results to wait for, and opens its store no more."""
+    scorer = Scorer()
+    async with server(tmp_path / "harena.db", scorer) as jobs:
+        job = await jobs.create(request("hang"))
+        await scorer.hanging.wait()
+        waiting = asyncio.create_task(jobs.wait(job["id"]))
+        following = asyncio.create_task(kinds(jobs, job["id"]))
+    for asked in (waiting, following):
+        with pytest.raises(PlatformError, match="was closed"):
+            await asked
+
+
 async def test_failures_are_counted_over_all_nodes(tmp_path: Path) -> None:
     """A run that the platform had failed has not got its tries back, and keeps its blueprint by id."""
     first, second = Scorer(), Scorer()
@@ -270,16 +283,23 @@ async def test_jobs_are_deleted_on_request_and_by_age(tmp_path: Path) -> None:
 
 async def test_a_store_that_goes_away_pauses_runs_and_loses_nothing(tmp_path: Path) -> None:
     """A full disk: nothing new starts, what was scored waits, an event says so, and all goes on when it is back."""
-    scorer = Scorer()
+    refused_once = asyncio.Event()
+
+    class Waiting(Scorer):
+        async def __call__(self, scenario: Any, **more: Any) -> Any:
+            result = await super().__call__(scenario, **more)
+            await refused_once.wait()
+            return result
+
+    scorer = Waiting()
     async with server(tmp_path / "harena.db", scorer) as jobs:
         FragileStore.away = "the disk is full"
         job = await jobs.create(request(*["pass"] * 500, concurrency=4))
-        await FragileStore.refused.wait()
-        FragileStore.refused.clear()
-        before = len(scorer.calls)
-        assert 0 < before < 500
-        await FragileStore.refused.wait()  # it asks again by itself
-        assert len(scorer.calls) == before
+        for _ in range(2):  # it asks again by itself
+            await FragileStore.refused.wait()
+            FragileStore.refused.clear()
+            refused_once.set()
+        assert len(scorer.calls) == 4
         assert (await jobs.get(job["id"]))["progress"]["done"] == 0
         FragileStore.away = None
         results = await jobs.wait(job["id"])
