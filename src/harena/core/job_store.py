@@ -79,7 +79,7 @@ class JobStorePort(Protocol):
         """The runs of a job that have an envelope, in order of acceptance."""
 
     async def open_runs(self, job_id: str) -> list[Row]:
-        """{number, state, failures} of the runs that have not ended, in order of acceptance."""
+        """{number, scenario_id, attempt, state, failures} of the runs that have not ended, in order of acceptance."""
 
     async def page_runs(self, job_id: str, *, after: int, limit: int) -> list[Row]:
         """{ended_cursor, envelope} of runs that ended after cursor `after`, in the order in which they ended."""

@@ -264,18 +264,22 @@ class JobExecution:
         self._journal.run_retried(ticket, error, decision.delay_seconds)
 
     def _unscored(self, ticket: Ticket, reason: Reason, detail: str) -> RunResult:
-        scenario = self._scenarios[ticket.scenario_index]
-        return RunResult(
-            scenario_id=scenario.id,
-            attempt=ticket.attempt,
-            score=None,
-            passed=False,
-            validity=Validity.INFRA,
-            trust=scenario.scoring.trust,
-            reason=reason,
-            detail=detail,
-            platform_retries=ticket.failures - ticket.repeats,
-        )
+        return unscored(self._scenarios[ticket.scenario_index], ticket, reason, detail)
+
+
+def unscored(scenario: JobScenario, ticket: Ticket, reason: Reason, detail: str) -> RunResult:
+    """The envelope of a run that has no score."""
+    return RunResult(
+        scenario_id=scenario.id,
+        attempt=ticket.attempt,
+        score=None,
+        passed=False,
+        validity=Validity.INFRA,
+        trust=scenario.scoring.trust,
+        reason=reason,
+        detail=detail,
+        platform_retries=ticket.failures - ticket.repeats,
+    )
 
 
 def this_task() -> asyncio.Task[None]:

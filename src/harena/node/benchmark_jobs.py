@@ -293,7 +293,9 @@ class BenchmarkJobs:
                 return
             job = await self._leases.take_over(row, store)
             if job is not None:
-                self._run(job, store)
+                owned = self._run(job, store)
+                if job.row["cancel_requested"]:  # its last owner did not live to do it
+                    owned.stop(JobState.CANCELLED)
 
     async def _is_abandoned(self, row: Row) -> bool:
         one_machine = (await self._opened()).is_one_machine

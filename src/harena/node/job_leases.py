@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harena.core.clock import Clock
 from harena.core.errors import HarenaError, PlatformError
+from harena.core.results import Reason, Trust
 from harena.jobs.lease import LeaseWatch
 from harena.jobs.lifecycle import JobState
 from harena.jobs.owner import Owner, fate
-from harena.jobs.worker import one_line
+from harena.jobs.schedule import Ticket
+from harena.jobs.worker import ContractTrust, KnownVerdict, one_line, unscored
 from harena.node.job_acceptance import Acceptance, AcceptedJob, owner_columns
+from harena.node.job_journal import StoreJournal
 
 if TYPE_CHECKING:
     from harena.core.job_store import JobStorePort, Row
@@ -86,9 +90,49 @@ class JobLeases:
         )
 
     async def _give_up(self, row: Row, store: JobStorePort, error: HarenaError) -> None:
-        failed = {
-            "state": JobState.FAILED,
-            "error": f"it could not be resumed: {one_line(error)}",
-            "ended_at": self._clock.utcnow().isoformat(),
-        }
-        await store.update_job(row["id"], failed, while_in=OPEN_STATES)
+        """End the job, and every open run of it, in one transaction."""
+        from harena.store.writer import BatchWriter
+
+        why = f"it could not be resumed: {one_line(error)}"
+        left, last = await store.open_runs(row["id"]), await store.last_event(row["id"])
+        writer = BatchWriter(
+            store,
+            row["id"],
+            clock=self._clock,
+            epoch=row["lease_epoch"],
+            on_commit=lambda: None,
+            on_failure=lambda error: None,
+        )
+        scenarios = [UnreadScenario(id=run["scenario_id"]) for run in left]
+        journal = StoreJournal(writer, self._clock, scenarios, last_cursor=last["cursor"] if last else 0)
+        for index, run in enumerate(left):
+            ticket = Ticket(
+                number=run["number"], scenario_index=index, attempt=run["attempt"], failures=run["failures"]
+            )
+            journal.run_cancelled(ticket, unscored(scenarios[index], ticket, Reason.CANCELLED, why))
+        ended = {"state": JobState.FAILED, "error": why, "ended_at": self._clock.utcnow().isoformat()}
+        journal.job_moved(ended, "job_ended", {"state": JobState.FAILED, "error": why})
+        writer.hurry()  # a store that is away now is met again at the next look
+        await writer.close()
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadScenario:
+    """A scenario of which no more is known than its id: its request cannot be read."""
+
+    id: str
+    problem_id: str | None = None
+    expected: KnownVerdict | None = None
+
+    @property
+    def scoring(self) -> ContractTrust:
+        """Nothing is known of it: the weaker trust."""
+        return _UNREAD
+
+
+@dataclass(frozen=True, slots=True)
+class _UnreadContract:
+    trust: Trust = Trust.SHARED
+
+
+_UNREAD = _UnreadContract()

@@ -157,7 +157,7 @@ class JobStore:
 
     async def open_runs(self, job_id: str) -> list[Row]:
         """See JobStorePort."""
-        statement = select(runs.c.number, runs.c.state, runs.c.failures).where(
+        statement = select(runs.c.number, runs.c.scenario_id, runs.c.attempt, runs.c.state, runs.c.failures).where(
             runs.c.job_id == job_id, runs.c.ended_cursor.is_(None)
         )
         return await self._rows(statement.order_by(runs.c.number))

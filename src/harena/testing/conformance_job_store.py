@@ -123,7 +123,8 @@ class JobStoreConformance:
         await store.write(Batch("job_1", runs={0: done(0.0, cursor=3)}))
         await store.write(Batch("job_1", runs={0: done(1.0, cursor=9), 1: {"state": "running", "failures": 2}}))
         assert [run["envelope"]["score"] for run in await store.list_runs("job_1")] == [0.0]
-        assert await store.open_runs("job_1") == [{"number": 1, "state": "running", "failures": 2}]
+        still_open = {"number": 1, "scenario_id": "s1", "attempt": 1, "state": "running", "failures": 2}
+        assert await store.open_runs("job_1") == [still_open]
 
     async def test_results_come_in_pages_in_the_order_of_their_end(self, store: JobStorePort) -> None:
         """Whoever follows a cursor misses no result and sees none twice, also of a job that runs."""

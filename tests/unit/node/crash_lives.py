@@ -1,8 +1,8 @@
 """A node that is killed with -9 again and again over one store, each time at a chosen write. Prints what happened.
 
-`python crash_lives.py STORE_FILE SEED KILLS`. Each life is a fork of this process: real processes, without the price of
-starting an interpreter for each. A life runs until its k-th write to the store and dies right before or right after
-the transaction; the last life is left to finish the job.
+`python crash_lives.py STORE_FILE_OR_URL LOG SEED KILLS`. Each life is a fork of this process: a real
+process, without the price of starting an interpreter for each. A life runs until its k-th write to the store and dies
+right before or right after the transaction; the last life is left to finish the job.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import json
 import os
 import random
 import signal
-import sqlite3
 import sys
 import traceback
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import DBAPIError
 from test_benchmark_jobs import NoSandboxes, Recipes, Scorer, load
 
 from harena.core.clock import SystemClock
@@ -71,11 +71,11 @@ class MortalJobs(BenchmarkJobs):
         return MortalStore(await self._opened())
 
 
-async def live(path: Path, moment: tuple[int, str] | None) -> None:
+async def live(place: Path | str, log: Path, moment: tuple[int, str] | None) -> None:
     """One life: go on with the job, or begin it."""
     MortalStore.moment = moment
-    scorer = LoggingScorer(path.with_suffix(".log"))
-    jobs = MortalJobs(path, NoSandboxes(), Recipes(), SystemClock(), durable=True, score=scorer, load=load, cores=4)
+    scorer = LoggingScorer(log)
+    jobs = MortalJobs(place, NoSandboxes(), Recipes(), SystemClock(), durable=True, score=scorer, load=load, cores=4)
     await jobs.start()
     try:
         await jobs.get("job")
@@ -87,21 +87,26 @@ async def live(path: Path, moment: tuple[int, str] | None) -> None:
     await jobs.close()
 
 
-def stored(path: Path) -> list[str]:
+def stored(place: Path | str) -> list[str]:
     """The runs whose result is stored."""
-    with closing(sqlite3.connect(path)) as connection, contextlib.suppress(sqlite3.OperationalError):
-        rows = connection.execute("SELECT scenario_id, attempt FROM runs WHERE ended_cursor IS NOT NULL")
-        return [f"{scenario_id} {attempt}" for scenario_id, attempt in rows]
-    return []
+    url = f"sqlite:///{place}" if isinstance(place, Path) else place.replace("postgresql:", "postgresql+psycopg:")
+    engine = create_engine(url)
+    try:
+        with engine.connect() as connection, contextlib.suppress(DBAPIError):  # before the first life: no tables yet
+            rows = connection.execute(text("SELECT scenario_id, attempt FROM runs WHERE ended_cursor IS NOT NULL"))
+            return [f"{scenario_id} {attempt}" for scenario_id, attempt in rows]
+        return []
+    finally:
+        engine.dispose()
 
 
-def one_life(path: Path, moment: tuple[int, str] | None) -> dict[str, Any]:
+def one_life(place: Path | str, log: Path, moment: tuple[int, str] | None) -> dict[str, Any]:
     """Fork, wait for its death; {pid, killed, moment, stored_before}."""
-    before = stored(path)
+    before = stored(place)
     pid = os.fork()
     if pid == 0:
         try:
-            asyncio.run(live(path, moment))
+            asyncio.run(live(place, log, moment))
             os._exit(0)
         except BaseException:  # noqa: BLE001 - a fork must not return into the driver
             traceback.print_exc()
@@ -113,12 +118,12 @@ def one_life(path: Path, moment: tuple[int, str] | None) -> dict[str, Any]:
 
 def main() -> None:
     """All lives, and the log of executions."""
-    path, seed, kills = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    place, log, seed, kills = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+    store = place if "://" in place else Path(place)
     chosen = random.Random(seed)
     moments = [(chosen.randint(1, 5), chosen.choice(["before", "after"])) for _ in range(kills)]
-    lives = [one_life(path, moment) for moment in moments]
-    lives.append(one_life(path, None))
-    executed = [line.split(" ", 1) for line in path.with_suffix(".log").read_text().splitlines()]
+    lives = [one_life(store, log, moment) for moment in [*moments, None]]
+    executed = [line.split(" ", 1) for line in log.read_text().splitlines()]
     print(json.dumps({"lives": lives, "executed": [(int(pid), run) for pid, run in executed]}))
 
 

@@ -110,7 +110,7 @@ Open = Callable[[Scorer], Awaitable[BenchmarkJobs]]
 
 
 @asynccontextmanager
-async def opened(path: Path, scorer: Scorer) -> AsyncIterator[BenchmarkJobs]:
+async def opened(path: Path | str, scorer: Scorer) -> AsyncIterator[BenchmarkJobs]:
     """Jobs over the database at `path`, on a host with two cores."""
     jobs = BenchmarkJobs(
         path,

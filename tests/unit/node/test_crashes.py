@@ -10,16 +10,32 @@ import pytest
 from crash_lives import ATTEMPTS, SCENARIOS
 from test_benchmark_jobs import Scorer, opened
 
+sys.path.append(str(Path(__file__).parents[2]))
+
+from postgres_server import postgres_server
+
 KILLS = 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1])
 async def test_a_node_that_is_killed_again_and_again_ends_its_job_once(tmp_path: Path, seed: int) -> None:
     """Twenty deaths before and after writes, then one life to the end."""
-    path = tmp_path / "harena.db"
+    await check_lives(tmp_path / "harena.db", tmp_path / "log", seed=seed)
+
+
+@pytest.mark.slow
+async def test_over_postgres_too(tmp_path: Path) -> None:
+    """What a killed client's connection had begun is undone, and holds nothing up."""
+    with postgres_server() as server:
+        await check_lives(server.create("lives"), tmp_path / "log", seed=2)
+
+
+async def check_lives(place: Path | str, log: Path, *, seed: int) -> None:
+    """Let them live and die, and count."""
     program = Path(__file__).with_name("crash_lives.py")
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(program), str(path), str(seed), str(KILLS), stdout=asyncio.subprocess.PIPE
+        *(sys.executable, str(program), str(place), str(log), str(seed), str(KILLS)), stdout=asyncio.subprocess.PIPE
     )
     report = json.loads((await process.communicate())[0])
     lives = report["lives"]
@@ -27,7 +43,7 @@ async def test_a_node_that_is_killed_again_and_again_ends_its_job_once(tmp_path:
     assert lives[-1]["status"] == 0
 
     everything = {f"s{number} {attempt + 1}" for number in range(SCENARIOS) for attempt in range(ATTEMPTS)}
-    async with opened(path, Scorer()) as jobs:
+    async with opened(place, Scorer()) as jobs:
         results = await jobs.results("job")
         events = [event async for event in jobs.events("job")]
     assert results["state"] == "completed"

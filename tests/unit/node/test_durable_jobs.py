@@ -149,6 +149,21 @@ async def test_whoever_was_taken_over_drops_the_job(tmp_path: Path) -> None:
     assert [run["attempt"] for run in results["runs"]] == [1, 1]
 
 
+async def test_a_cancellation_outlives_the_node_that_was_asked(tmp_path: Path) -> None:
+    """The next node starts nothing of the job any more."""
+    first, second = Scorer(), Scorer()
+    async with server(tmp_path / "harena.db", first) as jobs:
+        job = await jobs.create(request("hang", "pass", concurrency=1))
+        await first.hanging.wait()
+    async with opened(tmp_path / "harena.db", Scorer()) as embedded:
+        store = await embedded._store()
+        await store.update_job(job["id"], {"cancel_requested": True}, while_in=OPEN_STATES)
+    async with server(tmp_path / "harena.db", second) as jobs:
+        results = await jobs.wait(job["id"])
+    assert (results["state"], second.calls) == ("cancelled", [])
+    assert [run["reason"] for run in results["runs"]] == ["cancelled", "cancelled"]
+
+
 async def test_an_abandoned_job_can_be_cancelled(tmp_path: Path) -> None:
     """No server runs any more: whoever asks takes the job over and ends it, with its results."""
     path, scorer = tmp_path / "harena.db", Scorer()
@@ -201,7 +216,11 @@ async def test_a_job_that_cannot_be_resumed_fails_and_says_why(tmp_path: Path) -
     await after.start()
     assert (await after.wait(good["id"]))["state"] == "completed"
     failed = await after.get(bad["id"])
+    ends = await after.results(bad["id"])
+    told = await kinds(after, bad["id"])
     await after.close()
+    assert [(run["scenario_id"], run["score"], run["reason"]) for run in ends["runs"]] == [("s0", None, "cancelled")]
+    assert told[-2:] == ["run_cancelled", "job_ended"]
     assert failed["state"] == "failed"
     assert failed["error"] == "it could not be resumed: NotFoundError: no blueprint bp_1"
 

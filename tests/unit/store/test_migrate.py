@@ -67,7 +67,9 @@ async def test_a_database_of_harena_0_1_keeps_everything(old: Path) -> None:
         {"score": 1.0},
         {"score": None},
     ]
-    assert await store.open_runs("job_1") == [{"number": 1, "state": "running", "failures": 0}]
+    assert [(run["number"], run["state"], run["failures"]) for run in await store.open_runs("job_1")] == [
+        (1, "running", 0)
+    ]
     await store.write(Batch("job_1", runs={1: {"state": "done", "score": 0.5, "passed": False, "ended_cursor": 9}}))
     assert await store.open_runs("job_1") == []
     assert len(await store.events_after("job_1", 0)) == 1
