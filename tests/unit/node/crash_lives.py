@@ -2,7 +2,7 @@
 
 `python crash_lives.py STORE_FILE_OR_URL LOG SEED KILLS`. Each life is a fork of this process: a real
 process, without the price of starting an interpreter for each. A life runs until its k-th write to the store and dies
-right before or right after the transaction; the last life is left to finish the job.
+right before, within or right after the transaction; the last life is left to finish the job.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from harena.core.errors import NotFoundError
 from harena.core.job_store import Batch
 from harena.core.results import RunResult
 from harena.node.benchmark_jobs import BenchmarkJobs
+from harena.store import benchmark_jobs as queries
 from harena.store.benchmark_jobs import JobStore
 
 SCENARIOS, ATTEMPTS, CONCURRENCY = 60, 2, 3
@@ -42,10 +43,14 @@ class MortalStore(JobStore):
     async def write(self, batch: Batch) -> None:
         cls = type(self)
         cls.writes += 1
-        if cls.moment == (cls.writes, "before"):
+        number, when = cls.moment or (0, "")
+        due = when if number == cls.writes else ""
+        if due == "before":
             os.kill(os.getpid(), signal.SIGKILL)
+        if due == "during":  # the job's row is written, its runs and events are not
+            queries._run_parameters = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
         await super().write(batch)
-        if cls.moment == (cls.writes, "after"):
+        if due:
             os.kill(os.getpid(), signal.SIGKILL)
         cls.written.set()
         cls.written = asyncio.Event()
@@ -121,7 +126,7 @@ def main() -> None:
     place, log, seed, kills = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
     store = place if "://" in place else Path(place)
     chosen = random.Random(seed)
-    moments = [(chosen.randint(1, 5), chosen.choice(["before", "after"])) for _ in range(kills)]
+    moments = [(chosen.randint(1, 5), chosen.choice(["before", "during", "after"])) for _ in range(kills)]
     lives = [one_life(store, log, moment) for moment in [*moments, None]]
     executed = [line.split(" ", 1) for line in log.read_text().splitlines()]
     print(json.dumps({"lives": lives, "executed": [(int(pid), run) for pid, run in executed]}))

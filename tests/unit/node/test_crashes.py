@@ -20,7 +20,7 @@ KILLS = 20
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1])
 async def test_a_node_that_is_killed_again_and_again_ends_its_job_once(tmp_path: Path, seed: int) -> None:
-    """Twenty deaths before and after writes, then one life to the end."""
+    """Twenty deaths before, within and after writes, then one life to the end."""
     await check_lives(tmp_path / "harena.db", tmp_path / "log", seed=seed)
 
 
