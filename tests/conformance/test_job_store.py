@@ -21,6 +21,7 @@ from harena.testing.conformance_job_store import JobStoreConformance, job, queue
 sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "unit/node")]
 
 from test_benchmark_jobs import NoSandboxes, Recipes, Scorer, load
+from test_crashes import check_lives
 
 from postgres_server import PostgresServer, postgres_server
 
@@ -109,6 +110,12 @@ def durable(url: str, scorer: Scorer) -> BenchmarkJobs:
     """A server's jobs in that database."""
     clock = SystemClock()
     return BenchmarkJobs(url, NoSandboxes(), Recipes(), clock, durable=True, score=scorer, load=load, cores=2)
+
+
+@pytest.mark.slow
+async def test_kill_9_over_postgres(url: str, tmp_path: Path) -> None:
+    """What a killed client's connection had begun is undone, and holds nothing up."""
+    await check_lives(url, tmp_path / "log", seed=2)
 
 
 async def test_two_nodes_may_open_a_new_database_at_once(url: str) -> None:

@@ -17,7 +17,7 @@ import asyncio
 import builtins
 import os
 from collections.abc import AsyncIterator, Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ from harena.jobs.owner import this_process
 from harena.jobs.schedule import EXECUTING_PER_CORE
 from harena.jobs.slots import Slots
 from harena.node.job_acceptance import Acceptance, AcceptedJob, Blueprints, LoadScenarios, ScoreScenario
+from harena.node.job_answers import event_answer, job_answer, page_answer, results_answer
 from harena.node.job_leases import OPEN_STATES, TAKE_OVER_SECONDS, JobLeases
 from harena.node.owned_job import OwnedJob
 
@@ -104,7 +105,12 @@ class BenchmarkJobs:
         """
         job = await self._acceptance.accept(request)
         store = await self._store()
-        await store.insert_job(job.row, job.runs, request=job.request)
+        try:
+            await store.insert_job(job.row, job.runs, request=job.request)
+        except PlatformError:
+            # the answer that was lost may have been a yes: then a durable job is gone on with, and not left lying
+            self._leases.may_hold(job.row["id"], epoch=job.epoch)
+            raise
         return await self._describe(self._run(job, store).id)
 
     async def get(self, job_id_or_name: str) -> dict[str, Any]:
@@ -116,7 +122,7 @@ class BenchmarkJobs:
         store = await self._store()
         rows = [await self._settled(row) for row in await store.list_jobs()]
         counts = await store.count_runs([row["id"] for row in rows])
-        return [_job_answer(row, counts[row["id"]]) for row in rows]
+        return [job_answer(row, counts[row["id"]]) for row in rows]
 
     async def wait(self, job_id_or_name: str) -> dict[str, Any]:
         """The results, when the job has ended. Raises NotFoundError; PlatformError if they could not be recorded."""
@@ -133,18 +139,9 @@ class BenchmarkJobs:
 
     async def results(self, job_id_or_name: str) -> dict[str, Any]:
         """The results so far. Raises NotFoundError."""
-        from harena.jobs.summary import summarise
-
         row = await self._find(job_id_or_name)
-        runs = [run["envelope"] for run in await (await self._store()).list_runs(row["id"])]
-        return {
-            "job_id": row["id"],
-            "name": row["name"],
-            "state": row["state"],
-            "error": row["error"],
-            "summary": summarise(runs, total=row["total"], duration_seconds=self._duration_seconds(row)),
-            "runs": runs,
-        }
+        runs = await (await self._store()).list_runs(row["id"])
+        return results_answer(row, runs, now=self._clock.utcnow())
 
     async def results_page(self, job_id_or_name: str, *, after: int = 0, limit: int = 1000) -> dict[str, Any]:
         """Up to `limit` (1 to 5000) results that follow cursor `after`, {job_id, state, runs, cursor}, in the order in
@@ -155,12 +152,7 @@ class BenchmarkJobs:
         # the state first: of a job that had ended by then, what is read is all there is
         row = await self._find(job_id_or_name)
         runs = await (await self._store()).page_runs(row["id"], after=after, limit=limit)
-        return {
-            "job_id": row["id"],
-            "state": row["state"],
-            "runs": [run["envelope"] for run in runs],
-            "cursor": runs[-1]["ended_cursor"] if runs else after,
-        }
+        return page_answer(row, runs, after=after)
 
     async def cancel(self, job_id_or_name: str) -> dict[str, Any]:
         """Stop the job's running sandboxes, end it and keep its results; no effect on a job that has ended. A job of
@@ -200,9 +192,7 @@ class BenchmarkJobs:
             events = await store.events_after(job_id, cursor)
             for event in events:
                 cursor = event["cursor"]
-                yield {
-                    **event["body"], "cursor": cursor, "at": event["at"], "kind": event["kind"], "job_id": job_id
-                }  # fmt: skip
+                yield event_answer(job_id, event)
             if events:
                 continue
             if ended:
@@ -320,23 +310,4 @@ class BenchmarkJobs:
     async def _describe(self, job_id_or_name: str) -> dict[str, Any]:
         row = await self._find(job_id_or_name)
         counts = await (await self._store()).count_runs([row["id"]])
-        return _job_answer(row, counts[row["id"]])
-
-    def _duration_seconds(self, row: Row) -> float:
-        if row["duration_seconds"] is not None:
-            return float(row["duration_seconds"])
-        if row["started_at"] is None:
-            return 0.0
-        ended = datetime.fromisoformat(row["ended_at"]) if row["ended_at"] else self._clock.utcnow()
-        return max(0.0, (ended - datetime.fromisoformat(row["started_at"])).total_seconds())
-
-
-def _job_answer(row: Row, counts: Mapping[str, int]) -> dict[str, Any]:
-    from harena.jobs.summary import progress
-
-    plain = ("id", "name", "state", "created_at", "started_at", "ended_at", "blueprint", "config", "error")
-    ended = JobState(row["state"]).is_terminal
-    return {
-        **{name: row[name] for name in plain},
-        "progress": progress(counts, ended=ended, effective_concurrency=row["effective_concurrency"]),
-    }
+        return job_answer(row, counts[row["id"]])

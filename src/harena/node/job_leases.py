@@ -48,6 +48,10 @@ class JobLeases:
             now=self._clock.now(),
         )
 
+    def may_hold(self, job_id: str, *, epoch: int) -> None:
+        """This process may have the lease of a job that it does not run: if so, the job can be taken over here."""
+        self._claimed[job_id] = epoch
+
     async def interrupt(self, row: Row, store: JobStorePort) -> Row:
         """A job that ended with its process: say so, in the store too, once and for good."""
         last = await store.last_event(row["id"])
@@ -64,7 +68,7 @@ class JobLeases:
         """The rest of a durable job whose lease has ended, now this process's own; None = another was faster, or the
         job cannot be gone on with and has failed."""
         owner = owner_columns(self._acceptance.owner)
-        self._claimed[row["id"]] = row["lease_epoch"] + 1  # before: an answer that is lost may have been a yes
+        self.may_hold(row["id"], epoch=row["lease_epoch"] + 1)  # before: an answer that is lost may have been a yes
         if not await store.claim_job(row["id"], owner, epoch=row["lease_epoch"], while_in=OPEN_STATES):
             del self._claimed[row["id"]]
             return None

@@ -10,10 +10,6 @@ import pytest
 from crash_lives import ATTEMPTS, SCENARIOS
 from test_benchmark_jobs import Scorer, opened
 
-sys.path.append(str(Path(__file__).parents[2]))
-
-from postgres_server import postgres_server
-
 KILLS = 20
 
 
@@ -22,13 +18,6 @@ KILLS = 20
 async def test_a_node_that_is_killed_again_and_again_ends_its_job_once(tmp_path: Path, seed: int) -> None:
     """Twenty deaths before, within and after writes, then one life to the end."""
     await check_lives(tmp_path / "harena.db", tmp_path / "log", seed=seed)
-
-
-@pytest.mark.slow
-async def test_over_postgres_too(tmp_path: Path) -> None:
-    """What a killed client's connection had begun is undone, and holds nothing up."""
-    with postgres_server() as server:
-        await check_lives(server.create("lives"), tmp_path / "log", seed=2)
 
 
 async def check_lives(place: Path | str, log: Path, *, seed: int) -> None:

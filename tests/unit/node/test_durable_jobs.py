@@ -26,6 +26,13 @@ class FragileStore(JobStore):
 
     away: str | None = None
     refused = asyncio.Event()
+    loses_next_answer = False
+
+    async def insert_job(self, *arguments: Any, **more: Any) -> None:
+        await super().insert_job(*arguments, **more)
+        if self.loses_next_answer:
+            type(self).loses_next_answer = False
+            raise PlatformError("connection lost", step="store", reason=STORE_UNAVAILABLE)
 
     async def write(self, batch: Batch) -> None:
         if self.away is not None:
@@ -329,6 +336,17 @@ async def test_a_store_that_goes_away_pauses_runs_and_loses_nothing(tmp_path: Pa
     assert (told.count("job_paused"), told.count("job_continued"), told.count("run_finished")) == (1, 1, 500)
     assert next(event["error"] for event in events if event["kind"] == "job_paused").endswith("the disk is full")
     assert [event["cursor"] for event in events] == list(range(1, len(events) + 1))
+
+
+async def test_an_acceptance_whose_answer_is_lost_is_gone_on_with(tmp_path: Path) -> None:
+    """The connection breaks after the commit: the caller is told of it, and the job does not lie there for ever."""
+    scorer = Scorer()
+    async with server(tmp_path / "harena.db", scorer) as jobs:
+        FragileStore.loses_next_answer = True
+        with pytest.raises(PlatformError, match="connection lost"):
+            await jobs.create(request("pass"))
+        results = await jobs.wait("n")
+    assert (results["state"], len(scorer.calls)) == ("completed", 1)
 
 
 async def test_a_node_that_closes_does_not_wait_for_a_store_that_is_away(tmp_path: Path) -> None:
