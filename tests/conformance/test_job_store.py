@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -104,6 +105,39 @@ async def test_durable_jobs_over_postgres(url: str) -> None:
     assert len(page["runs"]) == 8
     assert [event["cursor"] for event in events] == list(range(1, len(events) + 1))
     assert sum(event["kind"] == "run_finished" for event in events) == 8
+
+
+async def test_a_job_survives_a_crash_of_the_database(server: PostgresServer, url: str) -> None:
+    """The server goes away under a running job: runs pause, what was scored waits, and all goes on when it is back."""
+    may_end = asyncio.Semaphore(0)
+
+    class Waiting(Scorer):
+        async def __call__(self, scenario: Any, **more: Any) -> Any:
+            result = await super().__call__(scenario, **more)
+            self.hanging.set()
+            await may_end.acquire()
+            return result
+
+    scorer = Waiting()
+    jobs = durable(url, scorer)
+    job = await jobs.create({"name": "n", "scenarios": ["pass"] * 100, "config": {"concurrency": 4}})
+    await scorer.hanging.wait()
+    await asyncio.to_thread(server.stop)
+    may_end.release()  # a score that cannot be stored
+    execution = jobs._owned[job["id"]]._execution
+    while not execution._paused:  # noqa: ASYNC110 - the only other sign is in the store, which is away
+        await asyncio.sleep(0)
+    for _ in range(100):
+        may_end.release()
+    started = len(scorer.calls)
+    await asyncio.to_thread(server.start)
+    results = await jobs.wait(job["id"])
+    told = [event["kind"] async for event in jobs.events(job["id"])]
+    await jobs.close()
+    assert (results["state"], results["summary"]["passed"], len(scorer.calls)) == ("completed", 100, 100)
+    assert started <= 5
+    assert told.count("run_finished") == 100
+    assert told.count("job_paused") == told.count("job_continued") >= 1
 
 
 def durable(url: str, scorer: Scorer) -> BenchmarkJobs:

@@ -15,6 +15,7 @@ from harena.store.tables import benchmark_jobs, events, job_requests, runs
 
 ENDED_COLUMNS = ("score", "passed", "envelope", "ended_cursor")
 DELETED_AT_A_TIME = 100
+INSERTED_AT_A_TIME = 1000
 
 _UPDATE_RUN = (
     update(runs)
@@ -39,8 +40,10 @@ class JobStore:
         """See JobStorePort."""
         async with self._database.transaction() as connection:
             await connection.execute(insert(benchmark_jobs), dict(job))
-            if job_runs:
-                await connection.execute(insert(runs), [{"job_id": job["id"], **run} for run in job_runs])
+            # a piece at a time: the loop has others to serve while a hundred thousand runs are accepted
+            for first in range(0, len(job_runs), INSERTED_AT_A_TIME):
+                piece = job_runs[first : first + INSERTED_AT_A_TIME]
+                await connection.execute(insert(runs), [{"job_id": job["id"], **run} for run in piece])
             if request is not None:
                 await connection.execute(insert(job_requests), {"job_id": job["id"], "request": request})
 

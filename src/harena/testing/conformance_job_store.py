@@ -75,6 +75,14 @@ class JobStoreConformance:
         assert await store.list_jobs() == []
         assert await store.find_request("job_1") is None
 
+    async def test_a_large_job_is_accepted_whole(self, store: JobStorePort) -> None:
+        """Also where its runs are written in pieces; and when the last of them is refused, none is there."""
+        await store.insert_job(job("job_1"), queued(2500))
+        assert await store.count_runs(["job_1"]) == {"job_1": {"queued": 2500, "scored": 0, "passed": 0}}
+        with pytest.raises(PlatformError):
+            await store.insert_job(job("job_2"), [*queued(2500), *queued(1)])
+        assert await store.open_runs("job_2") == []
+
     async def test_an_attempt_is_accepted_once(self, store: JobStorePort) -> None:
         """The same attempt of the same scenario under another number is refused."""
         twice = [*queued(1), {"number": 1, "scenario_id": "s0", "attempt": 1, "state": "queued"}]
