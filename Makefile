@@ -20,6 +20,7 @@ demo: .venv/.for-use ## run the example's candidate solutions, each in its own s
 test: style types test-only ## lint, and every test
 
 test-only: .venv/.for-development
+	@scripts/system-packages postgresql:pg_ctlcluster
 	@$(PYTHON) -m pytest tests $(PYTEST_OPTIONS)
 
 lint: style types rules ## ruff, mypy and the import rules

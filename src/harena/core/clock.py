@@ -54,3 +54,29 @@ class SystemClock:
     def call_later(self, seconds: float, callback: Callable[[], object]) -> Timer:
         """`loop.call_later` on the running loop."""
         return asyncio.get_running_loop().call_later(max(0.0, seconds), callback)
+
+
+class Pacer:
+    """Pauses of something that looks again and again, until it is stopped. Stopping cuts a pause short, and nothing
+    else: what is done between two pauses is never broken off in the middle, as cancelling a task would."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.stopped = False
+        self._clock = clock
+        self._wake = asyncio.Event()
+
+    async def pause(self, seconds: float) -> bool:
+        """Wait; whether to go on."""
+        timer = self._clock.call_later(seconds, self._wake.set)
+        try:
+            await self._wake.wait()
+        finally:
+            timer.cancel()
+            if not self.stopped:
+                self._wake.clear()
+        return not self.stopped
+
+    def stop(self) -> None:
+        """No pause lasts any longer. May be called more than once."""
+        self.stopped = True
+        self._wake.set()

@@ -209,6 +209,14 @@ class Operations(Protocol):
     async def benchmark_job_results(self, job_id_or_name: str) -> Mapping[str, Any]:
         """The results so far."""
 
+    async def benchmark_job_results_page(
+        self, job_id_or_name: str, *, after: int = 0, limit: int = 1000
+    ) -> Mapping[str, Any]:
+        """{job_id, state, runs, cursor}: results in the order in which runs ended, from the first after `after`."""
+
+    async def delete_benchmark_job(self, job_id_or_name: str) -> None:
+        """Delete a job that has ended, with its results. Raises NotFoundError, ValidationError (it runs)."""
+
     async def cancel_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         """Stop its running sandboxes and end it."""
 

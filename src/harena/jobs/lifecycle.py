@@ -1,14 +1,17 @@
 """The life-cycles of a benchmark job and of its runs, each stated once as a table of legal transitions.
 
     run:   queued -> running -> done          scored, or given up as a platform failure
-                 \\          \\-> queued        the platform failed and the run is tried again
+                 \\          \\-> queued        the platform failed, or its node has gone: it is tried again
                   \\          \\-> cancelled
                    \\-> cancelled
 
     job:   queued -> running -> completed     every run has ended
                  \\          \\-> cancelled     somebody asked
                   \\          \\-> failed       this host or this node cannot run it at all
-                   \\          \\-> interrupted the process that ran it has gone
+                   \\          \\-> timed_out   the job took longer than it may
+                    \\          \\-> interrupted the process that ran it has gone
+
+A job that belongs to a server is never interrupted: it stays queued or running until a node takes it over.
 
 Queries, answers and tests read these tables; nothing else says which states there are.
 """
@@ -41,6 +44,7 @@ class JobState(StrEnum):
     COMPLETED = "completed"
     CANCELLED = "cancelled"
     FAILED = "failed"
+    TIMED_OUT = "timed_out"
     INTERRUPTED = "interrupted"
 
     @property
@@ -59,11 +63,12 @@ RUN_TRANSITIONS: dict[RunState, frozenset[RunState]] = {
 JOB_TRANSITIONS: dict[JobState, frozenset[JobState]] = {
     JobState.QUEUED: frozenset({JobState.RUNNING, JobState.CANCELLED, JobState.FAILED, JobState.INTERRUPTED}),
     JobState.RUNNING: frozenset(
-        {JobState.COMPLETED, JobState.CANCELLED, JobState.FAILED, JobState.INTERRUPTED},
+        {JobState.COMPLETED, JobState.CANCELLED, JobState.FAILED, JobState.TIMED_OUT, JobState.INTERRUPTED},
     ),
     JobState.COMPLETED: frozenset(),
     JobState.CANCELLED: frozenset(),
     JobState.FAILED: frozenset(),
+    JobState.TIMED_OUT: frozenset(),
     JobState.INTERRUPTED: frozenset(),
 }
 

@@ -6,7 +6,8 @@ and says what would be right. Answers are plain dicts of JSON types, the same ov
     request  {name, scenarios: path of a file | its content, candidates = None: the answers to a data set, likewise,
               format = None: the data format's name (None = told by its shape), grader = None: likewise, blueprint_id =
               "default" (name or id), config: {concurrency = 8, timeout_seconds = 120, retry_attempts = 1, attempts = 1,
-              require_trust = None, rescore_fraction = 0}}
+              require_trust = None, rescore_fraction = 0, retry_on = ["platform"], run_timeout_seconds = None,
+              job_timeout_seconds = None, priority = 0}}
 
     job      {id, name, state, created_at, started_at, ended_at, blueprint, config, error,
               progress: {total, queued, running, done, cancelled, passed, failed, infra, effective_concurrency}}
@@ -18,7 +19,11 @@ and says what would be right. Answers are plain dicts of JSON types, the same ov
 
     event    {cursor, at, kind, job_id, ...}; kinds: job_started {total, effective_concurrency}, run_started,
              run_retried {error, delay_seconds}, run_finished {score, passed, validity, reason, duration_seconds},
-             run_cancelled, job_ended {state}; events of a run carry {run, scenario_id, attempt}
+             run_cancelled, run_requeued (its node has gone), job_paused {error} and job_continued (the store was
+             away), job_released and job_resumed {open} (another node goes on), job_ended {state}; events of a run carry
+             {run, scenario_id, attempt}
+
+    page     {job_id, state, runs, cursor}: results in the order in which runs ended; `cursor` asks for what follows
 
 Times of day are ISO 8601 in UTC, durations are seconds. `queued`, `running`, `done` and `cancelled` add up to `total`;
 `passed`, `failed` and `infra` add up to `done` (`infra` holds every run without a score).
@@ -41,6 +46,10 @@ DEFAULT_BLUEPRINT = "default"
 """The bare image with the host's own interpreter; exists without being created."""
 
 Trusts = Literal["separate", "shared"]
+RetryOn = Literal[
+    "platform", "wrong_answer", "partial", "exception", "timeout", "memory_limit", "output_limit", "exited_early",
+    "protocol", "scorer_rejected", "scorer_error",
+]  # fmt: skip
 
 
 class JobConfig(BaseModel):
@@ -56,13 +65,26 @@ class JobConfig(BaseModel):
     """further tries after the platform (never the candidate) failed"""
     attempts: int = Field(default=1, ge=1, le=1000)
     """times that each scenario is run and scored"""
+    retry_on: tuple[RetryOn, ...] = ("platform",)
+    """what is tried again: failures of the platform, always; beside them, only if asked, reasons of scored results"""
+    run_timeout_seconds: float | None = Field(default=None, gt=0, le=7 * 24 * 3600, allow_inf_nan=False)
+    """wall time of one try of one run, with its sandboxes and its scorer; longer is a failure of the platform"""
+    job_timeout_seconds: float | None = Field(default=None, gt=0, le=30 * 24 * 3600, allow_inf_nan=False)
+    """time that the job may run, all nodes that ran it together; then it ends as timed_out, with its results so far"""
+    priority: int = Field(default=0, ge=-100, le=100)
+    """jobs of a higher priority get the node's free slots first"""
     require_trust: Trusts | None = None
     """"separate": refuse contracts whose verdict is computed beside the candidate; "shared" or None: take all"""
 
     rescore_fraction: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
     """share of the runs that are executed and scored once more, in fresh sandboxes; see `rescored` of the summary"""
 
-    @field_validator("timeout_seconds", "rescore_fraction", mode="before")
+    @field_validator("retry_on", mode="before")
+    @classmethod
+    def _as_tuple(cls, value: object) -> object:
+        return tuple(value) if isinstance(value, list) else value
+
+    @field_validator("timeout_seconds", "rescore_fraction", "run_timeout_seconds", "job_timeout_seconds", mode="before")
     @classmethod
     def _whole_number(cls, value: object) -> object:
         return float(value) if type(value) is int else value

@@ -1,13 +1,15 @@
 """Which process runs a job, and whether it still lives.
 
-A pid alone comes back with another process; a pid, its start time and the boot that both belong to do not. Not covered:
-processes of another machine, or of a pid namespace that is not ours, which share the database file; they look dead.
+A pid alone comes back with another process; a pid, its start time and the boot and pid namespace that both belong to do
+not. Processes of another machine or another pid namespace cannot be looked at: of those, only the lease can tell (see
+`harena.jobs.lease`).
 """
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 
@@ -17,9 +19,17 @@ class Owner:
 
     pid: int
     started: str
-    """clock ticks since boot, as the kernel counts them"""
+    """clock ticks since boot, as the kernel counts them; empty = the job was let go of"""
     boot: str
-    """the kernel's boot id"""
+    """the kernel's boot id and the pid namespace"""
+
+
+class Fate(StrEnum):
+    """What can be said of an owner from here."""
+
+    ALIVE = "alive"
+    GONE = "gone"
+    UNKNOWN = "unknown"
 
 
 def this_process(proc: Path = Path("/proc")) -> Owner:
@@ -29,8 +39,20 @@ def this_process(proc: Path = Path("/proc")) -> Owner:
 
 
 def is_alive(owner: Owner, proc: Path = Path("/proc")) -> bool:
-    """Whether that very process still runs (a zombie does not)."""
+    """Whether that very process still runs, here (a zombie does not)."""
     return owner.boot == _boot(proc) and bool(owner.started) and _started(proc, owner.pid) == owner.started
+
+
+def fate(owner: Owner, *, one_machine: bool, proc: Path = Path("/proc")) -> Fate:
+    """`one_machine`: only processes of this machine can be owners, so one of another boot cannot live any more."""
+    if not owner.started:
+        return Fate.GONE
+    here = _boot(proc)
+    if owner.boot == here:
+        return Fate.ALIVE if is_alive(owner, proc) else Fate.GONE
+    if owner.boot.partition(" ")[0] == here.partition(" ")[0]:  # this boot, another pid namespace: a container, say
+        return Fate.UNKNOWN
+    return Fate.GONE if one_machine else Fate.UNKNOWN
 
 
 def _started(proc: Path, pid: int) -> str | None:
@@ -44,4 +66,8 @@ def _started(proc: Path, pid: int) -> str | None:
 
 
 def _boot(proc: Path) -> str:
-    return (proc / "sys/kernel/random/boot_id").read_text().strip()
+    boot = (proc / "sys/kernel/random/boot_id").read_text().strip()
+    try:
+        return f"{boot} {os.readlink(proc / 'self/ns/pid')}"
+    except OSError:  # a kernel without pid namespaces has one
+        return boot

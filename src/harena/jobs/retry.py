@@ -1,7 +1,7 @@
 """Whether a run is tried again: a pure function of what failed and how often.
 
-Only failures of the platform come here. What a program did (a wrong answer, a time-out) is a score and is never
-repeated, because repeating it until it passes would teach a lie.
+Failures of the platform are tried again. What a program did (a wrong answer, a time-out) is a score and is not
+repeated, because repeating it until it passes would teach a lie; a job may ask for it all the same, reason by reason.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ class RetryPolicy:
 
     retry_attempts: int = 1
     """further tries after the first; 0 = none"""
+    retry_reasons: frozenset[str] = frozenset()
+    """reasons of scored results that are tried again, too"""
     first_delay_seconds: float = 0.1
     factor: float = 2.0
     """each further delay is this many times the one before"""
@@ -48,8 +50,19 @@ def decide(policy: RetryPolicy, error: Exception, *, failures: int) -> RetryAfte
         return GiveUp(whole_job=True)
     if failures > policy.retry_attempts or isinstance(error, ValidationError):
         return GiveUp()
-    # the exponent is bounded so that a large count cannot overflow a float
-    delay = min(policy.max_delay_seconds, policy.first_delay_seconds * policy.factor ** min(failures - 1, 60))
+    delay = _delay(policy, failures)
     if isinstance(error, HarenaError) and error.retry_delay is not None:
         delay = max(delay, error.retry_delay.total_seconds())
     return RetryAfter(delay)
+
+
+def decide_scored(policy: RetryPolicy, reason: str, *, failures: int) -> RetryAfter | None:
+    """What follows a scored result after so many failures and repetitions; None = it stands."""
+    if reason not in policy.retry_reasons or failures >= policy.retry_attempts:
+        return None
+    return RetryAfter(_delay(policy, failures + 1))
+
+
+def _delay(policy: RetryPolicy, failures: int) -> float:
+    # the exponent is bounded so that a large count cannot overflow a float
+    return min(policy.max_delay_seconds, policy.first_delay_seconds * policy.factor ** min(failures - 1, 60))

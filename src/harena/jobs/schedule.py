@@ -40,7 +40,9 @@ class Ticket:
     attempt: int
     """1, 2, ... of the job's `attempts`"""
     failures: int = 0
-    """how often the platform has failed it"""
+    """how many tries of it have failed or were repeated"""
+    repeats: int = 0
+    """those of them that were scored, and repeated because the job asks for it"""
     alone: bool = False
     """nothing else of the job runs while it does, because it was starved before"""
 
@@ -77,22 +79,28 @@ class Schedule:
         """Every run has ended."""
         return not (self._queued or self._delayed or self._alone or self._running)
 
+    def ready(self, now: float) -> bool:
+        """`take` would give a run."""
+        if len(self._running) >= self.limit or self._occupied:
+            return False
+        if self._queued or (self._delayed and self._delayed[0][0] <= now):
+            return True
+        return bool(self._alone and not self._delayed and not self._running)
+
     def take(self, now: float) -> Ticket | None:
         """The next run, now running; None while nothing is ready or `limit` runs are under way.
 
         `now` and the times given to `retry` are seconds of one monotonic clock.
         """
-        if len(self._running) >= self.limit or self._occupied:
+        if not self.ready(now):
             return None
         if self._delayed and self._delayed[0][0] <= now:
             ticket = heapq.heappop(self._delayed)[1]
         elif self._queued:
             ticket = self._queued.popleft()
-        elif self._alone and not self._delayed and not self._running:
+        else:
             ticket = self._alone.popleft()
             self._occupied = True
-        else:
-            return None
         self._move(ticket, RunState.RUNNING)
         self._running[ticket.number] = ticket
         return ticket
@@ -107,10 +115,11 @@ class Schedule:
         """This run has ended."""
         self._leave(ticket, RunState.DONE)
 
-    def retry(self, ticket: Ticket, *, ready_at: float, alone: bool = False) -> Ticket:
-        """The platform failed this run: back into the queue, not before `ready_at`, or, `alone`, to its end."""
+    def retry(self, ticket: Ticket, *, ready_at: float, alone: bool = False, repeat: bool = False) -> Ticket:
+        """The platform failed this run (or, `repeat`, a score of it is asked for again): back into the queue, not
+        before `ready_at`, or, `alone`, to its end."""
         self._leave(ticket, RunState.QUEUED)
-        again = replace(ticket, failures=ticket.failures + 1, alone=alone)
+        again = replace(ticket, failures=ticket.failures + 1, repeats=ticket.repeats + repeat, alone=alone)
         if alone:
             self._alone.append(again)
         else:

@@ -12,14 +12,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
-from harena.core.clock import Clock
+from harena.core.clock import Clock, Timer
 from harena.core.errors import HarenaError, PlatformError
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.jobs.lifecycle import JobState
-from harena.jobs.retry import GiveUp, RetryPolicy, decide
+from harena.jobs.retry import GiveUp, RetryPolicy, decide, decide_scored
 from harena.jobs.schedule import Schedule, Ticket
+from harena.jobs.slots import Slots
 
 Score = Callable[[Ticket], Awaitable[RunResult]]
 """Scores one attempt in fresh sandboxes, which are gone when it returns, raises or is cancelled. What a program does is
@@ -87,7 +89,7 @@ class Journal(Protocol):
         """A try has begun; `ticket.failures` tries have failed before it."""
 
     def run_retried(self, ticket: Ticket, error: Exception, delay_seconds: float) -> None:
-        """The platform failed this try; there will be another."""
+        """The platform failed this try, or its score is asked for again; there will be another."""
 
     def run_finished(self, ticket: Ticket, result: RunResult) -> None:
         """A run has ended. Called once for each ticket, unless `run_cancelled` is."""
@@ -108,7 +110,14 @@ class JobExecution:
         journal: Journal,
         policy: RetryPolicy,
         clock: Clock,
+        slots: Slots | None = None,
+        priority: int = 0,
+        run_timeout_seconds: float | None = None,
+        timeout_seconds: float | None = None,
     ) -> None:
+        """`slots` are shared with the node's other jobs; None = this job has the node for itself. A try that takes
+        longer than `run_timeout_seconds` has failed by the platform's fault (a candidate's own time is limited by its
+        sandbox); the job ends as TIMED_OUT `timeout_seconds` after `run`. None = no limit."""
         self._scenarios = scenarios
         self._schedule = schedule
         self._score = score
@@ -116,6 +125,11 @@ class JobExecution:
         self._policy = policy
         self._clock = clock
         self._changed = asyncio.Event()
+        self._slots = slots or Slots(schedule.limit)
+        self._share = self._slots.join(priority=priority, wake=self._changed.set)
+        self._run_timeout_seconds = run_timeout_seconds
+        self._timeout_seconds = timeout_seconds
+        self._paused = False
         self._tries: set[asyncio.Task[None]] = set()
         self._fault: BaseException | None = None
         self._stopped_as: JobState | None = None
@@ -131,17 +145,30 @@ class JobExecution:
                 running.cancel()
             self._changed.set()
 
+    def pause(self) -> None:
+        """Start no run until `go_on`; those under way end as they would."""
+        self._paused = True
+
+    def go_on(self) -> None:
+        """Start runs again."""
+        self._paused = False
+        self._changed.set()
+
     async def run(self) -> JobState:
         """Run until every run has ended, or `stop`; how the job ended. Cancelling it interrupts the job."""
+        alarm = self._alarm(self._timeout_seconds, self._time_out)
         try:
             await self._dispatch()
         except asyncio.CancelledError:
             self.stop(JobState.INTERRUPTED)
             raise
         finally:
+            if alarm is not None:
+                alarm.cancel()
             for running in self._tries:
                 running.cancel()
             await asyncio.gather(*self._tries, return_exceptions=True)
+            self._slots.leave(self._share)
         if self._fault is not None:
             raise self._fault
         if self._stopped_as is None:
@@ -155,11 +182,23 @@ class JobExecution:
         while not self._schedule.exhausted and self._stopped_as is None and self._fault is None:
             self._changed.clear()
             now = self._clock.now()
-            while (ticket := self._schedule.take(now)) is not None:
+            while (ticket := self._next(now)) is not None:
                 running = asyncio.create_task(self._try(ticket), name=f"run {ticket.number}")
                 self._tries.add(running)
                 running.add_done_callback(self._try_ended)
             await self._wait_for_change(self._schedule.seconds_until_ready(now))
+
+    def _next(self, now: float) -> Ticket | None:
+        if self._paused or not self._schedule.ready(now):
+            self._slots.pass_on(self._share)
+            return None
+        return self._schedule.take(now) if self._slots.acquire(self._share) else None
+
+    def _time_out(self) -> None:
+        self.stop(JobState.TIMED_OUT, f"the job took longer than its timeout of {self._timeout_seconds:g} seconds")
+
+    def _alarm(self, seconds: float | None, callback: Callable[[], object]) -> Timer | None:
+        return None if seconds is None else self._clock.call_later(max(0.0, seconds), callback)
 
     async def _wait_for_change(self, seconds: float | None) -> None:
         """Until a run has ended, the job is stopped, or `seconds` (None = no such limit) have passed."""
@@ -174,25 +213,47 @@ class JobExecution:
 
     async def _try(self, ticket: Ticket) -> None:
         self._journal.run_started(ticket)
+        late = False
+
+        def expire(running: asyncio.Task[None]) -> None:
+            nonlocal late
+            late = True
+            running.cancel()
+
+        alarm = self._alarm(self._run_timeout_seconds, partial(expire, this_task()))
         try:
             result = await self._score(ticket)
         except asyncio.CancelledError:
             if self._stopped_as is not None:
                 raise
             # nobody here asked for it: something below lost what it was waiting for
-            self._after_failure(ticket, PlatformError("the run was cancelled from below", step="score"))
+            lost = f"the run took longer than {self._run_timeout_seconds} seconds" if late else "cancelled from below"
+            self._after_failure(ticket, PlatformError(lost, step="score"))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is not a score: the platform failed this run
             self._after_failure(ticket, error)
         else:
-            self._schedule.finish(ticket)
-            result = replace(result, attempt=ticket.attempt, platform_retries=ticket.failures)
-            self._journal.run_finished(ticket, result)
+            self._after_score(ticket, result)
+        finally:
+            if alarm is not None:
+                alarm.cancel()
+
+    def _after_score(self, ticket: Ticket, result: RunResult) -> None:
+        again = decide_scored(self._policy, result.reason, failures=ticket.failures)
+        if again is not None and self._stopped_as is None:
+            self._schedule.retry(ticket, ready_at=self._clock.now() + again.delay_seconds, repeat=True)
+            asked = HarenaError(f"scored {result.reason}, which this job asks to try again", reason=result.reason)
+            self._journal.run_retried(ticket, asked, again.delay_seconds)
+            return
+        self._schedule.finish(ticket)
+        retries = ticket.failures - ticket.repeats
+        self._journal.run_finished(ticket, replace(result, attempt=ticket.attempt, platform_retries=retries))
 
     def _try_ended(self, running: asyncio.Task[None]) -> None:
         self._tries.discard(running)
+        self._changed.set()  # before the others are woken: at its own limit this job was not waiting for its turn
+        self._slots.release(self._share)
         if not running.cancelled() and (fault := running.exception()) is not None:
             self._fault = self._fault or fault  # a bug of ours: `run` raises it
-        self._changed.set()
 
     def _after_failure(self, ticket: Ticket, error: Exception) -> None:
         decision = decide(self._policy, error, failures=ticket.failures + 1)
@@ -207,18 +268,29 @@ class JobExecution:
         self._journal.run_retried(ticket, error, decision.delay_seconds)
 
     def _unscored(self, ticket: Ticket, reason: Reason, detail: str) -> RunResult:
-        scenario = self._scenarios[ticket.scenario_index]
-        return RunResult(
-            scenario_id=scenario.id,
-            attempt=ticket.attempt,
-            score=None,
-            passed=False,
-            validity=Validity.INFRA,
-            trust=scenario.scoring.trust,
-            reason=reason,
-            detail=detail,
-            platform_retries=ticket.failures,
-        )
+        return unscored(self._scenarios[ticket.scenario_index], ticket, reason, detail)
+
+
+def unscored(scenario: JobScenario, ticket: Ticket, reason: Reason, detail: str) -> RunResult:
+    """The envelope of a run that has no score."""
+    return RunResult(
+        scenario_id=scenario.id,
+        attempt=ticket.attempt,
+        score=None,
+        passed=False,
+        validity=Validity.INFRA,
+        trust=scenario.scoring.trust,
+        reason=reason,
+        detail=detail,
+        platform_retries=ticket.failures - ticket.repeats,
+    )
+
+
+def this_task() -> asyncio.Task[None]:
+    """The task that calls."""
+    task = asyncio.current_task()
+    assert task is not None
+    return task
 
 
 def _reason(error: Exception) -> Reason:

@@ -5,18 +5,22 @@ Importing this loads nothing else; `open_embedded` loads what plain sandboxes ne
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from harena.core.ports import Operations
 
-__all__ = ["open_embedded"]
+__all__ = ["open_embedded", "store_place"]
 
 
 async def open_embedded() -> Operations:
     """A node inside this process: everything that it starts ends with the process.
 
-    Blueprints, packages and results are kept in harena's home. Raises HostUnsupportedError where this host forbids
+    Blueprints, packages and results are kept in harena's home; results in PostgreSQL where `HARENA_DATABASE_URL` names
+    one. Raises HostUnsupportedError where this host forbids
     what isolation needs.
     """
     from harena.core.clock import SystemClock
@@ -36,4 +40,9 @@ async def open_embedded() -> Operations:
     except BaseException:  # also a cancellation: a spawner that was half started must not stay
         await runtime.close()
         raise
-    return Node(runtime, blueprints, clock, store_path=home / "harena.db")
+    return Node(runtime, blueprints, clock, store_path=store_place(home))
+
+
+def store_place(home: Path) -> Path | str:
+    """Where results are kept: the PostgreSQL that `HARENA_DATABASE_URL` names, else a file in harena's home."""
+    return os.environ.get("HARENA_DATABASE_URL") or home / "harena.db"

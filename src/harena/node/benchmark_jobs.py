@@ -4,7 +4,11 @@ Everything that is answered (progress, events, results) is read from the store, 
 can read, also after the first was killed. The store, the models and the scoring room are imported on first use: a node
 that only runs sandboxes never pays for them.
 
-Not covered yet: resuming a job whose process has gone. It is shown as `interrupted`, with the results that it had.
+Whose jobs end with whom: an embedded node's end with its process, and are shown as `interrupted` afterwards, with the
+results that they had. A server's (`durable`) outlive it: the next node over the same store goes on with them. The rule
+by which a job is taken over is in `harena.jobs.lease`.
+
+Results are kept until somebody deletes the job, or until `keep_seconds` after its end, where that is given.
 """
 
 from __future__ import annotations
@@ -13,25 +17,33 @@ import asyncio
 import builtins
 import os
 from collections.abc import AsyncIterator, Mapping
-from datetime import datetime
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harena.core.clock import Clock
-from harena.core.errors import NotFoundError
+from harena.core.clock import Clock, Pacer
+from harena.core.errors import NotFoundError, PlatformError, SandboxUnavailableError, ValidationError
 from harena.core.ports import SandboxSource
 from harena.jobs.lifecycle import JobState
-from harena.jobs.owner import Owner, is_alive, this_process
-from harena.node.job_acceptance import Acceptance, Blueprints, LoadScenarios, ScoreScenario
+from harena.jobs.owner import this_process
+from harena.jobs.schedule import EXECUTING_PER_CORE
+from harena.jobs.slots import Slots
+from harena.node.job_acceptance import Acceptance, AcceptedJob, Blueprints, LoadScenarios, ScoreScenario
+from harena.node.job_answers import event_answer, job_answer, page_answer, results_answer
+from harena.node.job_leases import OPEN_STATES, TAKE_OVER_SECONDS, JobLeases
 from harena.node.owned_job import OwnedJob
 
 if TYPE_CHECKING:
-    from harena.store.benchmark_jobs import JobStore, Row
+    from harena.core.job_store import JobStorePort, Row
     from harena.store.database import Database
 
 OTHERS_POLL_SECONDS = 0.25
 """how often the store is asked about a job that another process runs"""
-OPEN_STATES = tuple(state for state in JobState if not state.is_terminal)
+EXPIRE_SECONDS = 600.0
+"""how often a server's node deletes jobs that are older than `keep_seconds`"""
+MAX_PAGE = 5000
+ENDED_STATES = tuple(state for state in JobState if state.is_terminal)
 
 
 class BenchmarkJobs:
@@ -39,31 +51,51 @@ class BenchmarkJobs:
 
     def __init__(
         self,
-        store_path: Path,
+        place: Path | str,
         sandboxes: SandboxSource,
         blueprints: Blueprints,
         clock: Clock,
         *,
+        durable: bool = False,
+        keep_seconds: float | None = None,
         score: ScoreScenario | None = None,
         load: LoadScenarios | None = None,
         cores: int | None = None,
     ) -> None:
-        """`score`, `load` and `cores` are for tests; by default the scoring room and this host's own."""
-        self._store_path = store_path
+        """`place` is a SQLite file or the URL of a PostgreSQL. `durable`: jobs outlive this process; `keep_seconds`:
+        how long jobs are kept after their end, by a durable node (None = until deleted). `score`, `load` and `cores`
+        are for tests; by default the scoring room and this host's own."""
+        self._place = place
         self._clock = clock
+        self._durable = durable
+        self._keep_seconds = keep_seconds
         self._owner = this_process()
+        cores = cores or len(os.sched_getaffinity(0))
+        self._slots = Slots(EXECUTING_PER_CORE * cores)
         self._acceptance = Acceptance(
             sandboxes=sandboxes,
             blueprints=blueprints,
             clock=clock,
-            cores=cores or len(os.sched_getaffinity(0)),
+            cores=cores,
             owner=self._owner,
             score=score,
             load=load,
+            durable=durable,
         )
+        self._leases = JobLeases(self._acceptance, clock)
         self._owned: dict[str, OwnedJob] = {}
+        self._taking_over = asyncio.Lock()
+        self._closed = False
+        self._chores: asyncio.Task[None] | None = None
+        self._looks = Pacer(clock)
         self._database: Database | None = None
         self._opening = asyncio.Lock()
+
+    async def start(self) -> None:
+        """A durable node's: go on with jobs that nobody runs any more, now and from now on. Raises PlatformError."""
+        if self._durable and self._chores is None:
+            await self._take_over_all()
+            self._chores = asyncio.create_task(self._do_chores(), name="take over benchmark jobs")
 
     async def create(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Check everything, then accept and start a job. Request and answer: see `harena.jobs.models`.
@@ -73,11 +105,13 @@ class BenchmarkJobs:
         """
         job = await self._acceptance.accept(request)
         store = await self._store()
-        await store.insert_job(job.row, job.runs)
-        owned = OwnedJob(job, store=store, clock=self._clock)
-        self._owned[owned.id] = owned
-        owned.start(on_end=lambda: self._owned.pop(owned.id, None) if owned.failure is None else None)
-        return await self._describe(owned.id)
+        try:
+            await store.insert_job(job.row, job.runs, request=job.request)
+        except PlatformError:
+            # the answer that was lost may have been a yes: then a durable job is gone on with, and not left lying
+            self._leases.may_hold(job.row["id"], epoch=job.epoch)
+            raise
+        return await self._describe(self._run(job, store).id)
 
     async def get(self, job_id_or_name: str) -> dict[str, Any]:
         """A job, or the newest of that name. Raises NotFoundError."""
@@ -88,49 +122,63 @@ class BenchmarkJobs:
         store = await self._store()
         rows = [await self._settled(row) for row in await store.list_jobs()]
         counts = await store.count_runs([row["id"] for row in rows])
-        return [_job_answer(row, counts[row["id"]]) for row in rows]
+        return [job_answer(row, counts[row["id"]]) for row in rows]
 
     async def wait(self, job_id_or_name: str) -> dict[str, Any]:
         """The results, when the job has ended. Raises NotFoundError; PlatformError if they could not be recorded."""
         row = await self._find(job_id_or_name)
-        if (owned := self._owned.get(row["id"])) is not None:
-            await owned.wait()
-            if owned.failure is not None:
-                raise owned.failure
-        else:
-            while not JobState(row["state"]).is_terminal:
-                await self._clock.sleep(OTHERS_POLL_SECONDS)
-                row = await self._find(row["id"])
+        while not JobState(row["state"]).is_terminal:
+            if (owned := self._owned.get(row["id"])) is None:
+                await self._pause_before_next_look()
+            else:
+                await owned.wait()
+                if owned.failure is not None and not owned.was_taken_over:
+                    raise owned.failure
+            row = await self._find(row["id"])
         return await self.results(row["id"])
 
     async def results(self, job_id_or_name: str) -> dict[str, Any]:
         """The results so far. Raises NotFoundError."""
-        from harena.jobs.summary import summarise
-
         row = await self._find(job_id_or_name)
-        runs = [run["envelope"] for run in await (await self._store()).list_runs(row["id"])]
-        return {
-            "job_id": row["id"],
-            "name": row["name"],
-            "state": row["state"],
-            "error": row["error"],
-            "summary": summarise(runs, total=row["total"], duration_seconds=self._duration_seconds(row)),
-            "runs": runs,
-        }
+        runs = await (await self._store()).list_runs(row["id"])
+        return results_answer(row, runs, now=self._clock.utcnow())
+
+    async def results_page(self, job_id_or_name: str, *, after: int = 0, limit: int = 1000) -> dict[str, Any]:
+        """Up to `limit` (1 to 5000) results that follow cursor `after`, {job_id, state, runs, cursor}, in the order in
+        which the runs ended; `cursor` asks for what follows. A page without runs of a job that has ended is the last
+        one. A page costs the same wherever it is. Raises NotFoundError, ValidationError."""
+        if not 1 <= limit <= MAX_PAGE or after < 0:
+            raise ValidationError(f"limit must be 1 to {MAX_PAGE} and after at least 0 (got {limit} and {after})")
+        # the state first: of a job that had ended by then, what is read is all there is
+        row = await self._find(job_id_or_name)
+        runs = await (await self._store()).page_runs(row["id"], after=after, limit=limit)
+        return page_answer(row, runs, after=after)
 
     async def cancel(self, job_id_or_name: str) -> dict[str, Any]:
         """Stop the job's running sandboxes, end it and keep its results; no effect on a job that has ended. A job of
         another process is ended by that process. Raises NotFoundError."""
         row = await self._find(job_id_or_name)
-        if (owned := self._owned.get(row["id"])) is not None:
-            owned.stop(JobState.CANCELLED)
-            await owned.wait()
-        else:
-            await (await self._store()).update_job(row["id"], {"cancel_requested": True}, while_in=OPEN_STATES)
-            while not JobState(row["state"]).is_terminal:
-                await self._clock.sleep(OTHERS_POLL_SECONDS)
-                row = await self._find(row["id"])
+        store = await self._store()
+        if not JobState(row["state"]).is_terminal and row["id"] not in self._owned:
+            await store.update_job(row["id"], {"cancel_requested": True}, while_in=OPEN_STATES)
+        while not JobState(row["state"]).is_terminal:
+            if row["id"] not in self._owned and row["durable"]:
+                await self._take_over(row, store)  # where nobody runs it any more
+            if (owned := self._owned.get(row["id"])) is not None:
+                owned.stop(JobState.CANCELLED)
+                await owned.wait()
+                if owned.failure is not None and not owned.was_taken_over:
+                    break
+            else:
+                await self._pause_before_next_look()
+            row = await self._find(row["id"])
         return await self._describe(row["id"])
+
+    async def delete(self, job_id_or_name: str) -> None:
+        """Delete a job that has ended, with its results and events. Raises NotFoundError, ValidationError (it runs)."""
+        row = await self._find(job_id_or_name)
+        if not await (await self._store()).delete_job(row["id"], while_in=ENDED_STATES):
+            raise ValidationError(f"benchmark job {row['id']} has not ended: cancel it first")
 
     async def events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[dict[str, Any]]:
         """What happened and happens, from the first event after cursor `after` to the job's end."""
@@ -144,25 +192,28 @@ class BenchmarkJobs:
             events = await store.events_after(job_id, cursor)
             for event in events:
                 cursor = event["cursor"]
-                yield {
-                    **event["body"], "cursor": cursor, "at": event["at"], "kind": event["kind"], "job_id": job_id
-                }  # fmt: skip
+                yield event_answer(job_id, event)
             if events:
                 continue
             if ended:
                 return
-            if owned is not None and owned.ended and owned.failure is not None:
+            if owned is not None and owned.ended and owned.failure is not None and not owned.was_taken_over:
                 raise owned.failure
-            if news is not None:
+            if owned is not None and news is not None and not owned.ended:
                 await news.wait()
             else:
-                await self._clock.sleep(OTHERS_POLL_SECONDS)
+                await self._pause_before_next_look()
 
     async def close(self) -> None:
-        """Interrupt the jobs that this process runs, record what they had, and close the store."""
+        """Interrupt the jobs that this process runs, or let go of them if they are durable; record what they had, and
+        close the store."""
+        self._closed = True
+        self._looks.stop()
+        if self._chores is not None:
+            await asyncio.wait([self._chores])
         running = builtins.list(self._owned.values())
         for owned in running:
-            owned.stop(JobState.INTERRUPTED, "the process that ran it was closed")
+            owned.leave()
         for owned in running:
             await owned.wait()
         self._owned.clear()
@@ -171,59 +222,92 @@ class BenchmarkJobs:
                 await self._database.close()
                 self._database = None
 
-    async def _store(self) -> JobStore:
+    async def _pause_before_next_look(self) -> None:
+        self._check_open()
+        await self._clock.sleep(OTHERS_POLL_SECONDS)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise SandboxUnavailableError(
+                "this node was closed; of a job that had not ended, ask the node that goes on with it",
+                reason="NODE_CLOSED",
+            )
+
+    async def _store(self) -> JobStorePort:
         from harena.store.benchmark_jobs import JobStore
+
+        return JobStore(await self._opened())
+
+    async def _opened(self) -> Database:
         from harena.store.database import Database
 
         async with self._opening:
+            self._check_open()
             if self._database is None:
-                self._database = await Database.open(self._store_path)
-            return JobStore(self._database)
+                self._database = await Database.open(self._place)
+            return self._database
+
+    def _run(self, job: AcceptedJob, store: JobStorePort) -> OwnedJob:
+        owned = OwnedJob(job, store=store, clock=self._clock, slots=self._slots)
+        self._owned[owned.id] = owned
+        owned.start(on_end=partial(self._forget, owned))
+        return owned
+
+    def _forget(self, owned: OwnedJob) -> None:
+        if (owned.failure is None or owned.was_taken_over) and self._owned.get(owned.id) is owned:
+            del self._owned[owned.id]
+
+    async def _do_chores(self) -> None:
+        next_expiry = self._clock.now()
+        while True:
+            try:
+                await self._take_over_all()
+                if self._keep_seconds is not None and self._clock.now() >= next_expiry:
+                    next_expiry = self._clock.now() + EXPIRE_SECONDS
+                    moment = self._clock.utcnow() - timedelta(seconds=self._keep_seconds)
+                    await (await self._store()).delete_ended_before(moment.isoformat(), while_in=ENDED_STATES)
+            except PlatformError:
+                pass  # the store is away: whoever uses it next is told, and here it is asked again
+            if not await self._looks.pause(TAKE_OVER_SECONDS):
+                return
+
+    async def _take_over_all(self) -> None:
+        store = await self._store()
+        for row in await store.list_unfinished(states=OPEN_STATES):
+            await self._take_over(row, store)
+
+    async def _take_over(self, row: Row, store: JobStorePort) -> None:
+        """Go on with this durable job, if nobody runs it any more."""
+        async with self._taking_over:
+            if not await self._is_abandoned(row):
+                return
+            job = await self._leases.take_over(row, store)
+            if job is not None:
+                owned = self._run(job, store)
+                if job.row["cancel_requested"]:  # its last owner did not live to do it
+                    owned.stop(JobState.CANCELLED)
+
+    async def _is_abandoned(self, row: Row) -> bool:
+        one_machine = (await self._opened()).is_one_machine
+        return row["id"] not in self._owned and self._leases.has_ended(row, one_machine=one_machine)
 
     async def _find(self, job_id_or_name: str) -> Row:
         row = await (await self._store()).find_job(job_id_or_name)
         if row is None:
+            name = (await self._opened()).name
             raise NotFoundError(
-                f"no benchmark job has the id or name {job_id_or_name!r} in {self._store_path}; "
+                f"no benchmark job has the id or name {job_id_or_name!r} in {name}; "
                 "`harena benchmark ls` shows what there is"
             )
         return await self._settled(row)
 
     async def _settled(self, row: Row) -> Row:
-        """The row, changed to `interrupted` (also in the store) if the process that ran the job has gone."""
-        owner = Owner(pid=row["owner_pid"], started=row["owner_started"], boot=row["owner_boot"])
-        if JobState(row["state"]).is_terminal or owner == self._owner or is_alive(owner):
+        """The row, changed to `interrupted` (also in the store) if the job ended with its process."""
+        if JobState(row["state"]).is_terminal or row["durable"] or not await self._is_abandoned(row):
             return row
-        store = await self._store()
-        ended = {
-            "state": JobState.INTERRUPTED,
-            "error": f"the process that ran it (pid {owner.pid}) has gone",
-            "ended_at": await store.last_event_at(row["id"]) or row["created_at"],
-        }
-        # it may have ended properly in the moment between reading it and finding its process gone: then that stands
-        await store.update_job(row["id"], ended, while_in=OPEN_STATES)
-        return await store.find_job(row["id"]) or row
+        return await self._leases.interrupt(row, await self._store())
 
     async def _describe(self, job_id_or_name: str) -> dict[str, Any]:
         row = await self._find(job_id_or_name)
         counts = await (await self._store()).count_runs([row["id"]])
-        return _job_answer(row, counts[row["id"]])
-
-    def _duration_seconds(self, row: Row) -> float:
-        if row["duration_seconds"] is not None:
-            return float(row["duration_seconds"])
-        if row["started_at"] is None:
-            return 0.0
-        ended = datetime.fromisoformat(row["ended_at"]) if row["ended_at"] else self._clock.utcnow()
-        return max(0.0, (ended - datetime.fromisoformat(row["started_at"])).total_seconds())
-
-
-def _job_answer(row: Row, counts: Mapping[str, int]) -> dict[str, Any]:
-    from harena.jobs.summary import progress
-
-    plain = ("id", "name", "state", "created_at", "started_at", "ended_at", "blueprint", "config", "error")
-    ended = JobState(row["state"]).is_terminal
-    return {
-        **{name: row[name] for name in plain},
-        "progress": progress(counts, ended=ended, effective_concurrency=row["effective_concurrency"]),
-    }
+        return job_answer(row, counts[row["id"]])

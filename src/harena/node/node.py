@@ -23,13 +23,26 @@ class Node:
     Benchmark jobs (and with them the store and its libraries) are loaded when they are first asked for.
     """
 
-    def __init__(self, runtime: Runtime, blueprints: Blueprints, clock: Clock, *, store_path: Path) -> None:
-        """`runtime` has been started; this node closes it. `store_path` is the file of the embedded store."""
+    def __init__(
+        self,
+        runtime: Runtime,
+        blueprints: Blueprints,
+        clock: Clock,
+        *,
+        store_path: Path | str,
+        durable_jobs: bool = False,
+        keep_seconds: float | None = None,
+    ) -> None:
+        """`runtime` has been started; this node closes it. `store_path` is a SQLite file, or the URL of a PostgreSQL.
+        `durable_jobs`: jobs outlive this node (a server's), and are kept for `keep_seconds` after their end (None =
+        until they are deleted)."""
         self.sandboxes = Sandboxes(runtime, blueprints, clock)
         self.blueprints = blueprints
         self._runtime = runtime
         self._clock = clock
         self._store_path = store_path
+        self._durable_jobs = durable_jobs
+        self._keep_seconds = keep_seconds
         self._jobs: BenchmarkJobs | None = None
         self._closed = False
 
@@ -76,6 +89,10 @@ class Node:
         """See `Operations`."""
         return await self.blueprints.list()
 
+    async def resume_benchmark_jobs(self) -> None:
+        """Go on with jobs that nobody runs any more, now and from now on; for nodes with `durable_jobs`."""
+        await self._benchmark_jobs().start()
+
     async def create_benchmark_job(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """See `Operations`."""
         return await self._benchmark_jobs().create(request)
@@ -95,6 +112,16 @@ class Node:
     async def benchmark_job_results(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
         return await self._benchmark_jobs().results(job_id_or_name)
+
+    async def benchmark_job_results_page(
+        self, job_id_or_name: str, *, after: int = 0, limit: int = 1000
+    ) -> Mapping[str, Any]:
+        """See `Operations`."""
+        return await self._benchmark_jobs().results_page(job_id_or_name, after=after, limit=limit)
+
+    async def delete_benchmark_job(self, job_id_or_name: str) -> None:
+        """See `Operations`."""
+        await self._benchmark_jobs().delete(job_id_or_name)
 
     async def cancel_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
@@ -131,5 +158,12 @@ class Node:
         if self._jobs is None:
             from harena.node.benchmark_jobs import BenchmarkJobs
 
-            self._jobs = BenchmarkJobs(self._store_path, self.sandboxes, self.blueprints, self._clock)
+            self._jobs = BenchmarkJobs(
+                self._store_path,
+                self.sandboxes,
+                self.blueprints,
+                self._clock,
+                durable=self._durable_jobs,
+                keep_seconds=self._keep_seconds,
+            )
         return self._jobs

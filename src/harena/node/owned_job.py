@@ -1,94 +1,41 @@
-"""One job that this process runs: its execution, and everything that happens to it on its way into the store."""
+"""One job that this process runs: its execution, its lease, and what happens to it on its way into the store."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from harena.core.clock import Clock
+from harena.core.clock import Clock, Pacer
 from harena.core.errors import PlatformError
-from harena.core.results import RunResult
-from harena.jobs.lifecycle import JobState, RunState, check_job_transition
-from harena.jobs.schedule import Schedule, Ticket
-from harena.jobs.summary import run_fields
-from harena.jobs.worker import JobExecution, JobScenario, one_line
+from harena.core.job_store import LEASE_LOST, STORE_UNAVAILABLE, JobStorePort
+from harena.jobs.lease import BEAT_SECONDS
+from harena.jobs.lifecycle import JobState, check_job_transition
+from harena.jobs.schedule import Schedule
+from harena.jobs.slots import Slots
+from harena.jobs.worker import JobExecution, one_line
 from harena.node.job_acceptance import AcceptedJob
+from harena.node.job_journal import StoreJournal
 
 if TYPE_CHECKING:
-    from harena.store.benchmark_jobs import JobStore
     from harena.store.writer import BatchWriter
 
-CANCEL_POLL_SECONDS = 1.0
+CANCEL_POLL_SECONDS = 0.25
 """how often the store is asked whether another process wants the job cancelled"""
 
 
-class StoreJournal:
-    """A `harena.jobs.worker.Journal` that numbers events and hands rows to the job's writer."""
-
-    def __init__(self, writer: BatchWriter, clock: Clock, scenarios: Sequence[JobScenario]) -> None:
-        self._writer = writer
-        self._clock = clock
-        self._scenarios = scenarios
-        self._cursor = 0
-
-    def job_moved(self, values: Mapping[str, Any], kind: str, body: Mapping[str, Any]) -> None:
-        """The job itself has changed: its columns, and the event that says so, in one transaction."""
-        self._writer.set_job(values)
-        self._event(kind, body)
-
-    def run_started(self, ticket: Ticket) -> None:
-        """See Journal."""
-        self._writer.add_run(ticket.number, {"state": RunState.RUNNING})
-        self._run_event("run_started", ticket, {})
-
-    def run_retried(self, ticket: Ticket, error: Exception, delay_seconds: float) -> None:
-        """See Journal."""
-        self._writer.add_run(ticket.number, {"state": RunState.QUEUED})
-        self._run_event("run_retried", ticket, {"error": one_line(error), "delay_seconds": delay_seconds})
-
-    def run_finished(self, ticket: Ticket, result: RunResult) -> None:
-        """See Journal."""
-        envelope = self._end_run(ticket, RunState.DONE, result)
-        told = ("score", "passed", "validity", "reason", "duration_seconds")
-        self._run_event("run_finished", ticket, {name: envelope[name] for name in told})
-
-    def run_cancelled(self, ticket: Ticket, result: RunResult) -> None:
-        """See Journal."""
-        self._end_run(ticket, RunState.CANCELLED, result)
-        self._run_event("run_cancelled", ticket, {})
-
-    def _end_run(self, ticket: Ticket, state: RunState, result: RunResult) -> dict[str, Any]:
-        envelope = run_fields(result, scenario=self._scenarios[ticket.scenario_index])
-        self._writer.add_run(
-            ticket.number,
-            {"state": state, "score": result.score, "passed": result.passed, "envelope": envelope},
-        )
-        return envelope
-
-    def _run_event(self, kind: str, ticket: Ticket, body: Mapping[str, Any]) -> None:
-        scenario_id = self._scenarios[ticket.scenario_index].id
-        self._event(kind, {"run": ticket.number, "scenario_id": scenario_id, "attempt": ticket.attempt, **body})
-
-    def _event(self, kind: str, body: Mapping[str, Any]) -> None:
-        self._cursor += 1
-        at = self._clock.utcnow().isoformat()
-        self._writer.add_event({"cursor": self._cursor, "at": at, "kind": kind, "body": dict(body)})
-
-
 class OwnedJob:
-    """A job that runs in this process, from acceptance to its one end."""
+    """A job that runs in this process, from acceptance, or from where another process left it, to its one end."""
 
-    def __init__(self, job: AcceptedJob, *, store: JobStore, clock: Clock) -> None:
-        from harena.store.writer import BatchWriter
-
+    def __init__(self, job: AcceptedJob, *, store: JobStorePort, clock: Clock, slots: Slots) -> None:
         self.id: str = job.row["id"]
         self.failure: PlatformError | None = None
-        """the store failed: what the job did since is not recorded"""
+        """the store refused: what the job did since is not recorded"""
+        self._job = job
         self._store = store
         self._clock = clock
-        self._writer = BatchWriter(store, self.id, clock=clock, on_commit=self.tell, on_failure=self.store_failed)
-        self._journal = StoreJournal(self._writer, clock, job.scenarios)
+        self._writer = self._open_writer()
+        self._journal = StoreJournal(self._writer, clock, job.scenarios, last_cursor=job.last_cursor)
         self._execution = JobExecution(
             scenarios=job.scenarios,
             schedule=Schedule(job.tickets, limit=job.row["effective_concurrency"]),
@@ -96,18 +43,41 @@ class OwnedJob:
             journal=self._journal,
             policy=job.policy,
             clock=clock,
+            slots=slots,
+            priority=job.priority,
+            run_timeout_seconds=job.run_timeout_seconds,
+            timeout_seconds=job.remaining_seconds,
         )
-        self._started_event = {name: job.row[name] for name in ("total", "effective_concurrency")}
+        self._began = clock.now()
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
+    def _open_writer(self) -> BatchWriter:
+        from harena.store.writer import BatchWriter
+
+        return BatchWriter(
+            self._store,
+            self.id,
+            clock=self._clock,
+            epoch=self._job.epoch,
+            on_commit=self.tell,
+            on_failure=self.store_failed,
+            on_away=self._store_away,
+            on_back=self._store_back,
+        )
+
     @property
     def ended(self) -> bool:
-        """The job has ended and its end is recorded (or `failure` says why not)."""
+        """The job has ended here and that is recorded (or `failure` says why not)."""
         return self._task is not None and self._task.done()
 
+    @property
+    def was_taken_over(self) -> bool:
+        """Another process has it now."""
+        return self.failure is not None and self.failure.reason == LEASE_LOST
+
     def start(self, *, on_end: Callable[[], object]) -> None:
-        """Begin; `on_end` is called when the job has ended."""
+        """Begin; `on_end` is called when the job has ended here."""
         self._task = asyncio.create_task(self._run(), name=self.id)
         self._task.add_done_callback(lambda _: on_end())
 
@@ -115,8 +85,14 @@ class OwnedJob:
         """End it as `state`; `wait` returns when it has ended."""
         self._execution.stop(state, error)
 
+    def leave(self) -> None:
+        """This process is about to end: interrupt the job, or let go of it if it is durable, without waiting for a
+        store that is away."""
+        self.stop(JobState.INTERRUPTED, "the process that ran it was closed")
+        self._writer.hurry()
+
     async def wait(self) -> None:
-        """Returns when the job has ended. A cancelled wait leaves the job alone."""
+        """Returns when the job has ended here. A cancelled wait leaves the job alone."""
         assert self._task is not None
         await asyncio.wait([self._task])
 
@@ -133,39 +109,82 @@ class OwnedJob:
     def store_failed(self, error: PlatformError) -> None:
         """The store does not take results any more: running on would only lose more of them."""
         self.failure = error
-        self.stop(JobState.FAILED, str(error))
+        self.stop(JobState.INTERRUPTED if error.reason == LEASE_LOST else JobState.FAILED, str(error))
+
+    def _store_away(self, error: PlatformError) -> None:
+        self._execution.pause()
+        self._journal.job_event("job_paused", {"error": one_line(error)})
+
+    def _store_back(self) -> None:
+        self._journal.job_event("job_continued", {})
+        self._execution.go_on()
 
     async def _run(self) -> None:
-        began = self._clock.now()
-        watch = asyncio.create_task(self._watch_for_cancel(), name=f"cancel watch of {self.id}")
-        state = check_job_transition(JobState.QUEUED, JobState.RUNNING)
+        looks = Pacer(self._clock)
+        keeping = asyncio.create_task(self._keep_lease(looks), name=f"lease of {self.id}")
+        state = JobState(self._job.row["state"])
         try:
-            values = {"state": state, "started_at": self._clock.utcnow().isoformat()}
-            self._journal.job_moved(values, "job_started", self._started_event)
+            state = self._begin(state)
             state = check_job_transition(state, await self._execution.run())
             error = self._execution.error
         except Exception as fault:  # noqa: BLE001 - a bug of ours must end the job as failed, not leave it running
             state, error = JobState.FAILED, one_line(fault)
-        finally:
-            watch.cancel()
-        ended = {
-            "state": state,
-            "error": error,
-            "ended_at": self._clock.utcnow().isoformat(),
-            "duration_seconds": self._clock.now() - began,
-        }
-        self._journal.job_moved(ended, "job_ended", {"state": state, "error": error})
+        self._end(state, error)
         try:
             await self._writer.close()
         except PlatformError as fault:
             self.failure = fault
+        looks.stop()
+        await keeping
         self.tell()
 
-    async def _watch_for_cancel(self) -> None:
-        while True:
-            await self._clock.sleep(CANCEL_POLL_SECONDS)
+    def _begin(self, state: JobState) -> JobState:
+        job = self._job
+        if state is JobState.QUEUED:
+            state = check_job_transition(state, JobState.RUNNING)
+            values = {"state": state, "started_at": self._clock.utcnow().isoformat()}
+            body = {name: job.row[name] for name in ("total", "effective_concurrency")}
+            self._journal.job_moved(values, "job_started", body)
+        else:
+            self._journal.job_event("job_resumed", {"open": len(job.tickets)})
+        for ticket in job.interrupted:
+            self._journal.run_requeued(ticket)
+        return state
+
+    def _end(self, state: JobState, error: str | None) -> None:
+        seconds = self._active_seconds()
+        if state is JobState.INTERRUPTED and self._job.row.get("durable"):
+            # an owner without a start time has let go: the next node need not wait for the lease to end
+            self._journal.job_moved({"owner_started": "", "active_seconds": seconds}, "job_released", {})
+            return
+        ended: dict[str, Any] = {
+            "state": state,
+            "error": error,
+            "ended_at": self._clock.utcnow().isoformat(),
+            "duration_seconds": seconds,
+            "active_seconds": seconds,
+        }
+        self._journal.job_moved(ended, "job_ended", {"state": state, "error": error})
+
+    def _active_seconds(self) -> float:
+        return self._job.spent_seconds + self._clock.now() - self._began
+
+    async def _keep_lease(self, looks: Pacer) -> None:
+        """Show that this process lives, and see what others want of the job."""
+        next_beat = self._clock.now()
+        while await looks.pause(CANCEL_POLL_SECONDS):
             try:
-                if await self._store.cancel_requested(self.id):
-                    return self.stop(JobState.CANCELLED)
+                cancel, epoch = await self._store.look(self.id)
+                if epoch != self._job.epoch:
+                    lost = f"another process has taken over {self.id}"
+                    self.store_failed(PlatformError(lost, step="store", reason=LEASE_LOST))
+                    return
+                if cancel:
+                    self.stop(JobState.CANCELLED)
+                if self._clock.now() >= next_beat:
+                    next_beat = self._clock.now() + BEAT_SECONDS
+                    await self._store.beat(self.id, epoch=epoch, active_seconds=self._active_seconds())
             except PlatformError as error:
-                return self.store_failed(error)
+                if error.reason != STORE_UNAVAILABLE:
+                    self.store_failed(error)
+                    return

@@ -1,7 +1,7 @@
-"""The embedded database: one SQLite file that several processes may use at the same time.
+"""The database: one SQLite file that several processes may use at the same time, or PostgreSQL by URL.
 
-Write-ahead log with synchronous=NORMAL: what is committed survives the death of any process, kill -9 included; a power
-cut may lose the last commits. Not covered: PostgreSQL and migrations.
+SQLite has a write-ahead log with synchronous=NORMAL: what is committed survives the death of any process, kill -9
+included; a power cut may lose the last commits. PostgreSQL is reached with psycopg 3 (the extra `postgres`).
 """
 
 from __future__ import annotations
@@ -15,56 +15,152 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, event
-from sqlalchemy.dialects import sqlite as sqlite_dialect
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import URL, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
-from sqlalchemy.schema import CreateIndex, CreateTable
 
 from harena.core.errors import PlatformError
-from harena.store.tables import SCHEMA_VERSION, metadata
+from harena.core.job_store import STORE_UNAVAILABLE
+from harena.store.migrate import NEWEST, bring_to_newest
 
 BUSY_SECONDS = 30.0
 """how long a write waits for another process's write"""
+CONNECT_SECONDS = 10
+MIGRATION_LOCK = 0x6861_7265
+"""the number of the PostgreSQL advisory lock under which one process at a time migrates"""
+
+_POSTGRES_NAMES = ("postgres", "postgresql", "postgresql+psycopg")
+_AWAY_SQLITE = frozenset(
+    {
+        *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR),
+        *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY),
+    }
+)
+_AWAY_POSTGRES = ("08", "40", "53", "57", "58")
+"""classes of SQLSTATE: connection, rolled back by a conflict, out of room, stopped by an operator, system error"""
 
 
 class Database:
-    """Connections to one database file."""
+    """Connections to one database."""
 
-    def __init__(self, path: Path, engine: AsyncEngine) -> None:
-        self.path = path
+    def __init__(self, name: str, engine: AsyncEngine) -> None:
+        self.name = name
+        """for people: the file, or the URL without its password"""
         self._engine = engine
+        self._in_use = 0
+        self._idle = asyncio.Event()
+        self._closed = False
+
+    @property
+    def is_one_machine(self) -> bool:
+        """Only processes of this machine can reach it."""
+        return self._engine.dialect.name == "sqlite"
 
     @classmethod
-    async def open(cls, path: Path) -> Database:
-        """Open the database, creating file and tables where they are missing. Raises PlatformError."""
-        try:
-            await asyncio.to_thread(_prepare, path)
-        except (OSError, sqlite3.Error) as error:
-            raise PlatformError(
-                f"cannot open the database {path}: {error}. Set HARENA_HOME to a directory that you can write to.",
-                step="store",
-            ) from error
-        engine = create_async_engine(
-            URL.create("sqlite+aiosqlite", database=str(path)),
-            connect_args={"timeout": BUSY_SECONDS},
-            json_serializer=_to_json,
-        )
-        event.listen(engine.sync_engine, "connect", _configure)
-        return cls(path, engine)
+    async def open(cls, place: Path | str) -> Database:
+        """Open the database file, or the PostgreSQL of this URL, creating and migrating tables where that is needed.
+        Raises PlatformError."""
+        return await (_open_file(place) if isinstance(place, Path) else _open_url(place))
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncConnection]:
-        """One transaction: committed at the end of the block, rolled back on any exception. Raises PlatformError."""
+        """One transaction: committed at the end of the block, rolled back on any exception. Raises PlatformError, with
+        the reason STORE_UNAVAILABLE where the same may succeed later."""
+        if self._closed:
+            raise PlatformError(f"the database {self.name} was closed", step="store")
+        self._in_use += 1
         try:
             async with self._engine.begin() as connection:
                 yield connection
         except DBAPIError as error:
-            raise PlatformError(f"the database {self.path} failed: {error.orig}", step="store") from error
+            reason = STORE_UNAVAILABLE if is_away(error) else None
+            raise PlatformError(
+                f"the database {self.name} failed: {error.orig}", step="store", reason=reason
+            ) from error
+        finally:
+            self._in_use -= 1
+            if not self._in_use:
+                self._idle.set()
 
     async def close(self) -> None:
-        """Close every connection."""
+        """Let the transactions that are under way end, and close every connection."""
+        self._closed = True
+        while self._in_use:
+            self._idle.clear()
+            await self._idle.wait()
         await self._engine.dispose()
+
+
+def is_away(error: DBAPIError) -> bool:
+    """The database is away or full, rather than asked for something that it cannot do."""
+    if error.connection_invalidated or isinstance(error, InterfaceError):
+        return True
+    cause = error.orig
+    if (code := getattr(cause, "sqlite_errorcode", None)) is not None:
+        return code & 0xFF in _AWAY_SQLITE  # the low byte is the class of an extended code
+    state = getattr(cause, "sqlstate", None)
+    return state.startswith(_AWAY_POSTGRES) if state else isinstance(error, OperationalError)
+
+
+async def _open_file(path: Path) -> Database:
+    try:
+        await asyncio.to_thread(_prepare_file, path)
+    except (OSError, sqlite3.Error, DBAPIError) as error:
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        raise PlatformError(
+            f"cannot open the database {path}: {cause}. Set HARENA_HOME to a directory that you can write to.",
+            step="store",
+        ) from error
+    except PlatformError as error:
+        raise PlatformError(f"cannot open the database {path}: {error}", step="store") from error
+    engine = create_async_engine(
+        URL.create("sqlite+aiosqlite", database=str(path)),
+        connect_args={"timeout": BUSY_SECONDS},
+        json_serializer=_to_json,
+    )
+    event.listen(engine.sync_engine, "connect", _configure)
+    return Database(str(path), engine)
+
+
+async def _open_url(written: str) -> Database:
+    url = _postgres_url(written)
+    name = url.set(drivername="postgresql").render_as_string(hide_password=True)
+    try:
+        await asyncio.to_thread(_prepare_postgres, url)
+        engine = create_async_engine(
+            url,
+            connect_args={"connect_timeout": CONNECT_SECONDS},
+            json_serializer=_to_json,
+            pool_pre_ping=True,  # a connection that died while it lay idle is replaced, not reported
+        )
+    except ModuleNotFoundError as error:
+        raise PlatformError(
+            f"cannot open the database {name}: {error}. Install the extra: pip install 'harena[postgres]'", step="store"
+        ) from error
+    except DBAPIError as error:
+        raise PlatformError(
+            f"cannot open the database {name}: {error.orig}. Check HARENA_DATABASE_URL and that the server runs.",
+            step="store",
+            reason=STORE_UNAVAILABLE if is_away(error) else None,
+        ) from error
+    except PlatformError as error:
+        raise PlatformError(f"cannot open the database {name}: {error}", step="store") from error
+    return Database(name, engine)
+
+
+def _postgres_url(written: str) -> URL:
+    try:
+        url = make_url(written)
+    except ArgumentError:
+        url = URL.create("unknown")
+    if url.drivername not in _POSTGRES_NAMES:
+        # the URL itself may hold a password: it is not repeated
+        raise PlatformError(
+            "HARENA_DATABASE_URL must be postgresql://USER:PASSWORD@HOST:PORT/DATABASE; leave it unset for the SQLite "
+            "file in HARENA_HOME",
+            step="store",
+        )
+    return url.set(drivername="postgresql+psycopg")
 
 
 def _to_json(value: Any) -> str:
@@ -79,25 +175,42 @@ def _configure(connection: Any, _record: Any) -> None:
     cursor.close()
 
 
-def _prepare(path: Path) -> None:
-    """Create what is missing. Under a file lock: SQLite itself does not wait when two processes switch a new file to
-    its write-ahead log at the same moment."""
+def _prepare_file(path: Path) -> None:
+    """Create and migrate. Under a file lock: SQLite itself does not wait when two processes switch a new file to its
+    write-ahead log at the same moment."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path.with_name(path.name + ".lock"), "wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as connection:
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            if version == SCHEMA_VERSION:
+        with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as plain:
+            version = plain.execute("PRAGMA user_version").fetchone()[0]
+            if version == int(NEWEST):
                 return
-            if version != 0:
+            if version > int(NEWEST):
                 raise sqlite3.DatabaseError(
-                    f"schema version {version} instead of {SCHEMA_VERSION} (move the file away to start anew)"
+                    f"schema version {version} instead of {int(NEWEST)} (move the file away to start anew)"
                 )
-            connection.execute("PRAGMA journal_mode=WAL")
-            dialect = sqlite_dialect.dialect()
-            with connection:
-                for table in metadata.sorted_tables:
-                    connection.execute(str(CreateTable(table, if_not_exists=True).compile(dialect=dialect)))
-                    for index in table.indexes:
-                        connection.execute(str(CreateIndex(index, if_not_exists=True).compile(dialect=dialect)))
-                connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+            plain.execute("PRAGMA journal_mode=WAL")
+        engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": BUSY_SECONDS})
+        event.listen(engine, "connect", _begin_by_hand)
+        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+        try:
+            with engine.begin() as connection:
+                bring_to_newest(connection)
+                connection.exec_driver_sql(f"PRAGMA user_version={int(NEWEST)}")
+        finally:
+            engine.dispose()
+
+
+def _begin_by_hand(connection: Any, _record: Any) -> None:
+    """By itself the driver begins no transaction for statements that make tables: half a step could stay."""
+    connection.isolation_level = None
+
+
+def _prepare_postgres(url: URL) -> None:
+    engine = create_engine(url, connect_args={"connect_timeout": CONNECT_SECONDS})
+    try:
+        with engine.begin() as connection:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": MIGRATION_LOCK})
+            bring_to_newest(connection)
+    finally:
+        engine.dispose()

@@ -2,17 +2,30 @@
 
 What `add_*` was given is in the database after the next `flush`, or by itself within `interval_seconds`. `on_commit`
 is called after a write: readers read the database, so nobody hears of a result that a kill -9 could still take back.
+
+A store that is away (its disk full, its connection lost) is asked again until it is back; nothing is dropped meanwhile,
+and `on_away` and `on_back` say when to stop making more and when to go on.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
-from harena.core.clock import Clock
+from harena.core.clock import Clock, Pacer
 from harena.core.errors import PlatformError
-from harena.store.benchmark_jobs import Batch, JobStore
+from harena.core.job_store import STORE_UNAVAILABLE, Batch
+
+RETRY_SECONDS = 0.5
+"""how long after a failed write the store is asked again"""
+
+
+class Writes(Protocol):
+    """The part of a store that a writer needs."""
+
+    async def write(self, batch: Batch) -> None:
+        """Record a batch. Raises PlatformError."""
 
 
 class BatchWriter:
@@ -20,28 +33,37 @@ class BatchWriter:
 
     def __init__(
         self,
-        store: JobStore,
+        store: Writes,
         job_id: str,
         *,
         clock: Clock,
         on_commit: Callable[[], None],
         on_failure: Callable[[PlatformError], None],
+        on_away: Callable[[PlatformError], None] = lambda error: None,
+        on_back: Callable[[], None] = lambda: None,
         interval_seconds: float = 0.05,
+        epoch: int | None = None,
     ) -> None:
-        """`on_commit` is called after each write, `on_failure` once, when a write fails in the background."""
+        """`on_commit` is called after each write, `on_failure` once, when a write is refused for good, `on_away` and
+        `on_back` when the store has gone away and come back. `epoch`: the lease under which is written."""
         self._store = store
         self._job_id = job_id
+        self._epoch = epoch
         self._clock = clock
         self._on_commit = on_commit
         self._on_failure = on_failure
+        self._on_away = on_away
+        self._on_back = on_back
         self._interval_seconds = interval_seconds
-        self._batch = Batch(job_id)
+        self._batch = Batch(job_id, epoch=epoch)
+        self._away = False
         self._dirty = asyncio.Event()
+        self._retries = Pacer(clock)
         self._writing = asyncio.Lock()
         self._background = asyncio.create_task(self._write_in_background(), name=f"writer of {job_id}")
 
     def add_run(self, number: int, values: Mapping[str, Any]) -> None:
-        """A run's new state, {state, score, passed, envelope}."""
+        """A run's new state, {state, failures, score, passed, envelope, ended_cursor}."""
         self._batch.runs[number] = dict(values)
         self._dirty.set()
 
@@ -61,22 +83,38 @@ class BatchWriter:
             batch = self._batch
             if not batch:
                 return
-            self._batch = Batch(self._job_id)
+            self._batch = Batch(self._job_id, epoch=self._epoch)
             self._dirty.clear()
             try:
                 await self._store.write(batch)
-            except BaseException:
+            except BaseException as error:
                 self._put_back(batch)
+                if isinstance(error, PlatformError) and error.reason == STORE_UNAVAILABLE and not self._away:
+                    self._away = True
+                    self._on_away(error)
                 raise
+            if self._away:
+                self._away = False
+                self._on_back()
             self._on_commit()
 
     async def close(self) -> None:
-        """Write the rest and end. Raises PlatformError."""
+        """Write the rest, waiting for a store that is away unless `hurry` was called, and end. Raises PlatformError."""
         try:
-            await self.flush()
+            while self._batch or self._writing.locked():
+                try:
+                    await self.flush()
+                except PlatformError as error:
+                    if error.reason != STORE_UNAVAILABLE or self._retries.stopped:
+                        raise
+                    await self._retries.pause(RETRY_SECONDS)
         finally:
             self._background.cancel()
             await asyncio.gather(self._background, return_exceptions=True)
+
+    def hurry(self) -> None:
+        """The process is about to end: a store that is away now is waited for no longer."""
+        self._retries.stop()
 
     def _put_back(self, batch: Batch) -> None:
         """Nothing of a transaction that failed was written: it comes first in the next one."""
@@ -94,5 +132,7 @@ class BatchWriter:
             try:
                 await self.flush()
             except PlatformError as error:
-                self._on_failure(error)
-                return
+                if error.reason != STORE_UNAVAILABLE:
+                    self._on_failure(error)
+                    return
+                await self._retries.pause(RETRY_SECONDS)

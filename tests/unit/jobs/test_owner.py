@@ -4,7 +4,9 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from harena.jobs.owner import Owner, is_alive, this_process
+import pytest
+
+from harena.jobs.owner import Fate, Owner, fate, is_alive, this_process
 
 
 def fake_proc(root: Path, *, state: str = "S", started: int = 4711) -> Path:
@@ -36,3 +38,19 @@ def test_names_cannot_shift_the_fields(tmp_path: Path) -> None:
 def test_a_zombie_runs_nothing(tmp_path: Path) -> None:
     """A killed process that nobody has reaped yet is gone."""
     assert not is_alive(Owner(pid=77, started="4711", boot="boot-1"), fake_proc(tmp_path, state="Z"))
+
+
+@pytest.mark.parametrize(
+    ("owner", "one_machine", "expected"),
+    [
+        (Owner(pid=77, started="4711", boot="boot-1"), True, Fate.ALIVE),
+        (Owner(pid=77, started="4712", boot="boot-1"), False, Fate.GONE),
+        (Owner(pid=77, started="", boot="boot-2"), False, Fate.GONE),  # has let go
+        (Owner(pid=77, started="4711", boot="boot-1 pid:[1]"), True, Fate.UNKNOWN),  # in another container
+        (Owner(pid=77, started="4711", boot="boot-2"), True, Fate.GONE),  # before this machine was started anew
+        (Owner(pid=77, started="4711", boot="boot-2"), False, Fate.UNKNOWN),  # on another machine, perhaps
+    ],
+)
+def test_what_can_be_said_of_an_owner(tmp_path: Path, owner: Owner, one_machine: bool, expected: Fate) -> None:
+    """Only what is certain is said."""
+    assert fate(owner, one_machine=one_machine, proc=fake_proc(tmp_path)) is expected

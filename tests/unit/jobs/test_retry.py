@@ -13,7 +13,7 @@ from harena.core.errors import (
     SandboxResourceExhaustedError,
     ValidationError,
 )
-from harena.jobs.retry import GiveUp, RetryAfter, RetryPolicy, decide
+from harena.jobs.retry import GiveUp, RetryAfter, RetryPolicy, decide, decide_scored
 
 LOST = PlatformError("the node was lost", step="exec")
 
@@ -56,3 +56,12 @@ def test_delays_grow_and_stay_bounded(failures: int, first: float, maximum: floa
     assert isinstance(now, RetryAfter)
     assert isinstance(later, RetryAfter)
     assert first <= now.delay_seconds <= later.delay_seconds <= maximum
+
+
+def test_a_score_is_repeated_only_where_the_job_asks_for_its_reason() -> None:
+    """By default a score stands; a reason that is asked for is repeated as often as failures are."""
+    assert decide_scored(RetryPolicy(retry_attempts=5), "timeout", failures=0) is None
+    policy = RetryPolicy(retry_attempts=2, retry_reasons=frozenset({"timeout"}))
+    assert decide_scored(policy, "wrong_answer", failures=0) is None
+    decisions = [decide_scored(policy, "timeout", failures=failures) for failures in (0, 1, 2)]
+    assert decisions == [RetryAfter(0.1), RetryAfter(0.2), None]

@@ -154,3 +154,42 @@ def test_nothing_starts_beside_a_run_that_is_alone() -> None:
     assert schedule.take(0.0) is None
     schedule.finish(first)
     assert schedule.take(0.0) is not None
+
+
+@given(
+    runs=st.integers(1, 8),
+    limit=st.integers(1, 4),
+    choices=st.lists(
+        st.tuples(st.sampled_from(["take", "finish", "retry", "store", "crash"]), st.integers(0, 9)), max_size=80
+    ),
+)
+def test_a_job_that_is_resumed_from_what_was_stored_ends_once(
+    runs: int, limit: int, choices: list[tuple[str, int]]
+) -> None:
+    """Whatever is lost in crashes between the end of a run and its storing: each run gets one stored result, and none
+    is taken again after it has one."""
+    everything = tickets(runs, 1)
+    stored: Counter[int] = Counter()
+    schedule, running, unstored, now = Schedule(everything, limit=limit), [], [], 0.0
+    for choice, number in [*choices, ("crash", 0)]:
+        now += 1
+        if choice == "take" and (ticket := schedule.take(now)) is not None:
+            assert ticket.number not in stored
+            running.append(ticket)
+        elif choice == "finish" and running:
+            ticket = running.pop(number % len(running))
+            schedule.finish(ticket)
+            unstored.append(ticket.number)
+        elif choice == "retry" and running:
+            schedule.retry(running.pop(0), ready_at=now + number, alone=number == 0)
+        elif choice == "store":
+            stored.update(unstored)
+            unstored = []
+        elif choice == "crash":
+            left = [ticket for ticket in everything if ticket.number not in stored]
+            schedule, running, unstored = Schedule(left, limit=limit), [], []
+    while (ticket := schedule.take(now)) is not None:
+        schedule.finish(ticket)
+        stored[ticket.number] += 1
+    assert schedule.exhausted
+    assert stored == Counter(range(runs))

@@ -4,6 +4,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,7 @@ from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.jobs.lifecycle import JobState
 from harena.jobs.retry import RetryPolicy
 from harena.jobs.schedule import Schedule, Ticket, tickets
+from harena.jobs.slots import Slots
 from harena.jobs.worker import JobExecution
 from harena.testing.clock import FakeClock
 
@@ -83,6 +86,8 @@ def execution(
     limit: int = 2,
     retry_attempts: int = 1,
     clock: FakeClock | None = None,
+    retry_reasons: frozenset[str] = frozenset(),
+    **more: Any,
 ) -> tuple[JobExecution, Notebook]:
     """A job of `runs` runs, and its journal."""
     notebook = Notebook()
@@ -91,8 +96,9 @@ def execution(
         schedule=Schedule(tickets(runs, 1), limit=limit),
         score=score,
         journal=notebook,
-        policy=RetryPolicy(retry_attempts=retry_attempts),
+        policy=RetryPolicy(retry_attempts=retry_attempts, retry_reasons=retry_reasons),
         clock=clock or FakeClock(),
+        **more,
     )
     return job, notebook
 
@@ -322,3 +328,116 @@ async def test_a_bug_in_the_journal_is_raised() -> None:
     with pytest.raises(TypeError):
         await job.run()
     assert not [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+
+
+async def test_a_score_is_repeated_where_the_job_asks() -> None:
+    """It is no failure of the platform: the envelope does not count it as one."""
+
+    async def score(ticket: Ticket) -> RunResult:
+        return scored(ticket, float(ticket.failures == 2))
+
+    job, notebook = execution(score, runs=1, retry_attempts=3, retry_reasons=frozenset({"wrong_answer"}))
+    await job.run()
+    assert [kind for kind, _ in notebook.lines] == [*["started", "retried"] * 2, "started", "finished"]
+    assert (notebook.results[0].score, notebook.results[0].platform_retries) == (1.0, 0)
+
+
+async def test_a_try_that_takes_too_long_is_the_platforms_failure() -> None:
+    """It is ended, tried again, and if it persists has no score; others are not touched."""
+    clock = FakeClock()
+    ended: list[float] = []
+
+    async def score(ticket: Ticket) -> RunResult:
+        if ticket.number == 0:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append(clock.now())
+        await clock.sleep(4.0)
+        return scored(ticket)
+
+    job, notebook = execution(score, runs=2, clock=clock, run_timeout_seconds=5.0)
+    assert await job.run() is JobState.COMPLETED
+    assert ended == pytest.approx([5.0, 10.1])
+    assert (notebook.results[0].score, notebook.results[0].reason) == (None, Reason.PLATFORM_ERROR)
+    assert "longer than 5.0 seconds" in notebook.results[0].detail
+    assert notebook.results[1].score == 1.0
+
+
+async def test_a_job_that_takes_too_long_ends_with_what_it_has() -> None:
+    """Runs under way are ended, open ones cancelled; what was scored stays."""
+    clock = FakeClock()
+
+    async def score(ticket: Ticket) -> RunResult:
+        await clock.sleep(4.0)
+        return scored(ticket)
+
+    job, notebook = execution(score, runs=6, limit=2, clock=clock, timeout_seconds=9.0)
+    assert await job.run() is JobState.TIMED_OUT
+    assert (clock.now(), job.error) == (9.0, "the job took longer than its timeout of 9 seconds")
+    assert [notebook.results[number].reason for number in range(6)] == [Reason.PASSED] * 4 + [Reason.CANCELLED] * 2
+    assert notebook.ends() == Counter(range(6))
+
+
+class JumpingClock(FakeClock):
+    """Its time of day jumps to and fro; its monotonic time does not."""
+
+    def utcnow(self) -> datetime:
+        days = 365 if int(self.now() * 10) % 2 else -365
+        return super().utcnow() + timedelta(days=days)
+
+
+async def test_jumps_of_the_time_of_day_neither_fire_nor_lose_a_timeout() -> None:
+    """Limits are counted on the monotonic clock."""
+    clock = JumpingClock()
+
+    async def score(ticket: Ticket) -> RunResult:
+        await clock.sleep(4.0 if ticket.number else 100.0)
+        return scored(ticket)
+
+    job, notebook = execution(score, runs=3, clock=clock, run_timeout_seconds=5.0, timeout_seconds=30.0)
+    assert await job.run() is JobState.COMPLETED
+    assert [notebook.results[number].score for number in range(3)] == [None, 1.0, 1.0]
+    assert clock.now() == pytest.approx(10.1)
+
+
+async def test_a_paused_job_starts_nothing_and_goes_on() -> None:
+    """What runs ends as it would; nothing new begins until the job goes on."""
+    clock = FakeClock(auto_jump=False)
+    started: list[int] = []
+
+    async def score(ticket: Ticket) -> RunResult:
+        started.append(ticket.number)
+        await clock.sleep(1.0)
+        return scored(ticket)
+
+    job, notebook = execution(score, runs=5, limit=2, clock=clock)
+    running = asyncio.create_task(job.run())
+    await clock.advance(0.5)
+    job.pause()
+    await clock.advance(5.0)
+    assert (started, notebook.ends()) == ([0, 1], Counter(range(2)))
+    job.go_on()
+    await clock.advance(5.0)
+    assert await running is JobState.COMPLETED
+    assert notebook.ends() == Counter(range(5))
+
+
+async def test_jobs_of_one_node_share_its_slots_by_priority() -> None:
+    """A late job of a higher priority gets the next free slots; together they never run more than the node may."""
+    clock, slots, order = FakeClock(), Slots(2), []
+
+    def job_named(name: str, priority: int) -> JobExecution:
+        async def score(ticket: Ticket) -> RunResult:
+            order.append(name)
+            assert slots.free >= 0
+            await clock.sleep(1.0)
+            return scored(ticket)
+
+        return execution(score, runs=4, limit=2, clock=clock, slots=slots, priority=priority)[0]
+
+    jobs = [job_named("low", 0), job_named("high", 5), job_named("even", 0)]
+    assert set(await asyncio.gather(*(job.run() for job in jobs))) == {JobState.COMPLETED}
+    assert order[:6] == ["low", "low", "high", "high", "high", "high"]
+    assert Counter(order[6:]) == Counter({"low": 2, "even": 4})
+    assert clock.now() == pytest.approx(6.0)

@@ -56,6 +56,8 @@ class Scorer:
     calls: list[tuple[str, int, float, SandboxSpec]] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
     hanging: asyncio.Event = field(default_factory=asyncio.Event)
+    hangs: bool = True
+    """"hang" hangs; else it fails"""
 
     async def __call__(
         self,
@@ -71,7 +73,7 @@ class Scorer:
         self.calls.append((scenario.id, attempt, timeout_seconds, base_spec))
         if scenario.does == "lost":
             raise PlatformError("the node was lost")
-        if scenario.does == "hang":
+        if scenario.does == "hang" and self.hangs:
             self.hanging.set()
             try:
                 await asyncio.Event().wait()
@@ -109,7 +111,7 @@ Open = Callable[[Scorer], Awaitable[BenchmarkJobs]]
 
 
 @asynccontextmanager
-async def opened(path: Path, scorer: Scorer) -> AsyncIterator[BenchmarkJobs]:
+async def opened(path: Path | str, scorer: Scorer) -> AsyncIterator[BenchmarkJobs]:
     """Jobs over the database at `path`, on a host with two cores."""
     jobs = BenchmarkJobs(
         path,

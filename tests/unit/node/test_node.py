@@ -12,6 +12,7 @@ import pytest
 from harena.core.errors import PlatformError, SandboxUnavailableError
 from harena.core.models import SandboxSpec, SandboxStatus
 from harena.core.ports import Operations
+from harena.node import store_place
 from harena.node.blueprints import Blueprints
 from harena.node.node import Node
 from harena.runtime.layers import LayerStore
@@ -85,6 +86,17 @@ async def test_benchmark_jobs_are_passed_on(node: Node) -> None:
     assert await node.list_benchmark_jobs() == [{"id": "bj_1"}]
     assert [event async for event in node.benchmark_job_events("j", after=4)] == [{"job": "j", "cursor": 5}]
     await node.close()
+
+
+def test_the_store_is_a_file_unless_a_database_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An empty variable names none."""
+    for value in (None, ""):
+        monkeypatch.delenv("HARENA_DATABASE_URL", raising=False)
+        if value is not None:
+            monkeypatch.setenv("HARENA_DATABASE_URL", value)
+        assert store_place(tmp_path) == tmp_path / "harena.db"
+    monkeypatch.setenv("HARENA_DATABASE_URL", "postgresql://host/x")
+    assert store_place(tmp_path) == "postgresql://host/x"
 
 
 async def test_close_goes_on_after_a_failure(node: Node, runtime: FakeRuntime) -> None:

@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from harena.core.errors import PlatformError
+from harena.core.job_store import STORE_UNAVAILABLE
 from harena.store.database import Database
 
 
@@ -85,3 +86,48 @@ def test_an_open_store_does_not_hold_up_the_exit(tmp_path: Path) -> None:
         "asyncio.run(main())\n"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "harena.db")], check=True, timeout=20)
+
+
+async def test_a_full_disk_is_told_apart_and_survived(database: Database) -> None:
+    """A database that may not grow refuses whole transactions, says that the same may succeed later, and it does."""
+    insert = text("INSERT INTO events (job_id, cursor, at, kind, body) VALUES ('j', :cursor, 't', 'k', :body)")
+    rows = [{"cursor": number, "body": '"' + "x" * 4000 + '"'} for number in range(50)]
+    async with database.transaction() as connection:
+        pages = await connection.scalar(text("PRAGMA page_count"))
+        await connection.execute(text(f"PRAGMA max_page_count={pages + 5}"))
+    with pytest.raises(PlatformError, match="database or disk is full") as full:
+        async with database.transaction() as connection:
+            await connection.execute(insert, rows)
+    assert full.value.reason == STORE_UNAVAILABLE
+    async with database.transaction() as connection:
+        assert await connection.scalar(text("SELECT count(*) FROM events")) == 0
+        await connection.execute(text("PRAGMA max_page_count=1000000"))
+        await connection.execute(insert, rows)
+        assert await connection.scalar(text("SELECT count(*) FROM events")) == 50
+
+
+async def test_what_is_refused_for_good_is_not_called_away(database: Database) -> None:
+    """Asking again would not help."""
+    with pytest.raises(PlatformError) as refused:
+        async with database.transaction() as connection:
+            await connection.execute(text("SELECT nothing FROM nowhere"))
+    assert refused.value.reason is None
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        (
+            "SELECT envelope FROM runs WHERE job_id = 'j' AND ended_cursor > 5 ORDER BY ended_cursor LIMIT 9",
+            "runs_by_end",
+        ),
+        ("SELECT body FROM events WHERE job_id = 'j' AND cursor > 5 ORDER BY cursor LIMIT 9", "PRIMARY KEY"),
+    ],
+)
+async def test_a_page_is_read_from_an_index(database: Database, query: str, index: str) -> None:
+    """Wherever it is: no scan, and no sorting of what lies before or behind it."""
+    async with database.transaction() as connection:
+        plan = [row[3] for row in await connection.execute(text(f"EXPLAIN QUERY PLAN {query}"))]
+    assert len(plan) == 1
+    assert "SEARCH" in plan[0]
+    assert index in plan[0]

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from harena.core.errors import PlatformError
-from harena.store.benchmark_jobs import Batch, JobStore
+from harena.core.job_store import Batch
+from harena.store.benchmark_jobs import JobStore
 from harena.store.writer import BatchWriter
 from harena.testing.clock import FakeClock
 

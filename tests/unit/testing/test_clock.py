@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 
-from harena.core.clock import Clock, SystemClock
+from harena.core.clock import Clock, Pacer, SystemClock
 from harena.testing import FakeClock
 
 
@@ -101,3 +101,22 @@ async def test_system_clock() -> None:
     offset = clock.utcnow().utcoffset()
     assert offset is not None
     assert offset.total_seconds() == 0
+
+
+async def test_a_pacer_pauses_until_it_is_stopped() -> None:
+    """Pauses take their time; stopping cuts the one that lasts short, and every one that follows."""
+    clock = FakeClock(auto_jump=False)
+    pacer = Pacer(clock)
+    looks: list[float] = []
+
+    async def look() -> None:
+        while await pacer.pause(2.0):
+            looks.append(clock.now())
+
+    looking = asyncio.create_task(look())
+    await clock.advance(5.0)
+    assert looks == [2.0, 4.0]
+    pacer.stop()
+    await looking
+    assert not await pacer.pause(100.0)
+    assert (clock.now(), clock.pending) == (5.0, 0)

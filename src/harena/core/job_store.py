@@ -1,0 +1,97 @@
+"""What a node asks of a store of benchmark jobs: the port, and the few values that cross it.
+
+A job is written by one process at a time, the holder of its lease. Every write carries the lease's epoch; a write of an
+earlier epoch is refused whole, so a holder that was taken for dead cannot overwrite what its successor has stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+Row = dict[str, Any]
+
+STORE_UNAVAILABLE = "STORE_UNAVAILABLE"
+"""reason of a PlatformError: the store is away (disk full, connection lost), and the same call may succeed later"""
+LEASE_LOST = "LEASE_LOST"
+"""reason of a PlatformError: another process has taken the job over"""
+
+
+@dataclass(slots=True)
+class Batch:
+    """What happened to one job since the last write. A run that changed twice is written once, with its last state."""
+
+    job_id: str
+    runs: dict[int, Row] = field(default_factory=dict)
+    """run number -> {state, failures, score, passed, envelope, ended_cursor}; the last four once it has ended"""
+    events: list[Row] = field(default_factory=list)
+    """{cursor, at, kind, body}"""
+    job: Row = field(default_factory=dict)
+    """columns of the job itself"""
+    epoch: int | None = None
+    """the lease under which it is written; None = whoever holds it"""
+
+    def __bool__(self) -> bool:
+        return bool(self.runs or self.events or self.job)
+
+
+class JobStorePort(Protocol):
+    """Benchmark jobs in one store. Every method is one transaction; all raise PlatformError."""
+
+    async def insert_job(
+        self, job: Mapping[str, Any], job_runs: Sequence[Mapping[str, Any]], *, request: bytes | None = None
+    ) -> None:
+        """Accept a job with all its runs, {number, scenario_id, attempt, state} each: all of it or nothing. `request`
+        is what another process needs to go on with it."""
+
+    async def find_request(self, job_id: str) -> bytes | None:
+        """What `insert_job` was given to go on with; None = nothing."""
+
+    async def update_job(self, job_id: str, values: Mapping[str, Any], *, while_in: Collection[str]) -> bool:
+        """Set columns of a job whose state is one of `while_in`; whether it was."""
+
+    async def claim_job(self, job_id: str, owner: Mapping[str, Any], *, epoch: int, while_in: Collection[str]) -> bool:
+        """Take over a lease that is still at `epoch`, for a new owner, at the next epoch; whether it was."""
+
+    async def beat(self, job_id: str, *, epoch: int, active_seconds: float) -> bool:
+        """Show that the holder of the lease lives; False = it holds the lease no longer."""
+
+    async def look(self, job_id: str) -> tuple[bool, int]:
+        """Whether cancellation was asked for, and the lease's epoch (0 = the job was deleted)."""
+
+    async def write(self, batch: Batch) -> None:
+        """Record a batch. A result is stored once: a run that has ended is left as it is."""
+
+    async def find_job(self, id_or_name: str) -> Row | None:
+        """The job with this id, else the newest of this name."""
+
+    async def list_jobs(self, *, limit: int = 1000) -> list[Row]:
+        """All jobs, newest first."""
+
+    async def list_unfinished(self, *, states: Collection[str]) -> list[Row]:
+        """The durable jobs in one of `states`, oldest first."""
+
+    async def count_runs(self, job_ids: Sequence[str]) -> dict[str, dict[str, int]]:
+        """job id -> {<state>: runs, ..., passed: runs, scored: runs that are done and have a score}."""
+
+    async def list_runs(self, job_id: str) -> list[Row]:
+        """The runs of a job that have an envelope, in order of acceptance."""
+
+    async def open_runs(self, job_id: str) -> list[Row]:
+        """{number, scenario_id, attempt, state, failures} of the runs that have not ended, in order of acceptance."""
+
+    async def page_runs(self, job_id: str, *, after: int, limit: int) -> list[Row]:
+        """{ended_cursor, envelope} of runs that ended after cursor `after`, in the order in which they ended."""
+
+    async def last_event(self, job_id: str) -> Row | None:
+        """{cursor, at} of what last happened to a job; None = nothing yet."""
+
+    async def events_after(self, job_id: str, cursor: int, *, limit: int = 1000) -> list[Row]:
+        """The events of a job that follow `cursor`, oldest first."""
+
+    async def delete_job(self, job_id: str, *, while_in: Collection[str]) -> bool:
+        """Delete a job that is in one of these states with all that belongs to it; whether it was."""
+
+    async def delete_ended_before(self, moment: str, *, while_in: Collection[str]) -> int:
+        """Delete the jobs that ended before `moment` (ISO 8601, UTC); how many."""

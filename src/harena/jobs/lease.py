@@ -1,0 +1,43 @@
+"""When a job may be taken over. The rule:
+
+Whoever runs a job holds its lease, and shows by beats (numbers that grow, in the store) that it lives. The lease has
+ended when its holder is known to be gone (same machine, same boot), when the holder has let go of it, or when the beat
+has stood still for LEASE_SECONDS *as the watcher's own monotonic clock counts*. No time of day is ever compared: clocks
+that differ or jump neither end a lease nor keep a dead one.
+
+A job that belongs to a server is then taken over by the next node that sees it: finished runs stay as they are, all
+others are run again. A job of a process's own (embedded) is not taken over: it becomes `interrupted`.
+
+Taking over raises the lease's epoch, and every write names its epoch: a holder that was slow, not dead, finds its
+writes refused and drops the job.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from harena.jobs.owner import Fate
+
+LEASE_SECONDS = 15.0
+BEAT_SECONDS = 3.0
+"""several beats fit into a lease: one that is late does not cost the job"""
+
+
+@dataclass(slots=True)
+class LeaseWatch:
+    """What one watcher has seen of others' leases."""
+
+    _seen: dict[str, tuple[tuple[int, int], float]] = field(default_factory=dict)
+    """job id -> (epoch, beat) and when it was first seen so, on the watcher's monotonic clock"""
+
+    def has_ended(self, job_id: str, fate: Fate, *, epoch: int, beat: int, now: float) -> bool:
+        """Whether the lease has ended, as seen now. To be asked again and again: a beat's stand-still is seen only by
+        whoever looks twice."""
+        if fate is not Fate.UNKNOWN:
+            self._seen.pop(job_id, None)
+            return fate is Fate.GONE
+        mark, since = self._seen.get(job_id, (None, now))
+        if mark != (epoch, beat):
+            self._seen[job_id] = ((epoch, beat), now)
+            return False
+        return now - since >= LEASE_SECONDS

@@ -1,0 +1,65 @@
+"""What is answered about jobs, from rows of the store; shapes as documented in `harena.jobs.models`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from harena.jobs.lifecycle import JobState
+
+if TYPE_CHECKING:
+    from harena.core.job_store import Row
+
+
+def job_answer(row: Row, counts: Mapping[str, int]) -> dict[str, Any]:
+    """A job and its progress."""
+    from harena.jobs.summary import progress
+
+    plain = ("id", "name", "state", "created_at", "started_at", "ended_at", "blueprint", "config", "error")
+    ended = JobState(row["state"]).is_terminal
+    return {
+        **{name: row[name] for name in plain},
+        "progress": progress(counts, ended=ended, effective_concurrency=row["effective_concurrency"]),
+    }
+
+
+def results_answer(row: Row, runs: Sequence[Row], *, now: datetime) -> dict[str, Any]:
+    """All results that there are, and their summary."""
+    from harena.jobs.summary import summarise
+
+    envelopes = [run["envelope"] for run in runs]
+    return {
+        "job_id": row["id"],
+        "name": row["name"],
+        "state": row["state"],
+        "error": row["error"],
+        "summary": summarise(envelopes, total=row["total"], duration_seconds=duration_seconds(row, now=now)),
+        "runs": envelopes,
+    }
+
+
+def page_answer(row: Row, runs: Sequence[Row], *, after: int) -> dict[str, Any]:
+    """Some results, and the cursor that asks for what follows."""
+    return {
+        "job_id": row["id"],
+        "state": row["state"],
+        "runs": [run["envelope"] for run in runs],
+        "cursor": runs[-1]["ended_cursor"] if runs else after,
+    }
+
+
+def event_answer(job_id: str, event: Row) -> dict[str, Any]:
+    """An event."""
+    told = {name: event[name] for name in ("cursor", "at", "kind")}
+    return {**event["body"], **told, "job_id": job_id}
+
+
+def duration_seconds(row: Row, *, now: datetime) -> float:
+    """How long the job has taken: as its owner counted, else by the times of day that are known."""
+    if row["duration_seconds"] is not None:
+        return float(row["duration_seconds"])
+    if row["started_at"] is None:
+        return 0.0
+    ended = datetime.fromisoformat(row["ended_at"]) if row["ended_at"] else now
+    return max(0.0, (ended - datetime.fromisoformat(row["started_at"])).total_seconds())

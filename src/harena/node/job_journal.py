@@ -1,0 +1,83 @@
+"""What happens to a job, on its way into the store: numbered events, and the rows that go with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from harena.core.clock import Clock
+from harena.core.results import RunResult
+from harena.jobs.lifecycle import RunState
+from harena.jobs.schedule import Ticket
+from harena.jobs.summary import run_fields
+from harena.jobs.worker import JobScenario, one_line
+
+if TYPE_CHECKING:
+    from harena.store.writer import BatchWriter
+
+
+class StoreJournal:
+    """A `harena.jobs.worker.Journal` that numbers events and hands rows to the job's writer."""
+
+    def __init__(
+        self, writer: BatchWriter, clock: Clock, scenarios: Sequence[JobScenario], *, last_cursor: int = 0
+    ) -> None:
+        """`last_cursor`: of the last event that an earlier owner of the job has stored."""
+        self._writer = writer
+        self._clock = clock
+        self._scenarios = scenarios
+        self._cursor = last_cursor
+
+    def job_moved(self, values: Mapping[str, Any], kind: str, body: Mapping[str, Any]) -> None:
+        """The job itself has changed: its columns, and the event that says so, in one transaction."""
+        self._writer.set_job(values)
+        self.job_event(kind, body)
+
+    def job_event(self, kind: str, body: Mapping[str, Any]) -> None:
+        """Something happened to the job that changes none of its columns."""
+        self._cursor += 1
+        at = self._clock.utcnow().isoformat()
+        self._writer.add_event({"cursor": self._cursor, "at": at, "kind": kind, "body": dict(body)})
+
+    def run_requeued(self, ticket: Ticket) -> None:
+        """It was under way when its node went; nothing of that try is known."""
+        self._writer.add_run(ticket.number, {"state": RunState.QUEUED, "failures": ticket.failures})
+        self._run_event("run_requeued", ticket, {})
+
+    def run_started(self, ticket: Ticket) -> None:
+        """See Journal."""
+        self._writer.add_run(ticket.number, {"state": RunState.RUNNING, "failures": ticket.failures})
+        self._run_event("run_started", ticket, {})
+
+    def run_retried(self, ticket: Ticket, error: Exception, delay_seconds: float) -> None:
+        """See Journal."""
+        self._writer.add_run(ticket.number, {"state": RunState.QUEUED, "failures": ticket.failures + 1})
+        self._run_event("run_retried", ticket, {"error": one_line(error), "delay_seconds": delay_seconds})
+
+    def run_finished(self, ticket: Ticket, result: RunResult) -> None:
+        """See Journal."""
+        envelope = self._end_run(ticket, RunState.DONE, result)
+        told = ("score", "passed", "validity", "reason", "duration_seconds")
+        self._run_event("run_finished", ticket, {name: envelope[name] for name in told})
+
+    def run_cancelled(self, ticket: Ticket, result: RunResult) -> None:
+        """See Journal."""
+        self._end_run(ticket, RunState.CANCELLED, result)
+        self._run_event("run_cancelled", ticket, {})
+
+    def _end_run(self, ticket: Ticket, state: RunState, result: RunResult) -> dict[str, Any]:
+        envelope = run_fields(result, scenario=self._scenarios[ticket.scenario_index])
+        ended = {
+            "state": state,
+            "failures": ticket.failures,
+            "score": result.score,
+            "passed": result.passed,
+            "envelope": envelope,
+            "ended_cursor": self._cursor + 1,  # of the event that follows
+        }
+        self._writer.add_run(ticket.number, ended)
+        return envelope
+
+    def _run_event(self, kind: str, ticket: Ticket, body: Mapping[str, Any]) -> None:
+        scenario_id = self._scenarios[ticket.scenario_index].id
+        self.job_event(kind, {"run": ticket.number, "scenario_id": scenario_id, "attempt": ticket.attempt, **body})

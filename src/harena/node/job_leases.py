@@ -1,0 +1,143 @@
+"""The leases of jobs as one process sees them, and the jobs that it takes over. The rule is in `harena.jobs.lease`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harena.core.clock import Clock
+from harena.core.errors import HarenaError, PlatformError
+from harena.core.results import Reason, Trust
+from harena.jobs.lease import LeaseWatch
+from harena.jobs.lifecycle import JobState
+from harena.jobs.owner import Owner, fate
+from harena.jobs.schedule import Ticket
+from harena.jobs.worker import ContractTrust, KnownVerdict, one_line, unscored
+from harena.node.job_acceptance import Acceptance, AcceptedJob, owner_columns
+from harena.node.job_journal import StoreJournal
+
+if TYPE_CHECKING:
+    from harena.core.job_store import JobStorePort, Row
+
+TAKE_OVER_SECONDS = 1.0
+"""how often a server's node looks for jobs that nobody runs any more"""
+OPEN_STATES = tuple(state for state in JobState if not state.is_terminal)
+
+
+class JobLeases:
+    """Used from one event loop."""
+
+    def __init__(self, acceptance: Acceptance, clock: Clock) -> None:
+        self._acceptance = acceptance
+        self._clock = clock
+        self._watch = LeaseWatch()
+        self._claimed: dict[str, int] = {}
+        """epochs of leases that were, or may have been, taken here for jobs that do not run yet"""
+
+    def has_ended(self, row: Row, *, one_machine: bool) -> bool:
+        """Nobody runs this unfinished job, which this process does not run, as far as can be seen now."""
+        if self._claimed.get(row["id"]) == row["lease_epoch"]:
+            return True  # claimed here, and then the store went away before it could be read
+        owner = Owner(pid=row["owner_pid"], started=row["owner_started"], boot=row["owner_boot"])
+        return self._watch.has_ended(
+            row["id"],
+            fate(owner, one_machine=one_machine),
+            epoch=row["lease_epoch"],
+            beat=row["lease_beat"],
+            now=self._clock.now(),
+        )
+
+    def may_hold(self, job_id: str, *, epoch: int) -> None:
+        """This process may have the lease of a job that it does not run: if so, the job can be taken over here."""
+        self._claimed[job_id] = epoch
+
+    async def interrupt(self, row: Row, store: JobStorePort) -> Row:
+        """A job that ended with its process: say so, in the store too, once and for good."""
+        last = await store.last_event(row["id"])
+        ended = {
+            "state": JobState.INTERRUPTED,
+            "error": f"the process that ran it (pid {row['owner_pid']}) has gone",
+            "ended_at": last["at"] if last else row["created_at"],
+        }
+        # it may have ended properly in the moment between reading it and finding its process gone: then that stands
+        await store.update_job(row["id"], ended, while_in=OPEN_STATES)
+        return await store.find_job(row["id"]) or row
+
+    async def take_over(self, row: Row, store: JobStorePort) -> AcceptedJob | None:
+        """The rest of a durable job whose lease has ended, now this process's own; None = another was faster, or the
+        job cannot be gone on with and has failed."""
+        owner = owner_columns(self._acceptance.owner)
+        self.may_hold(row["id"], epoch=row["lease_epoch"] + 1)  # before: an answer that is lost may have been a yes
+        if not await store.claim_job(row["id"], owner, epoch=row["lease_epoch"], while_in=OPEN_STATES):
+            del self._claimed[row["id"]]
+            return None
+        claimed = await store.find_job(row["id"])
+        rest = None
+        if claimed is not None and claimed["lease_epoch"] == row["lease_epoch"] + 1:
+            try:
+                rest = await self._rest_of(claimed, store)
+            except PlatformError:
+                raise  # the store is away: the job can be gone on with when it is back
+            except HarenaError as error:
+                await self._give_up(claimed, store, error)
+        del self._claimed[row["id"]]
+        return rest
+
+    async def _rest_of(self, row: Mapping[str, object], store: JobStorePort) -> AcceptedJob:
+        job_id = str(row["id"])
+        request, last = await store.find_request(job_id), await store.last_event(job_id)
+        if request is None:
+            raise HarenaError(f"the store keeps nothing to go on with {job_id}")
+        return await self._acceptance.resume(
+            row, request, await store.open_runs(job_id), last_cursor=last["cursor"] if last else 0
+        )
+
+    async def _give_up(self, row: Row, store: JobStorePort, error: HarenaError) -> None:
+        """End the job, and every open run of it, in one transaction."""
+        from harena.store.writer import BatchWriter
+
+        why = f"it could not be resumed: {one_line(error)}"
+        left, last = await store.open_runs(row["id"]), await store.last_event(row["id"])
+        writer = BatchWriter(
+            store,
+            row["id"],
+            clock=self._clock,
+            epoch=row["lease_epoch"],
+            on_commit=lambda: None,
+            on_failure=lambda error: None,
+        )
+        scenarios = [UnreadScenario(id=run["scenario_id"]) for run in left]
+        journal = StoreJournal(writer, self._clock, scenarios, last_cursor=last["cursor"] if last else 0)
+        for index, run in enumerate(left):
+            ticket = Ticket(
+                number=run["number"], scenario_index=index, attempt=run["attempt"], failures=run["failures"]
+            )
+            journal.run_cancelled(ticket, unscored(scenarios[index], ticket, Reason.CANCELLED, why))
+        ended = {"state": JobState.FAILED, "error": why, "ended_at": self._clock.utcnow().isoformat()}
+        journal.job_moved(ended, "job_ended", {"state": JobState.FAILED, "error": why})
+        writer.hurry()  # a store that is away now is met again at the next look
+        await writer.close()
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadScenario:
+    """A scenario of which no more is known than its id: its request cannot be read."""
+
+    id: str
+    problem_id: str | None = None
+    expected: KnownVerdict | None = None
+    honeypot: bool = False
+
+    @property
+    def scoring(self) -> ContractTrust:
+        """Nothing is known of it: the weaker trust."""
+        return _UNREAD
+
+
+@dataclass(frozen=True, slots=True)
+class _UnreadContract:
+    trust: Trust = Trust.SHARED
+
+
+_UNREAD = _UnreadContract()

@@ -1,0 +1,247 @@
+"""What every store of benchmark jobs must do. Subclass and override the `store` fixture with an empty, open store."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from harena.core.errors import PlatformError
+from harena.core.job_store import LEASE_LOST, Batch, JobStorePort
+
+OPEN = ("queued", "running")
+
+
+def job(job_id: str = "job_1", name: str = "n", **more: Any) -> dict[str, Any]:
+    """A job's row."""
+    return {
+        "id": job_id,
+        "name": name,
+        "state": "queued",
+        "created_at": "2030-01-01T00:00:00+00:00",
+        "blueprint": "default",
+        "config": {"concurrency": 8},
+        "effective_concurrency": 8,
+        "total": 2,
+        "owner_pid": 1,
+        "owner_started": "2",
+        "owner_boot": "b",
+        **more,
+    }
+
+
+def queued(count: int) -> list[dict[str, Any]]:
+    """That many runs of one attempt each."""
+    return [{"number": n, "scenario_id": f"s{n}", "attempt": 1, "state": "queued"} for n in range(count)]
+
+
+def done(score: float | None, *, cursor: int | None = None, **envelope: Any) -> dict[str, Any]:
+    """A run that has ended."""
+    kept = {"score": score, **envelope}
+    return {"state": "done", "score": score, "passed": score == 1.0, "envelope": kept, "ended_cursor": cursor}
+
+
+def owner(pid: int) -> dict[str, Any]:
+    """The columns of an owner."""
+    return {"owner_pid": pid, "owner_started": "s", "owner_boot": "b"}
+
+
+class JobStoreConformance:
+    """The suite."""
+
+    @pytest.fixture
+    def store(self) -> JobStorePort:
+        """An empty store."""
+        raise NotImplementedError(f"{type(self).__name__} must override the `store` fixture")
+
+    async def test_jobs_are_found_by_id_and_newest_by_name(self, store: JobStorePort) -> None:
+        """A name means the newest job of that name; an id means itself, also where it is another job's name."""
+        await store.insert_job(job("job_1", "n"), queued(2))
+        await store.insert_job(job("job_2", "n"), [])
+        await store.insert_job(job("job_3", "job_1"), [])
+        for asked, found in (("n", "job_2"), ("job_1", "job_1"), ("job_3", "job_3")):
+            row = await store.find_job(asked)
+            assert row is not None
+            assert row["id"] == found
+        assert await store.find_job("other") is None
+        assert await store.find_job("'; DROP TABLE runs; --") is None
+        assert [row["id"] for row in await store.list_jobs()] == ["job_3", "job_2", "job_1"]
+
+    async def test_a_job_is_accepted_whole_or_not_at_all(self, store: JobStorePort) -> None:
+        """When one run cannot be written there is no job either, and no request."""
+        with pytest.raises(PlatformError):
+            await store.insert_job(job(), [*queued(2), *queued(1)], request=b"{}")
+        assert await store.list_jobs() == []
+        assert await store.find_request("job_1") is None
+
+    async def test_a_large_job_is_accepted_whole(self, store: JobStorePort) -> None:
+        """Also where its runs are written in pieces; and when the last of them is refused, none is there."""
+        await store.insert_job(job("job_1"), queued(2500))
+        assert await store.count_runs(["job_1"]) == {"job_1": {"queued": 2500, "scored": 0, "passed": 0}}
+        with pytest.raises(PlatformError):
+            await store.insert_job(job("job_2"), [*queued(2500), *queued(1)])
+        assert await store.open_runs("job_2") == []
+
+    async def test_an_attempt_is_accepted_once(self, store: JobStorePort) -> None:
+        """The same attempt of the same scenario under another number is refused."""
+        twice = [*queued(1), {"number": 1, "scenario_id": "s0", "attempt": 1, "state": "queued"}]
+        with pytest.raises(PlatformError):
+            await store.insert_job(job(), twice)
+
+    async def test_a_batch_is_written_and_counted(self, store: JobStorePort) -> None:
+        """Runs, events and the job's own columns arrive together."""
+        await store.insert_job(job(), queued(6))
+        batch = Batch(
+            "job_1",
+            runs={0: done(1.0, detail="é\ud800\x00"), 1: done(0.0), 2: done(None), 3: {"state": "running"}, 5: done(1)},
+            events=[{"cursor": 1, "at": "t", "kind": "run_finished", "body": {"run": 0}}],
+            job={"state": "running", "error": "a\x00b\ud800"},
+        )
+        await store.write(batch)
+        assert await store.count_runs(["job_1"]) == {
+            "job_1": {"done": 4, "running": 1, "queued": 1, "scored": 3, "passed": 2}
+        }
+        runs = await store.list_runs("job_1")
+        assert [(run["number"], run["envelope"]["score"]) for run in runs] == [(0, 1.0), (1, 0.0), (2, None), (5, 1.0)]
+        assert runs[0]["envelope"]["detail"] == "é\ud800\x00"
+        row = await store.find_job("job_1")
+        assert row is not None
+        assert (row["state"], row["error"]) == ("running", "a\ufffdb?")
+        assert await store.last_event("job_1") == {"cursor": 1, "at": "t"}
+
+    async def test_odd_values_do_not_lose_the_batch(self, store: JobStorePort) -> None:
+        """What JSON cannot say is kept as text."""
+        await store.insert_job(job(), queued(1))
+        await store.write(Batch("job_1", runs={0: done(1.0, metadata={"odd": {1}})}))
+        assert (await store.list_runs("job_1"))[0]["envelope"]["metadata"] == {"odd": "{1}"}
+
+    async def test_a_batch_is_written_whole_or_not_at_all(self, store: JobStorePort) -> None:
+        """An event that is there already takes the results beside it along."""
+        await store.insert_job(job(), queued(1))
+        event = {"cursor": 1, "at": "t", "kind": "k", "body": {}}
+        await store.write(Batch("job_1", events=[event]))
+        with pytest.raises(PlatformError):
+            await store.write(Batch("job_1", runs={0: done(1.0, cursor=1)}, events=[event], job={"state": "running"}))
+        assert await store.list_runs("job_1") == []
+
+    async def test_a_result_is_stored_once(self, store: JobStorePort) -> None:
+        """A second result for a run that has one changes nothing."""
+        await store.insert_job(job(), queued(2))
+        await store.write(Batch("job_1", runs={0: done(0.0, cursor=3)}))
+        await store.write(Batch("job_1", runs={0: done(1.0, cursor=9), 1: {"state": "running", "failures": 2}}))
+        assert [run["envelope"]["score"] for run in await store.list_runs("job_1")] == [0.0]
+        still_open = {"number": 1, "scenario_id": "s1", "attempt": 1, "state": "running", "failures": 2}
+        assert await store.open_runs("job_1") == [still_open]
+
+    async def test_results_come_in_pages_in_the_order_of_their_end(self, store: JobStorePort) -> None:
+        """Whoever follows a cursor misses no result and sees none twice, also of a job that runs."""
+        await store.insert_job(job(), queued(5))
+        ends = [(3, 2), (0, 4), (4, 7), (1, 8)]
+        await store.write(Batch("job_1", runs={number: done(float(number), cursor=at) for number, at in ends}))
+        seen, cursor = [], 0
+        while page := await store.page_runs("job_1", after=cursor, limit=3):
+            seen += [run["envelope"]["score"] for run in page]
+            cursor = page[-1]["ended_cursor"]
+        assert seen == [3.0, 0.0, 4.0, 1.0]
+
+    async def test_events_come_in_pages_after_a_cursor(self, store: JobStorePort) -> None:
+        """Nothing is missed and nothing repeated across pages, and jobs do not mix."""
+        events = [{"cursor": n, "at": "t", "kind": "k", "body": {"n": n}} for n in range(1, 8)]
+        await store.write(Batch("job_1", events=events))
+        await store.write(Batch("job_2", events=events[:1]))
+        seen, cursor = [], 2
+        while page := await store.events_after("job_1", cursor, limit=2):
+            seen += [event["body"]["n"] for event in page]
+            cursor = page[-1]["cursor"]
+        assert seen == [3, 4, 5, 6, 7]
+
+    async def test_a_job_moves_only_from_the_states_it_is_in(self, store: JobStorePort) -> None:
+        """What has ended is not changed by whoever comes late."""
+        await store.insert_job(job(), [])
+        assert await store.update_job("job_1", {"state": "completed"}, while_in=OPEN)
+        assert not await store.update_job("job_1", {"state": "interrupted"}, while_in=OPEN)
+        row = await store.find_job("job_1")
+        assert row is not None
+        assert row["state"] == "completed"
+
+    async def test_cancellation_can_be_asked_for(self, store: JobStorePort) -> None:
+        """One process sets it, another one sees it."""
+        await store.insert_job(job(), [])
+        assert await store.look("job_1") == (False, 1)
+        await store.update_job("job_1", {"cancel_requested": True}, while_in=("queued",))
+        assert await store.look("job_1") == (True, 1)
+        assert await store.look("other") == (False, 0)
+
+    async def test_a_lease_is_taken_once(self, store: JobStorePort) -> None:
+        """Of two that saw the same lease end, one gets the job."""
+        await store.insert_job(job(), [])
+        claims = [store.claim_job("job_1", owner(pid), epoch=1, while_in=OPEN) for pid in (7, 8)]
+        assert sorted(await asyncio.gather(*claims)) == [False, True]
+        row = await store.find_job("job_1")
+        assert row is not None
+        assert (row["lease_epoch"], row["owner_pid"] in (7, 8)) == (2, True)
+        assert not await store.claim_job("job_1", owner(9), epoch=2, while_in=("completed",))
+
+    async def test_whoever_lost_its_lease_writes_nothing(self, store: JobStorePort) -> None:
+        """A holder that was taken for dead cannot add to what its successor has stored."""
+        await store.insert_job(job(), queued(1))
+        await store.write(Batch("job_1", job={"state": "running"}, epoch=1))
+        await store.claim_job("job_1", owner(7), epoch=1, while_in=OPEN)
+        late = Batch(
+            "job_1",
+            runs={0: done(1.0, cursor=1)},
+            events=[{"cursor": 1, "at": "t", "kind": "k", "body": {}}],
+            job={"state": "completed"},
+            epoch=1,
+        )
+        with pytest.raises(PlatformError) as refused:
+            await store.write(late)
+        assert refused.value.reason == LEASE_LOST
+        assert await store.list_runs("job_1") == []
+        assert await store.last_event("job_1") is None
+        assert not await store.beat("job_1", epoch=1, active_seconds=9.0)
+
+    async def test_every_write_of_the_holder_is_a_beat(self, store: JobStorePort) -> None:
+        """Others see by it that the holder lives."""
+        await store.insert_job(job(), queued(1))
+        beats = []
+        for _ in range(2):
+            await store.write(Batch("job_1", runs={0: {"state": "running"}}, epoch=1))
+            assert await store.beat("job_1", epoch=1, active_seconds=2.5)
+            row = await store.find_job("job_1")
+            assert row is not None
+            beats.append((row["lease_beat"], row["active_seconds"]))
+        assert beats == [(2, 2.5), (4, 2.5)]
+
+    async def test_unfinished_durable_jobs_are_found(self, store: JobStorePort) -> None:
+        """Oldest first; jobs that end with their process, and jobs that have ended, are not among them."""
+        await store.insert_job(job("job_1", durable=True), [])
+        await store.insert_job(job("job_2"), [])
+        await store.insert_job(job("job_3", durable=True, state="completed"), [])
+        await store.insert_job(job("job_4", durable=True, state="running"), [], request=b"\x00all")
+        assert [row["id"] for row in await store.list_unfinished(states=OPEN)] == ["job_1", "job_4"]
+        assert await store.find_request("job_4") == b"\x00all"
+
+    async def test_deleting_a_job_leaves_nothing_of_it(self, store: JobStorePort) -> None:
+        """Its runs, events and request go with it; others stay; what still runs is not deleted."""
+        for job_id in ("job_1", "job_2"):
+            await store.insert_job(job(job_id), queued(2), request=b"{}")
+            await store.write(Batch(job_id, runs={0: done(1.0, cursor=1)}))
+            await store.write(Batch(job_id, events=[{"cursor": 1, "at": "t", "kind": "k", "body": {}}]))
+        assert not await store.delete_job("job_1", while_in=("completed",))
+        assert await store.delete_job("job_1", while_in=OPEN)
+        assert await store.find_job("job_1") is None
+        assert await store.list_runs("job_1") == await store.open_runs("job_1") == []
+        assert await store.last_event("job_1") is None
+        assert await store.find_request("job_1") is None
+        assert len(await store.list_runs("job_2")) == 1
+
+    async def test_old_jobs_are_deleted_by_the_time_of_their_end(self, store: JobStorePort) -> None:
+        """Younger ones and those that run stay."""
+        for number in range(150):
+            await store.insert_job(job(f"old_{number}", state="completed", ended_at="2030-01-01T00:00:00+00:00"), [])
+        await store.insert_job(job("young", state="completed", ended_at="2030-01-03T00:00:00+00:00"), [])
+        await store.insert_job(job("open", state="running"), [])
+        deleted = await store.delete_ended_before("2030-01-02T00:00:00+00:00", while_in=("completed",))
+        assert (deleted, [row["id"] for row in await store.list_jobs()]) == (150, ["open", "young"])

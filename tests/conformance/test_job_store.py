@@ -1,0 +1,165 @@
+"""Every store of benchmark jobs that harena ships passes one suite: SQLite, and a real PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from harena.core.clock import SystemClock
+from harena.core.errors import PlatformError
+from harena.core.job_store import STORE_UNAVAILABLE
+from harena.node.benchmark_jobs import BenchmarkJobs
+from harena.store.benchmark_jobs import JobStore
+from harena.store.database import Database
+from harena.testing.conformance_job_store import JobStoreConformance, job, queued
+
+sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "unit/node")]
+
+from test_benchmark_jobs import NoSandboxes, Recipes, Scorer, load
+from test_crashes import check_lives
+
+from postgres_server import PostgresServer, postgres_server
+
+
+class TestSqlite(JobStoreConformance):
+    """The default: one file."""
+
+    @pytest_asyncio.fixture
+    async def store(self, tmp_path: Path) -> AsyncIterator[JobStore]:
+        """A file of its own for each test."""
+        database = await Database.open(tmp_path / "harena.db")
+        yield JobStore(database)
+        await database.close()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    """One server for this module."""
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture
+def url(server: PostgresServer, request: pytest.FixtureRequest) -> str:
+    """A database for each test."""
+    return server.create(f"test_{abs(hash(request.node.nodeid)):x}")
+
+
+class TestPostgres(JobStoreConformance):
+    """By URL."""
+
+    @pytest_asyncio.fixture
+    async def store(self, url: str) -> AsyncIterator[JobStore]:
+        """A database of its own for each test."""
+        database = await Database.open(url)
+        yield JobStore(database)
+        await database.close()
+
+
+async def test_a_server_that_goes_away_and_comes_back(server: PostgresServer, url: str) -> None:
+    """While it is away the error says that the same may succeed later; afterwards it does, with everything there."""
+    database = await Database.open(url)
+    store = JobStore(database)
+    await store.insert_job(job("before"), queued(1))
+    server.stop()
+    try:
+        with pytest.raises(PlatformError) as away:
+            await store.insert_job(job("meanwhile"), [])
+        assert away.value.reason == STORE_UNAVAILABLE
+        with pytest.raises(PlatformError) as unopened:
+            await Database.open(url)
+        assert unopened.value.reason == STORE_UNAVAILABLE
+        assert "HARENA_DATABASE_URL" in str(unopened.value)
+    finally:
+        server.start()
+    assert [row["id"] for row in await store.list_jobs()] == ["before"]
+    await store.insert_job(job("after"), [])
+    await database.close()
+
+
+async def test_durable_jobs_over_postgres(url: str) -> None:
+    """The whole road: accepted by one node, let go of, ended by the next."""
+    does = ["pass", "hang", "fail", "lost"]
+    first, second = Scorer(), Scorer()
+    second.hangs = False
+    jobs = durable(url, first)
+    await jobs.start()
+    job = await jobs.create({"name": "n", "scenarios": does, "config": {"attempts": 2, "concurrency": 3}})
+    await first.hanging.wait()
+    await jobs.close()
+    jobs = durable(url, second)
+    await jobs.start()
+    results = await jobs.wait("n")
+    events = [event async for event in jobs.events(job["id"])]
+    page = await jobs.results_page("n", limit=5000)
+    await jobs.delete("n")
+    assert await jobs.list() == []
+    await jobs.close()
+    assert (results["state"], len(results["runs"]), results["summary"]["infra"]) == ("completed", 8, 2)
+    assert len(page["runs"]) == 8
+    assert [event["cursor"] for event in events] == list(range(1, len(events) + 1))
+    assert sum(event["kind"] == "run_finished" for event in events) == 8
+
+
+async def test_a_job_survives_a_crash_of_the_database(server: PostgresServer, url: str) -> None:
+    """The server goes away under a running job: runs pause, what was scored waits, and all goes on when it is back."""
+    may_end = asyncio.Semaphore(0)
+
+    class Waiting(Scorer):
+        async def __call__(self, scenario: Any, **more: Any) -> Any:
+            result = await super().__call__(scenario, **more)
+            self.hanging.set()
+            await may_end.acquire()
+            return result
+
+    scorer = Waiting()
+    jobs = durable(url, scorer)
+    job = await jobs.create({"name": "n", "scenarios": ["pass"] * 100, "config": {"concurrency": 4}})
+    await scorer.hanging.wait()
+    await asyncio.to_thread(server.stop)
+    may_end.release()  # a score that cannot be stored
+    execution = jobs._owned[job["id"]]._execution
+    while not execution._paused:  # noqa: ASYNC110 - the only other sign is in the store, which is away
+        await asyncio.sleep(0)
+    for _ in range(100):
+        may_end.release()
+    started = len(scorer.calls)
+    await asyncio.to_thread(server.start)
+    results = await jobs.wait(job["id"])
+    told = [event["kind"] async for event in jobs.events(job["id"])]
+    await jobs.close()
+    assert (results["state"], results["summary"]["passed"], len(scorer.calls)) == ("completed", 100, 100)
+    assert started <= 5
+    assert told.count("run_finished") == 100
+    assert told.count("job_paused") == told.count("job_continued") >= 1
+
+
+def durable(url: str, scorer: Scorer) -> BenchmarkJobs:
+    """A server's jobs in that database."""
+    clock = SystemClock()
+    return BenchmarkJobs(url, NoSandboxes(), Recipes(), clock, durable=True, score=scorer, load=load, cores=2)
+
+
+@pytest.mark.slow
+async def test_kill_9_over_postgres(url: str, tmp_path: Path) -> None:
+    """What a killed client's connection had begun is undone, and holds nothing up."""
+    await check_lives(url, tmp_path / "log", seed=2)
+
+
+async def test_two_nodes_may_open_a_new_database_at_once(url: str) -> None:
+    """One migrates, the other waits."""
+    for database in await asyncio.gather(*(Database.open(url) for _ in range(4))):
+        await database.close()
+
+
+async def test_a_url_that_names_no_postgres_is_not_repeated() -> None:
+    """It may hold a password."""
+    with pytest.raises(PlatformError, match="must be postgresql://") as refused:
+        await Database.open("mysql://me:secret@host/x")
+    assert "secret" not in str(refused.value)

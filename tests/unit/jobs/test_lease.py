@@ -1,0 +1,58 @@
+"""When a lease has ended: a pure function of what a watcher has seen."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harena.jobs.lease import BEAT_SECONDS, LEASE_SECONDS, LeaseWatch
+from harena.jobs.owner import Fate
+
+
+def test_what_is_known_of_the_process_decides_at_once() -> None:
+    """A dead holder's lease has ended, a living one's has not, however long its beat stands still."""
+    watch = LeaseWatch()
+    assert watch.has_ended("j", Fate.GONE, epoch=1, beat=1, now=0.0)
+    assert not watch.has_ended("j", Fate.ALIVE, epoch=1, beat=1, now=0.0)
+    assert not watch.has_ended("j", Fate.ALIVE, epoch=1, beat=1, now=10 * LEASE_SECONDS)
+
+
+def test_a_beat_that_stands_still_ends_the_lease() -> None:
+    """Not before LEASE_SECONDS of the watcher's own time have passed since it saw the last one."""
+    watch = LeaseWatch()
+    assert not watch.has_ended("j", Fate.UNKNOWN, epoch=1, beat=4, now=100.0)
+    assert not watch.has_ended("j", Fate.UNKNOWN, epoch=1, beat=4, now=100.0 + LEASE_SECONDS - 0.1)
+    assert watch.has_ended("j", Fate.UNKNOWN, epoch=1, beat=4, now=100.0 + LEASE_SECONDS)
+    assert not watch.has_ended("j", Fate.UNKNOWN, epoch=2, beat=0, now=101.0 + LEASE_SECONDS)  # a new holder
+
+
+def test_one_look_is_not_enough() -> None:
+    """A watcher that comes late cannot know how long the beat has stood still."""
+    assert not LeaseWatch().has_ended("j", Fate.UNKNOWN, epoch=1, beat=9, now=1e9)
+
+
+@given(
+    late=st.lists(st.floats(0, LEASE_SECONDS - BEAT_SECONDS - 0.01), min_size=1, max_size=30),
+    looks=st.lists(st.floats(0.01, 5.0), min_size=1, max_size=60),
+)
+def test_a_holder_that_beats_keeps_its_lease(late: list[float], looks: list[float]) -> None:
+    """Beats may be late by less than a lease less a beat; whenever the watcher looks, the lease holds."""
+    beats, at = [0.0], 0.0
+    for delay in late * 10:
+        at += BEAT_SECONDS + delay
+        beats.append(at)
+    watch, now = LeaseWatch(), 0.0
+    for pause in looks:
+        now += pause
+        if now > beats[-1]:
+            break
+        beat = sum(1 for moment in beats if moment <= now)
+        assert not watch.has_ended("j", Fate.UNKNOWN, epoch=1, beat=beat, now=now)
+
+
+@given(looks=st.lists(st.floats(0.1, 5.0), min_size=1, max_size=60))
+def test_a_dead_holder_is_found_within_a_lease_and_a_look(looks: list[float]) -> None:
+    """Of a beat that never moves, the first look after LEASE_SECONDS says so, and no look before."""
+    watch, now, first = LeaseWatch(), 0.0, None
+    for pause in looks:
+        now += pause
+        first = now if first is None else first
+        assert watch.has_ended("j", Fate.UNKNOWN, epoch=1, beat=1, now=now) == (now - first >= LEASE_SECONDS)
