@@ -17,7 +17,7 @@ from harena.core.errors import HarenaError, NotFoundError, ValidationError
 from harena.server import shapes
 from harena.server.answers import ProblemResponse
 from harena.server.requests import Requests
-from harena.server.routes import blueprints, execs, files, health, leases, sandboxes
+from harena.server.routes import benchmark_jobs, blueprints, execs, files, health, keys, leases, sandboxes
 from harena.server.state import ServerState
 
 MOST_MISTAKES = 50
@@ -39,7 +39,7 @@ def create_app(state: ServerState) -> FastAPI:
         generate_unique_id_function=_operation_id,
     )
     app.state.harena = state
-    for routes in (sandboxes, execs, files, leases, blueprints, health):
+    for routes in (sandboxes, execs, files, leases, blueprints, benchmark_jobs, keys, health):
         app.include_router(routes.router)
     app.add_exception_handler(HarenaError, _harena_error)
     app.add_exception_handler(RequestValidationError, _mistakes)

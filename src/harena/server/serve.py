@@ -10,16 +10,21 @@ import asyncio
 import logging
 import signal
 import sys
+from contextlib import AsyncExitStack
 from importlib.metadata import version
 
 import structlog
 
 from harena.core.clock import SystemClock
 from harena.core.errors import ValidationError
+from harena.core.home import harena_home
 from harena.node import open_embedded
 from harena.server.identity import OpenAccess
+from harena.server.keys import Keys
+from harena.server.keys_at_home import FILE_NAME
 from harena.server.listening import HttpServer, is_loopback
 from harena.server.state import ServerState
+from harena.store.access import AccessStore
 
 DEFAULT_PORT = 8642
 DRAIN_SECONDS = 30.0
@@ -32,36 +37,46 @@ def run(*, host: str, port: int, drain_seconds: float = DRAIN_SECONDS) -> None:
 
 
 async def _serve(host: str, port: int, drain_seconds: float) -> None:
-    if not is_loopback(host):
-        raise ValidationError(
-            f"--host {host} can be reached from other machines, and this server has no API keys: whoever reaches it "
-            "could run programs here. Create a key first, or listen on 127.0.0.1"
-        )
-    clock, loop = SystemClock(), asyncio.get_running_loop()
-    stop = asyncio.Event()
-    operations = await open_embedded()
-    try:
+    clock = SystemClock()
+    async with AsyncExitStack() as stack:
+        store = await AccessStore.open(harena_home() / FILE_NAME)
+        stack.push_async_callback(store.close)
+        keyed = await store.has_keys()
+        if not keyed and not is_loopback(host):
+            raise ValidationError(
+                f"--host {host} can be reached from other machines, and this server has no API keys: whoever reaches "
+                "it could run programs here. Make one with `harena keys create --name NAME`, or listen on 127.0.0.1"
+            )
+        operations = await open_embedded()
+        stack.push_async_callback(operations.close)
         state = ServerState(
-            operations, clock=clock, access=OpenAccess(), open_to_loopback=True, version=version("harena")
+            operations,
+            clock=clock,
+            store=store,
+            access=Keys(store, clock) if keyed else OpenAccess(),
+            open_to_loopback=not keyed,
+            version=version("harena"),
         )
-        server = HttpServer(state, host=host, port=port)
-        await server.start()
+        await _until_told(HttpServer(state, host=host, port=port), state, drain_seconds)
 
-        def asked_to_stop() -> None:
-            if stop.is_set():
-                server.hurry()
-            stop.set()
 
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, asked_to_stop)
-        log = structlog.get_logger("harena.server")
-        log.info("listening", url=server.url, version=state.version)
-        await stop.wait()
-        log.info("draining", seconds=drain_seconds)
-        await server.close(drain_seconds=drain_seconds)
-        state.leases.cancel_timers()
-    finally:
-        await operations.close()
+async def _until_told(server: HttpServer, state: ServerState, drain_seconds: float) -> None:
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def told_to_stop() -> None:
+        if stop.is_set():
+            server.hurry()
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told_to_stop)
+    await server.start()
+    log = structlog.get_logger("harena.server")
+    log.info("listening", url=server.url, version=state.version, keys=not state.open_to_loopback)
+    await stop.wait()
+    log.info("draining", seconds=drain_seconds)
+    await server.close(drain_seconds=drain_seconds)
+    state.leases.cancel_timers()
 
 
 def _log_as_json() -> None:

@@ -12,9 +12,16 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from harena.core.models import MIB, ExecOutcome, Limits, SandboxStatus
+from harena.jobs.models import DEFAULT_BLUEPRINT, JobConfig
 
 Base64 = Annotated[str, Field(json_schema_extra={"contentEncoding": "base64"})]
 _LIMITS = Limits()
+
+MOST_JSON_BYTES = 256 * MIB
+"""of one request's body; files and archives are streamed and have no such bound"""
+
+Whole = dict[str, Any]
+"""an answer whose shape is another room's: see `harena.jobs.models`"""
 
 
 class Asked(BaseModel):
@@ -257,7 +264,56 @@ class ProblemAnswer(BaseModel):
     reason: str | None = None
 
 
-MOST_JSON_BYTES = 256 * MIB
-"""of one request's body; files and archives are streamed and have no such bound"""
+class ScenarioFile(Asked):
+    """A scenario file's content; its name's ending says whether it is YAML, JSON or JSONL."""
 
-Whole = dict[str, Any]
+    file_name: str = Field(min_length=1)
+    text: str
+
+
+class JobAsked(Asked):
+    """A benchmark job to start."""
+
+    name: str = Field(min_length=1, max_length=200)
+    scenarios: Annotated[ScenarioFile | list[Any] | dict[str, Any], Field(union_mode="left_to_right")]
+    """a file, the scenarios themselves, or a whole file's content as a mapping"""
+    blueprint_id: str = Field(DEFAULT_BLUEPRINT, min_length=1)
+    config: JobConfig = JobConfig()
+
+
+class JobsAnswer(Answer):
+    """One page of jobs, newest first."""
+
+    benchmark_jobs: list[Whole]
+    next_cursor: int | None
+
+
+class KeyAsked(Asked):
+    """An API key to make, for the caller's workspace."""
+
+    name: str
+    scopes: list[Literal["read", "write", "admin"]] = Field(min_length=1)
+
+
+class KeyAnswer(Answer):
+    """What is known of a key."""
+
+    id: str
+    name: str
+    workspace: str
+    scopes: list[str]
+    created_at: datetime
+    revoked_at: datetime | None
+
+
+class NewKeyAnswer(KeyAnswer):
+    """A key that was just made."""
+
+    key: str
+    """shown only now"""
+
+
+class KeysAnswer(Answer):
+    """A workspace's keys."""
+
+    keys: list[KeyAnswer]

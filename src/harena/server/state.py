@@ -15,6 +15,7 @@ from harena.server.identity import Access
 from harena.server.leases import Leases
 from harena.server.metrics import Metrics
 from harena.server.owned import OwnedSandboxes
+from harena.store.access import AccessStore
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -24,9 +25,17 @@ class ServerState:
     """One server's. Used from one event loop."""
 
     def __init__(
-        self, operations: Operations, *, clock: Clock, access: Access, open_to_loopback: bool, version: str
+        self,
+        operations: Operations,
+        *,
+        clock: Clock,
+        store: AccessStore,
+        access: Access,
+        open_to_loopback: bool,
+        version: str,
     ) -> None:
         self.operations = operations
+        self.store = store
         self.version = version
         self.clock = clock
         self.access = access

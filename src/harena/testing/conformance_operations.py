@@ -12,8 +12,11 @@ lists, lifetimes, blueprints. The node behind it must be fresh, with the images 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -29,6 +32,17 @@ from harena.core.models import Blueprint, ExecRequest, Limits, SandboxSpec, Sand
 from harena.core.ports import Operations, SandboxPort
 from harena.testing.conformance import RuntimeConformance
 from harena.testing.conformance_base import run
+
+ADDING = {"type": "stdio", "cases": [{"stdin": "1 2", "stdout": "3"}]}
+"""a scoring contract"""
+GOOD, BAD = (
+    {
+        "id": name,
+        "candidate": {"files": {"solution.py": f"print({what}(map(int, input().split())))"}},
+        "scoring": ADDING,
+    }
+    for name, what in (("good", "sum"), ("bad", "max"))
+)
 
 
 class OperationsRuntime:
@@ -207,3 +221,74 @@ class OperationsConformance(RuntimeConformance):
             await operations.delete_blueprint("default")
         with pytest.raises(NotFoundError, match="nothing-like-it"):
             await operations.create_sandbox(SandboxSpec(blueprint="nothing-like-it"))
+
+    async def test_benchmark_job(self, operations: Operations, tmp_path: Path) -> None:
+        """A scenario file is run and scored; job, results, list and events say so, by id and by name."""
+        file = tmp_path / "scenarios.json"
+        file.write_text(json.dumps([GOOD, BAD]))
+        job = await operations.create_benchmark_job({"name": "a/b ü", "scenarios": str(file)})
+        results = await operations.wait_benchmark_job("a/b ü")
+        assert results == await operations.benchmark_job_results(job["id"])
+        assert {run["scenario_id"]: (run["score"], run["passed"]) for run in results["runs"]} == {
+            "good": (1.0, True),
+            "bad": (0.0, False),
+        }
+        ended = await operations.get_benchmark_job(job["id"])
+        assert (ended["state"], ended["progress"]["passed"], ended["progress"]["total"]) == ("completed", 1, 2)
+        assert ended in await operations.list_benchmark_jobs()
+        events = [event async for event in operations.benchmark_job_events("a/b ü")]
+        assert [event["cursor"] for event in events] == sorted({event["cursor"] for event in events})
+        assert (events[0]["kind"], events[-1]["kind"]) == ("job_started", "job_ended")
+        rest = [event async for event in operations.benchmark_job_events(job["id"], after=events[2]["cursor"])]
+        assert rest == events[3:]
+        assert await operations.cancel_benchmark_job(job["id"]) == ended
+
+    async def test_cancelled_benchmark_job(self, operations: Operations) -> None:
+        """Its running sandboxes end, and whoever follows it sees its end."""
+        slow = {**GOOD, "candidate": {"files": {"solution.py": "import time; time.sleep(3600)"}}}
+        job = await operations.create_benchmark_job({"name": "slow", "scenarios": [slow]})
+        async for event in operations.benchmark_job_events(job["id"]):
+            if event["kind"] == "run_started":
+                assert (await operations.cancel_benchmark_job("slow"))["state"] == "cancelled"
+        assert event["kind"] == "job_ended"
+        assert (await operations.wait_benchmark_job(job["id"]))["state"] == "cancelled"
+
+    @pytest.mark.parametrize(
+        ("request_", "says"),
+        [
+            ({"name": "x", "scenarios": [GOOD], "config": {"concurrency": -1}}, "concurrency"),
+            ({"name": "x", "scenarios": [GOOD], "config": {"concurency": 1}}, "concurency"),
+            ({"name": "x", "scenarios": [GOOD], "retries": 1}, "retries"),
+            ({"name": "", "scenarios": [GOOD]}, "name"),
+            ({"name": "x", "scenarios": [{"id": 3}]}, "id"),
+            ({"name": "x", "scenarios": []}, "no scenarios"),
+            ({"name": "x", "scenarios": [GOOD, GOOD]}, "good"),
+        ],
+        ids=["range", "unknown", "unknown at the top", "name", "scenario", "empty", "twice"],
+    )
+    async def test_bad_benchmark_jobs(self, operations: Operations, request_: dict[str, Any], says: str) -> None:
+        """What is wrong is named, and no job is there."""
+        before = await operations.list_benchmark_jobs()
+        with pytest.raises(ValidationError, match=says):
+            await operations.create_benchmark_job(request_)
+        assert await operations.list_benchmark_jobs() == before
+
+    async def test_mistakes_in_a_file_have_their_lines(self, operations: Operations, tmp_path: Path) -> None:
+        """And the file's name, wherever it is read."""
+        file = tmp_path / "broken.yaml"
+        file.write_text("- id: one\n  candidat: 5\n")
+        with pytest.raises(ValidationError, match=r"broken.yaml:2: .*candidat"):
+            await operations.create_benchmark_job({"name": "x", "scenarios": str(file)})
+
+    async def test_unknown_benchmark_job(self, operations: Operations) -> None:
+        """NotFoundError, from every verb."""
+        for name in ("job_none", "a/none"):
+            for verb in (
+                operations.get_benchmark_job(name),
+                operations.wait_benchmark_job(name),
+                operations.benchmark_job_results(name),
+                operations.cancel_benchmark_job(name),
+                anext(aiter(operations.benchmark_job_events(name))),
+            ):
+                with pytest.raises(NotFoundError, match=name):
+                    await verb

@@ -13,9 +13,11 @@ from harena.node.blueprints import Blueprints
 from harena.node.node import Node
 from harena.runtime.layers import LayerStore
 from harena.sdk.http.operations import HttpOperations
-from harena.server.identity import Access, OpenAccess
+from harena.server.identity import OpenAccess
+from harena.server.keys import Keys
 from harena.server.listening import HttpServer
 from harena.server.state import ServerState
+from harena.store.access import AccessStore
 from harena.testing import FakeRuntime
 
 
@@ -41,10 +43,16 @@ def fake_node(home: Path, clock: Clock, runtime: FakeRuntime | None = None) -> N
 
 
 @asynccontextmanager
-async def served(operations: Operations, clock: Clock, access: Access | None = None) -> AsyncIterator[HttpServer]:
+async def served(operations: Operations, clock: Clock, home: Path, *, keyed: bool = False) -> AsyncIterator[HttpServer]:
     """These operations behind HTTP."""
+    store = await AccessStore.open(home / "access.db")
     state = ServerState(
-        operations, clock=clock, access=access or OpenAccess(), open_to_loopback=access is None, version="0"
+        operations,
+        clock=clock,
+        store=store,
+        access=Keys(store, clock) if keyed else OpenAccess(),
+        open_to_loopback=not keyed,
+        version="0",
     )
     server = HttpServer(state)
     await server.start()
@@ -53,15 +61,16 @@ async def served(operations: Operations, clock: Clock, access: Access | None = N
     finally:
         await server.close(drain_seconds=5)
         state.leases.cancel_timers()
+        await store.close()
 
 
 @asynccontextmanager
-async def world(home: Path, *, clock: Clock | None = None, access: Access | None = None) -> AsyncIterator[World]:
+async def world(home: Path, *, clock: Clock | None = None, keyed: bool = False) -> AsyncIterator[World]:
     """A node with a fake runtime behind a real server."""
     clock, runtime = clock or SystemClock(), FakeRuntime()
     node = fake_node(home, clock, runtime)
     try:
-        async with served(node, clock, access) as server:
+        async with served(node, clock, home, keyed=keyed) as server:
             yield World(runtime, server._state, server)
     finally:
         await node.close()

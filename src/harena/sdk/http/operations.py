@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from harena.core.clock import Clock, SystemClock
-from harena.core.errors import HarenaError, SandboxNotFoundError, SandboxUnavailableError, ValidationError
+from harena.core.errors import (
+    HarenaError,
+    NotFoundError,
+    SandboxNotFoundError,
+    SandboxUnavailableError,
+    ValidationError,
+)
 from harena.core.models import Blueprint, SandboxSpec, SandboxStatus
 from harena.core.ports import SandboxHandle
 from harena.core.problems import from_problem
@@ -28,6 +34,7 @@ from harena.sdk.http.sandbox import RemoteHandle
 T = TypeVar("T")
 
 PAGE = 500
+JOBS_PAGE = 100
 JOB_WAIT_SECONDS = 30
 """how long one request waits for a job's end; asked again for as long as somebody waits"""
 
@@ -150,7 +157,7 @@ class HttpOperations:
 
     async def list_benchmark_jobs(self) -> list[Mapping[str, Any]]:
         """See `Operations`."""
-        query: dict[str, str | int | float | list[str]] = {"limit": PAGE}
+        query: dict[str, str | int | float | list[str]] = {"limit": JOBS_PAGE}
         found: list[Mapping[str, Any]] = []
         while True:
             page = await self._connection.json("GET", "/v1/benchmark_jobs", query=query)
@@ -168,12 +175,16 @@ class HttpOperations:
 
     async def benchmark_job_results(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        answer: Mapping[str, Any] = await self._connection.json("GET", f"{_job_path(job_id_or_name)}/results")
+        answer: Mapping[str, Any] = await self._connection.json(
+            "GET", f"{await self._job_path(job_id_or_name)}/results"
+        )
         return answer
 
     async def cancel_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        answer: Mapping[str, Any] = await self._connection.json("POST", f"{_job_path(job_id_or_name)}/cancel")
+        answer: Mapping[str, Any] = await self._connection.json(
+            "POST", f"{await self._job_path(job_id_or_name)}/cancel"
+        )
         return answer
 
     async def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
@@ -204,7 +215,9 @@ class HttpOperations:
             await self._connection.close()
 
     async def _events(self, job: str, after: int) -> AsyncGenerator[tuple[str, Any], None]:
-        async with self._connection.request("GET", f"{_job_path(job)}/events", query={"after": after}) as response:
+        async with self._connection.request(
+            "GET", f"{await self._job_path(job)}/events", query={"after": after}
+        ) as response:
             async with aclosing(read_events(response.content)) as events:
                 async for event in events:
                     yield event
@@ -227,8 +240,19 @@ class HttpOperations:
                 raise
         return await ask()
 
+    async def _job_path(self, job_id_or_name: str) -> str:
+        """Where the server has it. A name with a slash cannot be in a path: its newest job is looked for."""
+        if "/" in job_id_or_name:
+            page = await self._connection.json("GET", "/v1/benchmark_jobs", query={"name": job_id_or_name, "limit": 1})
+            if not page["benchmark_jobs"]:
+                raise NotFoundError(f"no benchmark job has the name {job_id_or_name!r} on this server")
+            job_id_or_name = page["benchmark_jobs"][0]["id"]
+        return f"/v1/benchmark_jobs/{step(job_id_or_name)}"
+
     async def _job(self, job_id_or_name: str, query: Query | None = None) -> Mapping[str, Any]:
-        answer: Mapping[str, Any] = await self._connection.json("GET", _job_path(job_id_or_name), query=query)
+        answer: Mapping[str, Any] = await self._connection.json(
+            "GET", await self._job_path(job_id_or_name), query=query
+        )
         return answer
 
     def _handle(self, answer: Any) -> RemoteHandle:
@@ -242,10 +266,6 @@ class HttpOperations:
             return blueprint_from_json(answer)
         except (KeyError, TypeError, ValueError) as error:
             raise self._connection.broken(f"a blueprint cannot be understood ({error!r})") from error
-
-
-def _job_path(job_id_or_name: str) -> str:
-    return f"/v1/benchmark_jobs/{step(job_id_or_name)}"
 
 
 def _read_file(path: Path) -> dict[str, str]:
