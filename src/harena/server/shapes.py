@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from harena.core.models import MIB, ExecOutcome, Limits, SandboxStatus
+from harena.core.problems import PROBLEMS
 from harena.jobs.models import DEFAULT_BLUEPRINT, JobConfig
 
 Base64 = Annotated[str, Field(json_schema_extra={"contentEncoding": "base64"})]
@@ -259,7 +260,7 @@ class ProblemAnswer(BaseModel):
     title: str
     status: int
     detail: str
-    code: str
+    code: str = Field(json_schema_extra={"enum": [problem.code for problem in PROBLEMS]})
     request_id: str | None = None
     reason: str | None = None
 

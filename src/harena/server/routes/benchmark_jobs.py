@@ -93,6 +93,7 @@ async def cancel(job: str, caller: Writer, state: State) -> JsonAnswer:
 
 @router.get(
     "/{job}/events",
+    status_code=200,
     response_class=StreamAnswer,
     responses={200: {"content": {_EVENTS: {"schema": {"type": "string"}}}}},
 )

@@ -33,6 +33,7 @@ MOST_STDIN_BYTES = 4 * MOST_BYTES
 
 @router.post(
     "",
+    status_code=200,
     response_class=StreamAnswer,
     responses={200: {"content": {MEDIA_TYPE: {"schema": {"type": "string", "contentMediaType": MEDIA_TYPE}}}}},
 )
