@@ -9,12 +9,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from harena.core.checked import MOST_BYTES, encodable
 from harena.core.models import MIB, ExecOutcome, Limits, SandboxStatus
 from harena.core.problems import PROBLEMS
 from harena.jobs.models import DEFAULT_BLUEPRINT, JobConfig
 
+Text = Annotated[str, AfterValidator(lambda text: encodable(text, "the request"))]
+"""JSON can hold halves of surrogate pairs, which nothing behind this can write"""
 Base64 = Annotated[str, Field(json_schema_extra={"contentEncoding": "base64"})]
 _LIMITS = Limits()
 
@@ -53,16 +56,16 @@ class LimitsShape(Asked):
 class SandboxAsked(Asked):
     """A sandbox to create."""
 
-    image: str = Field("default", min_length=1)
-    blueprint: str | None = Field(None, min_length=1)
-    env: dict[str, str] = {}
-    cwd: str | None = None
-    tags: list[str] = []
-    annotations: dict[str, str] = {}
+    image: Text = Field("default", min_length=1)
+    blueprint: Text | None = Field(None, min_length=1)
+    env: dict[Text, Text] = {}
+    cwd: Text | None = None
+    tags: list[Text] = []
+    annotations: dict[Text, Text] = {}
     limits: LimitsShape = LimitsShape()
-    files: dict[str, Base64] = {}
+    files: dict[Text, Base64] = {}
     """absolute path -> content"""
-    lease_id: str | None = None
+    lease_id: Text | None = None
     """the sandbox ends with this lease; null = it lives until its lifetime is over"""
 
 
@@ -107,13 +110,13 @@ class ExtendAsked(Asked):
 class ExecAsked(Asked):
     """A command. `argv` is executed as it is, without a shell."""
 
-    argv: list[str] = Field(min_length=1)
-    env: dict[str, str] = {}
-    cwd: str | None = None
+    argv: list[Text] = Field(min_length=1)
+    env: dict[Text, Text] = {}
+    cwd: Text | None = None
     timeout_seconds: float | None = None
     stdin: Base64 | None = None
     stdin_stream: bool = False
-    output_bytes: int | None = Field(None, ge=0)
+    output_bytes: int | None = Field(None, ge=0, le=MOST_BYTES)
     cpu_seconds: float | None = None
     terminal: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
     """[columns, rows]"""
@@ -207,12 +210,12 @@ class LeaseAnswer(Answer):
 class BlueprintAsked(Asked):
     """A blueprint to create."""
 
-    name: str
-    image: str = "default"
-    packages: list[str] = []
-    files: dict[str, Base64] = {}
-    env: dict[str, str] = {}
-    warm: list[str] | None = None
+    name: Text
+    image: Text = "default"
+    packages: list[Text] = []
+    files: dict[Text, Base64] = {}
+    env: dict[Text, Text] = {}
+    warm: list[Text] | None = None
 
 
 class PackageAnswer(Answer):
@@ -268,17 +271,17 @@ class ProblemAnswer(BaseModel):
 class ScenarioFile(Asked):
     """A scenario file's content; its name's ending says whether it is YAML, JSON or JSONL."""
 
-    file_name: str = Field(min_length=1)
-    text: str
+    file_name: Text = Field(min_length=1)
+    text: Text
 
 
 class JobAsked(Asked):
     """A benchmark job to start."""
 
-    name: str = Field(min_length=1, max_length=200)
-    scenarios: Annotated[ScenarioFile | list[Any] | dict[str, Any], Field(union_mode="left_to_right")]
+    name: Text = Field(min_length=1, max_length=200)
+    scenarios: Annotated[ScenarioFile | list[Any] | dict[Text, Any], Field(union_mode="left_to_right")]
     """a file, the scenarios themselves, or a whole file's content as a mapping"""
-    blueprint_id: str = Field(DEFAULT_BLUEPRINT, min_length=1)
+    blueprint_id: Text = Field(DEFAULT_BLUEPRINT, min_length=1)
     config: JobConfig = JobConfig()
 
 
@@ -292,7 +295,7 @@ class JobsAnswer(Answer):
 class KeyAsked(Asked):
     """An API key to make, for the caller's workspace."""
 
-    name: str
+    name: Text
     scopes: list[Literal["read", "write", "admin"]] = Field(min_length=1)
 
 

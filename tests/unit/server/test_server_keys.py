@@ -165,7 +165,8 @@ async def test_workspaces_do_not_see_each_other(keyed: World) -> None:
 
 async def test_the_sdk_says_what_is_wrong_with_a_key(keyed: World) -> None:
     """An AccessError that says what to set."""
-    with pytest.raises(AccessError, match="HARENA_API_KEY"):
-        await HttpOperations(keyed.url).list_sandboxes()
-    with pytest.raises(AccessError, match="unknown or was revoked"):
-        await HttpOperations(keyed.url, api_key="hk_no").list_sandboxes()
+    for api_key, says in ((None, "HARENA_API_KEY"), ("hk_no", "unknown or was revoked")):
+        client = HttpOperations(keyed.url, api_key=api_key)
+        with pytest.raises(AccessError, match=says):
+            await client.list_sandboxes()
+        await client.close()

@@ -250,6 +250,56 @@ async def test_the_sdk_renews_its_lease_and_leaves_nothing_behind(here: World) -
     assert here.runtime.sandboxes == {}
 
 
+async def test_a_client_that_slept_longer_than_its_lease_goes_on(here: World) -> None:
+    """With another lease; what it had is gone."""
+    clock = here.state.clock
+    assert isinstance(clock, FakeClock)
+    client = here.client(clock=FakeClock(auto_jump=False))
+    before = await client.create_sandbox(SandboxSpec())
+    await clock.advance(3600)
+    await here.state.leases.settled()
+    after = await client.create_sandbox(SandboxSpec())
+    assert (await before.refresh()).status == "completed"
+    assert (await after.refresh()).status == "running"
+    await client.close()
+    assert here.runtime.sandboxes == {}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/v1/sandboxes", {"tags": ["\ud800"]}),
+        ("POST", "/v1/sandboxes", {"image": "\ud800"}),
+        ("POST", "/v1/sandboxes", {"limits": {"memory_bytes": 10**40}}),
+        ("POST", "/v1/benchmark_jobs", {"name": "\ud800", "scenarios": []}),
+        ("POST", "/v1/benchmark_jobs", {"name": "x", "scenarios": {"file_name": "../x", "text": "\ud800"}}),
+        ("POST", "/v1/benchmark_jobs", {"name": "x", "scenarios": {"file_name": "..", "text": "[]"}}),
+        ("POST", "/v1/benchmark_jobs", {"name": "x", "scenarios": "/etc/passwd"}),
+        ("POST", "/v1/blueprints", {"name": "\ud800"}),
+        ("POST", "/v1/blueprints", {"name": "x", "files": {"/data/x": "%"}}),
+        ("GET", "/v1/benchmark_jobs?cursor=99999999999999999999999", None),
+        ("GET", "/v1/benchmark_jobs?limit=1e3", None),
+        ("POST", "/v1/leases", {"seconds": 0.1}),
+        ("POST", "/v1/leases", {"seconds": True}),
+    ],
+)
+async def test_strange_values_are_422_everywhere(
+    http: aiohttp.ClientSession, method: str, path: str, body: Any
+) -> None:
+    """Never a failure of the server."""
+    async with http.request(method, path, json=body) as answer:
+        assert answer.status == 422, await answer.text()
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"\xff", b'{"image": NaN}', b"[" * 100_000, b'{"a": ' + b"9" * 5000 + b"}"]
+)
+async def test_bodies_that_are_no_json(http: aiohttp.ClientSession, body: bytes) -> None:
+    """However broken."""
+    async with http.post("/v1/sandboxes", data=body, headers={"content-type": "application/json"}) as answer:
+        assert answer.status == 422, await answer.text()
+
+
 async def test_a_creation_that_is_given_up_leaves_nothing_behind(here: World) -> None:
     """The server is asked for it again, and it is stopped."""
     client = here.client()
@@ -288,6 +338,8 @@ async def test_a_command_outlives_the_begin_of_the_end(here: World) -> None:
     running.close_stdin()
     assert (await running.wait()).stdout == b"still here"
     await closing
+    with pytest.raises(SandboxUnavailableError):
+        await client.close()
 
 
 async def test_a_server_that_goes_away_is_the_platforms_failure(here: World) -> None:

@@ -32,6 +32,12 @@ class ClientLease:
             self._opening = asyncio.get_running_loop().create_task(self._open())
         return await asyncio.shield(self._opening)
 
+    def forget(self) -> None:
+        """It is over: whoever asks next opens another one."""
+        self._opening = None
+        if self._renewing is not None:
+            self._renewing.cancel()
+
     async def close(self) -> None:
         """End the lease and every sandbox that it holds. May be called more than once."""
         opening, self._opening = self._opening, None

@@ -59,16 +59,13 @@ class HttpOperations:
 
     async def create_sandbox(self, spec: SandboxSpec) -> SandboxHandle:
         """See `Operations`."""
-        content = {**spec_to_json(spec), "lease_id": await self._lease.id()}
-        key = {"idempotency-key": uuid.uuid4().hex}
         try:
-            return await self._created(content, key)
-        except asyncio.CancelledError:
-            # the server may be at it, or done: nobody would ever stop that sandbox
-            task = asyncio.get_running_loop().create_task(self._end_given_up(content, key))
-            self._given_up.add(task)
-            task.add_done_callback(self._given_up.discard)
-            raise
+            return await self._created_under_lease(spec)
+        except NotFoundError as error:
+            if error.reason != "LEASE_OVER":
+                raise
+        self._lease.forget()  # this process slept for longer than its lease, or the server was started anew
+        return await self._created_under_lease(spec)
 
     async def get_sandbox(self, sandbox_id: str) -> SandboxHandle:
         """See `Operations`."""
@@ -221,6 +218,18 @@ class HttpOperations:
             async with aclosing(read_events(response.content)) as events:
                 async for event in events:
                     yield event
+
+    async def _created_under_lease(self, spec: SandboxSpec) -> SandboxHandle:
+        content = {**spec_to_json(spec), "lease_id": await self._lease.id()}
+        key = {"idempotency-key": uuid.uuid4().hex}
+        try:
+            return await self._created(content, key)
+        except asyncio.CancelledError:
+            # the server may be at it, or done: nobody would ever stop that sandbox
+            task = asyncio.get_running_loop().create_task(self._end_given_up(content, key))
+            self._given_up.add(task)
+            task.add_done_callback(self._given_up.discard)
+            raise
 
     async def _created(self, content: Any, key: Mapping[str, str]) -> RemoteHandle:
         return self._handle(

@@ -24,6 +24,8 @@ router = APIRouter(prefix="/v1/benchmark_jobs", tags=["benchmark jobs"])
 
 SILENCE_SECONDS = 15.0
 """after which a comment says that the connection still stands"""
+MOST_CURSOR = (1 << 63) - 1
+"""what the store can count to"""
 _EVENTS = "text/event-stream"
 
 
@@ -53,7 +55,7 @@ async def list_jobs(
     state: State,
     name: str | None = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
-    cursor: Annotated[int | None, Query(ge=0)] = None,
+    cursor: Annotated[int | None, Query(ge=0, le=MOST_CURSOR)] = None,
 ) -> JsonAnswer:
     """Those of your workspace, newest first."""
     found = await state.store.list_jobs(caller.workspace, name=name, before=cursor, limit=limit + 1)
@@ -101,8 +103,8 @@ async def events(
     job: str,
     caller: Reader,
     state: State,
-    after: Annotated[int, Query(ge=0)] = 0,
-    last_event_id: Annotated[int | None, Header()] = None,
+    after: Annotated[int, Query(ge=0, le=MOST_CURSOR)] = 0,
+    last_event_id: Annotated[int | None, Header(ge=0, le=MOST_CURSOR)] = None,
 ) -> StreamAnswer:
     """Server-sent events from the first after cursor `after` (or Last-Event-ID) to the job's end.
 

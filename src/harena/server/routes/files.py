@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from harena.core.checked import MOST_MODE
+from harena.core.checked import MOST_BYTES, MOST_MODE
 from harena.core.models import MIB
 from harena.core.wire import file_to_json
 from harena.sdk.options import check_path
@@ -39,7 +39,7 @@ async def read(
     path: PathInside,
     caller: Reader,
     state: State,
-    max_bytes: Annotated[int | None, Query(ge=0)] = None,
+    max_bytes: Annotated[int | None, Query(ge=0, le=MOST_BYTES)] = None,
 ) -> Response:
     """A file's content. With `max_bytes` a larger one is refused before anything is sent."""
     check_path(path)

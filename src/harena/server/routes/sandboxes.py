@@ -10,7 +10,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request
 
-from harena.core.errors import SandboxFailedError, ValidationError
+from harena.core.checked import MOST_PIDS
+from harena.core.errors import SandboxFailedError, SandboxValidationError, ValidationError
 from harena.core.models import Limits, SandboxSpec, SandboxStatus
 from harena.core.ports import SandboxHandle
 from harena.core.wire import bytes_of, info_to_json, process_to_json
@@ -116,6 +117,8 @@ async def processes(sandbox_id: str, caller: Reader, state: State) -> JsonAnswer
 async def signal(sandbox_id: str, pid: int, asked: shapes.SignalAsked, caller: Writer, state: State) -> None:
     """Send a signal to one of them."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
+    if not 1 < pid <= MOST_PIDS:
+        raise SandboxValidationError(f"no process {pid}: process numbers go from 2 to {MOST_PIDS}")
     await handle.port.signal(pid, asked.signal)
 
 
