@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -36,7 +36,8 @@ class RemoteExec:
         self._argv0 = ""
         self._streamed_stdin = False
         self._stdin_closed = False
-        self._stdin_turn = asyncio.Lock()
+        self._last: asyncio.Task[None] | None = None
+        """the last request that steers it: they are sent one after the other, in the order of their calls"""
         self._end: asyncio.Future[ExecResult] = asyncio.get_running_loop().create_future()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -63,8 +64,9 @@ class RemoteExec:
             self._path = f"{self._sandbox_path}/execs/{json.loads(content)['exec_id']}"
             self._spawn(self._follow(response.content, stack.pop_all()))
         if large:
-            assert request.stdin is not None
-            self._spawn(self._feed(request.stdin, then_close=not request.stdin_stream))
+            self._in_turn(lambda: self._feed(request.stdin or b""))
+            if not request.stdin_stream:
+                self.close_stdin()
 
     async def wait(self) -> ExecResult:
         """The result, or the sandbox's end as an exception."""
@@ -77,39 +79,48 @@ class RemoteExec:
 
     async def write_stdin(self, data: bytes) -> None:
         """Write all of `data`; done when the command's pipe has taken it."""
-        async with self._stdin_turn:
-            if self._end.done() or self._stdin_closed or not self._streamed_stdin:
-                why = "the command has ended" if self._end.done() else "it is closed"
-                raise SandboxExecutionError(
-                    f"cannot write to standard input of {self._argv0}: {why}", reason="STDIN_CLOSED"
-                )
-            for start in range(0, len(data), MOST_BYTES):
-                piece = data[start : start + MOST_BYTES]
-                await self._connection.send("POST", f"{self._path}/stdin", piece)
+        await self._in_turn(lambda: self._write(data))
 
     def close_stdin(self) -> None:
         """End of input, after what was written before."""
-        if not self._end.done() and not self._stdin_closed:
-            self._spawn(self._close_stdin())
+        if not self._end.done():
+            self._in_turn(self._close_stdin)
 
     def resize(self, columns: int, rows: int) -> None:
         """Change the size of the pseudo-terminal."""
         if not self._end.done():
-            self._spawn(self._ask("resize", {"columns": columns, "rows": rows}))
+            self._in_turn(lambda: self._ask("resize", {"columns": columns, "rows": rows}))
+
+    async def _write(self, data: bytes) -> None:
+        if self._end.done() or self._stdin_closed or not self._streamed_stdin:
+            why = "the command has ended" if self._end.done() else "it is closed"
+            raise SandboxExecutionError(
+                f"cannot write to standard input of {self._argv0}: {why}", reason="STDIN_CLOSED"
+            )
+        for start in range(0, len(data), MOST_BYTES):
+            await self._connection.send("POST", f"{self._path}/stdin", data[start : start + MOST_BYTES])
 
     async def _close_stdin(self) -> None:
-        async with self._stdin_turn:
-            if not self._stdin_closed:
-                self._stdin_closed = True
-                await self._ask("stdin/close")
+        if not self._stdin_closed:
+            self._stdin_closed = True
+            await self._ask("stdin/close")
 
-    async def _feed(self, data: bytes, *, then_close: bool) -> None:
+    def _in_turn(self, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+        before = self._last
+
+        async def after() -> None:
+            if before is not None:
+                await asyncio.wait([before])
+            await work()
+
+        self._last = self._spawn(after())
+        return self._last
+
+    async def _feed(self, data: bytes) -> None:
         try:
-            await self.write_stdin(data)
+            await self._write(data)
         except HarenaError:
             return  # the program did not want all of its input; or the stream is lost, and the result says so
-        if then_close:
-            await self._close_stdin()
 
     async def _ask(self, verb: str, content: Any = None) -> None:
         try:
@@ -168,7 +179,8 @@ class RemoteExec:
         self.stdout.close()
         self.stderr.close()
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
