@@ -102,9 +102,13 @@ def is_loopback(host: str) -> bool:
 def listen(host: str, port: int) -> socket.socket:
     """A bound socket. Raises PlatformError."""
     try:
-        found: list[Any] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, _, _, _, address = found[0]
-        listening = socket.socket(family, socket.SOCK_STREAM)
+        found: list[Any] = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
+        )
+        family, kind, protocol, _, address = found[0]
+        # asyncio turns Nagle's algorithm off for sockets that say that they are TCP only; else an answer in two pieces
+        # can wait 40 ms for the reader's acknowledgement of the first one
+        listening = socket.socket(family, kind, protocol)
         try:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(address)

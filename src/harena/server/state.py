@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, cast
+from weakref import WeakValueDictionary
 
 from starlette.requests import Request
 
@@ -47,12 +48,17 @@ class ServerState:
         self.metrics = Metrics()
         self.draining = asyncio.Event()
         """no new work is taken; what is under way is finished"""
+        self._write_turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         self._execs: dict[tuple[str, str, str], RunningExec] = {}
 
     def check_not_draining(self) -> None:
         """Raises SandboxUnavailableError."""
         if self.draining.is_set():
             raise SandboxUnavailableError("this server is about to stop and takes no new work", reason="DRAINING")
+
+    def write_turn(self, sandbox_id: str, path: str) -> asyncio.Lock:
+        """Those who write one file of a sandbox hold it, one after the other, in the order in which they came."""
+        return self._write_turns.setdefault((sandbox_id, path), asyncio.Lock())
 
     def note_exec(self, workspace: str, sandbox_id: str, exec_id: str, running: RunningExec) -> None:
         """It can be fed and killed from now on."""

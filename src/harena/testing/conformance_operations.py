@@ -191,6 +191,21 @@ class OperationsConformance(RuntimeConformance):
         await made.stop()
         assert [result.stdout for result in results] == [b"up\n%d\n" % number for number in range(200)]
 
+    async def test_a_source_that_fails(self, operations: Operations) -> None:
+        """Its own error comes back, not one of the transport, and the sandbox is none the worse."""
+
+        async def broken() -> AsyncIterator[bytes]:
+            yield bytes(3 * 1024 * 1024)
+            raise RuntimeError("no more of it")
+
+        made = await operations.create_sandbox(SandboxSpec())
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="no more of it"):
+                await made.port.write_file("/workspace/x", broken())
+        await made.port.write_file("/workspace/x", b"whole")
+        assert await made.port.read_file("/workspace/x") == b"whole"
+        await made.stop()
+
     async def test_blueprints(self, operations: Operations) -> None:
         """Created, found by name and by id, listed, used, deleted."""
         made = await operations.create_blueprint(

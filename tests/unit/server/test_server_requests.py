@@ -2,16 +2,19 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import socket
 from collections.abc import Callable
 from typing import Any
 
 import aiohttp
 import pytest
+import structlog
 from server_world import World
 
-from harena.core.errors import SandboxTerminatedError, SandboxUnavailableError
+from harena.core.errors import PlatformError, SandboxTerminatedError, SandboxUnavailableError
 from harena.core.models import ExecRequest, SandboxSpec
 from harena.server import requests
+from harena.server.listening import is_loopback, listen
 from harena.testing import FakeClock
 
 
@@ -96,6 +99,34 @@ async def test_request_ids(http: aiohttp.ClientSession) -> None:
         assert answer.headers["x-request-id"] == "abc-1"
     async with http.get("/healthz", headers={"x-request-id": "a b"}) as answer:
         assert answer.headers["x-request-id"].startswith("req_")
+
+
+async def test_the_log_has_one_line_per_request(http: aiohttp.ClientSession) -> None:
+    """With the id of the answer, and without what is secret or somebody's content."""
+    with structlog.testing.capture_logs() as lines:
+        headers = {"x-request-id": "one", "authorization": "Bearer hk_secret"}
+        async with http.post("/v1/sandboxes?x=secret", json={"env": {"A": "secret"}}, headers=headers) as answer:
+            assert answer.status == 422
+        async with http.get("/healthz"):
+            pass
+    assert [(line["event"], line["request_id"], line["status"], line["path"]) for line in lines] == [
+        ("request", "one", 422, "/v1/sandboxes")
+    ]
+    assert "secret" not in str(lines)
+
+
+async def test_metrics_count_by_route_not_by_path(http: aiohttp.ClientSession) -> None:
+    """Paths that somebody makes up must not fill the memory."""
+    for number in range(3):
+        async with http.get(f"/v1/sandboxes/sb_{number}"):
+            pass
+        async with http.get(f"/made/up/{number}"):
+            pass
+    async with http.get("/metrics") as answer:
+        page = await answer.text()
+    assert 'route="/v1/sandboxes/{sandbox_id}",status="404"} 3.0' in page
+    assert 'route="(none)",status="404"} 3.0' in page
+    assert "made/up" not in page
 
 
 @pytest.mark.parametrize("headers", [{"host": "evil.test"}, {"origin": "https://evil.test"}, {"host": "[bad"}])
@@ -354,3 +385,26 @@ async def test_a_server_that_goes_away_is_the_platforms_failure(here: World) -> 
         await handle.refresh()
     with pytest.raises(SandboxUnavailableError):
         await client.close()
+
+
+def test_answers_in_pieces_are_not_held_back() -> None:
+    """asyncio turns Nagle's algorithm off where the listening socket says that it is TCP."""
+    with listen("127.0.0.1", 0) as listening:
+        assert listening.proto == socket.IPPROTO_TCP
+
+
+def test_a_port_that_is_taken_is_told() -> None:
+    """With what to change."""
+    with listen("127.0.0.1", 0) as listening:
+        with pytest.raises(PlatformError, match="--port"):
+            listen("127.0.0.1", listening.getsockname()[1])
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [("127.0.0.1", True), ("127.3.2.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("::", False)],
+)
+def test_loopback(host: str, loopback: bool) -> None:
+    """A name that could mean anything is not."""
+    assert is_loopback(host) is loopback
+    assert not is_loopback("example.test")

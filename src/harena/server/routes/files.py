@@ -123,7 +123,7 @@ async def extract(sandbox_id: str, path: PathInside, request: Request, caller: W
     """Unpack a tar stream into a directory, which is created where it is missing."""
     check_path(path)
     port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
-    await port.extract_archive(path, _body(request))
+    await port.extract_archive(path, await _arriving(request))
 
 
 @router.get("/archive", response_class=Response, responses=_ARCHIVE)
@@ -141,8 +141,24 @@ async def _write(
     port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
     length = request.headers.get("content-length", "")
     small = length.isdecimal() and int(length) <= AT_ONCE_BYTES
-    content: bytes | AsyncIterable[bytes] = await request.body() if small else _body(request)
-    await port.write_file(path, content, append=append, mode=mode)
+    # an upload whose sender has given up may still be ending here when that sender's next one comes
+    async with state.write_turn(sandbox_id, path):
+        content: bytes | AsyncIterable[bytes] = await request.body() if small else await _arriving(request)
+        await port.write_file(path, content, append=append, mode=mode)
+
+
+async def _arriving(request: Request) -> AsyncIterator[bytes]:
+    """The body, once its first piece is there: a sender that has gone before changes nothing."""
+    pieces = _body(request)
+    first = await anext(pieces, b"")
+
+    async def all_of_it() -> AsyncIterator[bytes]:
+        if first:
+            yield first
+        async for piece in pieces:
+            yield piece
+
+    return all_of_it()
 
 
 async def _body(request: Request) -> AsyncIterator[bytes]:
