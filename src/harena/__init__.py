@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from harena.checks import load_scenarios as load_scenarios
     from harena.checks import scenario_schema as scenario_schema
     from harena.core.errors import (
+        AccessError as AccessError,
+    )
+    from harena.core.errors import (
         AsyncFunctionError as AsyncFunctionError,
     )
     from harena.core.errors import (
@@ -150,7 +153,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "harena.calibration": ("calibrate",),
     "harena.checks": ("doctor", "load_scenarios", "scenario_schema"),
     "harena.core.errors": (
-        *("AsyncFunctionError", "FunctionError", "HarenaError", "HostUnsupportedError", "NotFoundError"),
+        *("AccessError", "AsyncFunctionError", "FunctionError", "HarenaError", "HostUnsupportedError", "NotFoundError"),
         *("PlatformError", "SandboxCommandTimeoutError", "SandboxError", "SandboxExecutionError", "SandboxFailedError"),
         *("SandboxFileError", "SandboxNotFoundError", "SandboxNotRunningError", "SandboxRequestTimeoutError"),
         *("SandboxResourceExhaustedError", "SandboxTerminatedError", "SandboxTimeoutError"),
@@ -190,11 +193,11 @@ def __dir__() -> list[str]:
 
 
 async def _open_node() -> Operations:
-    """The node inside this process, opened by the sdk with its first operation."""
+    """A server where HARENA_BASE_URL names one, else the node inside this process; with the sdk's first operation."""
     if address := os.environ.get("HARENA_BASE_URL"):
-        from harena.core.errors import ValidationError
+        from harena.sdk.http import open_http
 
-        raise ValidationError(f"HARENA_BASE_URL={address}: this version of harena has no client for a server; unset it")
+        return await open_http(address, api_key=os.environ.get("HARENA_API_KEY"))
     from harena.node import open_embedded
 
     return await open_embedded()

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from harena.cli import benchmark, blueprint, face, sandbox, scenario
+from harena.cli import benchmark, blueprint, face, keys, sandbox, scenario, serve
 from harena.cli.arguments import spread
 from harena.cli.output import StreamError, flushed, missing_stream
 from harena.core.errors import HarenaError
@@ -29,7 +29,9 @@ app = typer.Typer(
 app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(scenario.app, name="scenario")
 app.add_typer(blueprint.app, name="blueprint")
+app.add_typer(keys.app, name="keys")
 app.command("exec")(sandbox.exec_command)
+app.command("serve")(serve.serve)
 
 
 def _print_version(wanted: bool) -> None:

@@ -18,6 +18,7 @@ MOST_SECONDS = 1e9
 MOST_PIDS = 4_194_304
 """the kernel's own limit for process numbers"""
 MOST_MODE = 0o7777
+MOST_BYTES = 1 << 60
 
 
 def checked_seconds(value: Any, name: str) -> float:
@@ -102,13 +103,12 @@ class _Range:
     may_be_none: bool = False
 
 
-_MOST_BYTES = 1 << 60
 _WHOLE = {
-    "memory_bytes": _Range(8 * MIB, _MOST_BYTES, "bytes; a sandbox needs 8 MiB to start", may_be_none=True),
+    "memory_bytes": _Range(8 * MIB, MOST_BYTES, "bytes; a sandbox needs 8 MiB to start", may_be_none=True),
     "pids": _Range(4, MOST_PIDS, "processes and threads; a sandbox needs 4", may_be_none=True),
-    "disk_bytes": _Range(MIB, _MOST_BYTES, "bytes, at least 1 MiB"),
+    "disk_bytes": _Range(MIB, MOST_BYTES, "bytes, at least 1 MiB"),
     "inodes": _Range(100, 1 << 40, "files, directories and links"),
-    "output_bytes": _Range(0, _MOST_BYTES, "bytes; 0 keeps nothing"),
+    "output_bytes": _Range(0, MOST_BYTES, "bytes; 0 keeps nothing"),
     "open_files": _Range(64, 1_048_576, "descriptors per process"),
 }
 LEAST_CORES, MOST_CORES = 0.001, 4096

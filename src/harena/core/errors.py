@@ -2,6 +2,7 @@
 
     HarenaError                          (CWSandboxError, AviatoError: the same class under the names of other clients)
     ├─ ValidationError                   bad input, found before any work is done
+    ├─ AccessError                       the server does not know the key, or the key may not do this
     ├─ NotFoundError                     a named object (blueprint, job, image) does not exist
     ├─ PlatformError                     the platform failed; never a reward
     │  └─ HostUnsupportedError           this host forbids something; names the setting to change
@@ -59,6 +60,10 @@ class HarenaError(Exception):
 
 class ValidationError(HarenaError):
     """The input is wrong. Nothing has been started or changed."""
+
+
+class AccessError(HarenaError):
+    """A server refused the key: unknown, missing or revoked, or (`reason` "FORBIDDEN") without the scope for this."""
 
 
 class NotFoundError(HarenaError):

@@ -14,7 +14,7 @@ from sdk_fake_node import NodeControl
 
 import harena
 from harena import alias_modules
-from harena.core.errors import ValidationError
+from harena.core.errors import PlatformError, ValidationError
 
 
 @pytest.fixture
@@ -53,13 +53,22 @@ print(sorted(added - set(sys.stdlib_module_names) - {"harena"}))
     assert ended.stdout == "True False []\n[]\n"
 
 
-def test_an_address_of_a_server_is_not_ignored(node: NodeControl, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("address", "error", "says"),
+    [
+        ("example.test:1", ValidationError, "HARENA_BASE_URL"),
+        ("http://127.0.0.1:1", PlatformError, "harena serve"),
+    ],
+)
+def test_an_address_of_a_server_is_not_ignored(
+    node: NodeControl, monkeypatch: pytest.MonkeyPatch, address: str, error: type[Exception], says: str
+) -> None:
     """Running somewhere else than was asked for would be worse than not running."""
-    monkeypatch.setenv("HARENA_BASE_URL", "http://example.test")
+    monkeypatch.setenv("HARENA_BASE_URL", address)
     from harena.sdk import transport
 
     transport.set_factory(harena._open_node)
-    with pytest.raises(ValidationError, match="HARENA_BASE_URL"):
+    with pytest.raises(error, match=says):
         harena.Sandbox.run().wait()
 
 

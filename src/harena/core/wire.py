@@ -1,0 +1,219 @@
+"""The nouns as JSON types and back: one shape for every transport.
+
+Bytes are base64 text, moments ISO 8601 with their time zone, durations seconds, enumerations their values. What is read
+here comes from a server that the caller trusts to be harena, and may be another version: unknown keys are left alone,
+and what cannot be understood raises KeyError, TypeError or ValueError.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from datetime import datetime
+from typing import Any
+
+from harena.core.models import (
+    Blueprint,
+    ExecOutcome,
+    ExecRequest,
+    ExecResult,
+    FileInfo,
+    Limits,
+    Package,
+    ProcessInfo,
+    ResourceUsage,
+    SandboxInfo,
+    SandboxSpec,
+    SandboxStatus,
+)
+
+Json = dict[str, Any]
+
+
+def text_of(content: bytes) -> str:
+    """Bytes as base64."""
+    return base64.b64encode(content).decode("ascii")
+
+
+def bytes_of(text: str) -> bytes:
+    """The bytes that base64 text stands for. Raises ValueError."""
+    return base64.b64decode(text, validate=True)
+
+
+def limits_to_json(limits: Limits) -> Json:
+    """Every field by its name."""
+    return asdict(limits)
+
+
+def limits_from_json(read: Mapping[str, Any]) -> Limits:
+    """Those that are named; the others have their defaults."""
+    return Limits(**{field.name: read[field.name] for field in fields(Limits) if field.name in read})
+
+
+def spec_to_json(spec: SandboxSpec) -> Json:
+    """What a sandbox shall be."""
+    return {
+        "image": spec.image,
+        "blueprint": spec.blueprint,
+        "env": dict(spec.env),
+        "cwd": spec.cwd,
+        "tags": list(spec.tags),
+        "annotations": dict(spec.annotations),
+        "limits": limits_to_json(spec.limits),
+        "files": {path: text_of(content) for path, content in spec.files.items()},
+    }
+
+
+def info_to_json(info: SandboxInfo) -> Json:
+    """What is known of a sandbox."""
+    return {
+        "id": info.id,
+        "status": info.status.value,
+        "image": info.image,
+        "blueprint": info.blueprint,
+        "tags": list(info.tags),
+        "annotations": dict(info.annotations),
+        "limits": limits_to_json(info.limits),
+        "enforcement": dict(info.enforcement),
+        "created_at": _moment(info.created_at),
+        "started_at": _moment(info.started_at),
+        "stopped_at": _moment(info.stopped_at),
+        "expires_at": _moment(info.expires_at),
+        "status_reason": info.status_reason,
+    }
+
+
+def info_from_json(read: Mapping[str, Any]) -> SandboxInfo:
+    """The same back. A status of a later version is UNSPECIFIED."""
+    known = set(SandboxStatus)
+    return SandboxInfo(
+        id=read["id"],
+        status=SandboxStatus(read["status"]) if read["status"] in known else SandboxStatus.UNSPECIFIED,
+        image=read["image"],
+        blueprint=read["blueprint"],
+        tags=tuple(read["tags"]),
+        annotations=dict(read["annotations"]),
+        limits=limits_from_json(read["limits"]),
+        enforcement=dict(read["enforcement"]),
+        created_at=datetime.fromisoformat(read["created_at"]),
+        started_at=_read_moment(read["started_at"]),
+        stopped_at=_read_moment(read["stopped_at"]),
+        expires_at=_read_moment(read["expires_at"]),
+        status_reason=read["status_reason"],
+    )
+
+
+def request_to_json(request: ExecRequest) -> Json:
+    """A command."""
+    return {
+        "argv": list(request.argv),
+        "env": dict(request.env),
+        "cwd": request.cwd,
+        "timeout_seconds": request.timeout_seconds,
+        "stdin": None if request.stdin is None else text_of(request.stdin),
+        "stdin_stream": request.stdin_stream,
+        "output_bytes": request.output_bytes,
+        "cpu_seconds": request.cpu_seconds,
+        "terminal": None if request.terminal is None else list(request.terminal),
+        "warm": request.warm,
+        "guarded": request.guarded,
+    }
+
+
+def result_to_json(result: ExecResult) -> Json:
+    """How a command ended. Its output is not in it, only how much there was: that has travelled already."""
+    return {
+        "outcome": result.outcome.value,
+        "returncode": result.returncode,
+        "stdout_bytes": len(result.stdout),
+        "stderr_bytes": len(result.stderr),
+        "stdout_truncated": result.stdout_truncated,
+        "stderr_truncated": result.stderr_truncated,
+        "duration_seconds": result.duration_seconds,
+        "usage": asdict(result.usage),
+        "run_delay_seconds": result.run_delay_seconds,
+        "warm": result.warm,
+    }
+
+
+def result_from_json(read: Mapping[str, Any], *, stdout: bytes, stderr: bytes) -> ExecResult:
+    """The same back, with its output. Raises ValueError if that is not as much as was sent."""
+    for name, content in (("stdout_bytes", stdout), ("stderr_bytes", stderr)):
+        if read[name] != len(content):
+            raise ValueError(f"{name} is {read[name]}, and {len(content)} bytes have arrived")
+    usage = read["usage"]
+    return ExecResult(
+        outcome=ExecOutcome(read["outcome"]),
+        returncode=read["returncode"],
+        stdout=stdout,
+        stderr=stderr,
+        stdout_truncated=read["stdout_truncated"],
+        stderr_truncated=read["stderr_truncated"],
+        duration_seconds=read["duration_seconds"],
+        usage=ResourceUsage(**{field.name: usage[field.name] for field in fields(ResourceUsage)}),
+        run_delay_seconds=read["run_delay_seconds"],
+        warm=read["warm"],
+    )
+
+
+def file_to_json(file: FileInfo) -> Json:
+    """A directory entry. Names that are not UTF-8 keep their bytes as halves of surrogate pairs."""
+    return asdict(file)
+
+
+def file_from_json(read: Mapping[str, Any]) -> FileInfo:
+    """The same back."""
+    return FileInfo(**{field.name: read[field.name] for field in fields(FileInfo)})
+
+
+def process_to_json(process: ProcessInfo) -> Json:
+    """A process inside."""
+    return {**asdict(process), "command": list(process.command)}
+
+
+def process_from_json(read: Mapping[str, Any]) -> ProcessInfo:
+    """The same back."""
+    return ProcessInfo(
+        pid=read["pid"], parent_pid=read["parent_pid"], state=read["state"], command=tuple(read["command"])
+    )
+
+
+def blueprint_to_json(blueprint: Blueprint) -> Json:
+    """A recipe, with the content of its files."""
+    return {
+        "id": blueprint.id,
+        "name": blueprint.name,
+        "image": blueprint.image,
+        "packages": [asdict(package) for package in blueprint.packages],
+        "requested": list(blueprint.requested),
+        "files": {path: text_of(content) for path, content in blueprint.files.items()},
+        "env": dict(blueprint.env),
+        "warm": None if blueprint.warm is None else list(blueprint.warm),
+        "layer": blueprint.layer,
+        "created_at": _moment(blueprint.created_at),
+    }
+
+
+def blueprint_from_json(read: Mapping[str, Any]) -> Blueprint:
+    """The same back."""
+    return Blueprint(
+        id=read["id"],
+        name=read["name"],
+        image=read["image"],
+        packages=tuple(Package(**{f.name: entry[f.name] for f in fields(Package)}) for entry in read["packages"]),
+        requested=tuple(read["requested"]),
+        files={path: bytes_of(content) for path, content in read["files"].items()},
+        env=dict(read["env"]),
+        warm=None if read["warm"] is None else tuple(read["warm"]),
+        layer=read["layer"],
+        created_at=_read_moment(read["created_at"]),
+    )
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _read_moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

@@ -1,0 +1,31 @@
+"""The sdk's way to a server: `Operations` over HTTP. aiohttp is imported when a server is first used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from harena.core.errors import PlatformError, ValidationError
+
+if TYPE_CHECKING:
+    from harena.core.ports import Operations
+
+
+async def open_http(base_url: str, *, api_key: str | None = None) -> Operations:
+    """The server at `base_url`, as in "http://127.0.0.1:8642". Nothing is sent before the first operation.
+
+    Sandboxes that are made through it end when it is closed, or when this process has not been heard of for the length
+    of its lease. Raises ValidationError for an address that is none, PlatformError where aiohttp is not installed.
+    """
+    parts = urlsplit(base_url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise ValidationError(
+            f"HARENA_BASE_URL={base_url}: give the address of a server, as http://127.0.0.1:8642; "
+            "unset it to run sandboxes inside this process"
+        )
+    try:
+        from harena.sdk.http.operations import HttpOperations
+    except ModuleNotFoundError as error:
+        message = f"a server is spoken to with {error.name}, which is not installed: pip install 'harena[http]'"
+        raise PlatformError(message, step="open server") from error
+    return HttpOperations(base_url.rstrip("/"), api_key=api_key)

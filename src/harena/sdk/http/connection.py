@@ -1,0 +1,150 @@
+"""One client's connections to one server: requests, their errors, and nothing about what they mean.
+
+What the server refuses is raised as the exception that its problem names. What cannot be reached, or breaks off, is
+SandboxUnavailableError: a fault of the platform, never of a program.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import quote
+
+import aiohttp
+from yarl import URL
+
+from harena.core.errors import HarenaError, SandboxUnavailableError
+from harena.core.problems import from_problem
+
+CONNECT_SECONDS = 10.0
+KEEP_ALIVE_SECONDS = 30.0
+"""shorter than the server's, so that no request is sent on a connection that it closes in the same moment"""
+MOST_OF_A_PROBLEM = 1024 * 1024
+
+Query = Mapping[str, str | int | float | list[str]]
+
+
+class Connection:
+    """Used from one event loop. Opened with its first request, closed with `close`."""
+
+    def __init__(self, base_url: str, *, api_key: str | None = None) -> None:
+        self.base_url = base_url
+        self._headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
+        self._session: aiohttp.ClientSession | None = None
+        self._closed = False
+
+    @asynccontextmanager
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """The answer's begin. `path` is absolute and quoted, `body` bytes or an asynchronous iterable of them.
+
+        Raises the server's error, also where it comes before the body was sent.
+        """
+        try:
+            async with self._opened().request(
+                method,
+                URL(self.base_url + path, encoded=True).with_query(_written(query)),
+                data=io.BytesIO(body) if isinstance(body, bytes) else body,
+                headers=headers,
+                allow_redirects=False,
+            ) as response:
+                if response.status >= 300:
+                    raise await _problem(response)
+                yield response
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise self._lost(f"{method} {path}", error) from error
+
+    async def json(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query | None = None,
+        content: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """Send `content` as JSON where it is not None; the JSON that comes back, None where nothing does."""
+        body = None if content is None else json.dumps(content, allow_nan=False).encode()
+        sent = dict(headers or {})
+        if body is not None:
+            sent["content-type"] = "application/json"
+        async with self.request(method, path, query=query, body=body, headers=sent) as response:
+            answer = await response.read()
+        return json.loads(answer) if answer else None
+
+    async def send(self, method: str, path: str, body: bytes) -> None:
+        """Send bytes; the answer holds nothing."""
+        async with self.request(
+            method, path, body=body, headers={"content-type": "application/octet-stream"}
+        ) as response:
+            await response.read()
+
+    async def close(self) -> None:
+        """Close every connection. May be called more than once."""
+        self._closed = True
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    def broken(self, what: str) -> SandboxUnavailableError:
+        """The error of an answer that is not what it should be."""
+        return SandboxUnavailableError(f"{what}, from {self.base_url}", step="http", reason="BROKEN_ANSWER")
+
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._closed:
+            raise SandboxUnavailableError(f"the connection to {self.base_url} was closed", reason="CLOSED")
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
+                headers=self._headers,
+                auto_decompress=False,
+            )
+        return self._session
+
+    def _lost(self, what: str, error: BaseException) -> SandboxUnavailableError:
+        if isinstance(error, aiohttp.ClientConnectorError):
+            message = (
+                f"no server answers at {self.base_url} ({error.os_error.strerror or error}): start one with "
+                "`harena serve`, or set HARENA_BASE_URL to where one runs"
+            )
+            return SandboxUnavailableError(message, step="http", reason="SERVER_UNREACHABLE")
+        why = str(error) or type(error).__name__
+        message = f"the connection to {self.base_url} broke off during {what}: {why}"
+        return SandboxUnavailableError(message, step="http", reason="CONNECTION_LOST")
+
+
+def step(name: str) -> str:
+    """A name as one step of a path. Servers read %2F as a slash, so a slash is quoted twice: such a name is not found,
+    unless it is looked for by a query."""
+    return quote(name, safe="").replace("%2F", "%252F")
+
+
+def _written(query: Query | None) -> list[tuple[str, str]]:
+    pairs: list[tuple[str, str]] = []
+    for name, value in (query or {}).items():
+        values = value if isinstance(value, list) else [value]
+        pairs += [(name, ("true" if one else "false") if isinstance(one, bool) else str(one)) for one in values]
+    return pairs
+
+
+async def _problem(response: aiohttp.ClientResponse) -> HarenaError:
+    text = await response.content.read(MOST_OF_A_PROBLEM)
+    try:
+        written = json.loads(text)
+    except ValueError:
+        written = None
+    if not isinstance(written, dict):
+        shown = text[:200].decode("utf-8", "replace")
+        written = {"status": response.status, "detail": f"something that is no harena server says {shown!r}"}
+    return from_problem(written)

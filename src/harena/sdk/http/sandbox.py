@@ -1,0 +1,213 @@
+"""A server's sandbox: its record (`RemoteHandle`) and what can be done in it (`RemoteSandbox`)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping
+from contextlib import aclosing
+from typing import Any
+
+import aiohttp
+
+from harena.core.errors import (
+    SandboxFileError,
+    SandboxNotRunningError,
+    SandboxTerminatedError,
+    SandboxUnavailableError,
+)
+from harena.core.models import ExecRequest, FileInfo, ProcessInfo, SandboxInfo, SandboxStatus
+from harena.core.ports import Death
+from harena.core.wire import file_from_json, info_from_json, process_from_json
+from harena.sdk.http.connection import Connection, Query, step
+from harena.sdk.http.execs import RemoteExec
+
+POLL_SECONDS = 30
+"""how long one request waits for a sandbox's end; asked again for as long as somebody waits"""
+PIECE_BYTES = 1024 * 1024
+
+
+class RemoteHandle:
+    """Implements `SandboxHandle`. `info` is what the server said last."""
+
+    def __init__(self, connection: Connection, info: SandboxInfo) -> None:
+        self._connection = connection
+        self._info = info
+        self._path = f"/v1/sandboxes/{step(info.id)}"
+        self._port = RemoteSandbox(connection, self)
+
+    @property
+    def info(self) -> SandboxInfo:
+        """What was last known."""
+        return self._info
+
+    @property
+    def path(self) -> str:
+        """Where the server has it."""
+        return self._path
+
+    @property
+    def port(self) -> RemoteSandbox:
+        """The running sandbox."""
+        if not self._info.status.is_terminal:
+            return self._port
+        about = f"sandbox {self._info.id} is {self._info.status}"
+        reason = f" ({self._info.status_reason})" if self._info.status_reason else ""
+        if self._info.status is SandboxStatus.FAILED:
+            raise SandboxNotRunningError(f"{about}{reason}: create a new one", reason="SANDBOX_FAILED")
+        raise SandboxTerminatedError(f"{about}{reason}: create a new one", reason="SANDBOX_TERMINATED")
+
+    async def refresh(self) -> SandboxInfo:
+        """Ask the server."""
+        return await self._ask("GET", "")
+
+    async def wait_terminal(self) -> SandboxInfo:
+        """Returns when it has ended."""
+        while not self._info.status.is_terminal:
+            await self._ask("GET", "/wait", query={"seconds": POLL_SECONDS})
+        return self._info
+
+    async def stop(self, *, grace_seconds: float = 0.0) -> None:
+        """End it and wait for that."""
+        if not self._info.status.is_terminal:
+            await self._ask("POST", "/stop", content={"grace_seconds": grace_seconds})
+
+    async def extend_lifetime(self, seconds: float) -> SandboxInfo:
+        """End `seconds` from now at the earliest."""
+        return await self._ask("POST", "/extend", content={"seconds": seconds})
+
+    async def _ask(
+        self, method: str, verb: str, *, query: Query | None = None, content: Mapping[str, object] | None = None
+    ) -> SandboxInfo:
+        answer = await self._connection.json(method, self._path + verb, query=query, content=content)
+        try:
+            self._info = info_from_json(answer)
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._connection.broken(f"a sandbox's record cannot be understood ({error!r})") from error
+        return self._info
+
+
+class RemoteSandbox:
+    """Implements `SandboxPort`. Each verb is one request; whatever the server raises is raised here."""
+
+    def __init__(self, connection: Connection, handle: RemoteHandle) -> None:
+        self.id = handle.info.id
+        self.enforcement: Mapping[str, str] = handle.info.enforcement
+        """how the server's host keeps the limits"""
+        self._connection = connection
+        self._handle = handle
+
+    async def exec(self, request: ExecRequest) -> RemoteExec:
+        """Start a command."""
+        running = RemoteExec(self._connection, self._handle.path)
+        await running.start(request)
+        return running
+
+    async def read_file(self, path: str, *, max_bytes: int | None = None) -> bytes:
+        """The whole file."""
+        query: dict[str, str | int | float | list[str]] = {"path": path}
+        if max_bytes is not None:
+            query["max_bytes"] = max_bytes
+        async with self._connection.request("GET", f"{self._handle.path}/files", query=query) as response:
+            return await response.read()
+
+    async def read_stream(self, path: str, *, chunk_bytes: int = PIECE_BYTES) -> AsyncGenerator[bytes, None]:
+        """The file in pieces."""
+        async with aclosing(self._stream("files", path, chunk_bytes)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def write_file(
+        self, path: str, source: bytes | AsyncIterable[bytes], *, append: bool = False, mode: int | None = None
+    ) -> None:
+        """Create, replace or append to a file."""
+        query: dict[str, str | int | float | list[str]] = {"path": path}
+        if mode is not None:
+            query["mode"] = mode
+        await self._send("POST" if append else "PUT", "files", query, source)
+
+    async def stat(self, path: str) -> FileInfo:
+        """About one path."""
+        return file_from_json(await self._verb("GET", "files/stat", {"path": path}))
+
+    async def list_dir(self, path: str) -> list[FileInfo]:
+        """A directory's entries."""
+        answer = await self._verb("GET", "files/list", {"path": path})
+        return [file_from_json(entry) for entry in answer["entries"]]
+
+    async def make_dir(self, path: str, *, parents: bool = True) -> None:
+        """Create a directory."""
+        await self._verb("POST", "directories", {"path": path, "parents": parents})
+
+    async def remove(self, path: str, *, recursive: bool = False, missing_ok: bool = False) -> None:
+        """Remove a file, a link, an empty directory or a tree."""
+        await self._verb("DELETE", "files", {"path": path, "recursive": recursive, "missing_ok": missing_ok})
+
+    async def extract_archive(self, path: str, source: AsyncIterable[bytes]) -> None:
+        """Unpack a tar stream."""
+        await self._send("PUT", "archive", {"path": path}, source)
+
+    async def create_archive(self, path: str) -> AsyncGenerator[bytes, None]:
+        """A tar stream."""
+        async with aclosing(self._stream("archive", path, PIECE_BYTES)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def processes(self) -> list[ProcessInfo]:
+        """The processes inside."""
+        answer = await self._verb("GET", "processes", {})
+        return [process_from_json(entry) for entry in answer["processes"]]
+
+    async def signal(self, pid: int, signum: int) -> None:
+        """Send a signal to one of them."""
+        await self._connection.json(
+            "POST", f"{self._handle.path}/processes/{pid}/signal", content={"signal": int(signum)}
+        )
+
+    async def destroy(self, *, grace_seconds: float = 0.0) -> None:
+        """End it."""
+        await self._handle.stop(grace_seconds=grace_seconds)
+
+    async def wait_dead(self) -> Death:
+        """Returns when it has ended. What a memory limit ended is told in `detail` only."""
+        info = await self._handle.wait_terminal()
+        return Death(by_request=info.status is not SandboxStatus.FAILED, detail=info.status_reason or "")
+
+    async def _verb(self, method: str, verb: str, query: Query) -> Any:
+        return await self._connection.json(method, f"{self._handle.path}/{verb}", query=query)
+
+    async def _send(self, method: str, verb: str, query: Query, source: bytes | AsyncIterable[bytes]) -> None:
+        body = source if isinstance(source, bytes) else _Given(source)
+        headers = {"content-type": "application/octet-stream"}
+        path = f"{self._handle.path}/{verb}"
+        try:
+            async with self._connection.request(method, path, query=query, body=body, headers=headers) as response:
+                await response.read()
+        except SandboxUnavailableError:
+            if isinstance(body, _Given) and body.failure is not None:
+                raise body.failure from None  # the source's own, and no fault of the connection
+            raise
+
+    async def _stream(self, verb: str, path: str, piece_bytes: int) -> AsyncGenerator[bytes, None]:
+        async with self._connection.request("GET", f"{self._handle.path}/{verb}", query={"path": path}) as response:
+            try:
+                async for piece in response.content.iter_chunked(piece_bytes):
+                    yield piece
+            except aiohttp.ClientPayloadError as error:
+                message = f"{path}: the stream broke off before its end; what has come is not whole"
+                raise SandboxFileError(message, filepath=path, reason="IO_FAILED") from error
+
+
+class _Given(AsyncIterable[bytes]):
+    """Somebody's pieces, and what went wrong with them."""
+
+    def __init__(self, source: AsyncIterable[bytes]) -> None:
+        self._source = source
+        self.failure: BaseException | None = None
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for piece in self._source:
+                if piece:
+                    yield piece
+        except Exception as error:
+            self.failure = error
+            raise

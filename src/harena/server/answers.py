@@ -1,0 +1,98 @@
+"""Answers: JSON, streams that notice when nobody reads them any more, and problems."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from harena.core.errors import HarenaError
+from harena.core.problems import CONTENT_TYPE, to_problem
+
+
+class JsonAnswer(Response):
+    """JSON in ASCII: names of files that are not UTF-8 travel as escapes."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """The body."""
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+
+
+class ProblemResponse(JsonAnswer):
+    """What went wrong."""
+
+    media_type = CONTENT_TYPE
+
+    def __init__(self, error: HarenaError, request_id: str | None) -> None:
+        problem = to_problem(error)
+        headers = {}
+        if problem["status"] == 401:
+            headers["www-authenticate"] = "Bearer"
+        if "retry_after_seconds" in problem:
+            headers["retry-after"] = str(max(1, round(problem["retry_after_seconds"])))
+        super().__init__({**problem, "request_id": request_id}, status_code=problem["status"], headers=headers)
+
+
+class StreamAnswer(Response):
+    """Pieces as they come, made by `begun`. The generator is closed at the end, and at once when the reader has gone.
+
+    An exception in the middle breaks the connection off: the reader must not take what has come for the whole.
+    """
+
+    def __init__(self, first: bytes, rest: AsyncGenerator[bytes, None], media_type: str) -> None:
+        """`rest` has been started: so closing it runs what it does in its end, whatever happens here."""
+        self._first = first
+        self._rest = rest
+        self.background = None
+        self.media_type = media_type
+        self.status_code = 200
+        self.body = b""
+        self.init_headers({"cache-control": "no-store"})
+        del self.headers["content-length"]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        sending = asyncio.ensure_future(self._send(send))
+        leaving = asyncio.ensure_future(_reader_has_gone(receive))
+        try:
+            await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            leaving.cancel()
+            if not sending.done():
+                sending.cancel()
+            await asyncio.wait((sending, leaving))
+            await self._rest.aclose()
+        if not sending.cancelled():
+            sending.result()
+
+    async def _send(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        if self._first:
+            await send({"type": "http.response.body", "body": self._first, "more_body": True})
+        async for piece in self._rest:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def begun(pieces: AsyncGenerator[bytes, None], media_type: str) -> StreamAnswer:
+    """An answer of these pieces, of which the first is made now: what cannot even begin raises here, while there can
+    still be a problem."""
+    try:
+        first = await anext(pieces)
+    except StopAsyncIteration:
+        first = b""
+    except BaseException:
+        await pieces.aclose()
+        raise
+    return StreamAnswer(first, pieces, media_type)
+
+
+async def _reader_has_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

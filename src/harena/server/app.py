@@ -1,0 +1,111 @@
+"""The application: routes, how errors become problems, and the document that describes both."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+
+from harena.core.errors import HarenaError, NotFoundError, ValidationError
+from harena.server import shapes
+from harena.server.answers import ProblemResponse
+from harena.server.requests import Requests
+from harena.server.routes import benchmark_jobs, blueprints, execs, files, health, keys, leases, sandboxes
+from harena.server.state import ServerState
+
+MOST_MISTAKES = 50
+"""that one problem lists"""
+
+_log = logging.getLogger("harena.server")
+_PROBLEM = {"model": shapes.ProblemAnswer, "description": "A problem; its `code` says which."}
+
+
+def create_app(state: ServerState) -> FastAPI:
+    """The ASGI application over this state."""
+    app = FastAPI(
+        title="harena",
+        version=state.version,
+        summary="Isolated sandboxes, scores that cannot be forged, and benchmark jobs for RL fine-tuning.",
+        docs_url=None,
+        redoc_url=None,
+        responses={"4XX": _PROBLEM, "5XX": _PROBLEM},
+        generate_unique_id_function=_operation_id,
+    )
+    app.state.harena = state
+    for routes in (sandboxes, execs, files, leases, blueprints, benchmark_jobs, keys, health):
+        app.include_router(routes.router)
+    app.add_exception_handler(HarenaError, _harena_error)
+    app.add_exception_handler(RequestValidationError, _mistakes)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(ClientDisconnect, _nobody_there)
+    app.add_exception_handler(Exception, _bug)
+    app.add_middleware(Requests, state=state)
+    return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    return f"{route.tags[0]}_{route.name}".replace(" ", "_")
+
+
+def _request_id(request: Request) -> str | None:
+    return getattr(request.state, "request_id", None)
+
+
+async def _harena_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HarenaError)
+    return ProblemResponse(error, _request_id(request))
+
+
+async def _mistakes(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    mistakes = list(dict.fromkeys(_sentence(mistake) for mistake in error.errors()))
+    more = [f"... and {len(mistakes) - MOST_MISTAKES} more"] if len(mistakes) > MOST_MISTAKES else []
+    message = "\n  ".join(["the request cannot be understood:", *mistakes[:MOST_MISTAKES], *more])
+    return ProblemResponse(ValidationError(message, reason="REQUEST"), _request_id(request))
+
+
+def _sentence(mistake: Mapping[str, Any]) -> str:
+    place: Sequence[str | int] = mistake["loc"]
+    where = ".".join(str(step) for step in (place[1:] if place[0] == "body" and len(place) > 1 else place))
+    if mistake["type"] == "extra_forbidden":
+        return f"{where}: unknown field"
+    if mistake["type"] == "json_invalid":
+        return f"the body is no JSON: {mistake.get('ctx', {}).get('error', mistake['msg'])}"
+    message = str(mistake["msg"]).removeprefix("Value error, ")
+    return f"{where}: {message[:1].lower()}{message[1:]}"
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    asked = f"{request.method} {request.url.path}"
+    known: HarenaError
+    if isinstance(error.__cause__, HarenaError):  # raised while FastAPI read the body
+        return ProblemResponse(error.__cause__, _request_id(request))
+    if error.status_code == 404:
+        known = NotFoundError(f"{asked}: there is no such route; see /openapi.json", reason="ROUTE_NOT_FOUND")
+    elif error.status_code == 405:
+        known = ValidationError(f"{asked}: the route has other methods; see /openapi.json", reason="METHOD_NOT_ALLOWED")
+    else:
+        known = ValidationError(f"{asked}: {error.detail}")
+    answer = ProblemResponse(known, _request_id(request))
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+async def _nobody_there(request: Request, error: Exception) -> Response:
+    """The caller has gone in the middle of its own request; this answer reaches nobody."""
+    return ProblemResponse(ValidationError("the request broke off before its end"), _request_id(request))
+
+
+async def _bug(request: Request, error: Exception) -> Response:
+    request_id = _request_id(request)
+    _log.error("request %s failed: this is a bug", request_id, exc_info=error)
+    message = f"the server failed in a way that it should not; its log says more under request {request_id}"
+    return ProblemResponse(HarenaError(message, reason="BUG"), request_id)

@@ -1,0 +1,46 @@
+"""The OpenAPI document, without a server: `python -m harena.server.document docs/reference/openapi.json` writes it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, cast
+
+from harena.core.clock import SystemClock
+from harena.core.ports import Operations
+from harena.core.problems import CONTENT_TYPE
+from harena.server.app import create_app
+from harena.server.identity import OpenAccess
+from harena.server.state import ServerState
+from harena.store.access import AccessStore
+
+
+def openapi() -> dict[str, Any]:
+    """The document of this version."""
+    nobody = cast("Any", None)  # routes are described, and none is asked
+    state = ServerState(
+        cast("Operations", nobody),
+        clock=SystemClock(),
+        store=cast("AccessStore", nobody),
+        access=OpenAccess(),
+        open_to_loopback=True,
+        version=version("harena"),
+    )
+    document = create_app(state).openapi()
+    for route in document["paths"].values():
+        for operation in route.values():
+            for status in ("4XX", "5XX"):
+                content = operation["responses"][status]["content"]
+                content[CONTENT_TYPE] = content.pop("application/json")
+    return document
+
+
+def text() -> str:
+    """As it is kept: sorted, so that it changes only where the routes do."""
+    return json.dumps(openapi(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(text(), encoding="utf-8")

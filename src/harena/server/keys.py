@@ -1,0 +1,104 @@
+"""API keys: `hk_<id>_<secret>`. The server keeps a hash, from which nobody gets the key back.
+
+The secret has 256 random bits, so one round of SHA-256 is enough: there is nothing to guess. What the store said about
+a key is believed for KNOWN_SECONDS; one that another process revokes is refused that much later at most.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+from harena.core.clock import Clock
+from harena.core.errors import AccessError, NotFoundError, ValidationError
+from harena.server.identity import SCOPES, Caller
+from harena.store.access import AccessStore
+
+KNOWN_SECONDS = 2.0
+MOST_KNOWN = 10_000
+_TOKEN = re.compile(r"hk_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+class Keys:
+    """Makes, checks and revokes keys. Implements `Access`. Used from one event loop."""
+
+    def __init__(self, store: AccessStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._known: dict[str, tuple[float, Caller]] = {}
+        """hash of a token -> (until when it is believed, whose it is)"""
+
+    async def create(self, *, name: str, workspace: str, scopes: Sequence[str]) -> tuple[str, dict[str, Any]]:
+        """(the key itself, which is shown only now; what is known of it). Raises ValidationError."""
+        for field, value in (("name", name), ("workspace", workspace)):
+            if not _NAME.fullmatch(value):
+                raise ValidationError(
+                    f"{field} {value!r}: use 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit "
+                    "first"
+                )
+        if not scopes or (unknown := sorted(set(scopes) - set(SCOPES))):
+            given = ", ".join(unknown) if scopes else "none"
+            raise ValidationError(f"scopes must be some of {', '.join(SCOPES)} (got {given})")
+        key_id = secrets.token_hex(6)
+        token = f"hk_{key_id}_{secrets.token_urlsafe(32)}"
+        row = {
+            "id": key_id,
+            "name": name,
+            "workspace": workspace,
+            "scopes": ",".join(scope for scope in SCOPES if scope in scopes),
+            "hash": _hash(token),
+            "created_at": self._clock.utcnow().isoformat(),
+        }
+        await self._store.insert_key(row)
+        return token, described({**row, "revoked_at": None})
+
+    async def list(self, workspace: str | None = None) -> list[dict[str, Any]]:
+        """What is known of the keys, of one workspace or all, oldest first."""
+        return [described(row) for row in await self._store.list_keys(workspace)]
+
+    async def revoke(self, key_id: str, *, workspace: str | None = None) -> None:
+        """Refuse the key from now on. Raises NotFoundError, also for another workspace's where one is given."""
+        row = await self._store.find_key(key_id)
+        if row is None or (workspace is not None and row["workspace"] != workspace):
+            raise NotFoundError(f"no API key {key_id!r}: `harena keys list` shows those there are")
+        await self._store.revoke_key(key_id, self._clock.utcnow().isoformat())
+        self._known.clear()
+
+    async def identify(self, authorization: str | None) -> Caller:
+        """See `Access`."""
+        scheme, _, token = (authorization or "").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise AccessError("this server needs an API key: set HARENA_API_KEY, or send `Authorization: Bearer KEY`")
+        token = token.strip()
+        hashed, now = _hash(token), self._clock.now()
+        until, caller = self._known.get(hashed, (0.0, None))
+        if caller is None or until <= now:
+            self._known.pop(hashed, None)
+            caller = await self._looked_up(token, hashed)
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[hashed] = (now + KNOWN_SECONDS, caller)
+        return caller
+
+    async def _looked_up(self, token: str, hashed: str) -> Caller:
+        match = _TOKEN.fullmatch(token)
+        row = await self._store.find_key(match[1]) if match else None
+        # unknown, wrong and revoked look the same from outside
+        if row is None or not hmac.compare_digest(row["hash"], hashed) or row["revoked_at"] is not None:
+            raise AccessError("this API key is unknown or was revoked: ask for another one")
+        return Caller(row["workspace"], frozenset(row["scopes"].split(",")), row["id"])
+
+
+def described(row: dict[str, Any]) -> dict[str, Any]:
+    """A key as it may be shown."""
+    shown = ("id", "name", "workspace", "created_at", "revoked_at")
+    return {**{name: row[name] for name in shown}, "scopes": row["scopes"].split(",")}
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

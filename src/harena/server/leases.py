@@ -1,0 +1,112 @@
+"""Leases: what a client has made ends when the client has not been heard of for as long as its lease says.
+
+A lease holds sandboxes. It is over when it is closed or when it was not renewed in time; its sandboxes are stopped
+then, all at the same time. Nothing is polled: each lease has one timer. Used from one event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from harena.core.clock import Clock, Timer
+from harena.core.errors import HarenaError, NotFoundError
+from harena.core.ports import SandboxHandle
+
+_log = logging.getLogger("harena.server")
+
+
+@dataclass(slots=True)
+class Lease:
+    """One client's."""
+
+    id: str
+    workspace: str
+    seconds: float
+    expires_at: datetime
+    timer: Timer | None = None
+    sandboxes: dict[str, SandboxHandle] = field(default_factory=dict)
+
+
+class Leases:
+    """Every lease of this server."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._leases: dict[str, Lease] = {}
+        self._endings: set[asyncio.Task[None]] = set()
+
+    def open(self, workspace: str, seconds: float) -> Lease:
+        """A new lease."""
+        lease = Lease(f"lease_{secrets.token_hex(12)}", workspace, seconds, self._clock.utcnow())
+        self._leases[lease.id] = lease
+        self._wind(lease)
+        return lease
+
+    def find(self, workspace: str, lease_id: str) -> Lease:
+        """Raises NotFoundError for what is over, or another workspace's."""
+        lease = self._leases.get(lease_id)
+        if lease is None or lease.workspace != workspace:
+            raise NotFoundError(
+                f"no lease {lease_id!r}: it is over, and its sandboxes with it; open another one", reason="LEASE_OVER"
+            )
+        return lease
+
+    def renew(self, workspace: str, lease_id: str) -> Lease:
+        """The lease lasts its length from now on."""
+        lease = self.find(workspace, lease_id)
+        self._wind(lease)
+        return lease
+
+    async def hold(self, lease: Lease, sandbox: SandboxHandle) -> None:
+        """The sandbox ends with the lease; at once if that is over already."""
+        if self._leases.get(lease.id) is not lease:
+            await sandbox.stop()
+            self.find(lease.workspace, lease.id)
+        ended = [name for name, handle in lease.sandboxes.items() if handle.info.status.is_terminal]
+        for name in ended:
+            del lease.sandboxes[name]
+        lease.sandboxes[sandbox.info.id] = sandbox
+
+    async def close(self, workspace: str, lease_id: str) -> None:
+        """End it and its sandboxes; returns when they have ended."""
+        await self._end(self.find(workspace, lease_id))
+
+    async def settled(self) -> None:
+        """Returns when nothing of a lease that is over is left."""
+        while self._endings:
+            await asyncio.wait(list(self._endings))
+
+    def cancel_timers(self) -> None:
+        """The server ends, and with it every sandbox."""
+        for lease in self._leases.values():
+            if lease.timer is not None:
+                lease.timer.cancel()
+
+    def _wind(self, lease: Lease) -> None:
+        if lease.timer is not None:
+            lease.timer.cancel()
+        lease.timer = self._clock.call_later(lease.seconds, lambda: self._over(lease))
+        lease.expires_at = self._clock.utcnow() + timedelta(seconds=lease.seconds)
+
+    def _over(self, lease: Lease) -> None:
+        _log.warning("lease %s was not renewed: its %d sandboxes are ended", lease.id, len(lease.sandboxes))
+        task = asyncio.get_running_loop().create_task(self._end(lease))
+        self._endings.add(task)
+        task.add_done_callback(self._endings.discard)
+
+    async def _end(self, lease: Lease) -> None:
+        self._leases.pop(lease.id, None)
+        if lease.timer is not None:
+            lease.timer.cancel()
+        await asyncio.gather(*(_stop(handle) for handle in lease.sandboxes.values()))
+
+
+async def _stop(handle: SandboxHandle) -> None:
+    try:
+        await handle.stop()
+    except HarenaError as error:  # its record says so, and the others shall end
+        _log.error("sandbox %s could not be ended with its lease: %s", handle.info.id, error)

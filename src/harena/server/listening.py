@@ -1,0 +1,123 @@
+"""A socket, and uvicorn behind it: started and ended by whoever owns the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import uvicorn
+
+from harena.core.errors import PlatformError
+from harena.server.app import create_app
+from harena.server.state import ServerState
+
+KEEP_ALIVE_SECONDS = 75
+"""longer than clients keep idle connections, so that none is closed under a request"""
+BACKLOG = 2048
+
+
+class HttpServer:
+    """One listening server. `start`, then `close`; both once."""
+
+    def __init__(self, state: ServerState, *, host: str = "127.0.0.1", port: int = 0) -> None:
+        """Port 0 is any that is free."""
+        self._state = state
+        self._socket = listen(host, port)
+        self._uvicorn: _Uvicorn | None = None
+        self._serving: asyncio.Task[None] | None = None
+
+    @property
+    def url(self) -> str:
+        """Where it answers."""
+        host, port = self._socket.getsockname()[:2]
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    async def start(self) -> None:
+        """Returns when requests are answered."""
+        config = uvicorn.Config(
+            create_app(self._state),
+            http="httptools",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        )
+        self._uvicorn = _Uvicorn(config)
+        self._serving = asyncio.get_running_loop().create_task(self._uvicorn.serve(sockets=[self._socket]))
+        ready = asyncio.ensure_future(self._uvicorn.ready.wait())
+        await asyncio.wait((self._serving, ready), return_when=asyncio.FIRST_COMPLETED)
+        if self._serving.done():
+            ready.cancel()
+            self._serving.result()
+            raise PlatformError(f"the server on {self.url} ended while it started", step="listen")
+
+    async def close(self, *, drain_seconds: float) -> None:
+        """Take no new work, finish what is under way for `drain_seconds`, then break off what is left."""
+        self._state.draining.set()
+        if self._uvicorn is None or self._serving is None:
+            self._socket.close()
+            return
+        self._uvicorn.config.timeout_graceful_shutdown = max(1, round(drain_seconds))
+        self._uvicorn.should_exit = True
+        await self._serving
+
+    def hurry(self) -> None:
+        """Do not wait for what is under way any longer."""
+        if self._uvicorn is not None:
+            self._uvicorn.force_exit = True
+
+
+class _Uvicorn(uvicorn.Server):
+    """Says when it is ready, and leaves signals to whoever started it."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def is_loopback(host: str) -> bool:
+    """Only this machine can reach it."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A bound socket. Raises PlatformError."""
+    try:
+        found: list[Any] = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
+        )
+        family, kind, protocol, _, address = found[0]
+        # asyncio turns Nagle's algorithm off for sockets that say that they are TCP only; else an answer in two pieces
+        # can wait 40 ms for the reader's acknowledgement of the first one
+        listening = socket.socket(family, kind, protocol)
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+            listening.listen(BACKLOG)
+            listening.setblocking(False)
+        except BaseException:
+            listening.close()
+            raise
+    except OSError as error:
+        message = f"cannot listen on {host}, port {port}: {error.strerror or error}; choose another --host or --port"
+        raise PlatformError(message, step="listen") from error
+    return listening

@@ -1,0 +1,115 @@
+"""What every request goes through: an id, a bound for its body, one line in the log, and its count.
+
+A plain ASGI layer: streams pass it piece by piece. The id is the caller's `x-request-id` where that is a plain word.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from urllib.parse import urlsplit
+
+import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from harena.core.errors import AccessError, ValidationError
+from harena.server.answers import ProblemResponse
+from harena.server.shapes import MOST_JSON_BYTES
+from harena.server.state import ServerState
+
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+_QUIET = frozenset({"/healthz", "/metrics"})
+"""asked for all the time, and no news"""
+
+_log = structlog.get_logger("harena.server")
+
+
+class Requests:
+    """Around the whole application."""
+
+    def __init__(self, app: ASGIApp, state: ServerState) -> None:
+        self._app = app
+        self._state = state
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        request_id = _request_id(headers.get(b"x-request-id"))
+        scope.setdefault("state", {})["request_id"] = request_id
+        began, status = self._state.clock.now(), 0
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+            await send(message)
+
+        try:
+            if self._state.open_to_loopback and (stranger := _stranger(headers)):
+                await ProblemResponse(stranger, request_id)(scope, receive, noted)
+            else:
+                await self._app(scope, _bounded(scope, headers, receive), noted)
+        finally:
+            self._note(scope, request_id, status, self._state.clock.now() - began)
+
+    def _note(self, scope: Scope, request_id: str, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "(none)")
+        self._state.metrics.answered(scope["method"], route, status, seconds)
+        if route in _QUIET:
+            return
+        caller = scope["state"].get("caller")
+        _log.info(
+            "request",
+            request_id=request_id,
+            method=scope["method"],
+            path=scope["path"],
+            status=status,
+            duration_seconds=round(seconds, 6),
+            workspace=None if caller is None else caller.workspace,
+            key_id=None if caller is None else caller.key_id,
+        )
+
+
+def _request_id(given: str | None) -> str:
+    return given if given is not None and _PLAIN_WORD.fullmatch(given) else f"req_{secrets.token_hex(8)}"
+
+
+def _stranger(headers: dict[bytes, str]) -> AccessError | None:
+    """A web page of somebody else's that a browser on this machine shows can send requests here, also under a name of
+    its own that it has resolved to this address."""
+    named = [f"http://{headers.get(b'host', '')}"]
+    if b"origin" in headers:
+        named.append(headers[b"origin"])
+    for address in named:
+        try:
+            host = urlsplit(address).hostname
+        except ValueError:
+            host = None
+        if host not in _LOOPBACK_HOSTS:
+            message = f"{address}: a server without keys answers programs of its own machine only, as http://127.0.0.1"
+            return AccessError(message, reason="FORBIDDEN")
+    return None
+
+
+def _bounded(scope: Scope, headers: dict[bytes, str], receive: Receive) -> Receive:
+    """JSON is read whole: no more of it than MOST_JSON_BYTES."""
+    if headers.get(b"content-type", "").partition(";")[0].strip().lower() == "application/octet-stream":
+        return receive
+    if scope["method"] == "PUT":
+        return receive  # files and archives, whatever their sender calls them
+    size = 0
+
+    async def counted() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > MOST_JSON_BYTES:
+            raise ValidationError(f"the request's body is larger than {MOST_JSON_BYTES} bytes", reason="TOO_LARGE")
+        return message
+
+    return counted

@@ -1,0 +1,59 @@
+"""What every route asks first: who is there, and is the question one that can be answered."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+from fastapi.routing import APIRoute
+from fastapi.security import HTTPBearer
+
+from harena.core.errors import ValidationError
+from harena.server.identity import ADMIN, READ, WRITE, Caller
+from harena.server.state import ServerState, state_of
+
+OCTETS = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+"""how a body of plain bytes is documented"""
+
+_documented = HTTPBearer(auto_error=False, description="An API key; not needed on a server that has none.")
+
+
+def check_query(request: Request) -> None:
+    """Raises ValidationError for a query parameter that the route does not know, or that is given twice."""
+    route = request.scope.get("route")
+    if isinstance(route, APIRoute):
+        known = {parameter.alias for parameter in route.dependant.query_params}
+        if unknown := sorted(set(request.query_params) - known):
+            there_are = ", ".join(sorted(known)) or "none"
+            raise ValidationError(f"unknown query parameter {', '.join(unknown)}; there are: {there_are}")
+
+
+async def _caller(request: Request, scope: str) -> Caller:
+    caller = await state_of(request).access.identify(request.headers.get("authorization"))
+    request.state.caller = caller
+    caller.check(scope)
+    check_query(request)
+    return caller
+
+
+async def _reader(request: Request, _: Annotated[object, Depends(_documented)]) -> Caller:
+    return await _caller(request, READ)
+
+
+async def _writer(request: Request, _: Annotated[object, Depends(_documented)]) -> Caller:
+    return await _caller(request, WRITE)
+
+
+async def _admin(request: Request, _: Annotated[object, Depends(_documented)]) -> Caller:
+    return await _caller(request, ADMIN)
+
+
+Reader = Annotated[Caller, Depends(_reader)]
+Writer = Annotated[Caller, Depends(_writer)]
+Admin = Annotated[Caller, Depends(_admin)]
+State = Annotated[ServerState, Depends(state_of)]

@@ -1,0 +1,178 @@
+"""/v1/sandboxes/{id}/execs: commands. The output is one stream of frames, see `harena.core.frames`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from fastapi import APIRouter, Request
+
+from harena.core.errors import HarenaError, ValidationError
+from harena.core.frames import MOST_BYTES, Frame, frames
+from harena.core.models import ExecRequest, ExecResult
+from harena.core.output import OutputBuffer
+from harena.core.ports import RunningExec
+from harena.core.problems import to_problem
+from harena.core.wire import result_to_json
+from harena.sdk.options import check_absolute
+from harena.sdk.process import check_size, checked_command, checked_environment, checked_timeout
+from harena.server import shapes
+from harena.server.answers import StreamAnswer, begun
+from harena.server.routes.asking import OCTETS, State, Writer
+from harena.server.routes.sandboxes import decoded
+
+router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}/execs", tags=["commands"])
+
+MEDIA_TYPE = "application/vnd.harena.frames"
+MOST_STDIN_BYTES = 4 * MOST_BYTES
+"""of one write"""
+
+
+@router.post(
+    "",
+    status_code=200,
+    response_class=StreamAnswer,
+    responses={200: {"content": {MEDIA_TYPE: {"schema": {"type": "string", "contentMediaType": MEDIA_TYPE}}}}},
+)
+async def run(sandbox_id: str, asked: shapes.ExecAsked, caller: Writer, state: State) -> StreamAnswer:
+    """Run a command and stream its output: frames STARTED, STDOUT and STDERR as they come, then RESULT or PROBLEM.
+
+    The command belongs to this request: it is killed, with everything that it started, when the connection closes.
+    """
+    state.check_not_draining()
+    handle = await state.sandboxes.find(caller.workspace, sandbox_id)
+    running = await handle.port.exec(_request(asked))
+    exec_id = f"ex_{secrets.token_hex(8)}"
+    state.note_exec(caller.workspace, sandbox_id, exec_id, running)
+
+    async def pieces() -> AsyncGenerator[bytes, None]:
+        try:
+            yield frames(Frame.STARTED, json.dumps({"exec_id": exec_id}).encode())
+            async for piece in _output(running):
+                yield piece
+        finally:
+            running.kill()  # no effect after its end
+            state.forget_exec(caller.workspace, sandbox_id, exec_id)
+
+    return await begun(pieces(), MEDIA_TYPE)
+
+
+@router.post("/{exec_id}/stdin", status_code=204, openapi_extra=OCTETS)
+async def write_stdin(
+    sandbox_id: str,
+    exec_id: str,
+    request: Request,
+    caller: Writer,
+    state: State,
+) -> None:
+    """Write the body to the command's standard input; answers when its pipe has taken it."""
+    running = state.find_exec(caller.workspace, sandbox_id, exec_id)
+    content = await request.body()
+    if len(content) > MOST_STDIN_BYTES:
+        raise ValidationError(f"give at most {MOST_STDIN_BYTES} bytes in one write", reason="TOO_LARGE")
+    await running.write_stdin(content)
+
+
+@router.post("/{exec_id}/stdin/close", status_code=204)
+async def close_stdin(sandbox_id: str, exec_id: str, caller: Writer, state: State) -> None:
+    """End of input."""
+    state.find_exec(caller.workspace, sandbox_id, exec_id).close_stdin()
+
+
+@router.post("/{exec_id}/kill", status_code=204)
+async def kill(sandbox_id: str, exec_id: str, caller: Writer, state: State) -> None:
+    """Kill the command's whole process tree; its RESULT says outcome `cancelled`."""
+    state.find_exec(caller.workspace, sandbox_id, exec_id).kill()
+
+
+@router.post("/{exec_id}/resize", status_code=204)
+async def resize(sandbox_id: str, exec_id: str, asked: shapes.ResizeAsked, caller: Writer, state: State) -> None:
+    """Change the size of the pseudo-terminal."""
+    state.find_exec(caller.workspace, sandbox_id, exec_id).resize(asked.columns, asked.rows)
+
+
+async def _output(running: RunningExec) -> AsyncGenerator[bytes, None]:
+    """What the command prints while it runs, then the rest and its result, as frames."""
+    ending = asyncio.ensure_future(running.wait())
+    streams = [_Stream(Frame.STDOUT, running.stdout), _Stream(Frame.STDERR, running.stderr)]
+    try:
+        while not ending.done():
+            waits: list[asyncio.Future[Any]] = [wait for stream in streams if (wait := stream.wait()) is not None]
+            await asyncio.wait([ending, *waits], return_when=asyncio.FIRST_COMPLETED)
+            if news := b"".join(stream.news() for stream in streams):
+                yield news
+        yield _last(ending, streams)
+    finally:
+        ending.cancel()
+        for stream in streams:
+            stream.close()
+
+
+def _last(ending: asyncio.Future[ExecResult], streams: list[_Stream]) -> bytes:
+    try:
+        result = ending.result()
+    except HarenaError as error:
+        rest = b"".join(stream.news() for stream in streams)
+        return rest + frames(Frame.PROBLEM, json.dumps(to_problem(error)).encode())
+    rest = streams[0].rest(result.stdout) + streams[1].rest(result.stderr)
+    return rest + frames(Frame.RESULT, json.dumps(result_to_json(result)).encode())
+
+
+class _Stream:
+    """One stream's place: what has been sent of it."""
+
+    def __init__(self, kind: Frame, buffer: OutputBuffer) -> None:
+        self._kind = kind
+        self._buffer = buffer
+        self._index = 0
+        self._sent_bytes = 0
+        self._waiting: asyncio.Future[bytes | None] | None = None
+
+    def wait(self) -> asyncio.Future[bytes | None] | None:
+        """Done when there is more; None at the stream's end."""
+        if self._buffer.closed:
+            return None
+        if self._waiting is None or self._waiting.done():
+            self._waiting = asyncio.ensure_future(self._buffer.next_chunk(self._index))
+        return self._waiting
+
+    def news(self) -> bytes:
+        """What came since, as frames."""
+        chunks = self._buffer.chunks_since(self._index)
+        self._index += len(chunks)
+        content = b"".join(chunks)
+        self._sent_bytes += len(content)
+        return frames(self._kind, content) if content else b""
+
+    def rest(self, whole: bytes) -> bytes:
+        """What of the result's output has not been sent, as frames."""
+        content = whole[self._sent_bytes :]
+        return frames(self._kind, content) if content else b""
+
+    def close(self) -> None:
+        """Wait no longer."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+
+def _request(asked: shapes.ExecAsked) -> ExecRequest:
+    if asked.cwd is not None:
+        check_absolute(asked.cwd, "cwd")
+    if asked.terminal is not None:
+        check_size(*asked.terminal)
+    return ExecRequest(
+        argv=checked_command(asked.argv),
+        env=checked_environment(asked.env, "env"),
+        cwd=asked.cwd,
+        timeout_seconds=checked_timeout(asked.timeout_seconds),
+        stdin=None if asked.stdin is None else decoded(asked.stdin, "stdin"),
+        stdin_stream=asked.stdin_stream,
+        output_bytes=asked.output_bytes,
+        cpu_seconds=checked_timeout(asked.cpu_seconds, "cpu_seconds"),
+        terminal=None if asked.terminal is None else (asked.terminal[0], asked.terminal[1]),
+        warm=asked.warm,
+        guarded=asked.guarded,
+    )

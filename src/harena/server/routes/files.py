@@ -1,0 +1,167 @@
+"""/v1/sandboxes/{id}/files, directories and archive: the file system inside. Contents are plain bytes, streamed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from harena.core.checked import MOST_BYTES, MOST_MODE
+from harena.core.models import MIB
+from harena.core.wire import file_to_json
+from harena.sdk.options import check_path
+from harena.server import shapes
+from harena.server.answers import JsonAnswer, begun
+from harena.server.identity import Caller
+from harena.server.routes.asking import OCTETS, Reader, State, Writer
+from harena.server.state import ServerState
+
+router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}", tags=["files"])
+
+AT_ONCE_BYTES = MIB
+"""a body that says that it is no larger is given to the sandbox in one piece"""
+_OCTETS = "application/octet-stream"
+_TAR = "application/x-tar"
+_BINARY: dict[int | str, dict[str, object]] = {
+    200: {"content": {_OCTETS: {"schema": {"type": "string", "format": "binary"}}}}
+}
+_ARCHIVE: dict[int | str, dict[str, object]] = {
+    200: {"content": {_TAR: {"schema": {"type": "string", "format": "binary"}}}}
+}
+
+PathInside = Annotated[str, Query(min_length=1, description="An absolute path inside the sandbox.")]
+
+
+@router.get("/files", response_class=Response, responses=_BINARY)
+async def read(
+    sandbox_id: str,
+    path: PathInside,
+    caller: Reader,
+    state: State,
+    max_bytes: Annotated[int | None, Query(ge=0, le=MOST_BYTES)] = None,
+) -> Response:
+    """A file's content. With `max_bytes` a larger one is refused before anything is sent."""
+    check_path(path)
+    port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
+    if max_bytes is not None:
+        return Response(await port.read_file(path, max_bytes=max_bytes), media_type=_OCTETS)
+
+    async def pieces() -> AsyncGenerator[bytes, None]:
+        async for piece in port.read_stream(path):
+            yield piece
+
+    return await begun(pieces(), _OCTETS)
+
+
+@router.put("/files", status_code=204, openapi_extra=OCTETS)
+async def write(
+    sandbox_id: str,
+    path: PathInside,
+    request: Request,
+    caller: Writer,
+    state: State,
+    mode: Annotated[int | None, Query(ge=0, le=MOST_MODE)] = None,
+) -> None:
+    """Create or replace a file, creating missing parents. `mode` is a decimal number."""
+    await _write(state, caller, sandbox_id, path, request, append=False, mode=mode)
+
+
+@router.post("/files", status_code=204, openapi_extra=OCTETS)
+async def append(
+    sandbox_id: str,
+    path: PathInside,
+    request: Request,
+    caller: Writer,
+    state: State,
+    mode: Annotated[int | None, Query(ge=0, le=MOST_MODE)] = None,
+) -> None:
+    """Add to a file's end; it is created where it is missing."""
+    await _write(state, caller, sandbox_id, path, request, append=True, mode=mode)
+
+
+@router.delete("/files", status_code=204)
+async def remove(
+    sandbox_id: str,
+    path: PathInside,
+    caller: Writer,
+    state: State,
+    recursive: bool = False,
+    missing_ok: bool = False,
+) -> None:
+    """Remove a file, a link or an empty directory; with `recursive` a whole tree."""
+    check_path(path)
+    port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
+    await port.remove(path, recursive=recursive, missing_ok=missing_ok)
+
+
+@router.get("/files/stat", response_model=shapes.FileAnswer)
+async def stat(sandbox_id: str, path: PathInside, caller: Reader, state: State) -> JsonAnswer:
+    """About one path; a link is described, not followed."""
+    check_path(path)
+    port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
+    return JsonAnswer(file_to_json(await port.stat(path)))
+
+
+@router.get("/files/list", response_model=shapes.FilesAnswer)
+async def list_files(sandbox_id: str, path: PathInside, caller: Reader, state: State) -> JsonAnswer:
+    """A directory's entries, sorted by name."""
+    check_path(path)
+    port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
+    return JsonAnswer({"entries": [file_to_json(entry) for entry in await port.list_dir(path)]})
+
+
+@router.post("/directories", status_code=204)
+async def make_dir(sandbox_id: str, path: PathInside, caller: Writer, state: State, parents: bool = True) -> None:
+    """Create a directory; with `parents` like `mkdir -p`."""
+    check_path(path)
+    await (await state.sandboxes.find(caller.workspace, sandbox_id)).port.make_dir(path, parents=parents)
+
+
+@router.put("/archive", status_code=204, openapi_extra=OCTETS)
+async def extract(sandbox_id: str, path: PathInside, request: Request, caller: Writer, state: State) -> None:
+    """Unpack a tar stream into a directory, which is created where it is missing."""
+    check_path(path)
+    port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
+    await port.extract_archive(path, await _arriving(request))
+
+
+@router.get("/archive", response_class=Response, responses=_ARCHIVE)
+async def archive(sandbox_id: str, path: PathInside, caller: Reader, state: State) -> Response:
+    """A tar stream of the files and directories below a directory; links are left out."""
+    check_path(path)
+    port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
+    return await begun(port.create_archive(path), _TAR)
+
+
+async def _write(
+    state: ServerState, caller: Caller, sandbox_id: str, path: str, request: Request, *, append: bool, mode: int | None
+) -> None:
+    check_path(path)
+    port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
+    length = request.headers.get("content-length", "")
+    small = length.isdecimal() and int(length) <= AT_ONCE_BYTES
+    # an upload whose sender has given up may still be ending here when that sender's next one comes
+    async with state.write_turn(sandbox_id, path):
+        content: bytes | AsyncIterable[bytes] = await request.body() if small else await _arriving(request)
+        await port.write_file(path, content, append=append, mode=mode)
+
+
+async def _arriving(request: Request) -> AsyncIterator[bytes]:
+    """The body, once its first piece is there: a sender that has gone before changes nothing."""
+    pieces = _body(request)
+    first = await anext(pieces, b"")
+
+    async def all_of_it() -> AsyncIterator[bytes]:
+        if first:
+            yield first
+        async for piece in pieces:
+            yield piece
+
+    return all_of_it()
+
+
+async def _body(request: Request) -> AsyncIterator[bytes]:
+    async for piece in request.stream():
+        if piece:
+            yield piece

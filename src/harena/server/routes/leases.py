@@ -1,0 +1,37 @@
+"""/v1/leases: a client says that it is still there."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from harena.server import shapes
+from harena.server.answers import JsonAnswer
+from harena.server.leases import Lease
+from harena.server.routes.asking import State, Writer
+
+router = APIRouter(prefix="/v1/leases", tags=["leases"])
+
+
+@router.post("", status_code=201, response_model=shapes.LeaseAnswer)
+async def open_lease(asked: shapes.LeaseAsked, caller: Writer, state: State) -> JsonAnswer:
+    """Open a lease. Sandboxes that name it end with it: when it is closed, or not renewed within `seconds`."""
+    state.check_not_draining()
+    return _answer(state.leases.open(caller.workspace, asked.seconds), 201)
+
+
+@router.post("/{lease_id}/renew", response_model=shapes.LeaseAnswer)
+async def renew(lease_id: str, caller: Writer, state: State) -> JsonAnswer:
+    """It lasts its whole length from now on."""
+    return _answer(state.leases.renew(caller.workspace, lease_id), 200)
+
+
+@router.delete("/{lease_id}", status_code=204)
+async def close(lease_id: str, caller: Writer, state: State) -> None:
+    """End it and its sandboxes; answers when they have ended."""
+    await state.leases.close(caller.workspace, lease_id)
+
+
+def _answer(lease: Lease, status: int) -> JsonAnswer:
+    return JsonAnswer(
+        {"id": lease.id, "seconds": lease.seconds, "expires_at": lease.expires_at.isoformat()}, status_code=status
+    )

@@ -1,0 +1,192 @@
+"""/v1/sandboxes: their lives and their processes."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request
+
+from harena.core.checked import MOST_PIDS
+from harena.core.errors import SandboxFailedError, SandboxValidationError, ValidationError
+from harena.core.models import Limits, SandboxSpec, SandboxStatus
+from harena.core.ports import SandboxHandle
+from harena.core.wire import bytes_of, info_to_json, process_to_json
+from harena.sdk.options import check_absolute
+from harena.sdk.process import checked_environment
+from harena.server import shapes
+from harena.server.answers import JsonAnswer
+from harena.server.routes.asking import Reader, State, Writer
+from harena.server.state import ServerState
+
+router = APIRouter(prefix="/v1/sandboxes", tags=["sandboxes"])
+
+MOST_WAIT_SECONDS = 60.0
+
+
+@router.post("", status_code=201, response_model=shapes.SandboxAnswer)
+async def create(
+    asked: shapes.SandboxAsked,
+    request: Request,
+    caller: Writer,
+    state: State,
+    idempotency_key: Annotated[str | None, Header()] = None,
+) -> JsonAnswer:
+    """Create and start a sandbox; answers when it runs."""
+    state.check_not_draining()
+    spec = _spec(asked)
+
+    async def made() -> SandboxHandle:
+        return await _create(state, caller.workspace, spec, asked.lease_id)
+
+    handle = await state.idempotency.once(caller.workspace, "sandboxes", idempotency_key, await request.body(), made)
+    return JsonAnswer(info_to_json(handle.info), status_code=201)
+
+
+@router.get("", response_model=shapes.SandboxesAnswer)
+async def list_sandboxes(
+    caller: Reader,
+    state: State,
+    tag: Annotated[list[str], Query()] = [],  # noqa: B006 - FastAPI copies it
+    status: Annotated[list[SandboxStatus], Query()] = [],  # noqa: B006 - likewise
+    include_terminal: bool = False,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    cursor: str | None = None,
+) -> JsonAnswer:
+    """Those of your workspace that carry all `tag`s and have one of the `status`es, oldest first."""
+    found = await state.sandboxes.list(caller.workspace, tags=tag, statuses=status, include_terminal=include_terminal)
+    if cursor is not None:
+        after = _read_cursor(cursor)
+        found = [handle for handle in found if (handle.info.created_at, handle.info.id) > after]
+    page = found[:limit]
+    more = len(found) > limit
+    return JsonAnswer(
+        {
+            "sandboxes": [info_to_json(handle.info) for handle in page],
+            "next_cursor": _cursor(page[-1]) if more else None,
+        }
+    )
+
+
+@router.get("/{sandbox_id}", response_model=shapes.SandboxAnswer)
+async def get(sandbox_id: str, caller: Reader, state: State) -> JsonAnswer:
+    """One sandbox; ended ones are remembered for a while."""
+    handle = await state.sandboxes.find(caller.workspace, sandbox_id)
+    return JsonAnswer(info_to_json(await handle.refresh()))
+
+
+@router.get("/{sandbox_id}/wait", response_model=shapes.SandboxAnswer)
+async def wait(
+    sandbox_id: str,
+    caller: Reader,
+    state: State,
+    seconds: Annotated[float, Query(ge=0, le=MOST_WAIT_SECONDS)] = 30.0,
+) -> JsonAnswer:
+    """Answers when the sandbox has ended, or after `seconds`."""
+    handle = await state.sandboxes.find(caller.workspace, sandbox_id)
+    await first_of(state, handle.wait_terminal(), seconds)
+    return JsonAnswer(info_to_json(handle.info))
+
+
+@router.post("/{sandbox_id}/stop", response_model=shapes.SandboxAnswer)
+async def stop(sandbox_id: str, asked: shapes.StopAsked, caller: Writer, state: State) -> JsonAnswer:
+    """End it; answers when nothing of it runs any more. May be asked for again."""
+    handle = await state.sandboxes.find(caller.workspace, sandbox_id)
+    await handle.stop(grace_seconds=asked.grace_seconds)
+    return JsonAnswer(info_to_json(handle.info))
+
+
+@router.post("/{sandbox_id}/extend", response_model=shapes.SandboxAnswer)
+async def extend(sandbox_id: str, asked: shapes.ExtendAsked, caller: Writer, state: State) -> JsonAnswer:
+    """It ends `seconds` from now at the earliest."""
+    handle = await state.sandboxes.find(caller.workspace, sandbox_id)
+    return JsonAnswer(info_to_json(await handle.extend_lifetime(asked.seconds)))
+
+
+@router.get("/{sandbox_id}/processes", response_model=shapes.ProcessesAnswer)
+async def processes(sandbox_id: str, caller: Reader, state: State) -> JsonAnswer:
+    """The processes inside."""
+    handle = await state.sandboxes.find(caller.workspace, sandbox_id)
+    return JsonAnswer({"processes": [process_to_json(process) for process in await handle.port.processes()]})
+
+
+@router.post("/{sandbox_id}/processes/{pid}/signal", status_code=204)
+async def signal(sandbox_id: str, pid: int, asked: shapes.SignalAsked, caller: Writer, state: State) -> None:
+    """Send a signal to one of them."""
+    handle = await state.sandboxes.find(caller.workspace, sandbox_id)
+    if not 1 < pid <= MOST_PIDS:
+        raise SandboxValidationError(f"no process {pid}: process numbers go from 2 to {MOST_PIDS}")
+    await handle.port.signal(pid, asked.signal)
+
+
+async def first_of(state: ServerState, work: Any, seconds: float) -> None:
+    """Returns when `work` is done, the time is over, or the server is about to stop."""
+    tasks = [asyncio.ensure_future(work), asyncio.ensure_future(state.draining.wait())]
+    try:
+        await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if tasks[0].done():
+            tasks[0].result()
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+async def _create(state: ServerState, workspace: str, spec: SandboxSpec, lease_id: str | None) -> SandboxHandle:
+    lease = None if lease_id is None else state.leases.find(workspace, lease_id)
+    try:
+        handle = await state.operations.create_sandbox(spec)
+    except SandboxFailedError as error:
+        if error.sandbox_id is not None:
+            await state.sandboxes.note(error.sandbox_id, workspace)
+        raise
+    state.metrics.sandboxes_created.inc()
+    await state.sandboxes.note(handle.info.id, workspace)
+    if lease is not None:
+        await state.leases.hold(lease, handle)
+    return handle
+
+
+def _spec(asked: shapes.SandboxAsked) -> SandboxSpec:
+    if asked.cwd is not None:
+        check_absolute(asked.cwd, "cwd")
+    files = {}
+    for path, content in asked.files.items():
+        check_absolute(path, "files")
+        files[path] = decoded(content, f"files: {path}")
+    return SandboxSpec(
+        image=asked.image,
+        blueprint=asked.blueprint,
+        env=checked_environment(asked.env, "env"),
+        cwd=asked.cwd,
+        tags=tuple(asked.tags),
+        annotations=dict(asked.annotations),
+        limits=Limits(**asked.limits.model_dump()),
+        files=files,
+    )
+
+
+def decoded(text: str, name: str) -> bytes:
+    """Base64 as a request holds it. Raises ValidationError."""
+    try:
+        return bytes_of(text)
+    except (binascii.Error, ValueError) as error:
+        raise ValidationError(f"{name}: not base64 ({error})") from None
+
+
+def _cursor(handle: SandboxHandle) -> str:
+    info = handle.info
+    return base64.urlsafe_b64encode(f"{info.created_at.isoformat()} {info.id}".encode()).decode()
+
+
+def _read_cursor(cursor: str) -> tuple[datetime, str]:
+    try:
+        moment, _, sandbox_id = base64.urlsafe_b64decode(cursor.encode()).decode().partition(" ")
+        created_at = datetime.fromisoformat(moment)
+        if created_at.tzinfo is None:
+            raise ValueError("no time zone")
+    except ValueError:
+        raise ValidationError(f"cursor {cursor!r}: give the next_cursor of a page, unchanged") from None
+    return created_at, sandbox_id

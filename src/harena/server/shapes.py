@@ -1,0 +1,323 @@
+"""What requests may hold and answers do hold: strict, documented in openapi.json, checked before any work.
+
+An unknown field, a number given as text or a missing field is one 422 that names every mistake. Numbers and texts have
+the ranges that `harena.core.checked` and the sdk's checks know; those are not written down a second time here.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from harena.core.checked import MOST_BYTES, encodable
+from harena.core.models import MIB, ExecOutcome, Limits, SandboxStatus
+from harena.core.problems import PROBLEMS
+from harena.jobs.models import DEFAULT_BLUEPRINT, JobConfig
+
+Text = Annotated[str, AfterValidator(lambda text: encodable(text, "the request"))]
+"""JSON can hold halves of surrogate pairs, which nothing behind this can write"""
+Base64 = Annotated[str, Field(json_schema_extra={"contentEncoding": "base64"})]
+_LIMITS = Limits()
+
+MOST_JSON_BYTES = 256 * MIB
+"""of one request's body; files and archives are streamed and have no such bound"""
+
+Whole = dict[str, Any]
+"""an answer whose shape is another room's: see `harena.jobs.models`"""
+
+
+class Asked(BaseModel):
+    """A request's body."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Answer(BaseModel):
+    """An answer's body."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LimitsShape(Asked):
+    """What one sandbox may use; null = no limit of that kind."""
+
+    memory_bytes: int | None = _LIMITS.memory_bytes
+    pids: int | None = _LIMITS.pids
+    cpu: float | None = _LIMITS.cpu
+    disk_bytes: int = _LIMITS.disk_bytes
+    inodes: int = _LIMITS.inodes
+    output_bytes: int = _LIMITS.output_bytes
+    open_files: int = _LIMITS.open_files
+    lifetime_seconds: float | None = _LIMITS.lifetime_seconds
+
+
+class SandboxAsked(Asked):
+    """A sandbox to create."""
+
+    image: Text = Field("default", min_length=1)
+    blueprint: Text | None = Field(None, min_length=1)
+    env: dict[Text, Text] = {}
+    cwd: Text | None = None
+    tags: list[Text] = []
+    annotations: dict[Text, Text] = {}
+    limits: LimitsShape = LimitsShape()
+    files: dict[Text, Base64] = {}
+    """absolute path -> content"""
+    lease_id: Text | None = None
+    """the sandbox ends with this lease; null = it lives until its lifetime is over"""
+
+
+class SandboxAnswer(Answer):
+    """A sandbox's record."""
+
+    id: str
+    status: SandboxStatus
+    image: str
+    blueprint: str | None
+    tags: list[str]
+    annotations: dict[str, str]
+    limits: LimitsShape
+    enforcement: dict[str, str]
+    created_at: datetime
+    started_at: datetime | None
+    stopped_at: datetime | None
+    expires_at: datetime | None
+    status_reason: str | None
+
+
+class SandboxesAnswer(Answer):
+    """One page."""
+
+    sandboxes: list[SandboxAnswer]
+    next_cursor: str | None
+    """null = this was the last page"""
+
+
+class StopAsked(Asked):
+    """How to end a sandbox."""
+
+    grace_seconds: float = Field(0.0, ge=0, le=3600)
+
+
+class ExtendAsked(Asked):
+    """How long a sandbox shall live from now on, at least."""
+
+    seconds: float = Field(gt=0)
+
+
+class ExecAsked(Asked):
+    """A command. `argv` is executed as it is, without a shell."""
+
+    argv: list[Text] = Field(min_length=1)
+    env: dict[Text, Text] = {}
+    cwd: Text | None = None
+    timeout_seconds: float | None = None
+    stdin: Base64 | None = None
+    stdin_stream: bool = False
+    output_bytes: int | None = Field(None, ge=0, le=MOST_BYTES)
+    cpu_seconds: float | None = None
+    terminal: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
+    """[columns, rows]"""
+    warm: bool | None = None
+    guarded: bool = False
+
+
+class UsageShape(Answer):
+    """What a command used."""
+
+    user_seconds: float
+    system_seconds: float
+    peak_memory_bytes: int
+
+
+class ExecResultAnswer(Answer):
+    """The content of a RESULT frame."""
+
+    outcome: ExecOutcome
+    returncode: int
+    stdout_bytes: int
+    stderr_bytes: int
+    stdout_truncated: bool
+    stderr_truncated: bool
+    duration_seconds: float
+    usage: UsageShape
+    run_delay_seconds: float
+    warm: bool
+
+
+class ResizeAsked(Asked):
+    """A terminal's new size."""
+
+    columns: int = Field(ge=1, le=65535)
+    rows: int = Field(ge=1, le=65535)
+
+
+class SignalAsked(Asked):
+    """A signal, by its number."""
+
+    signal: int = Field(ge=1, le=64)
+
+
+class FileAnswer(Answer):
+    """A directory entry."""
+
+    path: str
+    name: str
+    kind: Literal["file", "directory", "link", "other"]
+    size_bytes: int
+    mode: int
+    modified_at: float
+    target: str | None
+
+
+class FilesAnswer(Answer):
+    """A directory's entries, sorted by name."""
+
+    entries: list[FileAnswer]
+
+
+class ProcessAnswer(Answer):
+    """A process inside."""
+
+    pid: int
+    parent_pid: int
+    state: str
+    command: list[str]
+
+
+class ProcessesAnswer(Answer):
+    """The processes inside."""
+
+    processes: list[ProcessAnswer]
+
+
+class LeaseAsked(Asked):
+    """A lease to open."""
+
+    seconds: float = Field(ge=1, le=24 * 3600)
+
+
+class LeaseAnswer(Answer):
+    """A lease: what was made under it ends unless it is renewed in time."""
+
+    id: str
+    seconds: float
+    expires_at: datetime
+
+
+class BlueprintAsked(Asked):
+    """A blueprint to create."""
+
+    name: Text
+    image: Text = "default"
+    packages: list[Text] = []
+    files: dict[Text, Base64] = {}
+    env: dict[Text, Text] = {}
+    warm: list[Text] | None = None
+
+
+class PackageAnswer(Answer):
+    """One installed wheel, pinned."""
+
+    name: str
+    version: str
+    sha256: str
+
+
+class BlueprintAnswer(Answer):
+    """A recipe for sandboxes."""
+
+    id: str
+    name: str
+    image: str
+    packages: list[PackageAnswer]
+    requested: list[str]
+    files: dict[str, Base64]
+    env: dict[str, str]
+    warm: list[str] | None
+    layer: str | None
+    created_at: datetime | None
+
+
+class BlueprintsAnswer(Answer):
+    """The newest version of each name, newest first."""
+
+    blueprints: list[BlueprintAnswer]
+
+
+class HealthAnswer(Answer):
+    """Whether requests are taken."""
+
+    status: Literal["ok", "draining"]
+    version: str
+
+
+class ProblemAnswer(BaseModel):
+    """RFC 9457, with a `code` from `harena.core.problems`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str = Field(json_schema_extra={"enum": [problem.code for problem in PROBLEMS]})
+    request_id: str | None = None
+    reason: str | None = None
+
+
+class ScenarioFile(Asked):
+    """A scenario file's content; its name's ending says whether it is YAML, JSON or JSONL."""
+
+    file_name: Text = Field(min_length=1)
+    text: Text
+
+
+class JobAsked(Asked):
+    """A benchmark job to start."""
+
+    name: Text = Field(min_length=1, max_length=200)
+    scenarios: Annotated[ScenarioFile | list[Any] | dict[Text, Any], Field(union_mode="left_to_right")]
+    """a file, the scenarios themselves, or a whole file's content as a mapping"""
+    blueprint_id: Text = Field(DEFAULT_BLUEPRINT, min_length=1)
+    config: JobConfig = JobConfig()
+
+
+class JobsAnswer(Answer):
+    """One page of jobs, newest first."""
+
+    benchmark_jobs: list[Whole]
+    next_cursor: int | None
+
+
+class KeyAsked(Asked):
+    """An API key to make, for the caller's workspace."""
+
+    name: Text
+    scopes: list[Literal["read", "write", "admin"]] = Field(min_length=1)
+
+
+class KeyAnswer(Answer):
+    """What is known of a key."""
+
+    id: str
+    name: str
+    workspace: str
+    scopes: list[str]
+    created_at: datetime
+    revoked_at: datetime | None
+
+
+class NewKeyAnswer(KeyAnswer):
+    """A key that was just made."""
+
+    key: str
+    """shown only now"""
+
+
+class KeysAnswer(Answer):
+    """A workspace's keys."""
+
+    keys: list[KeyAnswer]

@@ -1,0 +1,85 @@
+"""What the routes share: the node, who owns what, and what is under way."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, cast
+from weakref import WeakValueDictionary
+
+from starlette.requests import Request
+
+from harena.core.clock import Clock
+from harena.core.errors import SandboxExecutionError, SandboxUnavailableError
+from harena.core.ports import Operations, RunningExec
+from harena.server.idempotency import Idempotency
+from harena.server.identity import Access
+from harena.server.leases import Leases
+from harena.server.metrics import Metrics
+from harena.server.owned import OwnedSandboxes
+from harena.store.access import AccessStore
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+
+class ServerState:
+    """One server's. Used from one event loop."""
+
+    def __init__(
+        self,
+        operations: Operations,
+        *,
+        clock: Clock,
+        store: AccessStore,
+        access: Access,
+        open_to_loopback: bool,
+        version: str,
+    ) -> None:
+        self.operations = operations
+        self.store = store
+        self.version = version
+        self.clock = clock
+        self.access = access
+        self.open_to_loopback = open_to_loopback
+        """there are no keys: only programs of this machine may ask, and no web page that one of them shows"""
+        self.sandboxes = OwnedSandboxes(operations)
+        self.leases = Leases(clock)
+        self.idempotency = Idempotency(clock)
+        self.metrics = Metrics()
+        self.draining = asyncio.Event()
+        """no new work is taken; what is under way is finished"""
+        self._write_turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+        self._execs: dict[tuple[str, str, str], RunningExec] = {}
+
+    def check_not_draining(self) -> None:
+        """Raises SandboxUnavailableError."""
+        if self.draining.is_set():
+            raise SandboxUnavailableError("this server is about to stop and takes no new work", reason="DRAINING")
+
+    def write_turn(self, sandbox_id: str, path: str) -> asyncio.Lock:
+        """Those who write one file of a sandbox hold it, one after the other, in the order in which they came."""
+        return self._write_turns.setdefault((sandbox_id, path), asyncio.Lock())
+
+    def note_exec(self, workspace: str, sandbox_id: str, exec_id: str, running: RunningExec) -> None:
+        """It can be fed and killed from now on."""
+        self._execs[workspace, sandbox_id, exec_id] = running
+        self.metrics.execs_running.inc()
+
+    def forget_exec(self, workspace: str, sandbox_id: str, exec_id: str) -> None:
+        """It has ended."""
+        del self._execs[workspace, sandbox_id, exec_id]
+        self.metrics.execs_running.dec()
+
+    def find_exec(self, workspace: str, sandbox_id: str, exec_id: str) -> RunningExec:
+        """Raises SandboxExecutionError."""
+        running = self._execs.get((workspace, sandbox_id, exec_id))
+        if running is None:
+            message = f"no command {exec_id!r} runs in sandbox {sandbox_id!r}: it has ended"
+            raise SandboxExecutionError(message, reason="EXEC_ENDED")
+        return running
+
+
+def state_of(request: Request) -> ServerState:
+    """The server's state, from a request to it."""
+    app: FastAPI = request.app
+    return cast("ServerState", app.state.harena)

@@ -1,0 +1,309 @@
+"""What every transport must do, as tests: `Operations` in this process, and over a wire. Needs pytest, pytest-asyncio.
+
+    class TestMyTransport(OperationsConformance):
+        @classmethod
+        async def open_operations(cls, stack: AsyncExitStack) -> Operations:
+            return await stack.enter_async_context(my_server_and_client())
+
+The whole suite of runtimes (commands, files, lives) runs through the transport, and then what only a node has: records,
+lists, lifetimes, blueprints. The node behind it must be fresh, with the images that FakeRuntime knows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from harena.core.errors import (
+    NotFoundError,
+    SandboxNotFoundError,
+    SandboxTerminatedError,
+    SandboxValidationError,
+    ValidationError,
+)
+from harena.core.models import Blueprint, ExecRequest, Limits, SandboxSpec, SandboxStatus
+from harena.core.ports import Operations, SandboxPort
+from harena.testing.conformance import RuntimeConformance
+from harena.testing.conformance_base import run
+
+ADDING = {"type": "stdio", "cases": [{"stdin": "1 2", "stdout": "3"}]}
+"""a scoring contract"""
+GOOD, BAD = (
+    {
+        "id": name,
+        "candidate": {"files": {"solution.py": f"print({what}(map(int, input().split())))"}},
+        "scoring": ADDING,
+    }
+    for name, what in (("good", "sum"), ("bad", "max"))
+)
+
+
+class OperationsRuntime:
+    """`Runtime` over a node's operations, so that one suite is for both. Not for more: a blueprint is created anew."""
+
+    def __init__(self, operations: Operations) -> None:
+        self.operations = operations
+
+    async def start(self) -> None:
+        """It runs."""
+
+    async def create(self, spec: SandboxSpec, blueprint: Blueprint | None = None) -> SandboxPort:
+        """A sandbox of the node."""
+        if blueprint is not None:
+            await self.operations.create_blueprint(blueprint.name, files=blueprint.files, env=blueprint.env)
+        return (await self.operations.create_sandbox(spec)).port
+
+    async def close(self) -> None:
+        """Whoever opened the operations closes them."""
+
+
+@pytest.mark.asyncio(loop_scope="class")
+class OperationsConformance(RuntimeConformance):
+    """All of it."""
+
+    @classmethod
+    async def open_operations(cls, stack: AsyncExitStack) -> Operations:
+        """The operations under test; what must be closed after them goes onto the stack."""
+        raise NotImplementedError(f"{cls.__name__} must override open_operations()")
+
+    @pytest_asyncio.fixture(scope="class", loop_scope="class")
+    @classmethod
+    async def runtime(cls) -> AsyncIterator[OperationsRuntime]:
+        """The operations, as a runtime."""
+        async with AsyncExitStack() as stack:
+            operations = await cls.open_operations(stack)
+            yield OperationsRuntime(operations)
+            await operations.close()
+            await operations.close()
+
+    @pytest.fixture
+    def operations(self, runtime: OperationsRuntime) -> Operations:
+        """The operations under test."""
+        return runtime.operations
+
+    async def test_record(self, operations: Operations) -> None:
+        """A record says what was asked for, and is the same for whoever finds it by its id."""
+        spec = SandboxSpec(
+            tags=("a", "b"), annotations={"who": "å"}, limits=Limits(memory_bytes=None, pids=77, lifetime_seconds=60.0)
+        )
+        made = await operations.create_sandbox(spec)
+        found = await operations.get_sandbox(made.info.id)
+        info = await found.refresh()
+        await made.stop()
+        assert info == made.info or info.status is not made.info.status
+        assert (info.status, info.tags, info.annotations, info.limits, info.image) == (
+            SandboxStatus.RUNNING,
+            spec.tags,
+            spec.annotations,
+            spec.limits,
+            "default",
+        )
+        assert info.expires_at is not None
+        assert info.created_at.tzinfo is not None
+        assert info.stopped_at is None
+
+    async def test_stop(self, operations: Operations) -> None:
+        """A stopped sandbox is COMPLETED for everybody, refuses work, and may be stopped again."""
+        made = await operations.create_sandbox(SandboxSpec())
+        other = await operations.get_sandbox(made.info.id)
+        waiting = asyncio.ensure_future(other.wait_terminal())
+        await asyncio.sleep(0)
+        await asyncio.gather(made.stop(), made.stop(grace_seconds=0.1))
+        await made.stop()
+        assert (await waiting).status is SandboxStatus.COMPLETED
+        assert made.info.status is SandboxStatus.COMPLETED
+        assert (await made.refresh()).stopped_at is not None
+        with pytest.raises(SandboxTerminatedError):
+            _ = made.port
+
+    async def test_unknown_sandbox(self, operations: Operations) -> None:
+        """An id that nobody has is SandboxNotFoundError, also one that looks like a path."""
+        for name in ("sb_0000", "../sb", "a b?c#d", "é"):
+            with pytest.raises(SandboxNotFoundError) as caught:
+                await operations.get_sandbox(name)
+            assert caught.value.sandbox_id == name
+
+    async def test_list_sandboxes(self, operations: Operations) -> None:
+        """By all of some tags and by one of some statuses; ended ones only where they are asked for."""
+        made = [
+            await operations.create_sandbox(
+                SandboxSpec(tags=("list", f"{number}", "even" if number % 2 == 0 else "odd"))
+            )
+            for number in range(5)
+        ]
+        await made[4].stop()
+
+        async def ids(*tags: str, terminal: bool = False, statuses: tuple[SandboxStatus, ...] = ()) -> list[str]:
+            found = await operations.list_sandboxes(tags=("list", *tags), statuses=statuses, include_terminal=terminal)
+            return sorted(handle.info.id for handle in found)
+
+        names = [handle.info.id for handle in made]
+        assert await ids() == sorted(names[:4])
+        assert await ids("even") == sorted([names[0], names[2]])
+        assert await ids("even", "odd") == []
+        assert await ids(terminal=True) == sorted(names)
+        assert await ids(statuses=(SandboxStatus.COMPLETED,)) == [names[4]]
+        await asyncio.gather(*(handle.stop() for handle in made))
+
+    async def test_lifetime(self, operations: Operations) -> None:
+        """A lifetime ends a sandbox; one that was extended lives on, and is never shortened."""
+        short = await operations.create_sandbox(SandboxSpec(limits=Limits(lifetime_seconds=0.2)))
+        assert (await short.wait_terminal()).status is SandboxStatus.TERMINATED
+        made = await operations.create_sandbox(SandboxSpec(limits=Limits(lifetime_seconds=60.0)))
+        before = made.info.expires_at
+        later = (await made.extend_lifetime(3600)).expires_at
+        assert before is not None
+        assert later is not None
+        assert (later - before).total_seconds() > 3000
+        assert (await made.extend_lifetime(1)).expires_at == later
+        await made.stop()
+
+    @pytest.mark.parametrize(
+        "spec",
+        [
+            SandboxSpec(limits=Limits(pids=1)),
+            SandboxSpec(limits=Limits(lifetime_seconds=-1.0)),
+            SandboxSpec(limits=Limits(memory_bytes=5)),
+        ],
+        ids=["pids", "lifetime", "memory"],
+    )
+    async def test_bad_limits(self, operations: Operations, spec: SandboxSpec) -> None:
+        """What cannot be is refused before anything is started, and the message names the field."""
+        with pytest.raises(SandboxValidationError, match="limits: "):
+            await operations.create_sandbox(spec)
+
+    async def test_many_commands_of_one_client(self, operations: Operations) -> None:
+        """Two hundred commands at the same time, all of which are there before the first one ends."""
+        made = await operations.create_sandbox(SandboxSpec(limits=Limits(pids=1000, memory_bytes=None)))
+        request = ExecRequest(argv=("sh", "-c", "echo up; read line; echo $line"), stdin_stream=True)
+        running = await asyncio.gather(*(made.port.exec(request) for _ in range(200)))
+        for one in running:
+            assert await one.stdout.next_chunk(0) == b"up\n"
+        await asyncio.gather(*(one.write_stdin(b"%d\n" % number) for number, one in enumerate(running)))
+        results = await asyncio.gather(*(one.wait() for one in running))
+        await made.stop()
+        assert [result.stdout for result in results] == [b"up\n%d\n" % number for number in range(200)]
+
+    async def test_a_source_that_fails(self, operations: Operations) -> None:
+        """Its own error comes back, not one of the transport, and the sandbox is none the worse."""
+
+        async def broken() -> AsyncIterator[bytes]:
+            yield bytes(3 * 1024 * 1024)
+            raise RuntimeError("no more of it")
+
+        made = await operations.create_sandbox(SandboxSpec())
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="no more of it"):
+                await made.port.write_file("/workspace/x", broken())
+        await made.port.write_file("/workspace/x", b"whole")
+        assert await made.port.read_file("/workspace/x") == b"whole"
+        await made.stop()
+
+    async def test_blueprints(self, operations: Operations) -> None:
+        """Created, found by name and by id, listed, used, deleted."""
+        made = await operations.create_blueprint(
+            "by-suite", files={"/data/x": b"\x00\xff"}, env={"COLOUR": "blå"}, warm=["json"]
+        )
+        assert (made.name, made.files, made.env, made.warm) == (
+            "by-suite",
+            {"/data/x": b"\x00\xff"},
+            {"COLOUR": "blå"},
+            ("json",),
+        )
+        assert await operations.get_blueprint("by-suite") == made
+        assert await operations.get_blueprint(made.id) == made
+        assert {"by-suite", "default", "python-warm"} <= {one.name for one in await operations.list_blueprints()}
+        sandbox = await operations.create_sandbox(SandboxSpec(blueprint="by-suite"))
+        assert sandbox.info.blueprint == "by-suite"
+        assert (await run(sandbox.port, "sh", "-c", "echo $COLOUR")).stdout.decode() == "blå\n"
+        await sandbox.stop()
+        await operations.delete_blueprint("by-suite")
+        with pytest.raises(NotFoundError, match="by-suite"):
+            await operations.get_blueprint("by-suite")
+
+    async def test_bad_blueprints(self, operations: Operations) -> None:
+        """What is malformed, built in or unknown."""
+        with pytest.raises(ValidationError, match="name"):
+            await operations.create_blueprint("no spaces please")
+        with pytest.raises(ValidationError, match="built in"):
+            await operations.delete_blueprint("default")
+        with pytest.raises(NotFoundError, match="nothing-like-it"):
+            await operations.create_sandbox(SandboxSpec(blueprint="nothing-like-it"))
+
+    async def test_benchmark_job(self, operations: Operations, tmp_path: Path) -> None:
+        """A scenario file is run and scored; job, results, list and events say so, by id and by name."""
+        file = tmp_path / "scenarios.json"
+        file.write_text(json.dumps([GOOD, BAD]))
+        job = await operations.create_benchmark_job({"name": "a/b ü", "scenarios": str(file)})
+        results = await operations.wait_benchmark_job("a/b ü")
+        assert results == await operations.benchmark_job_results(job["id"])
+        assert {run["scenario_id"]: (run["score"], run["passed"]) for run in results["runs"]} == {
+            "good": (1.0, True),
+            "bad": (0.0, False),
+        }
+        ended = await operations.get_benchmark_job(job["id"])
+        assert (ended["state"], ended["progress"]["passed"], ended["progress"]["total"]) == ("completed", 1, 2)
+        assert ended in await operations.list_benchmark_jobs()
+        events = [event async for event in operations.benchmark_job_events("a/b ü")]
+        assert [event["cursor"] for event in events] == sorted({event["cursor"] for event in events})
+        assert (events[0]["kind"], events[-1]["kind"]) == ("job_started", "job_ended")
+        rest = [event async for event in operations.benchmark_job_events(job["id"], after=events[2]["cursor"])]
+        assert rest == events[3:]
+        assert await operations.cancel_benchmark_job(job["id"]) == ended
+
+    async def test_cancelled_benchmark_job(self, operations: Operations) -> None:
+        """Its running sandboxes end, and whoever follows it sees its end."""
+        slow = {**GOOD, "candidate": {"files": {"solution.py": "import time; time.sleep(3600)"}}}
+        job = await operations.create_benchmark_job({"name": "slow", "scenarios": [slow]})
+        async for event in operations.benchmark_job_events(job["id"]):
+            if event["kind"] == "run_started":
+                assert (await operations.cancel_benchmark_job("slow"))["state"] == "cancelled"
+        assert event["kind"] == "job_ended"
+        assert (await operations.wait_benchmark_job(job["id"]))["state"] == "cancelled"
+
+    @pytest.mark.parametrize(
+        ("request_", "says"),
+        [
+            ({"name": "x", "scenarios": [GOOD], "config": {"concurrency": -1}}, "concurrency"),
+            ({"name": "x", "scenarios": [GOOD], "config": {"concurency": 1}}, "concurency"),
+            ({"name": "x", "scenarios": [GOOD], "retries": 1}, "retries"),
+            ({"name": "", "scenarios": [GOOD]}, "name"),
+            ({"name": "x", "scenarios": [{"id": 3}]}, "id"),
+            ({"name": "x", "scenarios": []}, "no scenarios"),
+            ({"name": "x", "scenarios": [GOOD, GOOD]}, "good"),
+        ],
+        ids=["range", "unknown", "unknown at the top", "name", "scenario", "empty", "twice"],
+    )
+    async def test_bad_benchmark_jobs(self, operations: Operations, request_: dict[str, Any], says: str) -> None:
+        """What is wrong is named, and no job is there."""
+        before = await operations.list_benchmark_jobs()
+        with pytest.raises(ValidationError, match=says):
+            await operations.create_benchmark_job(request_)
+        assert await operations.list_benchmark_jobs() == before
+
+    async def test_mistakes_in_a_file_have_their_lines(self, operations: Operations, tmp_path: Path) -> None:
+        """And the file's name, wherever it is read."""
+        file = tmp_path / "broken.yaml"
+        file.write_text("- id: one\n  candidat: 5\n")
+        with pytest.raises(ValidationError, match=r"broken.yaml:2: .*candidat"):
+            await operations.create_benchmark_job({"name": "x", "scenarios": str(file)})
+
+    async def test_unknown_benchmark_job(self, operations: Operations) -> None:
+        """NotFoundError, from every verb."""
+        for name in ("job_none", "a/none"):
+            for verb in (
+                operations.get_benchmark_job(name),
+                operations.wait_benchmark_job(name),
+                operations.benchmark_job_results(name),
+                operations.cancel_benchmark_job(name),
+                anext(aiter(operations.benchmark_job_events(name))),
+            ):
+                with pytest.raises(NotFoundError, match=name):
+                    await verb

@@ -1,0 +1,171 @@
+"""`harena serve` as users have it: the real runtime, a real server process, and the sdk's own verbs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import harena
+from harena.sdk import portal
+
+END_SECONDS = 30
+
+
+@pytest.fixture
+def server(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[str]]:
+    """A server of its own home; the sdk of this process is its client."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "harena.cli.main", "serve", "--port", "0", "--drain", "5"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        line = ""
+        for line in process.stderr:
+            if '"listening"' in line:
+                break
+        monkeypatch.setenv("HARENA_BASE_URL", json.loads(line)["url"])
+        yield process
+    finally:
+        portal.shutdown()
+        process.send_signal(signal.SIGTERM)
+        _, log = process.communicate(timeout=END_SECONDS)
+        for kept in ("access.db", "harena.db", "harena.db.lock", "blueprints/over-http@000001.json"):
+            (home / kept).unlink(missing_ok=True)  # what a server keeps on purpose
+        if (home / "blueprints").exists():
+            (home / "blueprints").rmdir()
+    assert process.returncode == 0, log
+    assert [line for line in log.splitlines() if json.loads(line)["level"] in ("error", "critical")] == []
+
+
+@pytest.mark.usefixtures("server")
+def test_the_sdk_over_http(tmp_path: Path) -> None:
+    """Sandboxes, commands, streams, files, directories and lists, unchanged."""
+    with harena.Sandbox.run(tags=["over-http"]) as sandbox:
+        assert sandbox.exec(["python3", "-c", "print(6 * 7)"]).result().stdout == "42\n"
+        sandbox.write_file("/workspace/x", "å" * 100_000).result()
+        assert sandbox.read_file("/workspace/x").result().decode() == "å" * 100_000
+        process = sandbox.exec(["cat"], stdin=True)
+        process.stdin.write("hello").result()
+        process.stdin.close()
+        assert "".join(process.stdout) == "hello"
+        with pytest.raises(harena.SandboxCommandTimeoutError):
+            sandbox.exec(["sleep", "60"], timeout_seconds=0.3).result()
+        with pytest.raises(harena.SandboxFileError) as caught:
+            sandbox.read_file("/workspace/none").result()
+        assert (caught.value.reason, caught.value.filepath) == ("NOT_FOUND", "/workspace/none")
+        sandbox.download_dir("/workspace", tmp_path / "copy").result()
+        assert (tmp_path / "copy" / "x").read_text() == "å" * 100_000
+        assert [one.sandbox_id for one in harena.Sandbox.list(tags=["over-http"]).result()] == [sandbox.sandbox_id]
+    assert harena.Sandbox.list(tags=["over-http"]).result() == []
+
+
+@pytest.mark.usefixtures("server")
+def test_sessions_functions_and_large_input_over_http() -> None:
+    """What is built on sandboxes needs nothing of its own."""
+    with harena.Session() as session:
+
+        @session.function()
+        def add(a: int, b: int) -> int:
+            return a + b
+
+        assert [ref.result() for ref in add.map([(1, 2), (3, 4)])] == [3, 7]
+        sandbox = session.sandbox()
+        given = b"x" * 20_000_000
+        process = sandbox.exec(["wc", "-c"], stdin=True)
+        process.stdin.write(given).result()
+        process.stdin.close()
+        assert process.result().stdout.strip() == "20000000"
+        sandbox.write_file("/workspace/big", given).result()
+        assert sum(map(len, sandbox.read_file_streaming("/workspace/big"))) == len(given)
+    assert harena.Sandbox.list().result() == []
+
+
+@pytest.mark.usefixtures("server")
+def test_blueprints_and_benchmark_jobs_over_http(tmp_path: Path) -> None:
+    """A job of a file of this machine, in a blueprint that is made on the server; its results are there afterwards."""
+    harena.blueprints.create("over-http", files={"/data/word": b"3"}, warm=[])
+    file = tmp_path / "scenarios.json"
+    file.write_text(
+        json.dumps(
+            [
+                {
+                    "id": name,
+                    "candidate": {"files": {"solution.py": f"print({code})"}},
+                    "scoring": {"type": "stdio", "cases": [{"stdin": "", "stdout": "3"}]},
+                }
+                for name, code in (("right", "open('/data/word').read()"), ("wrong", "4"))
+            ]
+        )
+    )
+    job = harena.benchmark_jobs.create(name="http", scenarios=file, blueprint_id="over-http")
+    kinds = [event.kind for event in harena.benchmark_jobs.events(job)]
+    results = harena.benchmark_jobs.wait(job)
+    assert (kinds[0], kinds[-1], kinds.count("run_finished")) == ("job_started", "job_ended", 2)
+    assert {run.scenario_id: run.score for run in results.runs} == {"right": 1.0, "wrong": 0.0}
+    assert [one.id for one in harena.benchmark_jobs.list()] == [job.id]
+
+
+@pytest.mark.usefixtures("server")
+def test_commands_at_the_same_time_over_http() -> None:
+    """Two hundred of one client."""
+    with harena.Sandbox.run() as sandbox:
+        running: list[Any] = [sandbox.exec(["echo", str(number)]) for number in range(200)]
+        assert [process.result().stdout for process in running] == [f"{number}\n" for number in range(200)]
+
+
+def test_a_client_that_is_killed_leaves_nothing_running(server: subprocess.Popen[str]) -> None:
+    """Its command ends with its connection; its sandbox would end with its lease, and ends with the server here."""
+    code = (
+        "import harena, sys\n"
+        "sandbox = harena.Sandbox.run(tags=['orphan'])\n"
+        "process = sandbox.exec(['sh', '-c', 'echo up; sleep 3600'])\n"
+        "print(next(iter(process.stdout)), end='', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    client = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=dict(os.environ)
+    )
+    assert client.stdout is not None
+    assert client.stdout.readline() == "up\n"
+    client.kill()
+    client.communicate()
+    [orphan] = harena.Sandbox.list(tags=["orphan"]).result()
+    assert (
+        orphan.exec(["sh", "-c", "while grep -qs sleep /proc/[0-9]*/comm; do :; done"], timeout_seconds=10).wait() == 0
+    )
+
+
+def harena_command(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """One run of the command line."""
+    command = [sys.executable, "-m", "harena.cli.main", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=END_SECONDS, env={**os.environ, **env})
+
+
+def test_no_server_without_keys_beyond_loopback(home: Path) -> None:
+    """It says what to do, and has started nothing."""
+    ended = harena_command("serve", "--host", "0.0.0.0", "--port", "0")
+    assert ended.returncode == 2
+    assert "harena keys create" in ended.stderr
+    (home / "access.db").unlink()
+
+
+def test_keys_from_the_command_line(home: Path) -> None:
+    """Made, listed without what opens anything, revoked."""
+    key = harena_command("keys", "create", "--name", "ci", "--workspace", "w", "--scopes", "read").stdout.strip()
+    listed = harena_command("keys", "list").stdout
+    assert key.startswith("hk_")
+    assert ("ci" in listed, "w" in listed, "revoked" in listed, key in listed) == (True, True, False, False)
+    assert harena_command("keys", "revoke", key.split("_")[1]).returncode == 0
+    assert "revoked" in harena_command("keys", "list").stdout
+    assert harena_command("keys", "revoke", "nobody").returncode == 2
+    (home / "access.db").unlink()
