@@ -57,8 +57,8 @@ class JobStorePort(Protocol):
     async def beat(self, job_id: str, *, epoch: int, active_seconds: float) -> bool:
         """Show that the holder of the lease lives; False = it holds the lease no longer."""
 
-    async def look(self, job_id: str) -> tuple[bool, int]:
-        """Whether cancellation was asked for, and the lease's epoch (0 = the job was deleted)."""
+    async def look(self, job_ids: Sequence[str]) -> dict[str, tuple[bool, int]]:
+        """job id -> whether cancellation was asked for, and the lease's epoch; without jobs that do not exist."""
 
     async def write(self, batch: Batch) -> None:
         """Record a batch. A result is stored once: a run that has ended is left as it is."""

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from harena.core.clock import Clock, Pacer
 from harena.core.errors import NotFoundError, PlatformError, SandboxUnavailableError, ValidationError
+from harena.core.job_store import STORE_UNAVAILABLE
 from harena.core.ports import SandboxSource
 from harena.jobs.lifecycle import JobState
 from harena.jobs.owner import this_process
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 OTHERS_POLL_SECONDS = 0.25
 """how often the store is asked about a job that another process runs"""
+CANCEL_POLL_SECONDS = 0.25
+"""how often the store is asked whether another process wants a job of this one cancelled"""
 EXPIRE_SECONDS = 600.0
 """how often a server's node deletes jobs that are older than `keep_seconds`"""
 MAX_PAGE = 5000
@@ -87,7 +90,9 @@ class BenchmarkJobs:
         self._taking_over = asyncio.Lock()
         self._closed = False
         self._chores: asyncio.Task[None] | None = None
-        self._looks = Pacer(clock)
+        self._chore_pacer = Pacer(clock)
+        self._keeper: asyncio.Task[None] | None = None
+        self._keeper_pacer = Pacer(clock)
         self._database: Database | None = None
         self._opening = asyncio.Lock()
 
@@ -208,7 +213,7 @@ class BenchmarkJobs:
         """Interrupt the jobs that this process runs, or let go of them if they are durable; record what they had, and
         close the store."""
         self._closed = True
-        self._looks.stop()
+        self._chore_pacer.stop()
         if self._chores is not None:
             await asyncio.wait([self._chores])
         running = builtins.list(self._owned.values())
@@ -217,6 +222,9 @@ class BenchmarkJobs:
         for owned in running:
             await owned.wait()
         self._owned.clear()
+        self._keeper_pacer.stop()
+        if self._keeper is not None:
+            await asyncio.wait([self._keeper])
         async with self._opening:
             if self._database is not None:
                 await self._database.close()
@@ -251,7 +259,26 @@ class BenchmarkJobs:
         owned = OwnedJob(job, store=store, clock=self._clock, slots=self._slots)
         self._owned[owned.id] = owned
         owned.start(on_end=partial(self._forget, owned))
+        if self._keeper is None or self._keeper.done():
+            self._keeper = asyncio.create_task(self._keep_leases(store), name="keep leases")
         return owned
+
+    async def _keep_leases(self, store: JobStorePort) -> None:
+        """While jobs run here: see what others want of them, in one query for all, and show that this process lives."""
+        while running := [owned for owned in self._owned.values() if not owned.ended]:
+            if not await self._keeper_pacer.pause(CANCEL_POLL_SECONDS):
+                return
+            try:
+                seen = await store.look([owned.id for owned in running])
+                for owned in running:
+                    if not owned.ended:
+                        cancel, epoch = seen.get(owned.id, (False, 0))
+                        await owned.keep(cancel=cancel, epoch=epoch)
+            except PlatformError as error:
+                if error.reason != STORE_UNAVAILABLE:
+                    for owned in self._owned.values():
+                        if not owned.ended:
+                            owned.store_failed(error)
 
     def _forget(self, owned: OwnedJob) -> None:
         if (owned.failure is None or owned.was_taken_over) and self._owned.get(owned.id) is owned:
@@ -268,7 +295,7 @@ class BenchmarkJobs:
                     await (await self._store()).delete_ended_before(moment.isoformat(), while_in=ENDED_STATES)
             except PlatformError:
                 pass  # the store is away: whoever uses it next is told, and here it is asked again
-            if not await self._looks.pause(TAKE_OVER_SECONDS):
+            if not await self._chore_pacer.pause(TAKE_OVER_SECONDS):
                 return
 
     async def _take_over_all(self) -> None:

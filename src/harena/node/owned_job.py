@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from harena.core.clock import Clock, Pacer
+from harena.core.clock import Clock
 from harena.core.errors import PlatformError
-from harena.core.job_store import LEASE_LOST, STORE_UNAVAILABLE, JobStorePort
+from harena.core.job_store import LEASE_LOST, JobStorePort
 from harena.jobs.lease import BEAT_SECONDS
 from harena.jobs.lifecycle import JobState, check_job_transition
 from harena.jobs.schedule import Schedule
@@ -19,9 +19,6 @@ from harena.node.job_journal import StoreJournal
 
 if TYPE_CHECKING:
     from harena.store.writer import BatchWriter
-
-CANCEL_POLL_SECONDS = 0.25
-"""how often the store is asked whether another process wants the job cancelled"""
 
 
 class OwnedJob:
@@ -49,6 +46,7 @@ class OwnedJob:
             timeout_seconds=job.remaining_seconds,
         )
         self._began = clock.now()
+        self._next_beat = self._began + BEAT_SECONDS
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -111,6 +109,19 @@ class OwnedJob:
         self.failure = error
         self.stop(JobState.INTERRUPTED if error.reason == LEASE_LOST else JobState.FAILED, str(error))
 
+    async def keep(self, *, cancel: bool, epoch: int) -> None:
+        """What was seen of this job in the store, now and then: obey, and show that this process lives. Raises
+        PlatformError."""
+        if epoch != self._job.epoch:
+            lost = f"another process has taken over {self.id}"
+            self.store_failed(PlatformError(lost, step="store", reason=LEASE_LOST))
+            return
+        if cancel:
+            self.stop(JobState.CANCELLED)
+        if self._clock.now() >= self._next_beat:
+            self._next_beat = self._clock.now() + BEAT_SECONDS
+            await self._store.beat(self.id, epoch=epoch, active_seconds=self._active_seconds())
+
     def _store_away(self, error: PlatformError) -> None:
         self._execution.pause()
         self._journal.job_event("job_paused", {"error": one_line(error)})
@@ -120,8 +131,6 @@ class OwnedJob:
         self._execution.go_on()
 
     async def _run(self) -> None:
-        looks = Pacer(self._clock)
-        keeping = asyncio.create_task(self._keep_lease(looks), name=f"lease of {self.id}")
         state = JobState(self._job.row["state"])
         try:
             state = self._begin(state)
@@ -134,8 +143,6 @@ class OwnedJob:
             await self._writer.close()
         except PlatformError as fault:
             self.failure = fault
-        looks.stop()
-        await keeping
         self.tell()
 
     def _begin(self, state: JobState) -> JobState:
@@ -168,23 +175,3 @@ class OwnedJob:
 
     def _active_seconds(self) -> float:
         return self._job.spent_seconds + self._clock.now() - self._began
-
-    async def _keep_lease(self, looks: Pacer) -> None:
-        """Show that this process lives, and see what others want of the job."""
-        next_beat = self._clock.now()
-        while await looks.pause(CANCEL_POLL_SECONDS):
-            try:
-                cancel, epoch = await self._store.look(self.id)
-                if epoch != self._job.epoch:
-                    lost = f"another process has taken over {self.id}"
-                    self.store_failed(PlatformError(lost, step="store", reason=LEASE_LOST))
-                    return
-                if cancel:
-                    self.stop(JobState.CANCELLED)
-                if self._clock.now() >= next_beat:
-                    next_beat = self._clock.now() + BEAT_SECONDS
-                    await self._store.beat(self.id, epoch=epoch, active_seconds=self._active_seconds())
-            except PlatformError as error:
-                if error.reason != STORE_UNAVAILABLE:
-                    self.store_failed(error)
-                    return

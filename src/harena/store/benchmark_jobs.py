@@ -78,12 +78,11 @@ class JobStore:
         async with self._database.transaction() as connection:
             return await _hold(connection, job_id, epoch, {"active_seconds": active_seconds})
 
-    async def look(self, job_id: str) -> tuple[bool, int]:
+    async def look(self, job_ids: Sequence[str]) -> dict[str, tuple[bool, int]]:
         """See JobStorePort."""
-        statement = select(benchmark_jobs.c.cancel_requested, benchmark_jobs.c.lease_epoch)
-        async with self._database.transaction() as connection:
-            row = (await connection.execute(statement.where(benchmark_jobs.c.id == job_id))).first()
-        return (bool(row[0]), int(row[1])) if row else (False, 0)
+        seen = select(benchmark_jobs.c.id, benchmark_jobs.c.cancel_requested, benchmark_jobs.c.lease_epoch)
+        rows = await self._rows(seen.where(benchmark_jobs.c.id.in_(list(job_ids))))
+        return {row["id"]: (row["cancel_requested"], row["lease_epoch"]) for row in rows}
 
     async def write(self, batch: Batch) -> None:
         """See JobStorePort."""

@@ -168,10 +168,11 @@ class JobStoreConformance:
     async def test_cancellation_can_be_asked_for(self, store: JobStorePort) -> None:
         """One process sets it, another one sees it."""
         await store.insert_job(job(), [])
-        assert await store.look("job_1") == (False, 1)
+        await store.insert_job(job("job_2"), [])
+        assert await store.look(["job_1", "other"]) == {"job_1": (False, 1)}
         await store.update_job("job_1", {"cancel_requested": True}, while_in=("queued",))
-        assert await store.look("job_1") == (True, 1)
-        assert await store.look("other") == (False, 0)
+        assert await store.look(["job_1", "job_2"]) == {"job_1": (True, 1), "job_2": (False, 1)}
+        assert await store.look([]) == {}
 
     async def test_a_lease_is_taken_once(self, store: JobStorePort) -> None:
         """Of two that saw the same lease end, one gets the job."""
