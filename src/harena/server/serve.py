@@ -18,7 +18,7 @@ import structlog
 from harena.core.clock import SystemClock
 from harena.core.errors import ValidationError
 from harena.core.home import harena_home
-from harena.node import open_embedded
+from harena.node import open_for_server
 from harena.server.identity import OpenAccess
 from harena.server.keys import Keys
 from harena.server.keys_at_home import FILE_NAME
@@ -47,7 +47,7 @@ async def _serve(host: str, port: int, drain_seconds: float) -> None:
                 f"--host {host} can be reached from other machines, and this server has no API keys: whoever reaches "
                 "it could run programs here. Make one with `harena keys create --name NAME`, or listen on 127.0.0.1"
             )
-        operations = await open_embedded()
+        operations = await open_for_server()
         stack.push_async_callback(operations.close)
         state = ServerState(
             operations,

@@ -281,6 +281,14 @@ class JobAsked(Asked):
     name: Text = Field(min_length=1, max_length=200)
     scenarios: Annotated[ScenarioFile | list[Any] | dict[Text, Any], Field(union_mode="left_to_right")]
     """a file, the scenarios themselves, or a whole file's content as a mapping"""
+    candidates: Annotated[
+        Literal["oracle", "nop"] | ScenarioFile | list[Any] | dict[Text, Any] | None, Field(union_mode="left_to_right")
+    ] = None
+    """the answers to a data set, likewise; or its own solutions, or answers that do nothing"""
+    format: Text | None = Field(None, min_length=1)
+    """of `scenarios`; null = told by its shape"""
+    grader: dict[Text, Any] | None = None
+    """of rows that hold none of their own"""
     blueprint_id: Text = Field(DEFAULT_BLUEPRINT, min_length=1)
     config: JobConfig = JobConfig()
 

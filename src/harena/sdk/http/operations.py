@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -139,9 +140,12 @@ class HttpOperations:
     async def create_benchmark_job(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """See `Operations`. A scenario file is this machine's, and its content is sent."""
         content = dict(request)
-        scenarios = content.get("scenarios")
-        if isinstance(scenarios, str | Path):
-            content["scenarios"] = await asyncio.to_thread(_read_file, Path(scenarios))
+        for field in ("scenarios", "candidates", "grader"):
+            given = content.get(field)
+            if isinstance(given, str | Path) and (field, given) not in _WORDS:
+                content[field] = await asyncio.to_thread(_read_file, Path(given))
+        if isinstance(content.get("grader"), Mapping) and content["grader"].keys() == {"file_name", "text"}:
+            content["grader"] = _parsed(content["grader"])
         key = {"idempotency-key": uuid.uuid4().hex}
         answer: Mapping[str, Any] = await self._twice(
             lambda: self._connection.json("POST", "/v1/benchmark_jobs", content=content, headers=key)
@@ -176,6 +180,19 @@ class HttpOperations:
             "GET", f"{await self._job_path(job_id_or_name)}/results"
         )
         return answer
+
+    async def benchmark_job_results_page(
+        self, job_id_or_name: str, *, after: int = 0, limit: int = 1000
+    ) -> Mapping[str, Any]:
+        """See `Operations`."""
+        answer: Mapping[str, Any] = await self._connection.json(
+            "GET", f"{await self._job_path(job_id_or_name)}/results/page", query={"after": after, "limit": limit}
+        )
+        return answer
+
+    async def delete_benchmark_job(self, job_id_or_name: str) -> None:
+        """See `Operations`."""
+        await self._connection.json("DELETE", await self._job_path(job_id_or_name))
 
     async def cancel_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
@@ -275,6 +292,17 @@ class HttpOperations:
             return blueprint_from_json(answer)
         except (KeyError, TypeError, ValueError) as error:
             raise self._connection.broken(f"a blueprint cannot be understood ({error!r})") from error
+
+
+_WORDS = (("candidates", "oracle"), ("candidates", "nop"))
+"""of a request that name no file"""
+
+
+def _parsed(file: Mapping[str, str]) -> Any:
+    try:
+        return json.loads(file["text"])
+    except ValueError as error:
+        raise ValidationError(f"{file['file_name']}: a grader is one JSON object; {error}") from None
 
 
 def _read_file(path: Path) -> dict[str, str]:

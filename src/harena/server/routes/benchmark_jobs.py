@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Header, Query, Request, Response
 
 from harena.core.errors import HarenaError, NotFoundError, ValidationError
 from harena.core.problems import to_problem
@@ -85,6 +85,26 @@ async def get(
 async def results(job: str, caller: Reader, state: State) -> JsonAnswer:
     """The results so far."""
     return JsonAnswer(await state.operations.benchmark_job_results(await _find(state, caller.workspace, job)))
+
+
+@router.get("/{job}/results/page", response_model=shapes.Whole)
+async def results_page(
+    job: str,
+    caller: Reader,
+    state: State,
+    after: Annotated[int, Query(ge=0, le=MOST_CURSOR)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
+) -> JsonAnswer:
+    """Results in the order in which runs ended, from the first after cursor `after`."""
+    job_id = await _find(state, caller.workspace, job)
+    return JsonAnswer(await state.operations.benchmark_job_results_page(job_id, after=after, limit=limit))
+
+
+@router.delete("/{job}", status_code=204)
+async def delete(job: str, caller: Writer, state: State) -> Response:
+    """Delete a job that has ended, with its results."""
+    await state.operations.delete_benchmark_job(await _find(state, caller.workspace, job))
+    return Response(status_code=204)
 
 
 @router.post("/{job}/cancel", response_model=shapes.Whole)
@@ -162,22 +182,27 @@ async def _find(state: ServerState, workspace: str, job: str) -> str:
 
 
 async def _create(state: ServerState, asked: shapes.JobAsked) -> Mapping[str, Any]:
-    request = {
-        "name": asked.name,
-        "scenarios": asked.scenarios,
-        "blueprint_id": asked.blueprint_id,
-        "config": asked.config.model_dump(exclude_unset=True),
-    }
-    if not isinstance(asked.scenarios, shapes.ScenarioFile):
-        return await state.operations.create_benchmark_job(request)
-    name = PurePosixPath(asked.scenarios.file_name).name
-    if not name or name in (".", "..") or "\0" in name or len(name.encode("utf-8", "replace")) > 255:
-        raise ValidationError(f"scenarios.file_name {asked.scenarios.file_name!r}: give the name of a file, as a.yaml")
-    # read as a file is, so that a mistake is told with its line; gone when everything has been read
+    request = asked.model_dump(include={"name", "blueprint_id", "format", "grader"})
+    request["config"] = asked.config.model_dump(exclude_unset=True)
+    # files are read as files are, so that a mistake is told with its line; gone when everything has been read
     with tempfile.TemporaryDirectory(prefix="harena-scenarios-") as folder:
-        path = Path(folder) / name
-        await asyncio.to_thread(path.write_text, asked.scenarios.text, encoding="utf-8")
+        for field in ("scenarios", "candidates"):
+            given = getattr(asked, field)
+            request[field] = await _written(folder, field, given) if isinstance(given, shapes.ScenarioFile) else given
         try:
-            return await state.operations.create_benchmark_job({**request, "scenarios": path})
+            return await state.operations.create_benchmark_job(request)
         except ValidationError as error:
-            raise ValidationError(str(error).replace(f"{folder}/", ""), reason=error.reason) from error
+            text = str(error)
+            for field in ("scenarios", "candidates"):
+                text = text.replace(f"{folder}/{field}/", "")
+            raise ValidationError(text, reason=error.reason) from error
+
+
+async def _written(folder: str, field: str, given: shapes.ScenarioFile) -> Path:
+    name = PurePosixPath(given.file_name).name
+    if not name or name in (".", "..") or "\0" in name or len(name.encode("utf-8", "replace")) > 255:
+        raise ValidationError(f"{field}.file_name {given.file_name!r}: give the name of a file, as a.yaml")
+    path = Path(folder) / field / name
+    path.parent.mkdir()
+    await asyncio.to_thread(path.write_text, given.text, encoding="utf-8")
+    return path
