@@ -63,7 +63,7 @@ def linux_runtime(home: Path) -> LinuxRuntime:
 
 
 ADD = "def add(a, b):\n    return a + b\n"
-LIMITS = {"memory_mb": 96, "disk_mb": 8, "output_mb": 2, "pids": 64, "timeout_seconds": 1.5}
+LIMITS = {"memory_mb": 96, "disk_mb": 8, "output_mb": 2, "pids": 64, "timeout_seconds": 1.0}
 
 CHECKED = """
 import subprocess, sys
@@ -165,8 +165,14 @@ WORLDS: dict[str, dict[str, Any]] = {
 
 
 def world(name: str, **changes: Any) -> Scenario:
-    """The scenario with its right candidate."""
-    return load_scenarios([{"id": name, "limits": LIMITS, **WORLDS[name], **changes}]).scenarios[0]
+    """The scenario with its right candidate; time for a forgery that only waits is short."""
+    limits = {**LIMITS, "timeout_seconds": 3.0} if "pytest" in name else LIMITS
+    return load_scenarios([{"id": name, "limits": limits, **WORLDS[name], **changes}]).scenarios[0]
+
+
+def patient_world(name: str) -> Scenario:
+    """The same with time enough on any machine, for its right candidate."""
+    return world(name, limits={**LIMITS, "timeout_seconds": 10.0})
 
 
 async def scored(source: Source, scenario: Scenario, candidate: Candidate | None = None) -> RunResult:
