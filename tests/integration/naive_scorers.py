@@ -324,6 +324,7 @@ PAID_BY: dict[str, str] = {
     "planted-startup-file": "judge afterwards, in a login shell",
     "interpreter-of-its-own": "judge afterwards, by a path of its own",
     "empties-the-list-of-checks": "map",
+    "stop-the-loop": "map",
     "answers-in-files": "answer in a file",
     "answers-in-environments": "answer in the environment",
     "answers-in-command-lines": "answer on a command line",

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
+from battery_world import Source, linux_runtime
 
 from harena.core.errors import HostUnsupportedError, PlatformError
 from harena.core.models import Blueprint, ExecRequest, SandboxSpec
-from harena.core.ports import RunningExec, Runtime, SandboxPort
+from harena.core.ports import RunningExec, SandboxPort
 from harena.core.results import Reason, RunResult, Trust, Validity
-from harena.runtime.linux import LinuxRuntime
 from harena.scoring import load_scenarios, score_scenario
 from harena.scoring.contracts import TestsContract
 from harena.scoring.values import Bag
@@ -25,48 +23,6 @@ from harena.testing import FakeRuntime
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SPEC = SandboxSpec()
-
-
-class Source:
-    """Fresh sandboxes of one runtime."""
-
-    def __init__(self, runtime: Runtime, blueprint: Blueprint | None = None) -> None:
-        self.runtime = runtime
-        self.blueprint = blueprint
-        self.is_fake = isinstance(runtime, FakeRuntime)
-
-    @asynccontextmanager
-    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
-        sandbox = await self.runtime.create(spec, self.blueprint)
-        try:
-            yield sandbox
-        finally:
-            await sandbox.destroy()
-
-
-class InstalledHere:
-    """A layer store with one layer: pytest and what it needs, copied from the environment that runs these tests."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        for name in ("pytest", "pluggy", "iniconfig", "packaging", "pygments"):
-            for file in importlib.metadata.files(name) or []:
-                if ".." not in file.parts and "__pycache__" not in file.parts:
-                    target = root / file
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    target.write_bytes(file.read_binary())
-        for path in (root, *root.rglob("*")):
-            path.chmod(0o755 if path.is_dir() else 0o644)
-
-    def path(self, digest: str) -> Path:
-        """The one there is."""
-        assert digest == "pytest"
-        return self.root
-
-
-def linux_runtime(home: Path) -> Runtime:
-    """The real one."""
-    return LinuxRuntime(home=home, layers=InstalledHere(home / "pytest"))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["fake", "linux"])

@@ -136,7 +136,7 @@ class Candidate:
         if answer[0] == "o" and type(answer[1]) is int:
             return RemoteObject(self, answer[1])
         raised = self._raised(answer)
-        if isinstance(raised, StopIteration | StopAsyncIteration) and name != "__next__":
+        if isinstance(raised, (StopIteration, StopAsyncIteration)) and name != "__next__":
             # it would end a loop of the suite's as if all were well
             raise RuntimeError(f"the candidate raised {type(raised).__name__}")
         raise raised

@@ -107,6 +107,13 @@ EXITS = (
         body="raise unittest.SkipTest('not here')",
     ),
     Forgery(
+        name="stop-the-loop",
+        family=_FAMILY,
+        tries="Raises StopIteration, which ends a loop of the judge's as if all had been well.",
+        contracts=CALLED,
+        body="raise StopIteration",
+    ),
+    Forgery(
         name="pytest-skip",
         family=_FAMILY,
         tries="Skips each test from inside the call.",
