@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from harena.runtime import bound_ahead
 from harena.runtime.link import SpawnerLink
 from harena.runtime.linux import LinuxRuntime
 from harena.testing.footprint import Footprint, descendants, spawners, wait_nothing_below
@@ -77,14 +78,18 @@ def _test_leaves_nothing(_module_leaves_nothing: None) -> Iterator[None]:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A harena home and a TMPDIR of this test's own. In the end both hold what a node may leave: an empty directory."""
+    """A harena home and a TMPDIR of this test's own. In the end both hold what a node may leave: an empty directory, and
+    the interpreter's library, bound ahead."""
     place, temporary = tmp_path / "home", tmp_path / "tmp"
     temporary.mkdir()
     monkeypatch.setenv("HARENA_HOME", str(place))
     monkeypatch.setenv("TMPDIR", str(temporary))
     yield place
     left = [path.relative_to(tmp_path) for path in (*place.rglob("*"), *temporary.rglob("*"))]
-    assert set(map(str, left)) <= {"home/empty"}
+    library = bound_ahead.library_path()
+    kept = [path for path in left if path.parts[:2] == ("home", "interpreters")]
+    assert {path.name for path in kept if len(path.parts) > 3} <= {library.name if library else ""}
+    assert {str(path) for path in left if path not in kept} <= {"home/empty"}
 
 
 @pytest_asyncio.fixture

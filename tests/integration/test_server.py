@@ -19,21 +19,27 @@ from harena.sdk import portal
 END_SECONDS = 30
 
 
-@pytest.fixture
-def server(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[str]]:
-    """A server of its own home; the sdk of this process is its client."""
+def started() -> tuple[subprocess.Popen[str], str]:
+    """A server that listens, and its URL."""
     process = subprocess.Popen(
         [sys.executable, "-m", "harena.cli.main", "serve", "--port", "0", "--drain", "5"],
         stderr=subprocess.PIPE,
         text=True,
     )
+    assert process.stderr is not None
+    line = ""
+    for line in process.stderr:
+        if '"listening"' in line:
+            break
+    return process, json.loads(line)["url"]
+
+
+@pytest.fixture
+def server(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[str]]:
+    """A server of its own home; the sdk of this process is its client."""
+    process, url = started()
     try:
-        assert process.stderr is not None
-        line = ""
-        for line in process.stderr:
-            if '"listening"' in line:
-                break
-        monkeypatch.setenv("HARENA_BASE_URL", json.loads(line)["url"])
+        monkeypatch.setenv("HARENA_BASE_URL", url)
         yield process
     finally:
         portal.shutdown()
@@ -43,7 +49,7 @@ def server(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.P
             (home / kept).unlink(missing_ok=True)  # what a server keeps on purpose
         if (home / "blueprints").exists():
             (home / "blueprints").rmdir()
-    assert process.returncode == 0, log
+    assert process.returncode in (0, -signal.SIGKILL), log
     assert [line for line in log.splitlines() if json.loads(line)["level"] in ("error", "critical")] == []
 
 
@@ -169,3 +175,39 @@ def test_keys_from_the_command_line(home: Path) -> None:
     assert "revoked" in harena_command("keys", "list").stdout
     assert harena_command("keys", "revoke", "nobody").returncode == 2
     (home / "access.db").unlink()
+
+
+@pytest.mark.usefixtures("home")
+def test_jobs_go_on_after_kill_9(server: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next server runs what is left; what had a result is not run again, and nothing has two."""
+    scenarios = [
+        {
+            "id": f"s{number}",
+            "candidate": {"files": {"solution.py": f"print({number})"}},
+            "scoring": {"type": "stdio", "cases": [{"stdin": "", "stdout": str(number)}]},
+        }
+        for number in range(60)
+    ]
+    job = harena.benchmark_jobs.create(name="killed", scenarios=scenarios, config={"concurrency": 2})
+    finished: dict[str, float] = {}
+    for event in harena.benchmark_jobs.events(job):
+        if event.kind == "run_finished":
+            finished[event.scenario_id] = event.cursor
+        if len(finished) == 10:
+            break
+    server.kill()
+    server.wait()
+    portal.shutdown()
+    second, url = started()
+    try:
+        monkeypatch.setenv("HARENA_BASE_URL", url)
+        results = harena.benchmark_jobs.wait(job.id)
+        events = [event for event in harena.benchmark_jobs.events(job.id) if event.kind == "run_finished"]
+    finally:
+        portal.shutdown()
+        second.send_signal(signal.SIGTERM)
+        second.communicate(timeout=END_SECONDS)
+    assert sorted(run.scenario_id for run in results.runs) == sorted(scenario["id"] for scenario in scenarios)
+    assert [run.score for run in results.runs] == [1.0] * 60
+    assert sorted(event.scenario_id for event in events) == sorted(scenario["id"] for scenario in scenarios)
+    assert {event.scenario_id: event.cursor for event in events}.items() >= finished.items()

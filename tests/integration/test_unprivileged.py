@@ -96,7 +96,8 @@ def others_home() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="harena-home-") as name:
         os.chown(name, NOBODY, NOBODY)
         yield Path(name)
-        assert [path.name for path in Path(name).rglob("*")] in ([], ["empty"])
+        left = [path.name for path in Path(name).rglob("*") if "interpreters" not in path.parts]
+        assert left in ([], ["empty"])
 
 
 def as_nobody(python: str, source: Path, home: Path, code: str) -> dict[str, Any]:
