@@ -78,8 +78,10 @@ def _test_leaves_nothing(_module_leaves_nothing: None) -> Iterator[None]:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A harena home and a TMPDIR of this test's own. In the end both hold what a node may leave: an empty directory, and
-    the interpreter's library, bound ahead."""
+    """A harena home and a TMPDIR of this test's own.
+
+    In the end both hold what a node may leave: an empty directory, and the interpreter's library, bound ahead.
+    """
     place, temporary = tmp_path / "home", tmp_path / "tmp"
     temporary.mkdir()
     monkeypatch.setenv("HARENA_HOME", str(place))
