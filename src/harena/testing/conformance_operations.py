@@ -291,7 +291,7 @@ class OperationsConformance(RuntimeConformance):
     async def test_mistakes_in_a_file_have_their_lines(self, operations: Operations, tmp_path: Path) -> None:
         """And the file's name, wherever it is read."""
         file = tmp_path / "broken.yaml"
-        file.write_text("- id: one\n  candidat: 5\n")
+        file.write_text("- id: one\n  candidat: 5\n  scoring: {type: stdio, cases: [{stdout: x}]}\n")
         with pytest.raises(ValidationError, match=r"broken.yaml:2: .*candidat"):
             await operations.create_benchmark_job({"name": "x", "scenarios": str(file)})
 
