@@ -328,21 +328,12 @@ class _Init:
         if is_init:
             os.pwrite(self.oom_adjust, b"500", 0)  # inherited: the first to go when memory runs out
         try:
-            if order.flags & wire.TERMINAL:
-                pid = os.fork()
-                if pid == 0:
-                    self._exec_on_terminal(program, argv, environment, stdio)
-            else:
-                actions = [(os.POSIX_SPAWN_DUP2, source, target) for target, source in enumerate(programs.above(stdio))]
-                pid = os.posix_spawn(
-                    program, argv, environment, file_actions=actions, setsid=True, setsigmask=(), setsigdef=_DEFAULTED
-                )
+            pid = os.fork()  # not posix_spawn: limits set from outside come when the program may be running
+            if pid == 0:
+                self._exec(program, order, stdio)
         finally:
             if is_init:
                 os.pwrite(self.oom_adjust, b"0", 0)
-        programs.limit(pid, programs.RLIMIT_NOFILE, order.open_files)
-        if order.cpu_seconds:
-            programs.limit(pid, programs.RLIMIT_CPU, order.cpu_seconds)
         return pid, False
 
     def _in_child(self, descriptors: list[int]) -> None:
@@ -367,9 +358,7 @@ class _Init:
             os.chdir(order.cwd)
         except OSError as error:
             programs.no_directory(order.cwd, error.errno or 0)
-        programs.limit(0, programs.RLIMIT_NOFILE, order.open_files)
-        if order.cpu_seconds:
-            programs.limit(0, programs.RLIMIT_CPU, order.cpu_seconds)
+        self._limit(order)
         self._set_environment(order.env)
         warm.become(plan)
         # Kept for ever: freeing it would write to its pages; and freeing the socket would close a descriptor that may
@@ -399,19 +388,29 @@ class _Init:
                 if os.environ.get(name) != value:
                     os.environ[name] = value
 
-    def _exec_on_terminal(self, program: str, argv: list[str], environment: dict[str, str], stdio: list[int]) -> None:
+    def _exec(self, program: str, order: wire.Order, stdio: list[int]) -> None:
+        """The rest of a child's way to another program. Does not return."""
         try:
             os.setsid()
             for target, source in enumerate(programs.above(stdio)):
                 os.dup2(source, target)
             close_from(3)
-            libc.ioctl(0, ctypes.c_ulong(_TIOCSCTTY), 0)
+            if order.flags & wire.TERMINAL:
+                libc.ioctl(0, ctypes.c_ulong(_TIOCSCTTY), 0)
+            self._limit(order)
             for signum in _DEFAULTED:
                 signal.signal(signum, signal.SIG_DFL)
             _signal.pthread_sigmask(_signal.SIG_SETMASK, [])
-            os.execve(program, argv, environment)
+            os.execve(program, order.argv, order.env)
+        except OSError as error:
+            os.write(2, ("harena: cannot start a process: %s\n" % error.strerror).encode())
         finally:
             os._exit(126)
+
+    def _limit(self, order: wire.Order) -> None:
+        programs.limit(0, programs.RLIMIT_NOFILE, order.open_files)
+        if order.cpu_seconds:
+            programs.limit(0, programs.RLIMIT_CPU, order.cpu_seconds)
 
     # -- leaders -------------------------------------------------------------------------------------------------
 

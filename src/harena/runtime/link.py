@@ -102,6 +102,8 @@ class SpawnerLink:
         self, number: int, plan: dict[str, object], configuration: dict[str, object], on_death: Callable[[], None]
     ) -> dict[str, str]:
         """Make a template. Gives limit name -> how it is enforced. Raises HostUnsupportedError with the failed step."""
+        if self.closed:
+            raise _lost()
         ready: asyncio.Future[dict[str, str]] = self._loop.create_future()
         self._templates[number] = ready
         self._on_template_death[number] = on_death
