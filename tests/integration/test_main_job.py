@@ -119,6 +119,17 @@ def test_the_guides_shell_lines(home: Path) -> None:
         assert run["evidence"]
 
 
+@pytest.mark.slow
+def test_the_demo(home: Path) -> None:
+    """What `make demo` runs: hundreds of candidates, and every verdict is the one that is known."""
+    file = Path(__file__).parents[2] / "examples/candidate-solutions.yaml"
+    words = ("--blueprint", "python-warm", "--concurrency", "200", "--timeout", "120", "--retry-attempts", "1")
+    done = harena(home, "benchmark", "run", "--name", "demo", "--scenarios", str(file), *words)
+    right, known = done.stdout.partition("verdicts right: ")[2].split()[0].split("/")
+    assert right == known
+    assert int(known) > 300
+
+
 GUIDE = """
 import json, sys
 import harena
