@@ -25,7 +25,7 @@ ERROR, STREAMS, SIZE = 7, 12, 14
 
 _POINTERS = 4096
 _SCRATCH_BYTES = 1 << 16
-_LAUNCHES, _NETWORKS, _COUNTERS = 8, 48, 3
+_LAUNCHES, _NETWORKS, _COUNTERS = 8, network.RECYCLED, 3
 _int, _long, _address_type = ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p
 
 

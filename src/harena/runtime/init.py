@@ -408,9 +408,9 @@ class _Init:
             os._exit(126)
 
     def _limit(self, order: wire.Order) -> None:
-        programs.limit(0, programs.RLIMIT_NOFILE, order.open_files)
+        programs.limit(programs.RLIMIT_NOFILE, order.open_files)
         if order.cpu_seconds:
-            programs.limit(0, programs.RLIMIT_CPU, order.cpu_seconds)
+            programs.limit(programs.RLIMIT_CPU, order.cpu_seconds)
 
     # -- leaders -------------------------------------------------------------------------------------------------
 

@@ -38,20 +38,20 @@ def above(descriptors: list[int], floor: int = 3) -> list[int]:
     return [os.dup2(descriptor, first + index, inheritable=False) for index, descriptor in enumerate(descriptors)]
 
 
-def limit(pid: int, which: int, value: int) -> None:
-    """Set both limits of a process (0 = this one) that was started just now."""
+def limit(which: int, value: int) -> None:
+    """Set both limits of this process."""
     hard = value + 1 if which == RLIMIT_CPU else value  # SIGXCPU first, then SIGKILL
     try:
         syscall(
             "rlimit",
             NUMBERS["prlimit64"],
-            ctypes.c_int(pid),
+            ctypes.c_int(0),
             ctypes.c_int(which),
             ctypes.c_char_p(struct.pack("<QQ", value, hard)),
             None,
         )
     except OSError:
-        return  # it has ended already
+        return  # more than this host allows: what it has already stays
 
 
 def no_directory(cwd: str, code: int) -> None:

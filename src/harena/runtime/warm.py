@@ -233,7 +233,6 @@ def stand_ready(base_env: dict[str, str]) -> tuple[list[str], list[str]] | None:
     made = found.plain = Plan("code", "", [], [])
     made.baseline = found
     made.environment = base_env
-    made.collections = [generation["collections"] for generation in gc.get_stats()]
     return list(found.plain_names), [directory for directory, _ in found.stamps]
 
 
@@ -257,7 +256,7 @@ def rehearse_plain(received: memoryview, numbers: memoryview) -> None:
 def become_plain(received: memoryview, numbers: memoryview) -> Plan:
     """`plan` and `become` in a child of a template that stands ready, for the order in `received`.
 
-    `numbers` are the context's (see init_loop). Standard input is a pipe where a third stream came, else /dev/null.
+    `numbers` are the context's (see fast_path). Standard input is a pipe where a third stream came, else /dev/null.
     """
     found = _ready
     plan = found.plain
@@ -287,7 +286,7 @@ def become_plain(received: memoryview, numbers: memoryview) -> Plan:
     return plan
 
 
-_ORDER_BYTES, _STREAM_COUNT, _SIZE = 32, 12, 14  # as in wire and init_loop, which this file shall not need
+_ORDER_BYTES, _STREAM_COUNT, _SIZE = 32, 12, 14  # as in wire and fast_path, which this file shall not need
 _ENCODING = sys.getfilesystemencoding()
 _kept: list[object] = []
 _ready = Baseline()

@@ -6,7 +6,7 @@ Every field is part of the published format (`docs/reference/scenario.md`, `scen
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -219,7 +219,7 @@ class PythonContract(Contract):
         return "python-1"
 
 
-PlainContract = Annotated[
+_Plain: TypeAlias = (
     TestsContract
     | ReferenceContract
     | StdioContract
@@ -231,9 +231,9 @@ PlainContract = Annotated[
     | RegexContract
     | ScoreModelContract
     | LabelModelContract
-    | HarborContract,
-    Field(discriminator="type"),
-]
+    | HarborContract
+)
+PlainContract = Annotated[_Plain, Field(discriminator="type")]
 
 
 class Part(Strict):
@@ -294,22 +294,7 @@ def _tests_are_trusted(contract: CommandContract) -> None:
             raise ValueError(f"{path!r} is not among the trusted `files` of its part")
 
 
-AnyContract = Annotated[
-    TestsContract
-    | ReferenceContract
-    | StdioContract
-    | CommandContract
-    | NumericContract
-    | PythonContract
-    | StringCheckContract
-    | TextSimilarityContract
-    | RegexContract
-    | ScoreModelContract
-    | LabelModelContract
-    | HarborContract
-    | WeightedContract,
-    Field(discriminator="type"),
-]
+AnyContract = Annotated[_Plain | WeightedContract, Field(discriminator="type")]
 
 __all__ = [
     "AnyContract",

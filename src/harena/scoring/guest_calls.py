@@ -12,19 +12,18 @@ function), path (of the candidate's entry), driver (the text of `guest_driver`).
 
 from __future__ import annotations
 
-import ast
 import builtins
-import importlib
 import json
 import os
 import subprocess
 import sys
 
+from harena.scoring.guest_imports import import_for
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-NO_MODULE = 85
 TOKEN = b"0" * 16  # one process asks, one answers, in turn: there is nothing to tell apart
 
 
@@ -91,21 +90,6 @@ def remade(names: tuple[str, ...], message: str) -> Exception:
             except TypeError:  # UnicodeDecodeError takes more
                 continue
     return RuntimeError(message)
-
-
-def import_for(source: str) -> None:
-    """Load the modules that the test code imports. Ends where one is missing: that is not the candidate's doing."""
-    for node in ast.walk(ast.parse(source)):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = [node.module]
-        for name in names:
-            try:
-                importlib.import_module(name)
-            except ImportError:
-                sys.stderr.write("the tests import " + name + ", which is not there\n")
-                sys.stderr.flush()
-                os._exit(NO_MODULE)
 
 
 def main() -> None:

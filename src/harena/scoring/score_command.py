@@ -19,7 +19,15 @@ from types import ModuleType
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.results import Reason
-from harena.scoring import guest_asserts, guest_calls, guest_driver, guest_equals, guest_proxy, guest_pytest
+from harena.scoring import (
+    guest_asserts,
+    guest_calls,
+    guest_driver,
+    guest_equals,
+    guest_imports,
+    guest_proxy,
+    guest_pytest,
+)
 from harena.scoring.contracts import CommandContract
 from harena.scoring.program import WORKSPACE, Bench, output_file, put_files
 from harena.scoring.verdict import Share, Verdict, broken_contract, failed, one_line, program_failure
@@ -41,7 +49,7 @@ _ENVIRONMENT = {
     "PYTEST_PLUGINS": "",
 }
 _PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WORKSPACE, "-c", "/dev/null")
-_COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST, guest_asserts.NO_MODULE)
+_COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST, guest_imports.NO_MODULE)
 
 
 def steers(path: str) -> bool:
@@ -98,7 +106,7 @@ def _verdict(result: ExecResult, proven: bool, share: Share) -> Verdict:
 def _last_line(result: ExecResult) -> str:
     if result.returncode == guest_pytest.NO_PYTEST:
         return "the image has no pytest; add it to the blueprint's packages"
-    if result.returncode == guest_asserts.NO_MODULE:
+    if result.returncode == guest_imports.NO_MODULE:
         line = one_line(result.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace"))
         return f"{line}; add it to the blueprint's packages"
     return one_line(result.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace"))
@@ -134,9 +142,9 @@ def _argv(contract: CommandContract, files: Mapping[str, str], entry: str) -> tu
     if contract.command is not None:
         return contract.command
     if contract.calls:
-        return ("python", "-c", Path(guest_calls.__file__).read_text(encoding="utf-8") + "\n\nmain()\n")
+        return ("python", "-c", _program((guest_imports, guest_calls), "main"))
     if contract.asserts is not None:
-        return ("python", "-c", _program((guest_equals, guest_asserts), "main"), entry)
+        return ("python", "-c", _program((guest_equals, guest_imports, guest_asserts), "main"), entry)
     assert contract.pytest is not None
     runner = _program((guest_driver, guest_proxy, guest_equals, guest_pytest), "main")
     child = _program((guest_driver, guest_proxy), "serve") if contract.isolate else ""

@@ -143,9 +143,8 @@ class HttpOperations:
         for field in ("scenarios", "candidates", "grader"):
             given = content.get(field)
             if isinstance(given, str | Path) and (field, given) not in _WORDS:
-                content[field] = await asyncio.to_thread(_read_file, Path(given))
-        if isinstance(content.get("grader"), Mapping) and content["grader"].keys() == {"file_name", "text"}:
-            content["grader"] = _parsed(content["grader"])
+                file = await asyncio.to_thread(_read_file, Path(given))
+                content[field] = _parsed(file) if field == "grader" else file
         key = {"idempotency-key": uuid.uuid4().hex}
         answer: Mapping[str, Any] = await self._twice(
             lambda: self._connection.json("POST", "/v1/benchmark_jobs", content=content, headers=key)
