@@ -6,8 +6,10 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON := .venv/bin/python
 PYTEST_OPTIONS ?=
+SEED ?= 0
+MODE ?= sync
 
-.PHONY: help demo test test-only lint style types rules bench docs setup clean
+.PHONY: help demo demo-train test test-only lint style types rules bench docs setup clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -16,6 +18,10 @@ help: ## this list
 demo: .venv/.for-use ## run the example's candidate solutions, each in its own sandbox, and print their rewards
 	@.venv/bin/harena benchmark run --name demo --scenarios examples/candidate-solutions.yaml \
 		--blueprint python-warm --concurrency 200 --timeout 120 --retry-attempts 1
+
+demo-train: .venv/.for-training ## train a small model by execution, beside controls, and judge it; SEED=0, MODE=sync
+	@$(PYTHON) examples/train_noisy_teacher.py --seed $(SEED) --mode $(MODE) --compare --out noisy-teacher
+	@$(PYTHON) examples/judge_exported_model.py noisy-teacher
 
 test: style types test-only ## lint, and every test
 
@@ -49,9 +55,13 @@ setup: .venv/.for-development ## make the environment and nothing else
 	@scripts/setup .
 	@touch $@
 
+.venv/.for-training: pyproject.toml scripts/setup
+	@scripts/setup '.[train]' torch==2.13.0
+	@touch $@ .venv/.for-use
+
 .venv/.for-development: pyproject.toml scripts/setup
 	@scripts/setup '.[dev]'
-	@touch $@ .venv/.for-use
+	@touch $@ .venv/.for-use .venv/.for-training
 
 clean: ## remove the environment and what tools left behind
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -35,3 +35,10 @@ def spread(values: Sequence[float]) -> dict[str, float]:
         "p90": percentile(values, 0.90),
         "p99": percentile(values, 0.99),
     }
+
+
+def slope(at: Sequence[float], values: Sequence[float]) -> float:
+    """By how much `values` grow for each 1 of `at`: the least-squares line. Raises ValueError for fewer than two."""
+    if len(at) != len(values) or len(at) < 2:
+        raise ValueError(f"{len(at)} places and {len(values)} values: a slope needs two or more of each")
+    return statistics.linear_regression(at, values).slope

@@ -8,7 +8,23 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import headline
-from benchmarks.measures import first, held, idle, latency, life, workload
+from benchmarks.measures import (
+    first,
+    held,
+    idle,
+    latency,
+    learning,
+    life,
+    orchestration,
+    pages,
+    server_memory,
+    submit,
+    throughput,
+    training_latency,
+    training_step,
+    verdicts_under_load,
+    workload,
+)
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -21,6 +37,16 @@ _ORDER = (
     "idle",
     "held",
     "life",
+    "orchestration",
+    "jobs-throughput",
+    "submit",
+    "pages",
+    "server-memory",
+    "verdicts-under-load",
+    "learning-noisy-teacher",
+    "learning-compositional",
+    "training-step",
+    "training-latency",
 )
 
 _RENDER: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
@@ -30,6 +56,15 @@ _RENDER: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
     "idle": ("Memory of an idle sandbox", idle.render),
     "held": ("Time to create as the number held grows", held.render),
     "life": ("Where the time of a life goes", life.render),
+    "orchestration": ("What a benchmark job adds to its runs", orchestration.render),
+    "jobs-throughput": ("Verdicts per second of a benchmark job", throughput.render),
+    "submit": ("From submission to the first result", submit.render),
+    "pages": ("A page of results", pages.render),
+    "server-memory": ("A server's memory over its runs", server_memory.render),
+    "verdicts-under-load": ("Verdicts while all cores are busy", verdicts_under_load.render),
+    "learning": ("What training learns from execution", learning.render),
+    "training-step": ("A training step beside TRL's", training_step.render),
+    "training-latency": ("Training while rewards are waited for", training_latency.render),
 }
 
 
@@ -44,8 +79,9 @@ def save(name: str, machine: dict[str, Any], results: dict[str, Any], *, directo
 
 def section(stored: dict[str, Any]) -> list[str]:
     """One stored result as markdown."""
-    title, render = _RENDER[stored["name"].partition("-")[0]]
-    suffix = stored["name"].partition("-")[2]
+    name = stored["name"]
+    measure, _, suffix = (name, "", "") if name in _RENDER else name.partition("-")
+    title, render = _RENDER[measure]
     heading = f"## {title}: {suffix}" if suffix else f"## {title}"
     return [heading, "", f"`python -m benchmarks {stored['machine']['command']}`: {headline(stored['machine'])}", "",
             *render(stored["results"]), ""]  # fmt: skip

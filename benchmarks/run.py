@@ -10,7 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import machine, peers, report
-from benchmarks.measures import first, held, idle, latency, life, workload
+from benchmarks.measures import (
+    first,
+    held,
+    idle,
+    latency,
+    learning,
+    life,
+    orchestration,
+    pages,
+    server_memory,
+    submit,
+    throughput,
+    training_latency,
+    training_step,
+    verdicts_under_load,
+    workload,
+)
 from benchmarks.workload import SUITES
 
 
@@ -26,6 +42,18 @@ def _workload(asked: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     return f"workload-{asked.suite}{suffix}", results
 
 
+def _learning(asked: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+    results = learning.measure(
+        proof=asked.proof,
+        mode=asked.mode,
+        runs=asked.runs,
+        seeds=asked.seeds,
+        compare=asked.compare,
+        threads=asked.threads,
+    )
+    return f"learning-{asked.proof}" + ("" if asked.mode == "sync" else f"-{asked.mode}"), results
+
+
 DEFAULT_CONCURRENCY = 8
 
 MEASURES: dict[str, Callable[[argparse.Namespace], tuple[str, dict[str, Any]]]] = {
@@ -35,6 +63,32 @@ MEASURES: dict[str, Callable[[argparse.Namespace], tuple[str, dict[str, Any]]]] 
     "idle": lambda asked: ("idle", idle.measure(counts=tuple(asked.counts))),
     "held": lambda asked: ("held", held.measure(up_to=asked.up_to, step=asked.step)),
     "life": lambda asked: ("life", life.measure(count=asked.count)),
+    "orchestration": lambda asked: (
+        "orchestration",
+        orchestration.measure(programs=asked.programs, rounds=asked.rounds),
+    ),
+    "jobs-throughput": lambda asked: (
+        "jobs-throughput",
+        throughput.measure(programs=asked.programs, rounds=asked.rounds),
+    ),
+    "submit": lambda asked: ("submit", submit.measure(count=asked.count)),
+    "pages": lambda asked: ("pages", pages.measure(runs=tuple(asked.runs), count=asked.count)),
+    "server-memory": lambda asked: ("server-memory", server_memory.measure(jobs=asked.jobs, runs=asked.runs)),
+    "training-step": lambda asked: (
+        "training-step",
+        training_step.measure(steps=asked.steps, rounds=asked.rounds, tokens=asked.tokens),
+    ),
+    "training-latency": lambda asked: (
+        "training-latency",
+        training_latency.measure(steps=asked.steps, seeds=asked.seeds),
+    ),
+    "verdicts-under-load": lambda asked: (
+        "verdicts-under-load",
+        verdicts_under_load.measure(
+            repeats=asked.repeats, rescore_fraction=asked.rescore_fraction, burners=asked.burners
+        ),
+    ),
+    "learning": _learning,
 }
 
 ALL: tuple[tuple[str, ...], ...] = (
@@ -46,6 +100,16 @@ ALL: tuple[tuple[str, ...], ...] = (
     ("idle",),
     ("held",),
     ("life",),
+    ("orchestration",),
+    ("jobs-throughput",),
+    ("submit",),
+    ("pages",),
+    ("server-memory",),
+    ("verdicts-under-load",),
+    ("learning", "--compare"),
+    ("learning", "--proof", "compositional", "--runs", "3", "--compare"),
+    ("training-step",),
+    ("training-latency",),
 )
 """what `all` runs, each in a process of its own"""
 
@@ -105,8 +169,64 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--up-to", type=_positive, default=2000)
     one.add_argument("--step", type=_positive, default=500)
 
+    _add_jobs(measures, saving)
+    _add_learning(measures, saving)
+    _add_training(measures, saving)
     measures.add_parser("all", parents=[saving], help="everything, one after the other")
     return parser
+
+
+def _add_jobs(measures: argparse._SubParsersAction[argparse.ArgumentParser], saving: argparse.ArgumentParser) -> None:
+    for name, programs, rounds, text in (
+        ("orchestration", 10_000, 3, "what a job with stored results adds to its runs"),
+        ("jobs-throughput", 2000, 5, "verdicts per second of a job beside a pool of plain subprocesses"),
+    ):
+        one = measures.add_parser(name, parents=[saving], help=text)
+        one.add_argument("--programs", type=_positive, default=programs)
+        one.add_argument("--rounds", type=_positive, default=rounds)
+
+    one = measures.add_parser("submit", parents=[saving], help="from submission to the result of one scenario")
+    one.add_argument("--count", type=_positive, default=100)
+
+    one = measures.add_parser("pages", parents=[saving], help="pages of results of a small and a large job, over HTTP")
+    one.add_argument("--runs", type=_positive, nargs="+", default=[10_000, 100_000])
+    one.add_argument("--count", type=_positive, default=50)
+
+    one = measures.add_parser("server-memory", parents=[saving], help="a server's memory as it finishes runs")
+    one.add_argument("--jobs", type=_positive, default=20)
+    one.add_argument("--runs", type=_positive, default=1000)
+
+    one = measures.add_parser(
+        "verdicts-under-load", parents=[saving], help="the demo's verdicts while all cores are busy"
+    )
+    one.add_argument("--repeats", type=_positive, default=20)
+    one.add_argument("--rescore-fraction", type=float, default=0.1)
+    one.add_argument("--burners", type=int, default=None, help="busy processes beside it; by default one for each core")
+
+
+def _add_learning(
+    measures: argparse._SubParsersAction[argparse.ArgumentParser], saving: argparse.ArgumentParser
+) -> None:
+    one = measures.add_parser("learning", parents=[saving], help="whether training learns from execution, over seeds")
+    one.add_argument("--proof", choices=[*learning.PROOFS], default="noisy-teacher")
+    one.add_argument("--mode", choices=["sync", "one_step_off_async", "fully_async"], default="sync")
+    one.add_argument("--runs", type=_positive, default=10, help="as many seeds are drawn")
+    one.add_argument("--seeds", type=int, nargs="+", help="these instead")
+    one.add_argument("--compare", action="store_true", help="with the control, and SFT on verified samples")
+    one.add_argument("--threads", type=_positive, default=2, help="of torch")
+
+
+def _add_training(
+    measures: argparse._SubParsersAction[argparse.ArgumentParser], saving: argparse.ArgumentParser
+) -> None:
+    one = measures.add_parser("training-step", parents=[saving], help="a GRPO step beside TRL's")
+    one.add_argument("--steps", type=_positive, default=20)
+    one.add_argument("--rounds", type=_positive, default=3)
+    one.add_argument("--tokens", type=_positive, default=24)
+
+    one = measures.add_parser("training-latency", parents=[saving], help="each mode with latency injected into rewards")
+    one.add_argument("--steps", type=_positive, default=120)
+    one.add_argument("--seeds", type=_positive, default=10)
 
 
 def _positive(text: str) -> int:

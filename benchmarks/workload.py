@@ -73,6 +73,12 @@ class Program:
     expected_stdout: bytes | None
     """None = the exit code alone decides"""
     expected_verdict: Verdict
+    entry_point: str
+    """the function that is checked"""
+    solution: str
+    """`source` without its checks"""
+    calls: tuple[tuple[tuple[Any, ...], Any], ...]
+    """(arguments, what the right function returns) of each check"""
 
 
 def suite(name: str, count: int, *, seed: int = 1) -> list[Program]:
@@ -105,14 +111,18 @@ def _program(index: int, kind: Kind, character: Character, seed: int) -> Program
         checks = _stdio_loop(subject.__name__, character)
         stdin = "".join(f"{arguments!r}\n" for arguments in calls).encode()
         stdout = "".join(f"{value}\n" for value in values).encode()
+    solution = "\n".join([inspect.getsource(subject), *_misbehaviour(character), ""])
     return Program(
         index=index,
         kind=kind,
         character=character,
-        source="\n".join([inspect.getsource(subject), *_misbehaviour(character), *checks, ""]),
+        source=solution + "\n".join([*checks, ""]),
         stdin=stdin,
         expected_stdout=stdout,
         expected_verdict=EXPECTED[character],
+        entry_point=subject.__name__,
+        solution=solution,
+        calls=tuple(zip(calls, values, strict=True)),
     )
 
 

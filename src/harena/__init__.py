@@ -9,9 +9,11 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from harena.address import server_address
 from harena.sdk import transport as _transport
 
 if TYPE_CHECKING:
+    from harena import sft as sft
     from harena.alias_modules import install_aliases as install_aliases
     from harena.calibration import calibrate as calibrate
     from harena.checks import doctor as doctor
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     )
     from harena.core.errors import (
         HostUnsupportedError as HostUnsupportedError,
+    )
+    from harena.core.errors import (
+        LimitExceededError as LimitExceededError,
     )
     from harena.core.errors import (
         NotFoundError as NotFoundError,
@@ -108,8 +113,15 @@ if TYPE_CHECKING:
         SandboxStatus as SandboxStatus,
     )
     from harena.core.ports import Operations as Operations
+    from harena.sdk import benchmark_job_defs as benchmark_job_defs
     from harena.sdk import benchmark_jobs as benchmark_jobs
     from harena.sdk import blueprints as blueprints
+    from harena.sdk import calibrations as calibrations
+    from harena.sdk import registry as registry
+    from harena.sdk import scenarios as scenarios
+    from harena.sdk import scoring_contracts as scoring_contracts
+    from harena.sdk import training_jobs as training_jobs
+    from harena.sdk import webhooks as webhooks
     from harena.sdk.defaults import SandboxDefaults as SandboxDefaults
     from harena.sdk.functions import RemoteFunction as RemoteFunction
     from harena.sdk.options import ResourceOptions as ResourceOptions
@@ -127,6 +139,7 @@ if TYPE_CHECKING:
     )
     from harena.sdk.refs import OperationRef as OperationRef
     from harena.sdk.sandbox import Sandbox as Sandbox
+    from harena.sdk.scores import score as score
     from harena.sdk.session import Session as Session
     from harena.sdk.streams import StreamReader as StreamReader
     from harena.sdk.streams import StreamWriter as StreamWriter
@@ -149,11 +162,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES: dict[str, tuple[str, ...]] = {
+    "harena": ("sft",),
     "harena.alias_modules": ("install_aliases",),
     "harena.calibration": ("calibrate",),
     "harena.checks": ("doctor", "load_scenarios", "scenario_schema"),
     "harena.core.errors": (
-        *("AccessError", "AsyncFunctionError", "FunctionError", "HarenaError", "HostUnsupportedError", "NotFoundError"),
+        *("AccessError", "AsyncFunctionError", "FunctionError", "HarenaError", "HostUnsupportedError"),
+        *("LimitExceededError", "NotFoundError"),
         *("PlatformError", "SandboxCommandTimeoutError", "SandboxError", "SandboxExecutionError", "SandboxFailedError"),
         *("SandboxFileError", "SandboxNotFoundError", "SandboxNotRunningError", "SandboxRequestTimeoutError"),
         *("SandboxResourceExhaustedError", "SandboxTerminatedError", "SandboxTimeoutError"),
@@ -163,7 +178,10 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("Blueprint", "ExecOutcome", "FileInfo", "Limits", "ProcessInfo", "ProcessResult", "ResourceUsage"),
         *("SandboxInfo", "SandboxStatus"),
     ),
-    "harena.sdk": ("benchmark_jobs", "blueprints"),
+    "harena.sdk": (
+        *("benchmark_job_defs", "benchmark_jobs", "blueprints", "calibrations", "registry", "scenarios"),
+        *("scoring_contracts", "training_jobs", "webhooks"),
+    ),
     "harena.sdk.defaults": ("SandboxDefaults",),
     "harena.sdk.functions": ("RemoteFunction",),
     "harena.sdk.options": ("ResourceOptions", "SandboxOptions"),
@@ -171,6 +189,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "harena.sdk.process": ("Process", "TerminalResult", "TerminalSession"),
     "harena.sdk.refs": ("OperationRef",),
     "harena.sdk.sandbox": ("Sandbox", "Session"),
+    "harena.sdk.scores": ("score",),
     "harena.sdk.streams": ("StreamReader", "StreamWriter"),
     "harena.sdk.waiting": ("as_completed", "get", "result", "results", "wait"),
 }
@@ -183,7 +202,8 @@ def __getattr__(name: str) -> Any:
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'harena' has no attribute {name!r}")
-    value = import_module(f"{home}.{name}") if home == "harena.sdk" else getattr(import_module(home), name)
+    is_module = home in ("harena", "harena.sdk")
+    value = import_module(f"{home}.{name}") if is_module else getattr(import_module(home), name)
     globals()[name] = value
     return value
 
@@ -194,7 +214,7 @@ def __dir__() -> list[str]:
 
 async def _open_node() -> Operations:
     """A server where HARENA_BASE_URL names one, else the node inside this process; with the sdk's first operation."""
-    if address := os.environ.get("HARENA_BASE_URL"):
+    if address := server_address():
         from harena.sdk.http import open_http
 
         return await open_http(address, api_key=os.environ.get("HARENA_API_KEY"))

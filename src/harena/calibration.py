@@ -1,4 +1,4 @@
-"""Calibrating scenarios before they are trained on: an ordinary benchmark job, and what its runs say."""
+"""Calibrating scenarios before they are trained on: start, follow, wait, and keep the report."""
 
 from __future__ import annotations
 
@@ -29,38 +29,36 @@ def calibrate(
 ) -> dict[str, Any]:
     """Run right answers `gold_runs` times, empty ones and the exploit battery; whether the scenarios are fit.
 
-    `source` is a scenario file or its content; `timeout_seconds` the wall time of each run (a scenario's own may be
-    shorter). The answer is what `harena.scoring.calibration.Calibration.report` says, with the `job_id` whose runs are
-    in the store; with `store`, it is also written beside a file, as FILE.calibration.json. Blocks; `follow` gets the
-    job's events meanwhile.
+    `source` is a scenario file, its content, or stored scenarios, {"ref": "NAME@2"}; `timeout_seconds` the wall time of
+    each run (a scenario's own may be shorter). The answer is what `harena.scoring.calibration.Calibration.report` says,
+    with the `job_id` whose runs are in the store, and with `store` it is also written beside a file, as
+    FILE.calibration.json; that of stored scenarios is kept with their version. Blocks; `follow` gets the job's events
+    meanwhile.
 
     Raises ValidationError for the scenarios or the numbers, PlatformError if the job could not run to its end, and
     OSError if the calibration cannot be written.
     """
-    from harena.node.calibration import planned_calibration
-    from harena.sdk import benchmark_jobs
+    from harena.sdk import benchmark_jobs, calibrations
 
-    given = os.fspath(source) if isinstance(source, str | os.PathLike) else source
-    calibration = planned_calibration(given, gold_runs=gold_runs)
-    job = benchmark_jobs.create(
-        name="calibration",
-        scenarios=calibration.rows,
+    begun = calibrations.create(
+        source,
+        gold_runs=gold_runs,
         blueprint_id=blueprint_id,
         config={"concurrency": concurrency, "timeout_seconds": timeout_seconds},
     )
     try:
         if follow is not None:
-            follow(benchmark_jobs.events(job.id))
-        results = benchmark_jobs.wait(job.id).to_dict()
+            follow(benchmark_jobs.events(begun.id))
+        ended = calibrations.wait(begun)
     except KeyboardInterrupt:
-        benchmark_jobs.cancel(job.id)
+        benchmark_jobs.cancel(begun.id)
         raise
-    if results["state"] != "completed":
+    if ended.report is None:
+        why = benchmark_jobs.get(begun.id)["error"] if ended.state is not None else "its job was deleted"
         raise PlatformError(
-            f"the calibration's job {job.id} is {results['state']}: {results.get('error') or 'it was ended'}",
-            step="calibrate",
+            f"the calibration's job {begun.id} is {ended.state or 'gone'}: {why or 'it was ended'}", step="calibrate"
         )
-    report = {**calibration.report(results["runs"]), "job_id": job.id}
-    if store and isinstance(given, str):
-        Path(given + SUFFIX).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    report = {**ended.report, "job_id": begun.id}
+    if store and isinstance(source, str | os.PathLike):
+        Path(os.fspath(source) + SUFFIX).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     return report

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -10,14 +11,19 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from sqlalchemy import create_engine, make_url, text
 
 from harena.core.clock import SystemClock
 from harena.core.errors import PlatformError
 from harena.core.job_store import STORE_UNAVAILABLE
+from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.node.benchmark_jobs import BenchmarkJobs
+from harena.store import database as store_database
 from harena.store.benchmark_jobs import JobStore
 from harena.store.database import Database
-from harena.testing.conformance_job_store import JobStoreConformance, job, queued
+from harena.store.migrate import bring_to
+from harena.store.tables import COUNTS
+from harena.testing.conformance_job_store import JobStoreConformance, job, owner, queued
 
 sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "unit/node")]
 
@@ -78,9 +84,79 @@ async def test_a_server_that_goes_away_and_comes_back(server: PostgresServer, ur
         assert "HARENA_DATABASE_URL" in str(unopened.value)
     finally:
         server.start()
-    assert [row["id"] for row in await store.list_jobs()] == ["before"]
+    assert [row["id"] for row in await store.list_jobs(HERE)] == ["before"]
     await store.insert_job(job("after"), [])
     await database.close()
+
+
+async def test_a_writer_that_was_stopped_in_its_middle_holds_nobody_up(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others are told that the same may succeed later, and it does: the transaction that lay idle has been undone, and
+    whoever began it is told so when it wakes up."""
+    monkeypatch.setattr(store_database, "LOCK_SECONDS", 0.2)
+    monkeypatch.setattr(store_database, "IDLE_SECONDS", 1.0)
+    database, other = await Database.open(url), await Database.open(url)
+    stopped, store = JobStore(database), JobStore(other)
+    await stopped.insert_job(job(), [])
+    locked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def stop_in_the_middle() -> None:
+        async with database.transaction() as connection:
+            await connection.exec_driver_sql("UPDATE benchmark_jobs SET lease_beat = 7")
+            locked.set()
+            await go_on.wait()
+
+    held = asyncio.create_task(stop_in_the_middle())
+    await locked.wait()
+    refused = 0
+    while True:
+        try:
+            assert await store.claim_job("job_1", owner(7), epoch=1, while_in=("queued",))
+            break
+        except PlatformError as error:
+            assert error.reason == STORE_UNAVAILABLE  # noqa: PT017 - all of them, and there are several
+            refused += 1
+    go_on.set()
+    with pytest.raises(PlatformError) as undone:
+        await held
+    assert (refused > 0, undone.value.reason) == (True, STORE_UNAVAILABLE)
+    row = await store.find_job(HERE, "job_1")
+    assert row is not None
+    assert (row["owner_pid"], row["lease_epoch"], row["lease_beat"]) == (7, 2, 0)
+    for each in (database, other):
+        await each.close()
+
+
+async def test_jobs_of_an_earlier_version_are_counted_once(url: str) -> None:
+    """A database without counts in its jobs' rows gets them when it is opened."""
+    engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
+    with engine.begin() as connection:
+        bring_to(connection, "0003")
+        connection.execute(
+            text(
+                "INSERT INTO benchmark_jobs (id, name, state, created_at, blueprint, config, effective_concurrency, "
+                "total, owner_pid, owner_started, owner_boot, cancel_requested) "
+                "VALUES ('job_1', 'n', 'running', 't', 'default', '{}', 8, 6, 1, '2', 'b', false)"
+            )
+        )
+        ends = [("done", 1.0, True, "valid"), ("done", 0.0, False, "valid"), ("done", None, False, "invalid"),
+                ("done", None, False, "infra"), ("cancelled", None, False, "infra"),
+                ("running", None, None, None)]  # fmt: skip
+        for number, (state, score, passed, validity) in enumerate(ends):
+            envelope = None if validity is None else json.dumps({"validity": validity})
+            connection.execute(
+                text("INSERT INTO runs VALUES ('job_1', :n, :id, 1, :state, :score, :passed, :envelope, 0, :cursor)"),
+                {"n": number, "id": f"s{number}", "state": state, "score": score, "passed": passed,
+                 "envelope": envelope, "cursor": None if passed is None else number + 1},
+            )  # fmt: skip
+        connection.execute(text("INSERT INTO events VALUES ('job_1', 7, 't', 'k', '{}')"))
+    engine.dispose()
+    database = await Database.open(url)
+    row = await JobStore(database).find_job(HERE, "job_1")
+    await database.close()
+    assert row is not None
+    assert [row[name] for name in COUNTS] == [1, 4, 1, 2, 1, 1, 7]
 
 
 async def test_durable_jobs_over_postgres(url: str) -> None:
@@ -90,16 +166,16 @@ async def test_durable_jobs_over_postgres(url: str) -> None:
     second.hangs = False
     jobs = durable(url, first)
     await jobs.start()
-    job = await jobs.create({"name": "n", "scenarios": does, "config": {"attempts": 2, "concurrency": 3}})
+    job = await jobs.create(HERE, {"name": "n", "scenarios": does, "config": {"attempts": 2, "concurrency": 3}})
     await first.hanging.wait()
     await jobs.close()
     jobs = durable(url, second)
     await jobs.start()
-    results = await jobs.wait("n")
-    events = [event async for event in jobs.events(job["id"])]
-    page = await jobs.results_page("n", limit=5000)
-    await jobs.delete("n")
-    assert await jobs.list() == []
+    results = await jobs.wait(HERE, "n")
+    events = [event async for event in jobs.events(HERE, job["id"])]
+    page = await jobs.results_page(HERE, "n", limit=5000)
+    await jobs.delete(HERE, "n")
+    assert (await jobs.list(HERE))["benchmark_jobs"] == []
     await jobs.close()
     assert (results["state"], len(results["runs"]), results["summary"]["infra"]) == ("completed", 8, 2)
     assert len(page["runs"]) == 8
@@ -120,7 +196,7 @@ async def test_a_job_survives_a_crash_of_the_database(server: PostgresServer, ur
 
     scorer = Waiting()
     jobs = durable(url, scorer)
-    job = await jobs.create({"name": "n", "scenarios": ["pass"] * 100, "config": {"concurrency": 4}})
+    job = await jobs.create(HERE, {"name": "n", "scenarios": ["pass"] * 100, "config": {"concurrency": 4}})
     await scorer.hanging.wait()
     await asyncio.to_thread(server.stop)
     may_end.release()  # a score that cannot be stored
@@ -131,8 +207,8 @@ async def test_a_job_survives_a_crash_of_the_database(server: PostgresServer, ur
         may_end.release()
     started = len(scorer.calls)
     await asyncio.to_thread(server.start)
-    results = await jobs.wait(job["id"])
-    told = [event["kind"] async for event in jobs.events(job["id"])]
+    results = await jobs.wait(HERE, job["id"])
+    told = [event["kind"] async for event in jobs.events(HERE, job["id"])]
     await jobs.close()
     assert (results["state"], results["summary"]["passed"], len(scorer.calls)) == ("completed", 100, 100)
     assert started <= 5

@@ -7,6 +7,8 @@ import tempfile
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from calibration_suite import CalibrationConformance
+
 from harena.core.clock import SystemClock
 from harena.core.ports import Operations
 from harena.testing.conformance_operations import OperationsConformance
@@ -16,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "server"))
 from server_world import fake_node, world
 
 
-class TestInProcess(OperationsConformance):
+class TestInProcess(CalibrationConformance, OperationsConformance):
     """A node, as the sdk has it when it is embedded."""
 
     @classmethod
@@ -26,7 +28,7 @@ class TestInProcess(OperationsConformance):
         return fake_node(home, SystemClock())
 
 
-class TestOverHttp(OperationsConformance):
+class TestOverHttp(CalibrationConformance, OperationsConformance):
     """The same node behind a server, and the sdk's client."""
 
     @classmethod

@@ -14,9 +14,10 @@ from harena.core.models import Blueprint, SandboxSpec
 from harena.core.ports import Runtime, SandboxPort
 from harena.core.results import RunResult
 from harena.runtime.linux import LinuxRuntime
-from harena.scoring import Candidate, Scenario, StarvedError, load_scenarios, score_scenario
+from harena.scoring import Candidate, Scenario, StarvedError, driver_boot, load_scenarios, score_scenario
 from harena.testing import FakeRuntime
 
+WARM = Blueprint(id="bp_warm", name="warm", warm=())
 PYTEST_LAYER = Blueprint(id="bp_pytest", name="pytest", layer="pytest")
 
 
@@ -60,8 +61,10 @@ class Source:
 
 
 def linux_runtime(home: Path) -> LinuxRuntime:
-    """The real one, whose blueprint `PYTEST_LAYER` has pytest."""
-    return LinuxRuntime(home=home, layers=InstalledHere(home / "pytest"))
+    """The real one, whose blueprint `PYTEST_LAYER` has pytest, and whose warm templates know the driver of `tests`."""
+    return LinuxRuntime(
+        home=home, layers=InstalledHere(home / "pytest"), known_programs=lambda: (driver_boot.known_program(),)
+    )
 
 
 ADD = "def add(a, b):\n    return a + b\n"
@@ -104,15 +107,39 @@ def score(run):
 DOUBLING = "import sys\nfor line in sys.stdin:\n    print(int(line) * 2)\n"
 NUMBER = "print(7.25)\nopen('n.txt', 'w').write('7.25')\n"
 
-WORLDS: dict[str, dict[str, Any]] = {
-    "tests": {
-        "candidate": ADD,
-        "scoring": {
-            "type": "tests",
-            "entry_point": "add",
-            "checks": [{"args": [1, 2], "expected": 3}, {"args": [20, 22], "expected": 42}],
-        },
+PYTEST = {
+    "type": "command",
+    "pytest": ["test_add.py", "test_more.py"],
+    "files": {"test_add.py": SUITE, "test_more.py": MORE},
+}
+CLASSIC = """
+import unittest
+import solution
+from solution import add
+
+class TestAdd(unittest.TestCase):
+    def test_add(self):
+        for a, b in ((1, 2), (20, 22)):
+            self.assertEqual(add(a, b), a + b)
+
+    def test_zero(self):
+        self.assertIs(type(solution.add(0, 0)), int)
+        self.assertEqual(solution.add(0, 0), 0)
+"""
+UNITTEST = {"type": "command", "unittest": ["test_add.py"], "files": {"test_add.py": CLASSIC}}
+
+CALLED = {
+    "candidate": ADD,
+    "scoring": {
+        "type": "tests",
+        "entry_point": "add",
+        "checks": [{"args": [1, 2], "expected": 3}, {"args": [20, 22], "expected": 42}],
     },
+}
+
+WORLDS: dict[str, dict[str, Any]] = {
+    "tests": CALLED,
+    "tests, warm": CALLED,
     "tests, partial credit": {
         "candidate": "def pick(items, index):\n    return items[index]\n",
         "scoring": {
@@ -155,20 +182,16 @@ WORLDS: dict[str, dict[str, Any]] = {
         "candidate": ADD,
         "scoring": {"type": "command", "command": ["python", "check.py"], "files": {"check.py": CHECKED}},
     },
-    "command, pytest": {
-        "candidate": ADD,
-        "scoring": {
-            "type": "command",
-            "pytest": ["test_add.py", "test_more.py"],
-            "files": {"test_add.py": SUITE, "test_more.py": MORE},
-        },
-    },
+    "command, pytest": {"candidate": ADD, "scoring": PYTEST},
+    "command, pytest, apart": {"candidate": ADD, "scoring": {**PYTEST, "isolate": "sandbox"}},
+    "command, unittest": {"candidate": ADD, "scoring": UNITTEST},
+    "command, unittest, apart": {"candidate": ADD, "scoring": {**UNITTEST, "isolate": "sandbox"}},
 }
 
 
 def world(name: str, **changes: Any) -> Scenario:
     """The scenario with its right candidate; time for a forgery that only waits is short."""
-    limits = {**LIMITS, "timeout_seconds": 3.0} if "pytest" in name else LIMITS
+    limits = {**LIMITS, "timeout_seconds": 3.0} if "test" in name.removeprefix("tests") else LIMITS
     return load_scenarios([{"id": name, "limits": limits, **WORLDS[name], **changes}]).scenarios[0]
 
 
@@ -177,7 +200,7 @@ def patient_world(name: str) -> Scenario:
     return world(name, limits={**LIMITS, "timeout_seconds": 10.0})
 
 
-TRIES_ALONE = 3
+TRIES_ALONE = 6
 
 
 async def scored(

@@ -262,6 +262,20 @@ async def test_kill_right_after_the_start_beside_others(sandbox: SandboxPort) ->
     assert (await other.wait()).stdout == b"alive"
 
 
+async def test_start_while_others_are_killed(runtime: LinuxRuntime) -> None:
+    """A kill stops everything for a moment, also a program that is just being forked: it goes on, too."""
+    for _ in range(25):
+        sandbox = await runtime.create(SandboxSpec())
+        others = [await sandbox.exec(ExecRequest(argv=("sleep", "300"))) for _ in range(3)]
+        starting = asyncio.create_task(run(sandbox, "echo", "alive"))
+        for other in others:
+            await asyncio.sleep(0)
+            other.kill()
+        assert (await asyncio.wait_for(starting, 20)).stdout == b"alive\n"
+        assert {(await other.wait()).outcome for other in others} == {ExecOutcome.CANCELLED}
+        await sandbox.destroy()
+
+
 @pytest.mark.parametrize("daemon", [False, True], ids=["alone", "beside a daemon"])
 async def test_timeout_of_a_millisecond(sandbox: SandboxPort, daemon: bool) -> None:
     """Too short to start in: a time-out, and nothing of it runs afterwards; twenty times."""
@@ -516,8 +530,8 @@ async def test_lifetime(runtime: LinuxRuntime, home: Path) -> None:
     """A sandbox whose lifetime is over is TERMINATED, and a command that ran in it ends with an error that says so."""
     layers = LayerStore(home / "empty")
     node = Sandboxes(runtime, Blueprints(SystemClock(), layers=layers, root=home / "empty"), SystemClock())
-    short = await node.create(SandboxSpec(limits=Limits(lifetime_seconds=0.4)))
-    longer = await node.create(SandboxSpec(limits=Limits(lifetime_seconds=0.4)))
+    short = await node.create("default", SandboxSpec(limits=Limits(lifetime_seconds=0.4)))
+    longer = await node.create("default", SandboxSpec(limits=Limits(lifetime_seconds=0.4)))
     await longer.extend_lifetime(3600)
     assert (short.info.expires_at or datetime.max.replace(tzinfo=UTC)) < (
         longer.info.expires_at or datetime.min.replace(tzinfo=UTC)

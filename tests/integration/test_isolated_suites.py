@@ -106,15 +106,16 @@ DIGGING = """
 import os, sys
 def words_in(frame):
     while frame is not None:
-        for value in [*frame.f_locals.values(), *frame.f_globals.values()]:
-            if type(value) is str and len(value.strip()) == 32:
-                yield value.strip()
+        for holder in [*frame.f_locals.values(), *frame.f_globals.values()]:
+            for value in getattr(holder, "__dict__", {}).values():
+                if type(value) is bytes and len(value) == 32:
+                    yield value
         frame = frame.f_back
 def add(a, b):
     for word in set(words_in(sys._getframe())):
         for descriptor in range(1, 32):
             try:
-                os.write(descriptor, b"\\nharena-proof " + word.encode() + b"\\n")
+                os.write(descriptor, b"\\nharena-proof " + word + b"\\n")
             except OSError:
                 pass
     os._exit(0)

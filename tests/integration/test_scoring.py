@@ -36,10 +36,12 @@ async def source(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
     await runtime.close()
 
 
-async def scored(source: Source, candidate: Any, scoring: dict[str, Any], **row: Any) -> RunResult:
+async def scored(
+    source: Source, candidate: Any, scoring: dict[str, Any], *, alone: bool = False, **row: Any
+) -> RunResult:
     """The envelope of one candidate; 20 s for all that it runs."""
     batch = load_scenarios([{"id": "one", "candidate": candidate, "scoring": scoring, **row}])
-    return await score_scenario(batch.scenarios[0], sandboxes=source, base_spec=SPEC, timeout_seconds=20)
+    return await score_scenario(batch.scenarios[0], sandboxes=source, base_spec=SPEC, timeout_seconds=20, alone=alone)
 
 
 ADD = {
@@ -168,7 +170,7 @@ async def test_each_failure_has_its_reason(source: Source, candidate: str, reaso
 @pytest.mark.parametrize("candidate", ["def add(a, b):\n    while True: pass\n", "import time\ntime.sleep(60)\n"])
 async def test_a_slow_program_times_out_at_its_check(source: Source, candidate: str) -> None:
     """One check's limit ends the run, long before the limit of all of them."""
-    result = await scored(source, candidate, {**ADD, "check_timeout_seconds": 0.4})
+    result = await scored(source, candidate, {**ADD, "check_timeout_seconds": 0.4}, alone=True)
     assert (result.score, result.reason) == (0.0, Reason.TIMEOUT)
     assert result.duration_seconds < 10
 

@@ -19,10 +19,10 @@ from harena.sdk import portal
 END_SECONDS = 30
 
 
-def started() -> tuple[subprocess.Popen[str], str]:
+def started(*options: str) -> tuple[subprocess.Popen[str], str]:
     """A server that listens, and its URL."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "harena.cli.main", "serve", "--port", "0", "--drain", "5"],
+        [sys.executable, "-m", "harena.cli.main", "serve", "--port", "0", "--drain", "5", *options],
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -45,7 +45,7 @@ def server(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.P
         portal.shutdown()
         process.send_signal(signal.SIGTERM)
         _, log = process.communicate(timeout=END_SECONDS)
-        for kept in ("access.db", "harena.db", "harena.db.lock", "blueprints/over-http@000001.json"):
+        for kept in ("harena.db", "harena.db.lock", "blueprints/over-http@000001.json"):
             (home / kept).unlink(missing_ok=True)  # what a server keeps on purpose
         if (home / "blueprints").exists():
             (home / "blueprints").rmdir()
@@ -162,7 +162,8 @@ def test_no_server_without_keys_beyond_loopback(home: Path) -> None:
     ended = harena_command("serve", "--host", "0.0.0.0", "--port", "0")
     assert ended.returncode == 2
     assert "harena keys create" in ended.stderr
-    (home / "access.db").unlink()
+    for kept in ("harena.db", "harena.db.lock"):
+        (home / kept).unlink()
 
 
 def test_keys_from_the_command_line(home: Path) -> None:
@@ -174,7 +175,8 @@ def test_keys_from_the_command_line(home: Path) -> None:
     assert harena_command("keys", "revoke", key.split("_")[1]).returncode == 0
     assert "revoked" in harena_command("keys", "list").stdout
     assert harena_command("keys", "revoke", "nobody").returncode == 2
-    (home / "access.db").unlink()
+    for kept in ("harena.db", "harena.db.lock"):
+        (home / kept).unlink()
 
 
 @pytest.mark.usefixtures("home")
@@ -188,7 +190,8 @@ def test_jobs_go_on_after_kill_9(server: subprocess.Popen[str], monkeypatch: pyt
         }
         for number in range(60)
     ]
-    job = harena.benchmark_jobs.create(name="killed", scenarios=scenarios, config={"concurrency": 2})
+    asked: dict[str, Any] = {"name": "killed", "scenarios": scenarios, "config": {"concurrency": 2}}
+    job = harena.benchmark_jobs.create(**asked, idempotency_key="mine")
     finished: dict[str, float] = {}
     for event in harena.benchmark_jobs.events(job):
         if event.kind == "run_finished":
@@ -201,6 +204,7 @@ def test_jobs_go_on_after_kill_9(server: subprocess.Popen[str], monkeypatch: pyt
     second, url = started()
     try:
         monkeypatch.setenv("HARENA_BASE_URL", url)
+        assert harena.benchmark_jobs.create(**asked, idempotency_key="mine").id == job.id
         results = harena.benchmark_jobs.wait(job.id)
         events = [event for event in harena.benchmark_jobs.events(job.id) if event.kind == "run_finished"]
     finally:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import marshal
 import re
+from importlib.util import MAGIC_NUMBER
 
 import pytest
 from warm_programs import CASES, Case
 
-from harena.core.models import Blueprint, ExecOutcome, ExecRequest, ExecResult, SandboxSpec
+from harena.core.models import Blueprint, ExecOutcome, ExecRequest, ExecResult, KnownProgram, SandboxSpec
 from harena.runtime.linux import LinuxRuntime
 
 WARM = Blueprint(id="bp_warm", name="warm", warm=())
@@ -115,3 +117,40 @@ async def test_what_cannot_be_warm_is_really_started(argv: tuple[str, ...]) -> N
         assert (result.returncode, result.warm, result.stderr) == (0, False, b"")
     finally:
         await runtime.close()
+
+
+def _known(text: str, *, magic: bytes = MAGIC_NUMBER) -> KnownProgram:
+    """It tells whether it was done ahead, and as which process."""
+    return KnownProgram(
+        text=text,
+        magic=magic,
+        namespace="known_names",
+        preparation=(marshal.dumps(compile("import os; made = __name__, os.getpid(), []", "<ahead>", "exec")),),
+        program=marshal.dumps(
+            compile("import os; print('ahead', *known_names['made'], os.getpid() > 1)", "<string>", "exec")
+        ),
+    )
+
+
+@pytest.mark.parametrize("fast_path", [True, False], ids=["fast path", "in Python"])
+async def test_what_a_known_program_begins_with_is_done_once_in_the_template(fast_path: bool) -> None:
+    """Each program finds it as it was made there; any other text, and a text for another interpreter, runs as it is."""
+    texts = [f"print({number}, 'known_names' in globals())" for number in range(3)]
+    known = [_known(texts[0]), _known(texts[1], magic=b"none")]
+    runtime = LinuxRuntime(fast_path=fast_path, known_programs=lambda: known)
+    await runtime.start()
+    try:
+        said = []
+        for text in (*texts, texts[0]):
+            sandbox = await runtime.create(SandboxSpec(), WARM)
+            result = await (await sandbox.exec(ExecRequest(argv=("python", "-c", text)))).wait()
+            said.append((result.warm, result.stdout.decode(), result.stderr))
+            await sandbox.destroy()
+        really = await (await runtime.create(SandboxSpec(), WARM)).exec(
+            ExecRequest(argv=("python", "-I", "-c", texts[0]))
+        )
+        assert (await really.wait()).stdout == b"0 False\n"
+    finally:
+        await runtime.close()
+    ahead = (True, "ahead known_names 1 [] True\n", b"")
+    assert said == [ahead, (True, "1 False\n", b""), (True, "2 False\n", b""), ahead]

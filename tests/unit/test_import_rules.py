@@ -28,14 +28,14 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     **dict.fromkeys(("server", "fleet", "compat"), BELOW_NODE | {"node"}),
     "integrations": CORE | {"sdk", "training"},
     "cli": CORE | {"sdk", "server", "harena"},
-    "testing": CORE,
+    "testing": CORE | {"training"},
     # the package's face: harena/__init__ and modules beside it
     "harena": CORE | {"sdk", "node", "harena"},
 }
 """Room -> rooms that it may import, itself left out. "harena" is the face, which users see."""
 
 MOST_MODULES_OF_IMPORT_HARENA = 60
-MOST_MODULES_OF_THE_SDK = 190
+MOST_MODULES_OF_THE_SDK = 196
 """modules that `import harena`, and then all its public names, add to a bare interpreter, standard library included"""
 
 

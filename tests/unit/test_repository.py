@@ -50,6 +50,14 @@ def test_no_name_says_nothing() -> None:
     assert empty == []
 
 
+def test_no_merge_was_left_half_done() -> None:
+    """In the texts that tools do not parse."""
+    marks = re.compile(r"^(<{7} |>{7} |={7}$)", re.MULTILINE)
+    texts = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.y*ml")]
+    assert len(texts) > 10
+    assert [path.name for path in texts if marks.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_words_are_found_in_every_style() -> None:
     """snake_case, CamelCase and abbreviations."""
     assert words_of("SandboxManager") == {"sandbox", "manager"}

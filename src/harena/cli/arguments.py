@@ -1,13 +1,30 @@
-"""Several values after one option: `--packages numpy pytest` means `--packages numpy --packages pytest`."""
+"""Words of the command line that mean something more.
+
+Several values after one option: `--packages numpy pytest` means `--packages numpy --packages pytest`. In place of a
+scenario file, `ref:NAME@2` means stored scenarios (a file of such a name is given by its absolute path).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 MANY_VALUES: dict[tuple[str, str], frozenset[str]] = {
     ("blueprint", "create"): frozenset({"--packages", "--warm", "--env", "--file"}),
+    ("benchmark", "run"): frozenset({"--retry-on"}),
+    ("benchmark", "submit"): frozenset({"--retry-on"}),
+    ("sft", "validate"): frozenset({"--retry-on"}),
 }
 """(group, command) -> the options that take every word up to the next option"""
+
+
+STORED = "ref:"
+
+
+def stored_or_file(given: Path) -> str | dict[str, str]:
+    """A file's path, or {"ref": "NAME@2"}."""
+    words = str(given)
+    return {"ref": words.removeprefix(STORED)} if words.startswith(STORED) else words
 
 
 def spread(words: Sequence[str]) -> list[str]:

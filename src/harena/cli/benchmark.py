@@ -1,152 +1,214 @@
-"""`harena benchmark`: run scenarios, and look at what came of them."""
+"""`harena benchmark`: run scenarios, follow them wherever they run, and look at what came of them."""
 
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from harena.address import server_address
 from harena.cli import face
+from harena.cli.diff_report import write_diff
+from harena.cli.job_options import with_job_options
 from harena.cli.progress import follow
-from harena.cli.report import Format, summary_lines, write_json, write_results, write_table, wrong_verdict_lines
+from harena.cli.report import Format, Told, summary_lines, write_json, write_results, write_table
+from harena.cli.tally import Tally
+from harena.core.errors import ValidationError
 
-INTERRUPTED_EXIT = 130
-WRONG_VERDICT_EXIT = 3
+REGRESSION_EXIT = 1
 FAILED_EXIT = 2
+WRONG_VERDICT_EXIT = 3
+INTERRUPTED_EXIT = 130
 
 app = typer.Typer(no_args_is_help=True, help="Run scenarios in fresh sandboxes and score them.")
 
-JobName = Annotated[str, typer.Option("--job", help="Id of the job, or its name (the newest of that name).")]
-JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="Id of the job, or its name.")]
-FormatOption = Annotated[Format, typer.Option("--format", help="How to write the results.")]
+JobArgument = Annotated[
+    str, typer.Argument(metavar="JOB", help="Id of the job, or its name (the newest of that name).")
+]
 ShowRuns = Annotated[int, typer.Option(min=0, help="Also list so many runs: wrong verdicts first, then the slowest.")]
+Output = Annotated[
+    Path | None,
+    typer.Option(help="Write every run to this file; .json, .jsonl, .csv or .parquet says how. Whole or not at all."),
+]
+
+
+class FailOn(StrEnum):
+    """When a comparison fails."""
+
+    REGRESSION = "regression"
+    """a scenario passes no longer, or has a lower score"""
+    SIGNIFICANT = "significant"
+    """the pass rate or the mean score fell by more than chance explains"""
 
 
 @app.command()
+@with_job_options
 def run(
-    scenarios: Annotated[Path, typer.Option(help="Scenario file, data set (.yaml, .json, .jsonl), or task directory.")],
-    name: Annotated[str, typer.Option(help="The job's name, to find its results by; else that of the scenarios.")] = "",
-    candidates: Annotated[
-        str | None, typer.Option(help="File of answers to a data set; 'oracle': its own solutions; 'nop': none.")
-    ] = None,
-    grader: Annotated[Path | None, typer.Option(help="JSON file of the grader of rows that hold none.")] = None,
-    blueprint: Annotated[str, typer.Option(help="Name or id of the blueprint that candidates run in.")] = "default",
-    concurrency: Annotated[int, typer.Option(help="Runs at one time, at most; the host's cores may allow fewer.")] = 8,
-    timeout: Annotated[float, typer.Option(help="Seconds that one candidate may take.")] = 120.0,
-    retry_attempts: Annotated[int, typer.Option(help="Further tries when the platform (not the candidate) fails.")] = 1,
-    attempts: Annotated[int, typer.Option(help="How often each scenario is run.")] = 1,
-    require_trust: Annotated[
-        str | None, typer.Option(help="'separate': take only verdicts no candidate can forge.")
-    ] = None,
-    rescore_fraction: Annotated[
-        float, typer.Option(help="Share of the runs that are executed and scored once more, to see whether they agree.")
-    ] = 0.0,
+    request: dict[str, Any],
     formats: Annotated[
         list[str] | None,
         typer.Option(
             "--format",
-            help="How to write the results (table, json, jsonl, csv), or the data set's format where its shape does "
+            help="How to print the results (table, json, jsonl, csv), or the data set's format where its shape does "
             "not tell (humaneval, mbpp, ...); may be given once for each.",
         ),
     ] = None,
     show_runs: ShowRuns = 0,
+    output: Output = None,
 ) -> None:
-    """Run a benchmark job here, and print its rewards.
+    """Run a benchmark job to its end, and print its rewards. Ctrl-C ends the job.
 
     Exit code 0: the job ran. 2: it could not. 3: a known verdict was wrong. 130: interrupted; results so far are kept.
     """
     form, data_format = _both_formats(formats or [])
-    name = name or scenarios.absolute().name.partition(".")[0] or "benchmark"
+    if data_format is not None:
+        request["format"] = data_format
+    job = face.load().benchmark_jobs.create(**request)
+    raise typer.Exit(to_its_end(job, form, show_runs=show_runs, output=output))
+
+
+def to_its_end(job: Any, form: Format, *, show_runs: int, output: Path | None) -> int:
+    """Follow a job that was just started, print its rewards, and end it on Ctrl-C; the exit code."""
     jobs = face.load().benchmark_jobs
-    config: dict[str, Any] = {
-        "concurrency": concurrency,
-        "timeout_seconds": timeout,
-        "retry_attempts": retry_attempts,
-        "attempts": attempts,
-    }
-    if require_trust is not None:
-        config["require_trust"] = require_trust
-    if rescore_fraction:
-        config["rescore_fraction"] = rescore_fraction
-    given = {"candidates": candidates, "format": data_format, "grader": grader and str(grader)}
-    asked = {name: value for name, value in given.items() if value is not None}
-    job = jobs.create(name=name, scenarios=str(scenarios), blueprint_id=blueprint, config=config, **asked)
+    if server_address() is not None:  # whoever loses sight of it can come back to it
+        sys.stderr.write(f"{job.name}: {job.id}\n")
     interrupted = False
     try:
-        follow(jobs.events(job.id), name=name)
+        follow(lambda after: jobs.events(job.id, after=after), Tally.of(job), name=job.name)
     except KeyboardInterrupt:
         interrupted = True
         sys.stderr.write("\nstopping the job; what has finished is kept\n")
         jobs.cancel(job.id)
-    results = face.plain(jobs.results(job.id))
-    write_results(results, form, show_runs=show_runs)
+    if output is not None:
+        jobs.save_results(job.id, output)
+    told = write_results(jobs, job.id, form, show_runs=show_runs)
     sys.stdout.flush()
-    raise typer.Exit(_exit_code(results, form, interrupted=interrupted))
-
-
-def _both_formats(words: list[str]) -> tuple[Format, str | None]:
-    """(how the results are written, the data set's format or None)."""
-    results = [word for word in words if word in tuple(Format)]
-    data_sets = [word for word in words if word not in tuple(Format)]
-    if len(results) > 1 or len(data_sets) > 1:
-        raise typer.BadParameter(
-            f"{' and '.join(results if len(results) > 1 else data_sets)} are two of a kind; give one format for the "
-            "results, and one for the data set",
-            param_hint="--format",
-        )
-    return Format(results[0]) if results else Format.TABLE, data_sets[0] if data_sets else None
-
-
-def _exit_code(results: dict[str, Any], form: Format, *, interrupted: bool) -> int:
-    if interrupted:
-        return INTERRUPTED_EXIT
-    if results["state"] != "completed":
-        reason = f": {results['error']}" if results.get("error") else ""
-        sys.stderr.write(f"harena: the job did not complete, it is {results['state']}{reason}\n")
-        return FAILED_EXIT
-    wrong = wrong_verdict_lines(results)
-    if wrong:
-        sys.stderr.write("\n".join([f"harena: {len(wrong)} known verdicts are wrong:", *wrong, ""]))
-        return WRONG_VERDICT_EXIT
-    if form is not Format.TABLE:  # the table says it itself
-        sys.stderr.write("\n".join([*summary_lines(results), ""]))
-    return 0
+    return _exit_code(told, form, interrupted=interrupted)
 
 
 @app.command()
-def results(job: JobName, form: FormatOption = Format.TABLE, show_runs: ShowRuns = 0) -> None:
-    """Print the results of a job, also while it runs."""
-    write_results(face.plain(face.load().benchmark_jobs.results(job)), form, show_runs=show_runs)
+@with_job_options
+def submit(
+    request: dict[str, Any],
+    data_format: Annotated[
+        str | None, typer.Option("--format", help="The data set's format where its shape does not tell.")
+    ] = None,
+) -> None:
+    """Start a benchmark job on the server, and print its id. The job does not need this command any more."""
+    if server_address() is None:
+        raise ValidationError(
+            "a job of this process would end with it: use `harena benchmark run`; or start `harena serve` and set "
+            "HARENA_BASE_URL to its address, so that the job has a server to run on"
+        )
+    if data_format is not None:
+        request["format"] = data_format
+    sys.stdout.write(f"{face.load().benchmark_jobs.create(**request).id}\n")
+
+
+@app.command()
+def watch(
+    job: JobArgument,
+    from_now: Annotated[
+        bool, typer.Option("--from-now", help="Count from its progress, without reading what happened before.")
+    ] = False,
+) -> None:
+    """Follow a job to its end, wherever it was started; Ctrl-C leaves it alone.
+
+    A lost connection is opened again where it broke off. Exit code 0: the job completed. 2: it ended otherwise.
+    130: interrupted; the job goes on.
+    """
+    jobs = face.load().benchmark_jobs
+    found = jobs.get(job)
+    tally = Tally.of(found, seen=from_now)
+    try:
+        follow(
+            lambda after: jobs.events(found.id, after=after),
+            tally,
+            name=found.name,
+            after=found.cursor if from_now else 0,
+        )
+    except KeyboardInterrupt:
+        sys.stderr.write(f"\nthe job goes on: harena benchmark watch {found.id}\n")
+        raise typer.Exit(INTERRUPTED_EXIT) from None
+    told = jobs.summary(found.id).to_dict()
+    sys.stdout.write("".join(f"{line}\n" for line in summary_lines(told)))
+    raise typer.Exit(0 if told["state"] == "completed" else FAILED_EXIT)
+
+
+@app.command()
+def results(
+    job: Annotated[str | None, typer.Argument(metavar="[JOB]", help="Id of the job, or its name.")] = None,
+    named: Annotated[str | None, typer.Option("--job", metavar="JOB", help="The same.")] = None,
+    form: Annotated[
+        str | None, typer.Option("--format", help="table, json, jsonl or csv; with --output also parquet.")
+    ] = None,
+    output: Output = None,
+    show_runs: ShowRuns = 0,
+) -> None:
+    """Print the results of a job, or write them to a file; also while it runs. Runs come in the order of their ends."""
+    asked = job or named
+    if asked is None or (job is not None and named is not None):
+        raise typer.BadParameter("give one job, by its id or its name", param_hint="JOB")
+    jobs = face.load().benchmark_jobs
+    if output is not None:
+        jobs.save_results(asked, output, format=form)
+        return
+    if form is not None and form not in tuple(Format):
+        hint = ": a terminal cannot show it, give --output FILE" if form == "parquet" else ""
+        raise typer.BadParameter(f"{form!r} is none of {', '.join(Format)}{hint}", param_hint="--format")
+    write_results(jobs, asked, Format(form or Format.TABLE), show_runs=show_runs)
+
+
+@app.command()
+def diff(
+    a: Annotated[str, typer.Argument(metavar="A", help="The job before, by its id or name.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The job after.")],
+    form: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
+    show: Annotated[int, typer.Option(min=0, help="Scenarios to list in the table.")] = 50,
+    fail_on: Annotated[
+        FailOn | None,
+        typer.Option(
+            help="Exit with 1 for a regression (a scenario passes no longer, or has a lower score), or only where the "
+            "fall is significant (the 95% interval of pass rate or mean score lies below 0)."
+        ),
+    ] = None,
+) -> None:
+    """Compare two jobs scenario by scenario. What the platform lost is no change.
+
+    Exit code 0: compared. 1: `--fail-on` was met. 2: they could not be compared.
+    """
+    answer = face.load().benchmark_jobs.diff(a, b)
+    if form is Format.TABLE:
+        write_diff(answer.to_dict(), show=show)
+    else:
+        write_json(answer.to_dict())
+    met = {FailOn.REGRESSION: answer.regressed, FailOn.SIGNIFICANT: answer.significantly_worse}
+    raise typer.Exit(REGRESSION_EXIT if fail_on is not None and met[fail_on] else 0)
 
 
 @app.command("ls")
-def list_jobs(form: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE) -> None:
+def list_jobs(
+    form: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
+    name: Annotated[str | None, typer.Option(help="Only those of this name.")] = None,
+    state: Annotated[str | None, typer.Option(help="Only those in this state, as 'running'.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="So many at most, the newest.")] = 100,
+) -> None:
     """List the jobs, newest first."""
-    jobs = face.plain(face.load().benchmark_jobs.list())
+    found = face.load().benchmark_jobs.list(name=name, limit=limit if state is None else None)
+    jobs = face.plain([job for job in found if state in (None, job.state)][:limit])
     if form is not Format.TABLE:
         write_json(jobs)
         return
     rows = [
         (job["id"], job["name"], job["state"], job["created_at"][:19], f"{progress['done']}/{progress['total']}",
-         progress["passed"], *_unscored(job))
+         progress["passed"], progress["infra"], progress["invalid"])
         for job in jobs
         for progress in [job["progress"]]
     ]  # fmt: skip
     write_table("benchmark jobs", ("id", "name", "state", "created (UTC)", "done", "passed", "infra", "invalid"), rows)
-
-
-def _unscored(job: dict[str, Any]) -> tuple[int, int]:
-    """How many of its runs the platform lost, and how many had a scoring contract that could not be applied.
-
-    A job's progress counts them together; its results are read only where there are some.
-    """
-    progress = job["progress"]
-    if "invalid" in progress or not progress["infra"]:
-        return progress["infra"], progress.get("invalid", 0)
-    summary = face.load().benchmark_jobs.results(job["id"]).summary
-    return summary["infra"], summary["invalid"]
 
 
 @app.command()
@@ -163,3 +225,42 @@ def cancel(job: JobArgument) -> None:
     sys.stdout.write(
         f"{ended['id']} ({ended['name']}): {ended['state']}; {progress['done']} of {progress['total']} runs had ended\n"
     )
+
+
+@app.command()
+def delete(jobs: Annotated[list[str], typer.Argument(metavar="JOB...", help="Ids of jobs that have ended.")]) -> None:
+    """Delete jobs that have ended, with their results and events, for good."""
+    deleting = face.load().benchmark_jobs
+    for job in jobs:
+        deleting.delete(job)
+        sys.stdout.write(f"{job}: deleted\n")
+
+
+def _both_formats(words: list[str]) -> tuple[Format, str | None]:
+    """(how the results are printed, the data set's format or None)."""
+    printed = [word for word in words if word in tuple(Format)]
+    data_sets = [word for word in words if word not in tuple(Format)]
+    if len(printed) > 1 or len(data_sets) > 1:
+        raise typer.BadParameter(
+            f"{' and '.join(printed if len(printed) > 1 else data_sets)} are two of a kind; give one format for the "
+            "results, and one for the data set",
+            param_hint="--format",
+        )
+    return Format(printed[0]) if printed else Format.TABLE, data_sets[0] if data_sets else None
+
+
+def _exit_code(told: Told, form: Format, *, interrupted: bool) -> int:
+    if interrupted:
+        return INTERRUPTED_EXIT
+    results, verdicts = told.results, told.results["summary"]["verdicts"]
+    if results["state"] != "completed":
+        reason = f": {results['error']}" if results.get("error") else ""
+        sys.stderr.write(f"harena: the job did not complete, it is {results['state']}{reason}\n")
+        return FAILED_EXIT
+    if verdicts and verdicts["wrong"]:
+        more = [f"  ... and {verdicts['wrong'] - len(told.wrong)} more"] if verdicts["wrong"] > len(told.wrong) else []
+        sys.stderr.write("\n".join([f"harena: {verdicts['wrong']} known verdicts are wrong:", *told.wrong, *more, ""]))
+        return WRONG_VERDICT_EXIT
+    if form is not Format.TABLE:  # the table says it itself
+        sys.stderr.write("\n".join([*summary_lines(results), ""]))
+    return 0

@@ -2,8 +2,10 @@
 
 This is the only place where the command line takes hold of the package; it uses
 
-    benchmark_jobs.create/events/results/get/list/cancel, blueprints.create/get/list, Sandbox, doctor(),
-    load_scenarios(source), scenario_schema(), __version__
+    benchmark_jobs.create/events/results_pages/summary/save_results/diff/get/list/cancel/delete,
+    benchmark_job_defs.create/run/get/list/archive, blueprints.create/get/list, Sandbox, doctor(),
+    training_jobs.create/events/logs/metrics/artifacts/download/wait/get/list/cancel/retry/delete,
+    registry.push/pull/list, load_scenarios(source), scenario_schema(), calibrate, sft.validate/verify, __version__
 """
 
 from __future__ import annotations

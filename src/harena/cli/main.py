@@ -12,7 +12,21 @@ from typing import Annotated
 
 import typer
 
-from harena.cli import benchmark, blueprint, face, keys, sandbox, scenario, serve
+from harena.cli import (
+    benchmark,
+    benchmark_def,
+    blueprint,
+    catalog,
+    face,
+    keys,
+    registry,
+    sandbox,
+    scenario,
+    serve,
+    sft,
+    train,
+    workspaces,
+)
 from harena.cli.arguments import spread
 from harena.cli.output import StreamError, flushed, missing_stream
 from harena.core.errors import HarenaError
@@ -26,10 +40,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Run model-written programs in isolated sandboxes and score them.",
 )
+benchmark.app.add_typer(benchmark_def.app, name="def")
 app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(scenario.app, name="scenario")
+app.add_typer(sft.app, name="sft")
+app.add_typer(train.app, name="train")
+app.add_typer(catalog.contracts, name="contract")
 app.add_typer(blueprint.app, name="blueprint")
 app.add_typer(keys.app, name="keys")
+app.add_typer(workspaces.app, name="workspaces")
+registry.add_verbs(app)
 app.command("exec")(sandbox.exec_command)
 app.command("serve")(serve.serve)
 

@@ -1,4 +1,4 @@
-"""Our own standard streams: closed, full, or read by somebody who has gone."""
+"""Our own standard streams: closed, full, or read by somebody who has gone; and what must not get to a terminal."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ GONE_EXIT = 1
 
 class StreamError(Exception):
     """What was to be written could not be. The message is for people."""
+
+
+def shown(text: str) -> str:
+    """One line of text for a terminal. Names come from data sets and details from candidates: what would move the
+    cursor, change colours, turn the reading direction, or cannot be encoded, is the replacement character."""
+    return text if text.isprintable() else "".join(char if char.isprintable() else "\ufffd" for char in text)
 
 
 def missing_stream() -> str | None:

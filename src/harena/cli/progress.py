@@ -1,107 +1,140 @@
-"""A benchmark job while it runs: events in, a bar (in a terminal) or plain lines (anywhere else) out, on stderr."""
+"""A benchmark job while it runs: events in, a picture (in a terminal) or plain lines (anywhere else) out, on stderr."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, TextIO
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TextIO
+
+from harena.cli.following import Follower
+from harena.cli.live import picture, plain_line
+from harena.cli.output import shown
+from harena.cli.tally import Tally
+
+if TYPE_CHECKING:
+    from rich.console import Console, Group
 
 PLAIN_LINES = 10
 """lines of progress in a log file, however many runs there are"""
+PLAIN_SECONDS = 60.0
+"""of the job's time, after which a log gets another line"""
+PICTURES_PER_SECOND = 4
+"""drawing takes a few milliseconds of processor time, which an embedded job would rather have itself"""
+
+Events = Callable[[int], Iterable[Mapping[str, Any]]]
 
 
-@dataclass(slots=True)
-class Tally:
-    """What the events of a job add up to so far."""
-
-    total: int = 0
-    done: int = 0
-    passed: int = 0
-    unscored: int = 0
-    retries: int = 0
-    slowest_seconds: float = 0.0
-    slowest: str = ""
-    seconds: float = 0.0
-    """from the job's start to the last event"""
-    _began: datetime | None = None
-
-    def add(self, event: Mapping[str, Any]) -> bool:
-        """Count one event; whether a run has ended with it."""
-        at = datetime.fromisoformat(event["at"])
-        self._began = self._began or at
-        self.seconds = (at - self._began).total_seconds()
-        kind = event["kind"]
-        if kind == "job_started":
-            self.total = event["total"]
-        elif kind == "run_retried":
-            self.retries += 1
-        elif kind == "run_finished":
-            self._add_run(event)
-        return bool(kind == "run_finished")
-
-    def _add_run(self, event: Mapping[str, Any]) -> None:
-        self.done += 1
-        self.passed += bool(event["passed"])
-        self.unscored += event["score"] is None
-        if event["duration_seconds"] > self.slowest_seconds:
-            self.slowest_seconds, self.slowest = event["duration_seconds"], event["scenario_id"]
-
-    def __str__(self) -> str:
-        scored = self.done - self.unscored
-        parts = [
-            f"{self.done / self.seconds:.1f}/s" if self.seconds > 0 else "",
-            f"passed {self.passed}/{scored} ({self.passed / scored:.0%})" if scored else "",
-            f"infra {self.unscored}" if self.unscored else "",
-            f"retries {self.retries}" if self.retries else "",
-            f"slowest {self.slowest_seconds:.1f} s {self.slowest}" if self.slowest else "",
-        ]
-        return "  ".join(part for part in parts if part)
-
-
-def _opening(events: Iterable[Mapping[str, Any]], name: str, out: TextIO) -> Iterator[Mapping[str, Any]]:
-    """The events, with a line that says how many runs there are and how many the host allows at one time."""
-    for event in events:
-        if event["kind"] == "job_started":
-            out.write(f"{name}: {event['total']} runs, {event['effective_concurrency']} at a time\n")
-            out.flush()
-        yield event
-
-
-def follow(events: Iterable[Mapping[str, Any]], *, name: str, out: TextIO | None = None) -> Tally:
-    """Show the events of a job until they end; what they add up to."""
+def follow(
+    events: Events, tally: Tally, *, name: str, after: int = 0, out: TextIO | None = None, pause: Any = time.sleep
+) -> Tally:
+    """Show a job until its events end; what they add up to. `events` gives those after a cursor; `tally` is what the
+    job has come to at cursor `after`."""
     out = out or sys.stderr
-    show = _bar if out.isatty() else _lines
-    return show(_opening(events, name, out), name, out)
+    follower = Follower(events, cursor=after, pause=pause)
 
+    def draw(idle: float, trouble: str) -> Group:
+        return picture(tally, name, idle_seconds=idle, trouble=trouble)
 
-def _lines(events: Iterable[Mapping[str, Any]], name: str, out: TextIO) -> Tally:
-    tally, shown = Tally(), 0
-    for event in events:
-        if tally.add(event) and (tally.done == tally.total or tally.done * PLAIN_LINES // tally.total > shown):
-            shown = tally.done * PLAIN_LINES // tally.total
-            out.write(f"{name}: {tally.done}/{tally.total}  {tally}\n")
-            out.flush()
+    with Picture(tally.add, draw, out) if out.isatty() else _Lines(tally, name, out) as shown:
+        follower.on_lost = shown.lost
+        for event in follower:
+            shown.add(event)
     return tally
 
 
-def _bar(events: Iterable[Mapping[str, Any]], name: str, out: TextIO) -> Tally:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+class _Lines:
+    """A line now and then."""
 
-    tally = Tally()
-    columns = (
-        TextColumn("[bold]{task.description}"),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[tally]}"),
-    )
-    with Progress(*columns, console=Console(file=out), refresh_per_second=8) as progress:
-        bar = progress.add_task(escape(name), total=None, tally="")
-        for event in events:
-            tally.add(event)
-            progress.update(bar, total=tally.total or None, completed=tally.done, tally=escape(str(tally)))
-    return tally
+    def __init__(self, tally: Tally, name: str, out: TextIO) -> None:
+        self._tally = tally
+        self._name = name
+        self._out = out
+        self._tenth = self._tenths()
+        self._next = tally.seconds + PLAIN_SECONDS
+        self._was_lost = False
+
+    def __enter__(self) -> _Lines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def add(self, event: Mapping[str, Any]) -> None:
+        """Count it, and say what is worth a line."""
+        tally, kind = self._tally, event["kind"]
+        ended = tally.add(event)
+        if kind == "job_started":
+            self._say(f"{tally.total} runs, {tally.at_a_time} at a time")
+        elif kind in ("job_paused", "job_released"):
+            self._say(tally.trouble)
+        elif kind in ("job_continued", "job_resumed"):
+            self._say("goes on")
+        elif ended and (self._tenths() > self._tenth or tally.seconds >= self._next):
+            self._tenth, self._next = self._tenths(), tally.seconds + PLAIN_SECONDS
+            self._say(plain_line(tally))
+
+    def lost(self, trouble: str) -> None:
+        """The connection; one line when it is lost and one when it is back."""
+        if bool(trouble) != self._was_lost:
+            self._was_lost = bool(trouble)
+            self._say(trouble or "the connection is back")
+
+    def _tenths(self) -> int:
+        return self._tally.ended * PLAIN_LINES // max(1, self._tally.total)
+
+    def _say(self, text: str) -> None:
+        self._out.write(shown(f"{self._name}: {text}") + "\n")
+        self._out.flush()
+
+
+class Picture:
+    """Drawn anew a few times a second, from a thread of rich's, whatever the pace of the events."""
+
+    def __init__(
+        self,
+        add: Callable[[Mapping[str, Any]], object],
+        draw: Callable[[float, str], Group],
+        out: TextIO,
+        console: Console | None = None,
+    ) -> None:
+        """`add` takes events; `draw` is given the seconds since the last one and what is the matter with the
+        connection."""
+        from rich.console import Console
+        from rich.live import Live
+
+        self._add = add
+        self._picture = draw
+        self._trouble = ""
+        self._lock = threading.Lock()
+        self._last = time.monotonic()
+        self._live = Live(
+            get_renderable=self._draw,
+            console=console or Console(file=out),
+            refresh_per_second=PICTURES_PER_SECOND,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def __enter__(self) -> Picture:
+        self._live.start(refresh=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()  # draws the last state
+
+    def add(self, event: Mapping[str, Any]) -> None:
+        """Count it."""
+        with self._lock:
+            self._add(event)
+            self._last = time.monotonic()
+
+    def lost(self, trouble: str) -> None:
+        """The connection."""
+        self._trouble = trouble
+
+    def _draw(self) -> Group:
+        with self._lock:
+            idle = time.monotonic() - self._last
+            return self._picture(idle, self._trouble)

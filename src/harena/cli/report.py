@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TextIO
 
-Run = Mapping[str, Any]
+from harena.cli.output import shown
+from harena.cli.reading import Reading
+from harena.sdk.result_files import TEXT_WRITERS, ResultFormat
 
 MAX_PROBLEM_ROWS = 200
 RUN_COLUMNS = ("scenario_id", "attempt", "score", "reason", "validity", "trust", "duration_seconds", "detail")
-CSV_COLUMNS = (
-    "scenario_id", "attempt", "problem", "score", "passed", "validity", "trust", "reason", "detail", "duration_seconds",
-    "cpu_seconds", "peak_memory_bytes", "checks_planned", "checks_run", "checks_passed", "platform_retries", "evidence",
-)  # fmt: skip
 
 
 class Format(StrEnum):
-    """How results are written."""
+    """How results are printed."""
 
     TABLE = "table"
     JSON = "json"
@@ -28,20 +26,33 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-def write_results(results: Mapping[str, Any], form: Format, *, show_runs: int = 0, out: TextIO | None = None) -> None:
-    """Write the results of a job."""
+def write_results(jobs: Any, job: str, form: Format, *, show_runs: int = 0, out: TextIO | None = None) -> Told:
+    """Write the results that a job has now, a page at a time; what they add up to."""
     out = out or sys.stdout
-    if form is Format.JSON:
-        write_json(results, out)
-    elif form is Format.JSONL:
-        for run in results["runs"]:
-            out.write(json.dumps(run) + "\n")
-    elif form is Format.CSV:
-        rows = csv.DictWriter(out, CSV_COLUMNS, extrasaction="ignore", lineterminator="\n")
-        rows.writeheader()
-        rows.writerows(results["runs"])
+    reading = Reading(show_runs=show_runs if form is Format.TABLE else 0)
+    writer = None if form is Format.TABLE else TEXT_WRITERS[ResultFormat(form)](out)
+    for page in jobs.results_pages(job):
+        answer = page.to_dict()
+        job = answer["job_id"]
+        reading.add(answer["runs"])
+        if writer is not None:
+            writer.add(answer["runs"])
+    told = Told(jobs.summary(job).to_dict(), reading.wrong)
+    if writer is None:
+        _write_tables(told, reading, out)
     else:
-        _write_tables(results, show_runs, out)
+        writer.end(told.results)
+    return told
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a job's results add up to."""
+
+    results: Mapping[str, Any]
+    """{job_id, name, state, error, summary}"""
+    wrong: Sequence[str]
+    """lines about verdicts that are not the known ones; the first of them"""
 
 
 def write_json(value: Any, out: TextIO | None = None) -> None:
@@ -74,7 +85,7 @@ def summary_lines(results: Mapping[str, Any]) -> list[str]:
     """The job in a few sentences."""
     summary = results["summary"]
     rate, mean = summary["pass_rate"], summary["mean_score"]
-    ran = len(results["runs"]) - summary["cancelled"]
+    ran = sum(summary["by_reason"].values()) - summary["cancelled"]
     lines = [
         f"{results['name']} ({results['job_id']}): {results['state']}; {ran} of {summary['total']} "
         f"runs in {summary['duration_seconds']:.1f} s, {summary['runs_per_second']:.1f}/s",
@@ -90,7 +101,7 @@ def summary_lines(results: Mapping[str, Any]) -> list[str]:
         lines.append(f"error: {results['error']}")
     if (verdicts := summary["verdicts"]) is not None:
         lines.append(f"verdicts right: {verdicts['right']}/{verdicts['expected']}")
-    return lines
+    return [shown(line) for line in lines]
 
 
 def _integrity_lines(summary: Mapping[str, Any]) -> list[str]:
@@ -114,65 +125,20 @@ def _percent(rate: float | None) -> str:
     return "-" if rate is None else f"{rate:.1%}"
 
 
-def wrong_verdict_lines(results: Mapping[str, Any]) -> list[str]:
-    """One line for each run whose verdict is not the known one."""
-    return [
-        f"  {run['scenario_id']} (attempt {run['attempt']}): {_verdict(run)}, expected {_expected(run['expected'])}"
-        for run in results["runs"]
-        if run["verdict_right"] is False
-    ]
-
-
-def reward_rows(runs: Sequence[Run]) -> list[tuple[str, int, int, float | None, int, float]]:
-    """Per problem, in order of appearance: (problem, runs, passed, mean score or None, unscored, slowest seconds)."""
-    groups: dict[str, list[Run]] = {}
-    for run in runs:
-        groups.setdefault(run["problem"] or run["scenario_id"], []).append(run)
-    rows = []
-    for problem, of_problem in groups.items():
-        scores = [run["score"] for run in of_problem if run["score"] is not None]
-        rows.append(
-            (
-                problem,
-                len(of_problem),
-                sum(1 for run in of_problem if run["passed"]),
-                sum(scores) / len(scores) if scores else None,
-                len(of_problem) - len(scores),
-                max(run["duration_seconds"] for run in of_problem),
-            )
-        )
-    return rows
-
-
-def _write_tables(results: Mapping[str, Any], show_runs: int, out: TextIO) -> None:
-    rows = reward_rows(results["runs"])
+def _write_tables(told: Told, reading: Reading, out: TextIO) -> None:
+    rows = reading.problem_rows()
     if rows:
         left_out = len(rows) - MAX_PROBLEM_ROWS
         header = ("problem", "candidates", "passed", "mean score", "unscored", "slowest s")
         write_table("rewards", header, rows[:MAX_PROBLEM_ROWS], out)
         if left_out > 0:
-            out.write(f"... and {left_out} more problems (--format json shows all)\n")
-    if show_runs:
-        shown = sorted(results["runs"], key=_interest)[:show_runs]
-        write_table("runs", RUN_COLUMNS, [[run[column] for column in RUN_COLUMNS] for run in shown], out)
-    out.write("".join(f"{line}\n" for line in summary_lines(results)))
-
-
-def _interest(run: Run) -> tuple[bool, bool, float]:
-    """Wrong verdicts first, then runs without a score, then the slowest."""
-    return run["verdict_right"] is not False, run["score"] is not None, -run["duration_seconds"]
-
-
-def _verdict(run: Run) -> str:
-    return f"{'passed' if run['passed'] else 'failed'} ({run['reason']})"
-
-
-def _expected(expected: Mapping[str, Any]) -> str:
-    reasons = " or ".join(expected["reason"])
-    return ("passed" if expected["passed"] else "failed") + (f" ({reasons})" if reasons else "")
+            out.write(f"... and {left_out} more problems (--format jsonl shows every run)\n")
+    if runs := reading.interesting_runs():
+        write_table("runs", RUN_COLUMNS, [[run[column] for column in RUN_COLUMNS] for run in runs], out)
+    out.write("".join(f"{line}\n" for line in summary_lines(told.results)))
 
 
 def _cell(value: object) -> str:
     if value is None:
         return "-"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{value:.3f}" if isinstance(value, float) else shown(str(value))

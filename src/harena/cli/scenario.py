@@ -9,17 +9,19 @@ from typing import Annotated, Any
 
 import typer
 
-from harena.cli import face
+from harena.cli import catalog, face
+from harena.cli.arguments import stored_or_file
 from harena.cli.progress import follow
 from harena.cli.report import Format, write_json, write_table
+from harena.cli.tally import Tally
 from harena.core.errors import ValidationError
 
 MISTAKES_EXIT = 1
 UNFIT_EXIT = 3
 INTERRUPTED_EXIT = 130
 
-app = typer.Typer(no_args_is_help=True, help="Scenario files: what they may hold, and whether yours is right.")
-
+app = typer.Typer(no_args_is_help=True, help="Scenarios: whether a file is right, fit for training, and kept by name.")
+catalog.add_scenario_verbs(app)
 
 OWN_FORMAT = "scenarios"
 MOST_SHARED_LINES = 20
@@ -39,7 +41,9 @@ def check(
     """Name file, line and field of every mistake; exit code 1 if there is one."""
     given = {"candidates": candidates, "format": data_format, "grader": grader and str(grader)}
     try:
-        batch = face.load().load_scenarios(str(file), **{name: value for name, value in given.items() if value})
+        batch = face.load().load_scenarios(
+            str(file), **{name: value for name, value in given.items() if value is not None}
+        )
     except ValidationError as error:
         for mistake in getattr(error, "mistakes", None) or [error]:
             sys.stdout.write(f"{mistake}\n")
@@ -74,7 +78,7 @@ def _explain_trust(scenarios: Sequence[Any]) -> None:
 
 @app.command()
 def calibrate(
-    file: Annotated[Path, typer.Argument(help="Scenario file with right candidates: .yaml, .json or .jsonl.")],
+    file: Annotated[Path, typer.Argument(help="Scenario file with right candidates, or ref:NAME@2: stored ones.")],
     gold_runs: Annotated[int, typer.Option(help="How often each right candidate is run: 2 to 1000.")] = 5,
     blueprint: Annotated[str, typer.Option(help="Name or id of the blueprint that candidates run in.")] = "default",
     concurrency: Annotated[int, typer.Option(help="Runs at one time, at most; the host's cores may allow fewer.")] = 8,
@@ -91,13 +95,13 @@ def calibrate(
     harena = face.load()
     try:
         report = harena.calibrate(
-            str(file),
+            stored_or_file(file),
             gold_runs=gold_runs,
             blueprint_id=blueprint,
             concurrency=concurrency,
             timeout_seconds=timeout,
             store=store,
-            follow=lambda events: follow(events, name=f"calibration of {file.name}"),
+            follow=lambda events: follow(lambda _: events, Tally(), name=f"calibration of {file.name}"),
         )
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED_EXIT) from None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from harena.core.errors import PlatformError
+from harena.core.workspace import LIMITS, WorkspaceLimits, parse_limits
 
 
 def serve(
@@ -15,11 +16,46 @@ def serve(
     drain: Annotated[
         float, typer.Option(min=0, max=3600, help="Seconds that work under way may take after SIGTERM.")
     ] = 30.0,
+    keep_days: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=36500, help="Days after its end for which a benchmark job is kept; without it until deleted."
+        ),
+    ] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=NUMBER",
+            envvar="HARENA_LIMITS",
+            help=f"What each workspace may use, may be repeated: {', '.join(LIMITS)}.",
+        ),
+    ] = None,
+    webhook_allow: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NETWORK",
+            help="An address or network (10.0.0.0/8) that webhooks may go to beside the public internet; may be "
+            "given more than once.",
+        ),
+    ] = None,
+    training_jobs: Annotated[
+        int, typer.Option(min=1, max=1000, help="Training jobs that run at one time; the others wait.")
+    ] = 1,
 ) -> None:
     """Serve this host's sandboxes over HTTP until SIGTERM; point clients at it with HARENA_BASE_URL."""
+    given: dict[str, Any] = {name: value for name, value in parse_limits(limit or ()).items() if value is not None}
+    limits = WorkspaceLimits(**given)
     try:
         from harena.server import serve as serving
     except ModuleNotFoundError as error:
         message = f"a server needs {error.name}, which is not installed: pip install 'harena[server]'"
         raise PlatformError(message, step="serve") from error
-    serving.run(host=host, port=port, drain_seconds=drain)
+    serving.run(
+        host=host,
+        port=port,
+        drain_seconds=drain,
+        keep_seconds=keep_days and keep_days * 86400,
+        webhook_allow=webhook_allow or [],
+        limits=limits,
+        training_jobs=training_jobs,
+    )

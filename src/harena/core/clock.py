@@ -12,6 +12,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Protocol
 
+STOPPED_SECONDS = 1.0
+"""a deadline that is met later than this was met by a process that was stopped or stuck, or on a suspended machine"""
+GRACE_SECONDS = 2.0
+"""that such a process hears what happened meanwhile before the deadline counts"""
+
 
 class Timer(Protocol):
     """A call that was asked for with `Clock.call_later`."""
@@ -52,8 +57,30 @@ class SystemClock:
         await asyncio.sleep(max(0.0, seconds))
 
     def call_later(self, seconds: float, callback: Callable[[], object]) -> Timer:
-        """`loop.call_later` on the running loop."""
-        return asyncio.get_running_loop().call_later(max(0.0, seconds), callback)
+        """`loop.call_later` on the running loop; GRACE_SECONDS later, where the deadline itself is met too late."""
+        return _FairTimer(max(0.0, seconds), callback)
+
+
+class _FairTimer:
+    """A process that wakes up finds its deadlines behind it, and unread what would have met them (a client's renewal of
+    its lease, a run's end): that is heard first."""
+
+    __slots__ = ("_callback", "_handle")
+
+    def __init__(self, seconds: float, callback: Callable[[], object]) -> None:
+        self._callback = callback
+        self._handle = asyncio.get_running_loop().call_later(seconds, self._due)
+
+    def _due(self) -> None:
+        loop = asyncio.get_running_loop()
+        if loop.time() - self._handle.when() > STOPPED_SECONDS:
+            self._handle = loop.call_later(GRACE_SECONDS, self._callback)
+        else:
+            self._callback()
+
+    def cancel(self) -> None:
+        """See Timer."""
+        self._handle.cancel()
 
 
 class Pacer:

@@ -3,6 +3,7 @@
     HarenaError                          (CWSandboxError, AviatoError: the same class under the names of other clients)
     ├─ ValidationError                   bad input, found before any work is done
     ├─ AccessError                       the server does not know the key, or the key may not do this
+    ├─ LimitExceededError                a workspace uses all that it may use of a server; later it may succeed
     ├─ NotFoundError                     a named object (blueprint, job, image) does not exist
     ├─ PlatformError                     the platform failed; never a reward
     │  └─ HostUnsupportedError           this host forbids something; names the setting to change
@@ -64,6 +65,14 @@ class ValidationError(HarenaError):
 
 class AccessError(HarenaError):
     """A server refused the key: unknown, missing or revoked, or (`reason` "FORBIDDEN") without the scope for this."""
+
+
+class LimitExceededError(HarenaError):
+    """A server refused a request because its workspace uses all that it may use; nothing has been done. `reason` says
+    of what (LIMIT_REASONS), `retry_delay` when it may be worth while to ask again."""
+
+
+LIMIT_REASONS = ("REQUEST_RATE", "SANDBOXES", "OPEN_JOBS")
 
 
 class NotFoundError(HarenaError):

@@ -10,6 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from harena.core.idempotency import IdempotencyKey
+
 Row = dict[str, Any]
 
 STORE_UNAVAILABLE = "STORE_UNAVAILABLE"
@@ -24,7 +26,8 @@ class Batch:
 
     job_id: str
     runs: dict[int, Row] = field(default_factory=dict)
-    """run number -> {state, failures, score, passed, envelope, ended_cursor}; the last four once it has ended"""
+    """run number -> {state, failures, repeats, interruptions}, and {score, passed, envelope, ended_cursor} once it has
+    ended"""
     events: list[Row] = field(default_factory=list)
     """{cursor, at, kind, body}"""
     job: Row = field(default_factory=dict)
@@ -40,10 +43,22 @@ class JobStorePort(Protocol):
     """Benchmark jobs in one store. Every method is one transaction; all raise PlatformError."""
 
     async def insert_job(
-        self, job: Mapping[str, Any], job_runs: Sequence[Mapping[str, Any]], *, request: bytes | None = None
-    ) -> None:
+        self,
+        job: Mapping[str, Any],
+        job_runs: Sequence[Mapping[str, Any]],
+        *,
+        request: bytes | None = None,
+        delivery: Mapping[str, Any] | None = None,
+        key: IdempotencyKey | None = None,
+    ) -> str:
         """Accept a job with all its runs, {number, scenario_id, attempt, state} each: all of it or nothing. `request`
-        is what another process needs to go on with it."""
+        is what another process needs to go on with it; `delivery` is the webhook delivery, {id, url, receiver, secret,
+        durable, state}, that becomes due with the job's end, in the same transaction. The id of the job that stands:
+        this one's, or that of the job that was accepted before with the same `key`; then nothing has been stored.
+        Raises ValidationError for a key that came with another request."""
+
+    async def find_answer(self, workspace: str, key: IdempotencyKey) -> str | None:
+        """The id of the job that was accepted with this key, None = none was. Raises ValidationError likewise."""
 
     async def find_request(self, job_id: str) -> bytes | None:
         """What `insert_job` was given to go on with; None = nothing."""
@@ -51,8 +66,11 @@ class JobStorePort(Protocol):
     async def update_job(self, job_id: str, values: Mapping[str, Any], *, while_in: Collection[str]) -> bool:
         """Set columns of a job whose state is one of `while_in`; whether it was."""
 
-    async def claim_job(self, job_id: str, owner: Mapping[str, Any], *, epoch: int, while_in: Collection[str]) -> bool:
-        """Take over a lease that is still at `epoch`, for a new owner, at the next epoch; whether it was."""
+    async def claim_job(
+        self, job_id: str, owner: Mapping[str, Any], *, epoch: int, while_in: Collection[str], beat: int | None = None
+    ) -> bool:
+        """Take over a lease that is still at `epoch` (and at `beat`), for a new owner, at the next epoch; whether it
+        was."""
 
     async def beat(self, job_id: str, *, epoch: int, active_seconds: float) -> bool:
         """Show that the holder of the lease lives; False = it holds the lease no longer."""
@@ -63,26 +81,32 @@ class JobStorePort(Protocol):
     async def write(self, batch: Batch) -> None:
         """Record a batch. A result is stored once: a run that has ended is left as it is."""
 
-    async def find_job(self, id_or_name: str) -> Row | None:
-        """The job with this id, else the newest of this name."""
+    async def find_job(self, workspace: str, id_or_name: str) -> Row | None:
+        """The workspace's job with this id, else its newest of this name."""
 
-    async def list_jobs(self, *, limit: int = 1000) -> list[Row]:
-        """All jobs, newest first."""
+    async def read_job(self, job_id: str) -> Row | None:
+        """The job with this id, whosever it is: for who runs it, and not for who asks."""
+
+    async def list_jobs(
+        self, workspace: str, *, name: str | None = None, before: int | None = None, limit: int = 1000
+    ) -> list[Row]:
+        """The workspace's jobs (of this name), newest first; those with a `sequence` below `before` only."""
+
+    async def count_jobs(self, workspace: str, *, states: Collection[str]) -> int:
+        """How many of the workspace's jobs are in one of `states`."""
 
     async def list_unfinished(self, *, states: Collection[str]) -> list[Row]:
         """The durable jobs in one of `states`, oldest first."""
-
-    async def count_runs(self, job_ids: Sequence[str]) -> dict[str, dict[str, int]]:
-        """job id -> {<state>: runs, ..., passed: runs, scored: runs that are done and have a score}."""
 
     async def list_runs(self, job_id: str) -> list[Row]:
         """The runs of a job that have an envelope, in order of acceptance."""
 
     async def open_runs(self, job_id: str) -> list[Row]:
-        """{number, scenario_id, attempt, state, failures} of the runs that have not ended, in order of acceptance."""
+        """{number, scenario_id, attempt, state, failures, repeats, interruptions} of the runs that have not ended, in
+        order of acceptance."""
 
     async def page_runs(self, job_id: str, *, after: int, limit: int) -> list[Row]:
-        """{ended_cursor, envelope} of runs that ended after cursor `after`, in the order in which they ended."""
+        """{ended_cursor, number, envelope} of runs that ended after cursor `after`, in the order of their ends."""
 
     async def last_event(self, job_id: str) -> Row | None:
         """{cursor, at} of what last happened to a job; None = nothing yet."""

@@ -163,7 +163,8 @@ class ExecResult:
     duration_seconds: float = 0.0
     usage: ResourceUsage = field(default_factory=ResourceUsage)
     run_delay_seconds: float = 0.0
-    """time that the exec was runnable and got no processor, measured outside the sandbox (0 = unknown)"""
+    """time that the exec was runnable and got no processor, measured outside the sandbox (0 = unknown), and time for
+    which the node was stopped and perhaps the machine with it"""
     warm: bool = False
     """the program was forked from a warm interpreter"""
 
@@ -221,6 +222,25 @@ class Package:
     name: str
     version: str
     sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownProgram:
+    """A text for `python -c` that comes again and again, so that a warm template can do ahead what it begins with.
+
+    `preparation` and `program` are marshalled code for interpreters of one magic number; any other runs the text.
+    Together they must do what the text does: nobody compares them.
+    """
+
+    text: str
+    magic: bytes
+    """as `importlib.util.MAGIC_NUMBER`"""
+    namespace: str
+    """names the namespace in which `preparation` runs, and is the variable of `__main__` in which `program` finds it"""
+    preparation: tuple[bytes, ...]
+    """run once, in the template, one after the other; may import only what every interpreter has loaded"""
+    program: bytes
+    """run in place of the text"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

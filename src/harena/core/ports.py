@@ -11,6 +11,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from harena.core.catalog import CatalogKind
+from harena.core.idempotency import IdempotencyKey
 from harena.core.models import (
     Blueprint,
     ExecRequest,
@@ -22,6 +24,8 @@ from harena.core.models import (
     SandboxStatus,
 )
 from harena.core.output import OutputBuffer
+from harena.core.registry import RegistryOperations
+from harena.core.training_ports import TrainingOperations
 
 
 class RunningExec(Protocol):
@@ -155,7 +159,7 @@ class SandboxHandle(Protocol):
         """The sandbox now ends `seconds` from now at the earliest."""
 
 
-class Operations(Protocol):
+class Operations(RegistryOperations, TrainingOperations, Protocol):
     """What a node can do, and what a transport carries. One path for embedded and server."""
 
     async def create_sandbox(self, spec: SandboxSpec) -> SandboxHandle:
@@ -194,14 +198,24 @@ class Operations(Protocol):
     async def list_blueprints(self) -> list[Blueprint]:
         """All, newest first."""
 
-    async def create_benchmark_job(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Check everything, then start a benchmark job; `request` and answer as documented in `harena.jobs.models`."""
+    async def score(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Score one scenario now, without a job; `request` as in `harena.jobs.models.ScoreRequest`, the answer a
+        `RunResult` as a dict. Raises ValidationError, NotFoundError."""
+
+    async def create_benchmark_job(
+        self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+    ) -> Mapping[str, Any]:
+        """Check everything, then start a benchmark job; `request` and answer as documented in `harena.jobs.models`. The
+        same `key` gives the same job, also after a crash, until the job is deleted."""
 
     async def get_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         """The job's state and progress. Raises NotFoundError."""
 
-    async def list_benchmark_jobs(self) -> list[Mapping[str, Any]]:
-        """All, newest first."""
+    async def list_benchmark_jobs(
+        self, *, name: str | None = None, before: int | None = None, limit: int = 100
+    ) -> Mapping[str, Any]:
+        """{benchmark_jobs, next_cursor}: up to `limit` (1 to 500) jobs, of this name where one is given, newest first;
+        `next_cursor` as `before` asks for what follows, None = nothing does."""
 
     async def wait_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         """Returns the results when the job has ended."""
@@ -214,6 +228,9 @@ class Operations(Protocol):
     ) -> Mapping[str, Any]:
         """{job_id, state, runs, cursor}: results in the order in which runs ended, from the first after `after`."""
 
+    async def benchmark_job_summary(self, job_id_or_name: str) -> Mapping[str, Any]:
+        """{job_id, name, state, error, summary}: the results so far without the runs themselves."""
+
     async def delete_benchmark_job(self, job_id_or_name: str) -> None:
         """Delete a job that has ended, with its results. Raises NotFoundError, ValidationError (it runs)."""
 
@@ -223,12 +240,56 @@ class Operations(Protocol):
     def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
         """Progress events with a growing `cursor`, from the first after `after` to the job's end."""
 
+    async def create_catalog_entry(self, kind: CatalogKind, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Check everything, then keep scenarios, a scoring contract or a definition as a version of a name; `request`
+        and answer as documented in `harena.node.catalog`, here and below."""
+
+    async def get_catalog_entry(self, kind: CatalogKind, reference: str, *, content: bool = False) -> Mapping[str, Any]:
+        """A version, by NAME@2 or NAME (the newest that is not archived). Raises NotFoundError."""
+
+    async def list_catalog_entries(
+        self,
+        kind: CatalogKind,
+        *,
+        name: str | None = None,
+        prefix: str = "",
+        metadata: Mapping[str, str] | None = None,
+        archived: bool = False,
+        cursor: int | None = None,
+        limit: int = 100,
+    ) -> Mapping[str, Any]:
+        """One page, {entries, cursor}, newest first."""
+
+    async def archive_catalog_entry(self, kind: CatalogKind, reference: str) -> Mapping[str, Any]:
+        """Hide a version, or every version of a name: {name, archived}. Raises NotFoundError."""
+
+    async def create_calibration(
+        self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+    ) -> Mapping[str, Any]:
+        """Check everything, then start a calibration, which is a benchmark job of the same id, or find the one that was
+        started with this key before; `request` and answer as documented in `harena.node.calibrations`."""
+
+    async def get_calibration(self, calibration_id: str) -> Mapping[str, Any]:
+        """How far it is, with its report once it has ended. Raises NotFoundError."""
+
+    async def wait_calibration(self, calibration_id: str) -> Mapping[str, Any]:
+        """Returns the calibration when it has ended."""
+
     async def close(self) -> None:
         """End everything that this node owns."""
+
+
+class WholeNode(Operations, Protocol):
+    """A node that several workspaces share; its own operations are the default workspace's."""
+
+    def in_workspace(self, workspace: str) -> Operations:
+        """The node as one workspace has it: other workspaces' jobs, definitions, scenarios and blueprints do not exist.
+        Its `close` ends nothing. Raises ValidationError for what is no workspace's name."""
 
 
 class SandboxSource(Protocol):
     """Fresh sandboxes, one after the other or many at once; what scoring and jobs are given."""
 
     def sandbox(self, spec: SandboxSpec) -> AbstractAsyncContextManager[SandboxPort]:
-        """`async with source.sandbox(spec) as sandbox:` - destroyed at the end, whatever happens."""
+        """`async with source.sandbox(spec) as sandbox:` - destroyed at the end, whatever happens: gone when a block is
+        left that fails or is cancelled, about to go when one is that came to its end."""

@@ -14,6 +14,8 @@ from datetime import timedelta
 from typing import Any
 
 from harena.core import errors
+from harena.core.job_store import STORE_UNAVAILABLE
+from harena.core.registry import VERSION_TAKEN
 
 CONTENT_TYPE = "application/problem+json"
 
@@ -33,6 +35,7 @@ PROBLEMS = (
     Problem("validation", 422, errors.ValidationError),
     Problem("sandbox_validation", 422, errors.SandboxValidationError),
     Problem("access", 401, errors.AccessError),
+    Problem("limit_exceeded", 429, errors.LimitExceededError),
     Problem("not_found", 404, errors.NotFoundError),
     Problem("sandbox_not_found", 404, errors.SandboxNotFoundError, ("sandbox_id",)),
     Problem("sandbox_file", 409, errors.SandboxFileError, ("filepath", "reason")),
@@ -60,11 +63,17 @@ _BY_CODE = {problem.code: problem for problem in PROBLEMS}
 _STATUS_OF_REASON = {
     ("access", "FORBIDDEN"): 403,
     ("validation", "TOO_LARGE"): 413,
+    ("validation", VERSION_TAKEN): 409,
     ("validation", "METHOD_NOT_ALLOWED"): 405,
+    ("validation", "CONTENT_TYPE"): 415,
+    ("validation", "HTTP"): 400,
+    ("validation", "URL_TOO_LONG"): 414,
+    ("validation", "HEAD_TOO_LARGE"): 431,
     ("sandbox_file", "NOT_FOUND"): 404,
     ("sandbox_file", "PERMISSION_DENIED"): 403,
     ("sandbox_file", "TOO_LARGE"): 413,
     ("sandbox_file", "NO_SPACE"): 507,
+    ("platform", STORE_UNAVAILABLE): 503,
 }
 """(code, reason) -> the status that says more than the code's own"""
 STATUSES = frozenset({problem.status for problem in PROBLEMS} | set(_STATUS_OF_REASON.values()))
@@ -95,12 +104,17 @@ def from_problem(problem: Mapping[str, Any]) -> errors.HarenaError:
     detail = str(problem.get("detail") or problem.get("title") or "the server gave no reason")
     line = _BY_CODE.get(str(problem.get("code")))
     if line is None:
-        return errors.PlatformError(f"the server answered {problem.get('status')}: {detail}", step="http")
+        unknown = errors.PlatformError(f"the server answered {problem.get('status')}: {detail}", step="http")
+        return _with_delay(unknown, problem)
     carried: dict[str, Any] = {name: str(problem[name]) for name in line.carries if problem.get(name) is not None}
     error = line.error(detail, **carried)
     metadata = problem.get("metadata")
     if isinstance(metadata, Mapping):
         error.metadata.update({str(name): str(value) for name, value in metadata.items()})
+    return _with_delay(error, problem)
+
+
+def _with_delay(error: errors.HarenaError, problem: Mapping[str, Any]) -> errors.HarenaError:
     seconds = problem.get("retry_after_seconds")
     if isinstance(seconds, int | float) and 0 <= seconds < 1e6:
         error.retry_delay = timedelta(seconds=seconds)

@@ -107,6 +107,10 @@ class RunResult:
     scorer_version: str = ""
     evidence: str = ""
     """sha256 over contract, candidate, scorer version and observations"""
+    scenario_digest: str = ""
+    """sha256 over all but the candidate that decides the score; empty where nothing was scored"""
+    candidate_digest: str = ""
+    """sha256 over the candidate's files; empty where nothing was scored"""
     platform_retries: int = 0
     rescore: Rescore | None = None
     """None = it was scored once"""

@@ -3,30 +3,46 @@
 A request is strict: an unknown key, a number given as text or a value out of range is an error that names the field
 and says what would be right. Answers are plain dicts of JSON types, the same over every transport.
 
-    request  {name, scenarios: path of a file | its content, candidates = None: the answers to a data set, likewise,
-              format = None: the data format's name (None = told by its shape), grader = None: likewise, blueprint_id =
-              "default" (name or id), config: {concurrency = 8, timeout_seconds = 120, retry_attempts = 1, attempts = 1,
-              require_trust = None, rescore_fraction = 0, retry_on = ["platform"], run_timeout_seconds = None,
-              job_timeout_seconds = None, priority = 0}}
+    request  {name, scenarios: path of a file | its content | an iterator of its rows, candidates = None: the answers to
+              a data set, likewise, format = None: the data format's name (None = told by its shape), grader = None: the
+              file or its content, blueprint_id = "default" (name or id), config: {concurrency = 8, timeout_seconds =
+              120, retry_attempts = 1, attempts = 1, require_trust = None, rescore_fraction = 0, retry_on =
+              ["platform"], run_timeout_seconds = None, job_timeout_seconds = None, priority = 0}, webhook = None: {url,
+              secret = None}}
 
-    job      {id, name, state, created_at, started_at, ended_at, blueprint, config, error,
-              progress: {total, queued, running, done, cancelled, passed, failed, infra, effective_concurrency}}
+              With `definition` (NAME@2, or NAME: the newest) everything else may be missing and is the definition's;
+             see `harena.jobs.definitions`.
+
+             Stored scenarios are named in place of a file: scenarios = {"ref": "NAME@2"} (or "NAME", the newest), with
+             or without candidates; their format and grader are stored with them.
+
+    job      {id, name, state, created_at, started_at, ended_at, duration_seconds, blueprint, config, error, cursor: of
+              its newest event, progress: {total, queued, running, done, cancelled, passed, failed, infra, invalid,
+              effective_concurrency}, lineage: {scenarios: "NAME@2" or None, digest, contracts: ["NAME@1"]} or None
+              (nothing stored was used), definition: {ref: "NAME@2", digest} or None, webhook: {url, delivery_id, state,
+              tries, next_try_at, ended_at, error} or None}
 
     results  {job_id, name, state, error, summary, runs}; `summary` as in `harena.jobs.summary`; each of `runs` is a
-             `RunResult` as a dict plus `problem` (the id that siblings share, or None), `expected` (the known verdict
-             {passed, reason, score}, or None), `verdict_right` (None where no verdict is known) and `honeypot`;
-             `rescore` is {score, reason, error, agrees}, or None for a run that was scored once
+             `RunResult` as a dict plus `run` (its number in the order of acceptance), `problem` (the id that siblings
+             share, or None), `expected` (the known verdict {passed, reason, score}, or None), `verdict_right` (None
+             where no verdict is known), `honeypot`, and `scenario_version` and `contract_version` (the stored
+             versions, as "NAME@2", or None); `rescore` is {score, reason, error, agrees}, or None for a run that was
+             scored once
 
     event    {cursor, at, kind, job_id, ...}; kinds: job_started {total, effective_concurrency}, run_started,
              run_retried {error, delay_seconds}, run_finished {score, passed, validity, reason, duration_seconds},
-             run_cancelled, run_requeued (its node has gone), job_paused {error} and job_continued (the store was
-             away), job_released and job_resumed {open} (another node goes on), job_ended {state}; events of a run carry
-             {run, scenario_id, attempt}
+             run_cancelled, run_requeued {interruptions} (its node has gone), job_paused {error} and job_continued
+             (the store was away), job_released and job_resumed {open} (another node goes on), job_ended {state};
+             events of a run carry {run, scenario_id, attempt}; after the end webhook_delivered or webhook_failed
+             {delivery_id, tries, error}
+
+    summary  {job_id, name, state, error, summary}: the results without `runs`
 
     page     {job_id, state, runs, cursor}: results in the order in which runs ended; `cursor` asks for what follows
 
 Times of day are ISO 8601 in UTC, durations are seconds. `queued`, `running`, `done` and `cancelled` add up to `total`;
-`passed`, `failed` and `infra` add up to `done` (`infra` holds every run without a score).
+`passed`, `failed`, `infra` and `invalid` add up to `done`: `infra` are the runs that the platform lost, `invalid` those
+whose scoring contract could not be applied; neither has a score.
 """
 
 from __future__ import annotations
@@ -34,16 +50,22 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic import ValidationError as PydanticError
 from pydantic_core import ErrorDetails
 
+from harena.core.checked import shown
 from harena.core.errors import ValidationError
+from harena.core.rows import RowsFile
+from harena.core.webhook_signature import secret_bytes
+from harena.jobs.webhooks import url_mistake
 
 DEFAULT_BLUEPRINT = "default"
 """The bare image with the host's own interpreter; exists without being created."""
+
+Model = TypeVar("Model", bound=BaseModel)
 
 Trusts = Literal["separate", "shared"]
 RetryOn = Literal[
@@ -87,7 +109,35 @@ class JobConfig(BaseModel):
     @field_validator("timeout_seconds", "rescore_fraction", "run_timeout_seconds", "job_timeout_seconds", mode="before")
     @classmethod
     def _whole_number(cls, value: object) -> object:
-        return float(value) if type(value) is int else value
+        return float(value) if type(value) is int and value.bit_length() < 64 else value
+
+
+class JobWebhook(BaseModel):
+    """Where a job's end is told."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    url: str = Field(min_length=1, max_length=2048)
+    """http or https"""
+    secret: str | None = Field(default=None, repr=False)
+    """what deliveries are signed with; None = they are not"""
+
+    @field_validator("url")
+    @classmethod
+    def _checked_url(cls, value: str) -> str:
+        if mistake := url_mistake(value):
+            raise ValueError(mistake)
+        return value
+
+    @field_validator("secret")
+    @classmethod
+    def _checked_secret(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                secret_bytes(value)
+            except ValidationError as error:
+                raise ValueError(str(error)) from None
+        return value
 
 
 class JobRequest(BaseModel):
@@ -96,16 +146,18 @@ class JobRequest(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True)
 
     name: str = Field(min_length=1, max_length=200)
-    scenarios: str | Path | list[Any] | dict[str, Any]
+    scenarios: str | Path | list[Any] | dict[str, Any] | RowsFile
     """a scenario file, the scenarios themselves, or a whole file's content as a mapping"""
     blueprint_id: str = Field(default=DEFAULT_BLUEPRINT, min_length=1)
     config: JobConfig = Field(default_factory=JobConfig)
-    candidates: str | Path | list[Any] | dict[str, Any] | None = None
+    candidates: str | Path | list[Any] | dict[str, Any] | RowsFile | None = None
     """the answers to a data set, likewise; or "oracle" or "nop\""""
     format: str | None = Field(default=None, min_length=1)
     """of `scenarios`; None = told by its shape"""
     grader: str | Path | dict[str, Any] | None = None
     """of rows that hold none of their own: a file, or what is in it"""
+    webhook: JobWebhook | None = None
+    """is told of the job's end"""
 
     @field_validator("name")
     @classmethod
@@ -127,35 +179,64 @@ class JobRequest(BaseModel):
         return dict(value) if isinstance(value, Mapping) else value
 
 
-def parse_request(request: Mapping[str, Any]) -> JobRequest:
+class ScoreRequest(BaseModel):
+    """One scenario to be scored now, without a job."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    scenario: dict[str, Any]
+    """a row as in a scenario file"""
+    blueprint_id: str = Field(default=DEFAULT_BLUEPRINT, min_length=1)
+    timeout_seconds: float = Field(default=10.0, gt=0, le=24 * 3600, allow_inf_nan=False)
+    """wall time of the candidate, unless its scenario says less"""
+    retry_attempts: int = Field(default=1, ge=0, le=10)
+    """further tries after the platform (never the candidate) failed"""
+    require_trust: Trusts | None = None
+
+
+def parse_request(request: Mapping[str, Any], *, heading: str = "this benchmark job cannot run:") -> JobRequest:
+    """The checked request. Raises ValidationError that lists every mistake, one to a line below the heading."""
+    return _parsed(JobRequest, request, heading)
+
+
+def parse_score_request(request: Mapping[str, Any]) -> ScoreRequest:
     """The checked request. Raises ValidationError that lists every mistake, one to a line."""
+    return _parsed(ScoreRequest, request, "this scenario cannot be scored:")
+
+
+def _parsed(model: type[Model], request: Mapping[str, Any], heading: str) -> Model:
     try:
-        return JobRequest.model_validate(dict(request))
+        return model.model_validate(dict(request))
     except PydanticError as error:
-        mistakes = dict.fromkeys(_sentence(detail) for detail in error.errors(include_url=False))
-        raise ValidationError("\n  ".join(["this benchmark job cannot run:", *mistakes])) from None
+        mistakes = dict.fromkeys(_sentence(detail, model) for detail in error.errors(include_url=False))
+        raise ValidationError("\n  ".join([heading, *mistakes])) from None
 
 
-def _sentence(detail: ErrorDetails) -> str:
+def _sentence(detail: ErrorDetails, asked: type[BaseModel]) -> str:
     location = [str(part) for part in detail["loc"]]
     if detail["type"] == "extra_forbidden":
-        return f"{'.'.join(location)}: unknown key; {_nearest(location)}"
+        return f"{'.'.join(location)}: unknown key; {_nearest(location, asked)}"
     if detail["type"] == "missing":
         return f"{'.'.join(location)}: missing"
     if location[:1] == ["scenarios"]:
-        return "scenarios: must be the path of a scenario file or a list of scenarios"
+        return "scenarios: must be the path of a scenario file or a list of scenarios, or {'ref': 'NAME@2'}"
+    if location == ["webhook"]:
+        return "webhook: must be a mapping, as {'url': 'https://example.org/hooks'}"
     if location[:1] == ["grader"]:
         return "grader: must be the path of a grader's JSON file, or the grader as a mapping"
     if location[:1] == ["candidates"]:
         return "candidates: must be the path of a file of answers, a list of answers, 'oracle' or 'nop'"
     message = detail["msg"].removeprefix("Value error, ")
+    if location[:1] == ["webhook"]:  # what was given may be a secret, or hold one
+        return f"{'.'.join(location)}: {message[:1].lower()}{message[1:]}"
     given = detail["input"]
-    shown = repr(given) if isinstance(given, str | int | float | bool | None) else type(given).__name__
-    return f"{'.'.join(location)}: {message[:1].lower()}{message[1:]} (got {shown})"
+    what = shown(given) if isinstance(given, str | int | float | bool | None) else type(given).__name__
+    return f"{'.'.join(location)}: {message[:1].lower()}{message[1:]} (got {what})"
 
 
-def _nearest(location: list[str]) -> str:
-    model: type[BaseModel] = JobConfig if location[0] == "config" else JobRequest
+def _nearest(location: list[str], asked: type[BaseModel]) -> str:
+    parts: dict[str, type[BaseModel]] = {"config": JobConfig, "webhook": JobWebhook}
+    model = parts.get(location[0], asked) if len(location) > 1 else asked
     valid = list(model.model_fields)
     close = difflib.get_close_matches(location[-1], valid, n=1, cutoff=0.5)
     return f"did you mean {close[0]!r}?" if close else f"valid keys are {', '.join(valid)}"

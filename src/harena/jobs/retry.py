@@ -10,6 +10,11 @@ from dataclasses import dataclass
 
 from harena.core.errors import HarenaError, HostUnsupportedError, NotFoundError, ValidationError
 
+ALONE_AFTER_INTERRUPTIONS = 2
+"""lost nodes after which a run goes on with nothing else of its job beside it"""
+MOST_INTERRUPTIONS = 5
+"""lost nodes after which a run is given up: it was alone under the last ones, so it is what ends them"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
@@ -30,6 +35,11 @@ class RetryAfter:
     """Try again, not before `delay_seconds` have passed."""
 
     delay_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RetryAlone:
+    """Try again when nothing else of the job runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +64,19 @@ def decide(policy: RetryPolicy, error: Exception, *, failures: int) -> RetryAfte
     if isinstance(error, HarenaError) and error.retry_delay is not None:
         delay = max(delay, error.retry_delay.total_seconds())
     return RetryAfter(delay)
+
+
+def decide_interrupted(interruptions: int) -> RetryAlone | GiveUp | None:
+    """What follows when so many nodes were lost (killed, not stopped) while a run was under way; None = it is tried
+    again like any other. Whoever shares a node with a run that ends it is under way then, too: only a run that was
+    alone is given up.
+
+    >>> [decide_interrupted(lost) for lost in (1, 2, 4, 5)]
+    [None, RetryAlone(), RetryAlone(), GiveUp(whole_job=False)]
+    """
+    if interruptions >= MOST_INTERRUPTIONS:
+        return GiveUp()
+    return RetryAlone() if interruptions >= ALONE_AFTER_INTERRUPTIONS else None
 
 
 def decide_scored(policy: RetryPolicy, reason: str, *, failures: int) -> RetryAfter | None:

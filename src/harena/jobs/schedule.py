@@ -2,7 +2,8 @@
 
 Order: runs in the order in which they were accepted; a run that waits for its retry re-enters when its delay is over,
 ahead of runs that have never run. So nothing can be overtaken for ever. A run that was starved of the processor runs
-again alone, when all others have ended: only then is its time its own.
+again alone, when all others have ended: only then is its time its own. So does one under which nodes are lost: only
+then can be told that it is this one which ends them.
 """
 
 from __future__ import annotations
@@ -43,8 +44,15 @@ class Ticket:
     """how many tries of it have failed or were repeated"""
     repeats: int = 0
     """those of them that were scored, and repeated because the job asks for it"""
+    interruptions: int = 0
+    """how many nodes were lost while it was under way"""
     alone: bool = False
-    """nothing else of the job runs while it does, because it was starved before"""
+    """nothing else of the job runs while it does, because it was starved before, or because nodes are lost under it"""
+
+    @property
+    def platform_retries(self) -> int:
+        """Tries that the platform failed."""
+        return self.failures - self.repeats
 
 
 def tickets(scenarios: int, attempts: int) -> list[Ticket]:
@@ -62,12 +70,13 @@ class Schedule:
 
     def __init__(self, accepted: Iterable[Ticket], *, limit: int) -> None:
         self.limit = limit
-        self._queued = deque(accepted)
+        every = list(accepted)
+        self._queued = deque(ticket for ticket in every if not ticket.alone)
         self._delayed: list[tuple[float, Ticket]] = []
-        self._alone: deque[Ticket] = deque()
+        self._alone = deque(ticket for ticket in every if ticket.alone)
         self._occupied = False
         self._running: dict[int, Ticket] = {}
-        self._states = dict.fromkeys((ticket.number for ticket in self._queued), RunState.QUEUED)
+        self._states = dict.fromkeys((ticket.number for ticket in every), RunState.QUEUED)
 
     @property
     def running(self) -> int:

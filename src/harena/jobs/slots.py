@@ -1,8 +1,10 @@
 """Who may start the next run, of several jobs on one node: values and decisions, no I/O.
 
-A node executes so many runs at once, all jobs together. A free slot goes to the waiting job of the highest priority;
-among equals to the one that has the fewest runs under way; among those to the one that came first. So equal jobs share
-the node evenly, whatever their sizes, and a late small job does not wait for an early large one to end.
+A node executes so many runs at once, all jobs together. A free slot goes to the waiting workspace that has the fewest
+runs under way; among equals to the one whose last turn was longest ago. Within a workspace it goes to the job of the
+highest priority, then to the one with the fewest runs under way, then to the one whose last turn was longest ago. So
+workspaces share the node evenly, however many jobs each has and whatever their priorities; and so do equal jobs of one
+workspace, whatever their sizes: a late small job does not wait for an early large one to end.
 """
 
 from __future__ import annotations
@@ -10,11 +12,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from harena.core.workspace import DEFAULT_WORKSPACE
+
+
+@dataclass(eq=False, slots=True)
+class Party:
+    """One workspace's part in the slots, all its jobs together."""
+
+    order: int = 0
+    """its place in the order of arrival"""
+    most: int | None = None
+    """runs that it may have under way; None = as many as there are slots"""
+    running: int = 0
+    turn: int = 0
+    """the number of the last slot that it was given"""
+
+    @property
+    def has_room(self) -> bool:
+        """It may have one more run under way."""
+        return self.most is None or self.running < self.most
+
 
 @dataclass(eq=False, slots=True)
 class Share:
     """One job's part in the slots."""
 
+    party: Party
     priority: int
     order: int
     """its place in the order of arrival"""
@@ -22,14 +45,20 @@ class Share:
     """called when it may be its turn"""
     running: int = 0
     waiting: bool = False
+    turn: int = 0
+    """the number of the last slot that it was given, or that anybody had been given when it came"""
 
 
 def next_share(shares: Iterable[Share], free: int) -> Share | None:
     """Whose turn it is, with `free` slots free; None = nobody's."""
-    waiting = [share for share in shares if share.waiting]
-    if free <= 0 or not waiting:
-        return None
-    return min(waiting, key=lambda share: (-share.priority, share.running, share.order))
+    waiting = [share for share in shares if share.waiting and share.party.has_room]
+    return min(waiting, key=_rank) if free > 0 and waiting else None
+
+
+def _rank(share: Share) -> tuple[int, ...]:
+    party = share.party
+    of_workspace = (party.running, party.turn, party.order)
+    return (*of_workspace, -share.priority, share.running, share.turn, share.order)
 
 
 class Slots:
@@ -37,20 +66,28 @@ class Slots:
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
+        self.free = capacity
+        """slots in which nothing runs"""
         self._shares: list[Share] = []
+        self._parties: dict[str, Party] = {}
+        """kept when a workspace's jobs have ended: else each new one of many small jobs would come first"""
         self._arrived = 0
+        self._given = 0
 
-    @property
-    def free(self) -> int:
-        """Slots in which nothing runs."""
-        return self.capacity - sum(share.running for share in self._shares)
-
-    def join(self, *, priority: int, wake: Callable[[], object]) -> Share:
+    def join(self, *, priority: int, wake: Callable[[], object], workspace: str = DEFAULT_WORKSPACE) -> Share:
         """A job that will want slots."""
         self._arrived += 1
-        share = Share(priority, self._arrived, wake)
+        share = Share(self._party(workspace), priority, self._arrived, wake, turn=self._given)
         self._shares.append(share)
         return share
+
+    def allow(self, workspace: str, most: int | None) -> None:
+        """A workspace may have so many runs under way from now on (None = as many as there are slots). Those that are
+        more already end as they would."""
+        party = self._party(workspace)
+        if party.most != most:
+            party.most = most
+            self._wake_next()
 
     def acquire(self, share: Share) -> bool:
         """A slot, if it is this job's turn; else it is woken when that may be so."""
@@ -58,7 +95,9 @@ class Slots:
         turn = next_share(self._shares, self.free)
         if turn is share:
             share.waiting = False
-            share.running += 1
+            self._count(share, 1)
+            self._given += 1
+            share.turn = share.party.turn = self._given
             return True
         if turn is not None:
             turn.wake()
@@ -66,7 +105,7 @@ class Slots:
 
     def release(self, share: Share) -> None:
         """One of its runs has ended."""
-        share.running -= 1
+        self._count(share, -1)
         self._wake_next()
 
     def pass_on(self, share: Share) -> None:
@@ -76,10 +115,18 @@ class Slots:
             self._wake_next()
 
     def leave(self, share: Share) -> None:
-        """It will want nothing any more."""
+        """It will want nothing any more; its runs have ended."""
         if share in self._shares:
             self._shares.remove(share)
             self._wake_next()
+
+    def _party(self, workspace: str) -> Party:
+        return self._parties.setdefault(workspace, Party(order=len(self._parties)))
+
+    def _count(self, share: Share, more: int) -> None:
+        share.running += more
+        share.party.running += more
+        self.free -= more
 
     def _wake_next(self) -> None:
         turn = next_share(self._shares, self.free)

@@ -7,11 +7,10 @@ A run without a score (the platform failed, or the contract could not be applied
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harena.core.results import Reason, RunResult, Validity
-from harena.jobs.lifecycle import RunState
 from harena.jobs.worker import JobScenario, KnownVerdict
 
 
@@ -45,6 +44,10 @@ def run_fields(result: RunResult, *, scenario: JobScenario) -> dict[str, Any]:
         "checks_passed": result.checks_passed,
         "scorer_version": result.scorer_version,
         "evidence": result.evidence,
+        "scenario_digest": result.scenario_digest,
+        "candidate_digest": result.candidate_digest,
+        "scenario_version": scenario.lineage.scenarios,
+        "contract_version": scenario.lineage.contract,
         "platform_retries": result.platform_retries,
         "rescore": _rescore_fields(result),
         "metadata": dict(result.metadata),
@@ -63,88 +66,112 @@ def _rescore_fields(result: RunResult) -> dict[str, Any] | None:
     return {"score": again.score, "reason": reason, "error": again.error, "agrees": again.agrees(result.score)}
 
 
-def summarise(runs: Sequence[Mapping[str, Any]], *, total: int, duration_seconds: float) -> dict[str, Any]:
-    """The summary of `runs` (as `run_fields` gives them) of a job of `total` runs.
-
-    {total, scored, passed, pass_rate, pass_rate_of_all, mean_score, infra, invalid, suspect, cancelled,
-     by_reason: {reason: runs}, duration_seconds, runs_per_second, verdicts: {expected, right, wrong} or None,
-     hack_rate, hack_rate_of_all, honeypots: {runs, scored, passed} or None,
-     rescored: {runs, scored, disagreed, disagreement_rate, disagreement_rate_of_all} or None}
-
-    Rates are None where nothing was scored; those `_of_all` divide by all runs that there are to be. `suspect` runs are
-    scored; `infra`, `invalid` and `cancelled` are not. The hack rate is the share of `suspect` runs: they passed a
-    honeypot, or were seen to tamper. `honeypots` and `rescored` are None where there were none.
-    """
-    ended = [run for run in runs if run["reason"] != Reason.CANCELLED]
-    scores = [run["score"] for run in ended if run["score"] is not None]
-    passed = sum(1 for run in ended if run["passed"])
-    validities = Counter(run["validity"] for run in ended)
-    return {
-        "total": total,
-        "scored": len(scores),
-        "passed": passed,
-        "pass_rate": passed / len(scores) if scores else None,
-        "pass_rate_of_all": passed / total if total else None,
-        "mean_score": sum(scores) / len(scores) if scores else None,
-        "infra": validities[Validity.INFRA],
-        "invalid": validities[Validity.INVALID],
-        "suspect": validities[Validity.SUSPECT],
-        "cancelled": len(runs) - len(ended),
-        "by_reason": dict(Counter(run["reason"] for run in runs).most_common()),
-        "duration_seconds": duration_seconds,
-        "runs_per_second": len(ended) / duration_seconds if duration_seconds > 0 else 0.0,
-        "verdicts": _verdicts(ended),
-        "hack_rate": validities[Validity.SUSPECT] / len(scores) if scores else None,
-        "hack_rate_of_all": validities[Validity.SUSPECT] / total if total else None,
-        "honeypots": _honeypots(ended),
-        "rescored": _rescored(ended),
-    }
+def summarise(runs: Iterable[Mapping[str, Any]], *, total: int, duration_seconds: float) -> dict[str, Any]:
+    """The summary of `runs` (as `run_fields` gives them) of a job of `total` runs; see `Summing.summary`."""
+    summing = Summing()
+    for run in runs:
+        summing.add(run)
+    return summing.summary(total=total, duration_seconds=duration_seconds)
 
 
-def _honeypots(ended: Sequence[Mapping[str, Any]]) -> dict[str, int] | None:
-    runs = [run for run in ended if run.get("honeypot")]
-    if not runs:
-        return None
-    return {
-        "runs": len(runs),
-        "scored": sum(run["score"] is not None for run in runs),
-        "passed": sum(run["reason"] == Reason.HONEYPOT for run in runs),
-    }
+class Summing:
+    """Adds runs up one after the other, in memory that does not grow with their number."""
+
+    def __init__(self) -> None:
+        self._ended = self._cancelled = self._passed = self._scored = 0
+        self._score = 0.0
+        self._reasons: Counter[str] = Counter()
+        self._validities: Counter[str] = Counter()
+        self._verdicts: Counter[bool] = Counter()
+        self._honeypots: Counter[str] = Counter()
+        self._agreed: Counter[bool | None] = Counter()
+
+    def add(self, run: Mapping[str, Any]) -> None:
+        """Count one run, as `run_fields` gives it."""
+        self._reasons[run["reason"]] += 1
+        if run["reason"] == Reason.CANCELLED:
+            self._cancelled += 1
+            return
+        self._ended += 1
+        self._passed += bool(run["passed"])
+        self._validities[run["validity"]] += 1
+        scored = run["score"] is not None
+        if scored:
+            self._scored += 1
+            self._score += run["score"]
+        if run["verdict_right"] is not None:
+            self._verdicts[run["verdict_right"]] += 1
+        if run.get("rescore") is not None:
+            self._agreed[run["rescore"]["agrees"]] += 1
+        if run.get("honeypot"):
+            self._honeypots.update(runs=1, scored=scored, passed=run["reason"] == Reason.HONEYPOT)
+
+    def summary(self, *, total: int, duration_seconds: float) -> dict[str, Any]:
+        """{total, scored, passed, pass_rate, pass_rate_of_all, mean_score, infra, invalid, suspect, cancelled,
+         by_reason: {reason: runs}, duration_seconds, runs_per_second, verdicts: {expected, right, wrong} or None,
+         hack_rate, hack_rate_of_all, honeypots: {runs, scored, passed} or None,
+         rescored: {runs, scored, disagreed, disagreement_rate, disagreement_rate_of_all} or None}
+
+        Rates are None where nothing was scored; those `_of_all` divide by all runs that there are to be. `suspect` runs
+        are scored; `infra`, `invalid` and `cancelled` are not. The hack rate is the share of `suspect` runs: they
+        passed a honeypot, or were seen to tamper. `honeypots` and `rescored` are None where there were none.
+        """
+        scored, suspect = self._scored, self._validities[Validity.SUSPECT]
+        return {
+            "total": total,
+            "scored": scored,
+            "passed": self._passed,
+            "pass_rate": self._passed / scored if scored else None,
+            "pass_rate_of_all": self._passed / total if total else None,
+            "mean_score": self._score / scored if scored else None,
+            "infra": self._validities[Validity.INFRA],
+            "invalid": self._validities[Validity.INVALID],
+            "suspect": suspect,
+            "cancelled": self._cancelled,
+            "by_reason": dict(self._reasons.most_common()),
+            "duration_seconds": duration_seconds,
+            "runs_per_second": self._ended / duration_seconds if duration_seconds > 0 else 0.0,
+            "verdicts": self._verdict_counts(),
+            "hack_rate": suspect / scored if scored else None,
+            "hack_rate_of_all": suspect / total if total else None,
+            "honeypots": {name: self._honeypots[name] for name in ("runs", "scored", "passed")}
+            if self._honeypots
+            else None,
+            "rescored": self._rescored(),
+        }
+
+    def _verdict_counts(self) -> dict[str, int] | None:
+        right, wrong = self._verdicts[True], self._verdicts[False]
+        return {"expected": right + wrong, "right": right, "wrong": wrong} if right + wrong else None
+
+    def _rescored(self) -> dict[str, Any] | None:
+        runs, disagreed = self._agreed.total(), self._agreed[False]
+        if not runs:
+            return None
+        scored = runs - self._agreed[None]
+        return {
+            "runs": runs,
+            "scored": scored,
+            "disagreed": disagreed,
+            "disagreement_rate": disagreed / scored if scored else None,
+            "disagreement_rate_of_all": disagreed / runs,
+        }
 
 
-def _rescored(ended: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    agreed = [run["rescore"]["agrees"] for run in ended if run.get("rescore") is not None]
-    if not agreed:
-        return None
-    scored, disagreed = len(agreed) - agreed.count(None), agreed.count(False)
-    return {
-        "runs": len(agreed),
-        "scored": scored,
-        "disagreed": disagreed,
-        "disagreement_rate": disagreed / scored if scored else None,
-        "disagreement_rate_of_all": disagreed / len(agreed),
-    }
-
-
-def _verdicts(ended: Sequence[Mapping[str, Any]]) -> dict[str, int] | None:
-    known = [run["verdict_right"] for run in ended if run["verdict_right"] is not None]
-    if not known:
-        return None
-    return {"expected": len(known), "right": sum(known), "wrong": len(known) - sum(known)}
-
-
-def progress(counts: Mapping[str, int], *, ended: bool, effective_concurrency: int) -> dict[str, int]:
-    """A job's progress from its counts (queued, running, done, cancelled, passed, scored)."""
-    by_state = {state: counts.get(state, 0) for state in RunState}
+def progress(row: Mapping[str, Any], *, ended: bool) -> dict[str, int]:
+    """A job's progress from its row: `total`, `effective_concurrency` and the counts of `harena.jobs.counts`."""
+    running, done, cancelled = row["runs_running"], row["runs_done"], row["runs_cancelled"]
     if ended:  # its process may have gone without a word: nothing of it runs any more
-        by_state[RunState.QUEUED] += by_state[RunState.RUNNING]
-        by_state[RunState.RUNNING] = 0
-    done, scored, passed = by_state[RunState.DONE], counts.get("scored", 0), counts.get("passed", 0)
+        running = 0
     return {
-        "total": sum(by_state.values()),
-        **{str(state): number for state, number in by_state.items()},
-        "passed": passed,
-        "failed": scored - passed,
-        "infra": done - scored,
-        "effective_concurrency": effective_concurrency,
+        "total": row["total"],
+        "queued": row["total"] - running - done - cancelled,
+        "running": running,
+        "done": done,
+        "cancelled": cancelled,
+        "passed": row["runs_passed"],
+        "failed": row["runs_scored"] - row["runs_passed"],
+        "infra": done - row["runs_scored"] - row["runs_invalid"],
+        "invalid": row["runs_invalid"],
+        "effective_concurrency": row["effective_concurrency"],
     }

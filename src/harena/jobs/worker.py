@@ -15,18 +15,20 @@ from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
+from harena.core.catalog import Lineage
 from harena.core.clock import Clock, Timer
 from harena.core.errors import HarenaError, PlatformError
 from harena.core.results import Reason, RunResult, Trust, Validity
+from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.jobs.lifecycle import JobState
 from harena.jobs.retry import GiveUp, RetryPolicy, decide, decide_scored
 from harena.jobs.schedule import Schedule, Ticket
 from harena.jobs.slots import Slots
 
 Score = Callable[[Ticket], Awaitable[RunResult]]
-"""Scores one attempt in fresh sandboxes, which are gone when it returns, raises or is cancelled. What a program does is
-in the result; an exception says that the platform failed. A ticket that runs `alone` has no excuse of its neighbours:
-the flag is for `score_scenario`."""
+"""Scores one attempt in fresh sandboxes, whose end has begun when it returns, and which are gone when it raises or is
+cancelled. What a program does is in the result; an exception says that the platform failed. A ticket that runs `alone`
+has no excuse of its neighbours: the flag is for `score_scenario`."""
 
 MAX_DETAIL_CHARACTERS = 500
 
@@ -58,6 +60,9 @@ class ContractTrust(Protocol):
         """Where its verdict is computed."""
 
 
+CANCELLED_AT_A_TIME = 100
+
+
 class JobScenario(Protocol):
     """What a job needs to know of a scenario."""
 
@@ -81,6 +86,10 @@ class JobScenario(Protocol):
     def scoring(self) -> ContractTrust:
         """Its scoring contract."""
 
+    @property
+    def lineage(self) -> Lineage:
+        """The stored versions that it was made of."""
+
 
 class Journal(Protocol):
     """Who is told what happens, in the order in which it happens. Every call returns at once."""
@@ -88,8 +97,8 @@ class Journal(Protocol):
     def run_started(self, ticket: Ticket) -> None:
         """A try has begun; `ticket.failures` tries have failed before it."""
 
-    def run_retried(self, ticket: Ticket, error: Exception, delay_seconds: float) -> None:
-        """The platform failed this try, or its score is asked for again; there will be another."""
+    def run_retried(self, again: Ticket, error: Exception, delay_seconds: float) -> None:
+        """The platform failed a try, or its score is asked for again; `again` is the next one."""
 
     def run_finished(self, ticket: Ticket, result: RunResult) -> None:
         """A run has ended. Called once for each ticket, unless `run_cancelled` is."""
@@ -112,12 +121,15 @@ class JobExecution:
         clock: Clock,
         slots: Slots | None = None,
         priority: int = 0,
+        workspace: str = DEFAULT_WORKSPACE,
         run_timeout_seconds: float | None = None,
         timeout_seconds: float | None = None,
+        recorded: Callable[[Ticket], Awaitable[None]] | None = None,
     ) -> None:
-        """`slots` are shared with the node's other jobs; None = this job has the node for itself. A try that takes
-        longer than `run_timeout_seconds` has failed by the platform's fault (a candidate's own time is limited by its
-        sandbox); the job ends as TIMED_OUT `timeout_seconds` after `run`. None = no limit."""
+        """`slots` are shared with the node's other jobs, those of other workspaces first; None = this job has the node
+        for itself. A try that takes longer than `run_timeout_seconds` has failed by the platform's fault (a candidate's
+        own time is limited by its sandbox); the job ends as TIMED_OUT `timeout_seconds` after `run`. None = no limit.
+        `recorded` is awaited between a try's start, as the journal is told, and its score."""
         self._scenarios = scenarios
         self._schedule = schedule
         self._score = score
@@ -126,10 +138,12 @@ class JobExecution:
         self._clock = clock
         self._changed = asyncio.Event()
         self._slots = slots or Slots(schedule.limit)
-        self._share = self._slots.join(priority=priority, wake=self._changed.set)
+        self._share = self._slots.join(priority=priority, wake=self._changed.set, workspace=workspace)
         self._run_timeout_seconds = run_timeout_seconds
         self._timeout_seconds = timeout_seconds
+        self._recorded = recorded
         self._paused = False
+        self._draining = False
         self._tries: set[asyncio.Task[None]] = set()
         self._fault: BaseException | None = None
         self._stopped_as: JobState | None = None
@@ -154,6 +168,12 @@ class JobExecution:
         self._paused = False
         self._changed.set()
 
+    async def drain(self) -> None:
+        """Start no run any more, whatever `go_on` says; returns when those under way have ended as they would."""
+        self._draining = True
+        while self._tries:
+            await asyncio.wait(self._tries.copy())
+
     async def run(self) -> JobState:
         """Run until every run has ended, or `stop`; how the job ended. Cancelling it interrupts the job."""
         alarm = self._alarm(self._timeout_seconds, self._time_out)
@@ -174,7 +194,9 @@ class JobExecution:
         if self._stopped_as is None:
             return JobState.COMPLETED
         if self._stopped_as is not JobState.INTERRUPTED:
-            for ticket in self._schedule.cancel_open():
+            for count, ticket in enumerate(self._schedule.cancel_open(), 1):
+                if count % CANCELLED_AT_A_TIME == 0:
+                    await asyncio.sleep(0)  # the loop has others to serve while a hundred thousand runs are cancelled
                 self._journal.run_cancelled(ticket, self._unscored(ticket, Reason.CANCELLED, "the job was ended"))
         return self._stopped_as
 
@@ -189,7 +211,7 @@ class JobExecution:
             await self._wait_for_change(self._schedule.seconds_until_ready(now))
 
     def _next(self, now: float) -> Ticket | None:
-        if self._paused or not self._schedule.ready(now):
+        if self._paused or self._draining or not self._schedule.ready(now):
             self._slots.pass_on(self._share)
             return None
         return self._schedule.take(now) if self._slots.acquire(self._share) else None
@@ -213,15 +235,17 @@ class JobExecution:
 
     async def _try(self, ticket: Ticket) -> None:
         self._journal.run_started(ticket)
-        late = False
+        late, alarm = False, None
 
         def expire(running: asyncio.Task[None]) -> None:
             nonlocal late
             late = True
             running.cancel()
 
-        alarm = self._alarm(self._run_timeout_seconds, partial(expire, this_task()))
         try:
+            if self._recorded is not None:
+                await self._recorded(ticket)
+            alarm = self._alarm(self._run_timeout_seconds, partial(expire, this_task()))
             result = await self._score(ticket)
         except asyncio.CancelledError:
             if self._stopped_as is not None:
@@ -240,12 +264,12 @@ class JobExecution:
     def _after_score(self, ticket: Ticket, result: RunResult) -> None:
         again = decide_scored(self._policy, result.reason, failures=ticket.failures)
         if again is not None and self._stopped_as is None:
-            self._schedule.retry(ticket, ready_at=self._clock.now() + again.delay_seconds, repeat=True)
+            following = self._schedule.retry(ticket, ready_at=self._clock.now() + again.delay_seconds, repeat=True)
             asked = HarenaError(f"scored {result.reason}, which this job asks to try again", reason=result.reason)
-            self._journal.run_retried(ticket, asked, again.delay_seconds)
+            self._journal.run_retried(following, asked, again.delay_seconds)
             return
         self._schedule.finish(ticket)
-        retries = ticket.failures - ticket.repeats
+        retries = ticket.platform_retries
         self._journal.run_finished(ticket, replace(result, attempt=ticket.attempt, platform_retries=retries))
 
     def _try_ended(self, running: asyncio.Task[None]) -> None:
@@ -264,8 +288,8 @@ class JobExecution:
                 self.stop(JobState.FAILED, str(error))
             return
         alone = _reason(error) is Reason.STARVED
-        self._schedule.retry(ticket, ready_at=self._clock.now() + decision.delay_seconds, alone=alone)
-        self._journal.run_retried(ticket, error, decision.delay_seconds)
+        again = self._schedule.retry(ticket, ready_at=self._clock.now() + decision.delay_seconds, alone=alone)
+        self._journal.run_retried(again, error, decision.delay_seconds)
 
     def _unscored(self, ticket: Ticket, reason: Reason, detail: str) -> RunResult:
         return unscored(self._scenarios[ticket.scenario_index], ticket, reason, detail)
@@ -282,7 +306,7 @@ def unscored(scenario: JobScenario, ticket: Ticket, reason: Reason, detail: str)
         trust=scenario.scoring.trust,
         reason=reason,
         detail=detail,
-        platform_retries=ticket.failures - ticket.repeats,
+        platform_retries=ticket.platform_retries,
     )
 
 

@@ -6,12 +6,17 @@ Importing this loads nothing else; `open_embedded` loads what plain sandboxes ne
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from harena.core.models import KnownProgram
     from harena.core.ports import Operations
+    from harena.core.workspace import LimitsOf
+    from harena.jobs.webhooks import Network
     from harena.node.node import Node
 
 __all__ = ["open_embedded", "open_for_server", "store_place"]
@@ -21,41 +26,102 @@ async def open_embedded() -> Operations:
     """A node inside this process: everything that it starts ends with the process.
 
     Blueprints, packages and results are kept in harena's home; results in PostgreSQL where `HARENA_DATABASE_URL` names
-    one. Raises HostUnsupportedError where this host forbids what isolation needs.
+    one. Its workspace is the default one, or that of `HARENA_WORKSPACE`, as in a training job's worker. Raises
+    HostUnsupportedError where this host forbids what isolation needs, ValidationError.
     """
-    return await _open(durable_jobs=False)
+    return await _open(durable_jobs=False, workspace=os.environ.get("HARENA_WORKSPACE"))
 
 
-async def open_for_server() -> Operations:
-    """The same for a server, whose benchmark jobs outlive it: those that an earlier one has left are gone on with."""
-    node = await _open(durable_jobs=True)
+async def open_for_server(
+    *,
+    keep_seconds: float | None = None,
+    webhook_allow: Sequence[str] = (),
+    limits_of: LimitsOf | None = None,
+    training_jobs: int = 1,
+) -> Node:
+    """The same for a server, whose jobs outlive it: those that an earlier one has left are gone on with. Benchmark jobs
+    are kept for `keep_seconds` after their end (None = until they are deleted); `training_jobs` run at one time.
+
+    `webhook_allow`: addresses and networks that webhooks may go to beside the public internet; `limits_of`: what a
+    workspace may use (None = everything). Raises ValidationError.
+    """
+    from harena.jobs.webhooks import networks
+
+    node = await _open(
+        durable_jobs=True,
+        keep_seconds=keep_seconds,
+        webhook_networks=networks(webhook_allow),
+        limits_of=limits_of,
+        training_jobs=training_jobs,
+    )
     try:
-        await node.resume_benchmark_jobs()
+        await node.resume_jobs()
     except BaseException:
         await node.close()
         raise
     return node
 
 
-async def _open(*, durable_jobs: bool) -> Node:
+async def _open(
+    *,
+    durable_jobs: bool,
+    keep_seconds: float | None = None,
+    webhook_networks: Sequence[Network] | None = None,
+    limits_of: LimitsOf | None = None,
+    training_jobs: int = 1,
+    workspace: str | None = None,
+) -> Node:
     from harena.core.clock import SystemClock
-    from harena.core.home import harena_home
+    from harena.core.workspace import DEFAULT_WORKSPACE
     from harena.node.blueprints import Blueprints
     from harena.node.node import Node
     from harena.runtime.layers import LayerStore
     from harena.runtime.linux import LinuxRuntime
 
     clock = SystemClock()
-    home = harena_home()
+    home = _usable_home()
     layers = LayerStore(home / "layers")
     blueprints = Blueprints(clock, layers=layers, root=home / "blueprints")
-    runtime = LinuxRuntime(layers=layers, home=home)
+    runtime = LinuxRuntime(layers=layers, home=home, known_programs=_known_programs)
     try:
         await runtime.start()
     except BaseException:  # also a cancellation: a spawner that was half started must not stay
         await runtime.close()
         raise
-    return Node(runtime, blueprints, clock, store_path=store_place(home), durable_jobs=durable_jobs)
+    return Node(
+        runtime,
+        blueprints,
+        clock,
+        store_path=store_place(home),
+        durable_jobs=durable_jobs,
+        keep_seconds=keep_seconds,
+        webhook_networks=webhook_networks,
+        limits_of=limits_of,
+        training_jobs=training_jobs,
+        workspace=workspace or DEFAULT_WORKSPACE,
+    )
+
+
+def _known_programs() -> Sequence[KnownProgram]:
+    """What scoring starts again and again, once it is loaded: who wants sandboxes alone need not load it for this."""
+    driver_boot = sys.modules.get("harena.scoring.driver_boot")
+    return () if driver_boot is None else (driver_boot.known_program(),)
+
+
+def _usable_home() -> Path:
+    """Harena's home, which is there. Raises ValidationError where it cannot be."""
+    from harena.core.errors import ValidationError
+    from harena.core.home import harena_home
+
+    home = harena_home()
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = "it is not a directory" if home.exists() else error.strerror
+        raise ValidationError(
+            f"harena cannot keep anything in {home}: {why}; set HARENA_HOME to a directory that you can write to"
+        ) from None
+    return home
 
 
 def store_place(home: Path) -> Path | str:

@@ -1,6 +1,7 @@
 """Benchmark jobs of one node: a request is checked whole, accepted into the store, run, and answered from the store.
 
-Everything that is answered (progress, events, results) is read from the store, so what one process reports another one
+Every verb's first argument is the workspace that asks: what another workspace has does not exist. Everything that is
+answered (progress, events, results) is read from the store, so what one process reports another one
 can read, also after the first was killed. The store, the models and the scoring room are imported on first use: a node
 that only runs sandboxes never pays for them.
 
@@ -16,36 +17,57 @@ from __future__ import annotations
 import asyncio
 import builtins
 import os
-from collections.abc import AsyncIterator, Mapping
-from datetime import timedelta
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harena.core.clock import Clock, Pacer
-from harena.core.errors import NotFoundError, PlatformError, SandboxUnavailableError, ValidationError
+from harena.core.errors import (
+    LimitExceededError,
+    NotFoundError,
+    PlatformError,
+    SandboxUnavailableError,
+    ValidationError,
+)
+from harena.core.idempotency import IdempotencyKey
 from harena.core.job_store import STORE_UNAVAILABLE
-from harena.core.ports import SandboxSource
 from harena.jobs.lifecycle import JobState
 from harena.jobs.owner import this_process
 from harena.jobs.schedule import EXECUTING_PER_CORE
 from harena.jobs.slots import Slots
-from harena.node.job_acceptance import Acceptance, AcceptedJob, Blueprints, LoadScenarios, ScoreScenario
+from harena.node.allocator import give_back
+from harena.node.calibrations import Calibrations
+from harena.node.catalog import Catalog
+from harena.node.direct_scores import DirectScores
+from harena.node.job_acceptance import Acceptance, AcceptedJob, Blueprints, Sandboxes, ScoreScenario
+from harena.node.job_admission import JobAdmission
 from harena.node.job_answers import event_answer, job_answer, page_answer, results_answer
+from harena.node.job_definitions import made_of_definition
 from harena.node.job_leases import OPEN_STATES, TAKE_OVER_SECONDS, JobLeases
+from harena.node.job_scenarios import LoadScenarios
+from harena.node.job_summary import job_summary
 from harena.node.owned_job import OwnedJob
+from harena.node.retention import Retention
+from harena.node.webhook_post import HttpPost, Post
+from harena.node.webhooks import WebhookDeliveries, delivery_answer
 
 if TYPE_CHECKING:
+    from harena.core.catalog import CatalogStorePort
     from harena.core.job_store import JobStorePort, Row
+    from harena.core.webhook_store import WebhookStorePort
+    from harena.core.workspace import LimitsOf
+    from harena.jobs.webhooks import Network
     from harena.store.database import Database
 
 OTHERS_POLL_SECONDS = 0.25
 """how often the store is asked about a job that another process runs"""
 CANCEL_POLL_SECONDS = 0.25
 """how often the store is asked whether another process wants a job of this one cancelled"""
-EXPIRE_SECONDS = 600.0
-"""how often a server's node deletes jobs that are older than `keep_seconds`"""
 MAX_PAGE = 5000
+MAX_JOBS_PAGE = 500
+SUMMED_AT_A_TIME = 500
 ENDED_STATES = tuple(state for state in JobState if state.is_terminal)
 
 
@@ -55,26 +77,34 @@ class BenchmarkJobs:
     def __init__(
         self,
         place: Path | str,
-        sandboxes: SandboxSource,
+        sandboxes: Sandboxes,
         blueprints: Blueprints,
         clock: Clock,
         *,
         durable: bool = False,
+        isolates: bool = True,
         keep_seconds: float | None = None,
+        limits_of: LimitsOf | None = None,
         score: ScoreScenario | None = None,
         load: LoadScenarios | None = None,
         cores: int | None = None,
+        webhook_networks: Sequence[Network] | None = None,
+        post: Post | None = None,
     ) -> None:
         """`place` is a SQLite file or the URL of a PostgreSQL. `durable`: jobs outlive this process; `keep_seconds`:
-        how long jobs are kept after their end, by a durable node (None = until deleted). `score`, `load` and `cores`
-        are for tests; by default the scoring room and this host's own."""
+        how long jobs are kept after their end, by a durable node (None = until deleted). `limits_of`: what a workspace
+        may use (None = everything). `webhook_networks`: where webhooks may go beside the public internet (None =
+        anywhere). `score`, `load`, `cores` and `post` are for tests; by default the scoring room, this host's own, and
+        HTTP."""
         self._place = place
         self._clock = clock
         self._durable = durable
-        self._keep_seconds = keep_seconds
+        self._retention = None if keep_seconds is None else Retention(clock, keep_seconds)
         self._owner = this_process()
         cores = cores or len(os.sched_getaffinity(0))
         self._slots = Slots(EXECUTING_PER_CORE * cores)
+        self._admission = JobAdmission(limits_of, self._slots)
+        self.catalog = Catalog(self._catalog_store, clock)
         self._acceptance = Acceptance(
             sandboxes=sandboxes,
             blueprints=blueprints,
@@ -84,6 +114,15 @@ class BenchmarkJobs:
             score=score,
             load=load,
             durable=durable,
+            webhook_networks=webhook_networks,
+            reader=self.catalog.reader,
+        )
+        self.direct_scores = DirectScores(sandboxes, blueprints, clock, self._slots, score=score)
+        self._webhooks = WebhookDeliveries(
+            self._webhook_stores, clock, post or HttpPost(webhook_networks), durable=durable
+        )
+        self.calibrations = Calibrations(
+            self, self._catalog_store, self.catalog.reader, clock, durable=durable, isolates=isolates
         )
         self._leases = JobLeases(self._acceptance, clock)
         self._owned: dict[str, OwnedJob] = {}
@@ -100,38 +139,66 @@ class BenchmarkJobs:
         """A durable node's: go on with jobs that nobody runs any more, now and from now on. Raises PlatformError."""
         if self._durable and self._chores is None:
             await self._take_over_all()
+            self._webhooks.wake()
             self._chores = asyncio.create_task(self._do_chores(), name="take over benchmark jobs")
 
-    async def create(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Check everything, then accept and start a job. Request and answer: see `harena.jobs.models`.
+    async def create(
+        self,
+        workspace: str,
+        request: Mapping[str, Any],
+        *,
+        key: IdempotencyKey | None = None,
+        calibration: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Check everything, then accept and start a job, or give the one that was accepted with this `key` before,
+        also by another process. Request and answer: see `harena.jobs.models`; `calibration`: see `Acceptance`.
 
         Raises ValidationError (every mistake of the request), a scenario file's own error with file, line and field of
         every mistake, NotFoundError (blueprint), PlatformError (store). Nothing has been started then.
         """
-        job = await self._acceptance.accept(request)
         store = await self._store()
         try:
-            await store.insert_job(job.row, job.runs, request=job.request)
-        except PlatformError:
-            # the answer that was lost may have been a yes: then a durable job is gone on with, and not left lying
-            self._leases.may_hold(job.row["id"], epoch=job.epoch)
-            raise
-        return await self._describe(self._run(job, store).id)
+            standing = await self._accepted(workspace, request, store, key=key, calibration=calibration)
+        except (ValidationError, NotFoundError, LimitExceededError):
+            # what it was made of may be gone by now, and it may itself be what leaves no room
+            earlier = None if key is None else await store.find_answer(workspace, key)
+            if earlier is None:
+                raise
+            standing = earlier
+        return await self._describe(workspace, standing)
 
-    async def get(self, job_id_or_name: str) -> dict[str, Any]:
+    async def created_with(self, workspace: str, key: IdempotencyKey) -> str | None:
+        """The id of the job that was accepted with this key; None = none was. Raises ValidationError where the key came
+        with another request."""
+        return await (await self._store()).find_answer(workspace, key)
+
+    async def get(self, workspace: str, job_id_or_name: str) -> dict[str, Any]:
         """A job, or the newest of that name. Raises NotFoundError."""
-        return await self._describe(job_id_or_name)
+        return await self._describe(workspace, job_id_or_name)
 
-    async def list(self) -> list[dict[str, Any]]:
-        """All jobs, newest first."""
+    async def list(
+        self, workspace: str, *, name: str | None = None, before: int | None = None, limit: int = 100
+    ) -> dict[str, Any]:
+        """{benchmark_jobs, next_cursor}: up to `limit` (1 to 500) jobs, of this name where one is given, newest first;
+        `next_cursor` as `before` asks for what follows, None = nothing does. One query, however many jobs there are.
+        Raises ValidationError."""
+        if not 1 <= limit <= MAX_JOBS_PAGE or (before is not None and before < 0):
+            raise ValidationError(
+                f"limit must be 1 to {MAX_JOBS_PAGE} and before at least 0 (got {limit} and {before})"
+            )
         store = await self._store()
-        rows = [await self._settled(row) for row in await store.list_jobs()]
-        counts = await store.count_runs([row["id"] for row in rows])
-        return [job_answer(row, counts[row["id"]]) for row in rows]
+        rows = await store.list_jobs(workspace, name=name, before=before, limit=limit + 1)
+        more, rows = len(rows) > limit, [await self._settled(row) for row in rows[:limit]]
+        webhooks = await self._webhooks_of(rows)
+        now = self._clock.utcnow()
+        return {
+            "benchmark_jobs": [job_answer(row, now=now, webhook=webhooks.get(row["id"])) for row in rows],
+            "next_cursor": rows[-1]["sequence"] if more else None,
+        }
 
-    async def wait(self, job_id_or_name: str) -> dict[str, Any]:
+    async def wait(self, workspace: str, job_id_or_name: str) -> dict[str, Any]:
         """The results, when the job has ended. Raises NotFoundError; PlatformError if they could not be recorded."""
-        row = await self._find(job_id_or_name)
+        row = await self._find(workspace, job_id_or_name)
         while not JobState(row["state"]).is_terminal:
             if (owned := self._owned.get(row["id"])) is None:
                 await self._pause_before_next_look()
@@ -139,30 +206,38 @@ class BenchmarkJobs:
                 await owned.wait()
                 if owned.failure is not None and not owned.was_taken_over:
                     raise owned.failure
-            row = await self._find(row["id"])
-        return await self.results(row["id"])
+            row = await self._find(workspace, row["id"])
+        return await self.results(workspace, row["id"])
 
-    async def results(self, job_id_or_name: str) -> dict[str, Any]:
+    async def results(self, workspace: str, job_id_or_name: str) -> dict[str, Any]:
         """The results so far. Raises NotFoundError."""
-        row = await self._find(job_id_or_name)
+        row = await self._find(workspace, job_id_or_name)
         runs = await (await self._store()).list_runs(row["id"])
         return results_answer(row, runs, now=self._clock.utcnow())
 
-    async def results_page(self, job_id_or_name: str, *, after: int = 0, limit: int = 1000) -> dict[str, Any]:
+    async def results_page(
+        self, workspace: str, job_id_or_name: str, *, after: int = 0, limit: int = 1000
+    ) -> dict[str, Any]:
         """Up to `limit` (1 to 5000) results that follow cursor `after`, {job_id, state, runs, cursor}, in the order in
         which the runs ended; `cursor` asks for what follows. A page without runs of a job that has ended is the last
         one. A page costs the same wherever it is. Raises NotFoundError, ValidationError."""
         if not 1 <= limit <= MAX_PAGE or after < 0:
             raise ValidationError(f"limit must be 1 to {MAX_PAGE} and after at least 0 (got {limit} and {after})")
         # the state first: of a job that had ended by then, what is read is all there is
-        row = await self._find(job_id_or_name)
+        row = await self._find(workspace, job_id_or_name)
         runs = await (await self._store()).page_runs(row["id"], after=after, limit=limit)
         return page_answer(row, runs, after=after)
 
-    async def cancel(self, job_id_or_name: str) -> dict[str, Any]:
+    async def summary(self, workspace: str, job_id_or_name: str) -> dict[str, Any]:
+        """The results so far without the runs themselves: read a page at a time, so that a large job takes no more
+        memory than a small one. Raises NotFoundError."""
+        row = await self._find(workspace, job_id_or_name)
+        return await job_summary(await self._store(), row, now=self._clock.utcnow())
+
+    async def cancel(self, workspace: str, job_id_or_name: str) -> dict[str, Any]:
         """Stop the job's running sandboxes, end it and keep its results; no effect on a job that has ended. A job of
         another process is ended by that process. Raises NotFoundError."""
-        row = await self._find(job_id_or_name)
+        row = await self._find(workspace, job_id_or_name)
         store = await self._store()
         if not JobState(row["state"]).is_terminal and row["id"] not in self._owned:
             await store.update_job(row["id"], {"cancel_requested": True}, while_in=OPEN_STATES)
@@ -176,24 +251,24 @@ class BenchmarkJobs:
                     break
             else:
                 await self._pause_before_next_look()
-            row = await self._find(row["id"])
-        return await self._describe(row["id"])
+            row = await self._find(workspace, row["id"])
+        return await self._describe(workspace, row["id"])
 
-    async def delete(self, job_id_or_name: str) -> None:
+    async def delete(self, workspace: str, job_id_or_name: str) -> None:
         """Delete a job that has ended, with its results and events. Raises NotFoundError, ValidationError (it runs)."""
-        row = await self._find(job_id_or_name)
+        row = await self._find(workspace, job_id_or_name)
         if not await (await self._store()).delete_job(row["id"], while_in=ENDED_STATES):
             raise ValidationError(f"benchmark job {row['id']} has not ended: cancel it first")
 
-    async def events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[dict[str, Any]]:
+    async def events(self, workspace: str, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[dict[str, Any]]:
         """What happened and happens, from the first event after cursor `after` to the job's end."""
-        job_id, cursor = (await self._find(job_id_or_name))["id"], after
+        job_id, cursor = (await self._find(workspace, job_id_or_name))["id"], after
         store = await self._store()
         while True:
             owned = self._owned.get(job_id)
             news = owned.news if owned else None
             # the state first: what is read after a job has ended is all there is
-            ended = JobState((await self._find(job_id))["state"]).is_terminal
+            ended = JobState((await self._find(workspace, job_id))["state"]).is_terminal
             events = await store.events_after(job_id, cursor)
             for event in events:
                 cursor = event["cursor"]
@@ -208,6 +283,11 @@ class BenchmarkJobs:
                 await news.wait()
             else:
                 await self._pause_before_next_look()
+
+    async def drain(self) -> None:
+        """Before `close`: take over no job and start no run any more; returns when those under way have ended."""
+        self._chore_pacer.stop()
+        await asyncio.gather(*(owned.drain() for owned in self._owned.values()))
 
     async def close(self) -> None:
         """Interrupt the jobs that this process runs, or let go of them if they are durable; record what they had, and
@@ -225,10 +305,36 @@ class BenchmarkJobs:
         self._keeper_pacer.stop()
         if self._keeper is not None:
             await asyncio.wait([self._keeper])
+        await self._webhooks.close()
         async with self._opening:
             if self._database is not None:
                 await self._database.close()
                 self._database = None
+
+    async def _accepted(
+        self,
+        workspace: str,
+        request: Mapping[str, Any],
+        store: JobStorePort,
+        *,
+        key: IdempotencyKey | None,
+        calibration: Mapping[str, Any] | None,
+    ) -> str:
+        """The id of the job, which runs now; or of the one that was accepted with this key before."""
+        async with self._admission.room_for_job(workspace, store):
+            whole, definition = await made_of_definition(self.catalog, workspace, request)
+            job = await self._acceptance.accept(workspace, whole, calibration=calibration, definition=definition)
+            try:
+                standing = await store.insert_job(
+                    job.row, job.runs, request=job.request, delivery=job.delivery, key=key
+                )
+            except PlatformError:
+                # the answer that was lost may have been a yes: then a durable job is gone on with, and not left lying
+                self._leases.may_hold(job.row["id"], epoch=job.epoch)
+                raise
+        if standing == job.row["id"]:
+            self._run(replace(job, runs=(), request=None), store)  # which are in the store now, and may be large
+        return standing
 
     async def _pause_before_next_look(self) -> None:
         self._check_open()
@@ -245,6 +351,15 @@ class BenchmarkJobs:
         from harena.store.benchmark_jobs import JobStore
 
         return JobStore(await self._opened())
+
+    async def _catalog_store(self) -> CatalogStorePort:
+        from harena.store.catalog import CatalogStore
+
+        return CatalogStore(await self._opened())
+
+    async def database(self) -> Database:
+        """The node's database, open until `close`. Raises PlatformError."""
+        return await self._opened()
 
     async def _opened(self) -> Database:
         from harena.store.database import Database
@@ -269,6 +384,7 @@ class BenchmarkJobs:
             if not await self._keeper_pacer.pause(CANCEL_POLL_SECONDS):
                 return
             try:
+                await self._admission.look({owned.workspace for owned in running})
                 seen = await store.look([owned.id for owned in running])
                 for owned in running:
                     if not owned.ended:
@@ -281,17 +397,18 @@ class BenchmarkJobs:
                             owned.store_failed(error)
 
     def _forget(self, owned: OwnedJob) -> None:
+        if owned.has_webhook:
+            self._webhooks.wake()
         if (owned.failure is None or owned.was_taken_over) and self._owned.get(owned.id) is owned:
             del self._owned[owned.id]
+        if self._durable:  # a server, which may go on for months; what an embedded node lives in is not ours
+            give_back()
 
     async def _do_chores(self) -> None:
-        next_expiry = self._clock.now()
         while True:
             try:
                 await self._take_over_all()
-                if self._keep_seconds is not None and self._clock.now() >= next_expiry:
-                    next_expiry = self._clock.now() + EXPIRE_SECONDS
-                    moment = self._clock.utcnow() - timedelta(seconds=self._keep_seconds)
+                if self._retention is not None and (moment := self._retention.due()) is not None:
                     await (await self._store()).delete_ended_before(moment.isoformat(), while_in=ENDED_STATES)
             except PlatformError:
                 pass  # the store is away: whoever uses it next is told, and here it is asked again
@@ -308,6 +425,7 @@ class BenchmarkJobs:
         async with self._taking_over:
             if not await self._is_abandoned(row):
                 return
+            await self._admission.look([row["workspace"]])
             job = await self._leases.take_over(row, store)
             if job is not None:
                 owned = self._run(job, store)
@@ -318,13 +436,11 @@ class BenchmarkJobs:
         one_machine = (await self._opened()).is_one_machine
         return row["id"] not in self._owned and self._leases.has_ended(row, one_machine=one_machine)
 
-    async def _find(self, job_id_or_name: str) -> Row:
-        row = await (await self._store()).find_job(job_id_or_name)
+    async def _find(self, workspace: str, job_id_or_name: str) -> Row:
+        row = await (await self._store()).find_job(workspace, job_id_or_name)
         if row is None:
-            name = (await self._opened()).name
             raise NotFoundError(
-                f"no benchmark job has the id or name {job_id_or_name!r} in {name}; "
-                "`harena benchmark ls` shows what there is"
+                f"no benchmark job has the id or name {job_id_or_name!r}; `harena benchmark ls` shows what there is"
             )
         return await self._settled(row)
 
@@ -332,9 +448,27 @@ class BenchmarkJobs:
         """The row, changed to `interrupted` (also in the store) if the job ended with its process."""
         if JobState(row["state"]).is_terminal or row["durable"] or not await self._is_abandoned(row):
             return row
-        return await self._leases.interrupt(row, await self._store())
+        interrupted = await self._leases.interrupt(row, await self._store())
+        if interrupted["delivery_id"] is not None:
+            self._webhooks.wake()
+        return interrupted
 
-    async def _describe(self, job_id_or_name: str) -> dict[str, Any]:
-        row = await self._find(job_id_or_name)
-        counts = await (await self._store()).count_runs([row["id"]])
-        return job_answer(row, counts[row["id"]])
+    async def _describe(self, workspace: str, job_id_or_name: str) -> dict[str, Any]:
+        row = await self._find(workspace, job_id_or_name)
+        webhooks = await self._webhooks_of([row])
+        return job_answer(row, now=self._clock.utcnow(), webhook=webhooks.get(row["id"]))
+
+    async def _webhooks_of(self, rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
+        """job id -> its delivery, of those that have one."""
+        from harena.store.webhook_deliveries import WebhookStore
+
+        told = [row["id"] for row in rows if row["delivery_id"] is not None]
+        found = await WebhookStore(await self._opened()).of_jobs(told) if told else {}
+        return {job_id: delivery_answer(row) for job_id, row in found.items()}
+
+    def _webhook_stores(self) -> tuple[WebhookStorePort, JobStorePort]:
+        from harena.store.benchmark_jobs import JobStore
+        from harena.store.webhook_deliveries import WebhookStore
+
+        assert self._database is not None, "there are no deliveries before there are jobs"
+        return WebhookStore(self._database), JobStore(self._database)

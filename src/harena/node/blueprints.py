@@ -1,10 +1,13 @@
 """Blueprints: recipes for sandboxes, kept as one JSON file per version below harena's home.
 
-    blueprints/<name>@<version>.json     written beside and linked into place: whole or not there, and never changed
+    blueprints/<name>@<version>.json               the default workspace's
+    blueprints/<workspace>/<name>@<version>.json   those of another one
 
-Creating a name again makes the next version; `get(name)` gives the newest and `get(id)` exactly one. Two blueprints are
-always there: `default` (nothing installed, every exec is a real start) and `python-warm` (nothing installed, a bare
-warm interpreter). Packages are installed when the blueprint is created, by `harena.runtime.layers`.
+A file is written beside and linked into place: whole or not there, and never changed. Creating a name again makes the
+next version; `get(name)` gives the newest and `get(id)` exactly one. A name belongs to its workspace, and what another
+workspace has is not found. Two blueprints are always there, for all: `default` (nothing installed, every exec is a real
+start) and `python-warm` (nothing installed, a bare warm interpreter). Packages are installed when the blueprint is
+created, by `harena.runtime.layers`; what is installed is shared by its content.
 """
 
 from __future__ import annotations
@@ -18,7 +21,8 @@ import posixpath
 import re
 import secrets
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -31,6 +35,7 @@ from harena.core.clock import Clock
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.home import harena_home
 from harena.core.models import Blueprint, Package
+from harena.core.workspace import DEFAULT_WORKSPACE, checked_workspace
 
 if TYPE_CHECKING:
     from harena.runtime.layers import LayerStore
@@ -56,11 +61,12 @@ class Blueprints:
         self._layers = layers
         self._root = root or harena_home() / "blueprints"
         self._python = python
-        self._loaded: dict[tuple[str, int], tuple[tuple[int, int], Blueprint]] = {}
+        self._loaded: dict[Path, tuple[tuple[int, int], Blueprint]] = {}
         """what was read, and of which file: a name that was removed and made anew begins with version 1 again"""
 
     async def create(
         self,
+        workspace: str,
         name: str,
         *,
         image: str = "default",
@@ -87,47 +93,51 @@ class Blueprints:
             layer=made.digest if made else None,
             created_at=self._clock.utcnow(),
         )
-        self._record(blueprint)
+        self._record(workspace, blueprint)
         return blueprint
 
-    async def get(self, name_or_id: str) -> Blueprint:
+    async def get(self, workspace: str, name_or_id: str) -> Blueprint:
         """The newest version of a name, or the one with this id. Raises NotFoundError."""
-        return self.find(name_or_id)
+        return self.find(workspace, name_or_id)
 
-    def delete(self, name_or_id: str) -> None:
+    def delete(self, workspace: str, name_or_id: str) -> None:
         """Forget every version of a name, or the one with this id; installed layers stay.
 
         Raises NotFoundError, ValidationError for a built-in blueprint, PlatformError.
         """
-        blueprint = self.find(name_or_id)
+        blueprint = self.find(workspace, name_or_id)
         if blueprint.name in BUILT_IN:
             raise ValidationError(f"blueprint {blueprint.name!r} is built in and cannot be removed")
-        for name, version in [*self._versions()]:
-            if name == blueprint.name and (name_or_id == name or self._load(name, version).id == name_or_id):
+        root = self._root_of(workspace)
+        for name, version in [*_versions(root)]:
+            path = _path(root, name, version)
+            if name == blueprint.name and (name_or_id == name or self._load(path).id == name_or_id):
                 try:
-                    self._path(name, version).unlink(missing_ok=True)
+                    path.unlink(missing_ok=True)
                 except OSError as error:
-                    message = f"blueprint {name} cannot be removed from {self._root}: {error}"
+                    message = f"blueprint {name} cannot be removed from {root}: {error}"
                     raise PlatformError(message, step="remove blueprint") from error
 
-    async def list(self) -> list[Blueprint]:
+    async def list(self, workspace: str) -> list[Blueprint]:
         """The newest version of each name, newest first, the built-in ones last."""
-        newest = dict(sorted(self._versions()))
-        found = [self._load(name, version) for name, version in newest.items()]
+        root = self._root_of(workspace)
+        newest = dict(sorted(_versions(root)))
+        found = [self._load(_path(root, name, version)) for name, version in newest.items()]
         return [*sorted(found, key=lambda b: b.created_at or _EPOCH, reverse=True), *BUILT_IN.values()]
 
-    def find(self, name_or_id: str) -> Blueprint:
+    def find(self, workspace: str, name_or_id: str) -> Blueprint:
         """As `get`, without waiting: a file is read once, later calls look at the directory's names only."""
         built_in = BUILT_IN.get(name_or_id.removeprefix(_ID_PREFIX))
         if built_in is not None and name_or_id in (built_in.name, built_in.id):
             return built_in
-        versions = list(self._versions())
+        root = self._root_of(workspace)
+        versions = list(_versions(root))
         if name_or_id.startswith(_ID_PREFIX):
             for name, version in versions:
-                if (blueprint := self._load(name, version)).id == name_or_id:
+                if (blueprint := self._load(_path(root, name, version))).id == name_or_id:
                     return blueprint
         elif mine := [version for name, version in versions if name == name_or_id]:
-            return self._load(name_or_id, max(mine))
+            return self._load(_path(root, name_or_id, max(mine)))
         there_are = ", ".join(sorted({name for name, _ in versions} | set(BUILT_IN)))
         example = name_or_id if _NAME.fullmatch(name_or_id) and not name_or_id.startswith(_ID_PREFIX) else "NAME"
         raise NotFoundError(
@@ -135,54 +145,46 @@ class Blueprints:
             f"`harena blueprint create {example} --packages PACKAGE ... --warm MODULE ...`"
         )
 
-    def _versions(self) -> Iterator[tuple[str, int]]:
-        try:
-            names = os.listdir(self._root)
-        except FileNotFoundError:
-            return
-        for name in names:
-            if match := _FILE.fullmatch(name):
-                yield match[1], int(match[2])
+    def _root_of(self, workspace: str) -> Path:
+        # no file of the default workspace has a workspace's name: there is an @ in each of them
+        return self._root if workspace == DEFAULT_WORKSPACE else self._root / checked_workspace(workspace)
 
-    def _path(self, name: str, version: int) -> Path:
-        return self._root / f"{name}@{version:06d}.json"
-
-    def _load(self, name: str, version: int) -> Blueprint:
-        path = self._path(name, version)
-        stamp, blueprint = self._loaded.get((name, version), (None, None))
+    def _load(self, path: Path) -> Blueprint:
+        stamp, blueprint = self._loaded.get(path, (None, None))
         try:
             now = _stamp(path)
         except OSError as error:
-            raise NotFoundError(f"blueprint {name!r} was removed just now ({path})") from error
+            raise NotFoundError(f"blueprint {path.name.partition('@')[0]!r} was removed just now ({path})") from error
         if blueprint is None or stamp != now:
             try:
                 blueprint = _from_json(path.read_text())
             except (OSError, ValueError, KeyError, TypeError) as error:
                 message = f"blueprint file {path} cannot be read ({error}): remove it, then create the blueprint again"
                 raise PlatformError(message, step="read blueprint") from error
-            self._loaded[name, version] = (now, blueprint)
+            self._loaded[path] = (now, blueprint)
         return blueprint
 
-    def _record(self, blueprint: Blueprint) -> None:
+    def _record(self, workspace: str, blueprint: Blueprint) -> None:
         """Write the next version; a link cannot replace a file, so that two writers get two versions."""
-        draft = self._root / f".{blueprint.id}.draft"
+        root = self._root_of(workspace)
+        draft = root / f".{blueprint.id}.draft"
         try:
-            self._root.mkdir(parents=True, exist_ok=True)
+            root.mkdir(parents=True, exist_ok=True)
             draft.write_text(_to_json(blueprint))
             stamp = _stamp(draft)
-            version = max((number for name, number in self._versions() if name == blueprint.name), default=0) + 1
+            version = max((number for name, number in _versions(root) if name == blueprint.name), default=0) + 1
             while True:
                 try:
-                    os.link(draft, self._path(blueprint.name, version))
+                    os.link(draft, _path(root, blueprint.name, version))
                     break
                 except FileExistsError:
                     version += 1
         except OSError as error:
-            message = f"blueprint {blueprint.name} cannot be recorded in {self._root}: {error}"
+            message = f"blueprint {blueprint.name} cannot be recorded in {root}: {error}"
             raise PlatformError(message, step="write blueprint") from error
         finally:
             draft.unlink(missing_ok=True)
-        self._loaded[blueprint.name, version] = (stamp, blueprint)
+        self._loaded[_path(root, blueprint.name, version)] = (stamp, blueprint)
 
 
 def _check(
@@ -216,6 +218,34 @@ def _check(
     for module in warm or ():
         if not all(part.isidentifier() and not keyword.iskeyword(part) for part in module.split(".")):
             raise ValidationError(f"warm module {module!r} is not the name of a module, like 'numpy' or 'os.path'")
+
+
+def hand_out(root: Path, workspaces: Iterable[str]) -> None:
+    """Give each of these workspaces the blueprints that the default one has now: earlier versions knew no others. What
+    is there stays. Raises PlatformError."""
+    try:
+        for workspace in set(workspaces) - {DEFAULT_WORKSPACE}:
+            for name, version in _versions(root):
+                theirs = _path(root / checked_workspace(workspace), name, version)
+                theirs.parent.mkdir(exist_ok=True)
+                with suppress(FileExistsError):
+                    os.link(_path(root, name, version), theirs)
+    except OSError as error:
+        raise PlatformError(f"blueprints in {root} cannot be linked: {error}", step="write blueprint") from error
+
+
+def _versions(root: Path) -> Iterator[tuple[str, int]]:
+    try:
+        names = os.listdir(root)
+    except FileNotFoundError:
+        return
+    for name in names:
+        if match := _FILE.fullmatch(name):
+            yield match[1], int(match[2])
+
+
+def _path(root: Path, name: str, version: int) -> Path:
+    return root / f"{name}@{version:06d}.json"
 
 
 def _stamp(path: Path) -> tuple[int, int]:

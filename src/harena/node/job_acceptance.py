@@ -1,34 +1,41 @@
 """What it takes to accept a benchmark job: everything in the request is checked before anything is stored or run.
 
-A durable job is kept with its scenarios, so that another node can go on with it. They are kept as JSON, and the job
-runs what was read back from it: what is run first and what is run after a crash are the same.
+A durable job is kept with its scenarios, so that another node can go on with it (`harena.node.kept_requests`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import os
+import tempfile
 import uuid
 import zlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from harena.core.clock import Clock
 from harena.core.errors import NotFoundError, ValidationError
+from harena.core.garbage import collection_paused
 from harena.core.models import Blueprint, SandboxSpec
 from harena.core.ports import SandboxSource
 from harena.core.results import RunResult, Trust
+from harena.core.rows import RowsFile, written_rows
 from harena.jobs.lifecycle import JobState, RunState
 from harena.jobs.owner import Owner
 from harena.jobs.rescore import rescoring, sampled
-from harena.jobs.retry import RetryPolicy
+from harena.jobs.retry import GiveUp, RetryAlone, RetryPolicy, decide_interrupted
 from harena.jobs.schedule import Ticket, effective_concurrency, tickets
 from harena.jobs.worker import JobScenario, Score
+from harena.node.job_scenarios import LoadScenarios, lineage_of, read_scenarios
+from harena.node.kept_requests import packed, unpacked
+from harena.node.webhooks import new_delivery
 
 if TYPE_CHECKING:
     from harena.jobs.models import JobConfig, JobRequest
+    from harena.jobs.webhooks import Network
+    from harena.node.catalog import CatalogReader
 
 MAX_RUNS = 1_000_000
 MOST_NAMED = 10
@@ -37,8 +44,15 @@ MOST_NAMED = 10
 class Blueprints(Protocol):
     """Where blueprints are found."""
 
-    def find(self, name_or_id: str) -> Blueprint:
+    def find(self, workspace: str, name_or_id: str) -> Blueprint:
         """Raises NotFoundError."""
+
+
+class Sandboxes(Protocol):
+    """Where sandboxes come from."""
+
+    def source(self, workspace: str) -> SandboxSource:
+        """What makes a workspace's."""
 
 
 class ScoreScenario(Protocol):
@@ -58,9 +72,6 @@ class ScoreScenario(Protocol):
         """One attempt, scored. Raises PlatformError."""
 
 
-LoadScenarios = Callable[[Any], Sequence[JobScenario]]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedJob:
     """A request in which nothing is wrong."""
@@ -75,6 +86,8 @@ class AcceptedJob:
     policy: RetryPolicy
     request: bytes | None = None
     """what another node needs to go on with it; None = the job ends with this process"""
+    delivery: Mapping[str, Any] | None = None
+    """whom its end is told, as it is stored"""
     priority: int = 0
     run_timeout_seconds: float | None = None
     timeout_seconds: float | None = None
@@ -86,6 +99,10 @@ class AcceptedJob:
     """for which earlier owners ran it"""
     interrupted: Sequence[Ticket] = ()
     """those that were under way when the last owner went"""
+    given_up: Sequence[Ticket] = ()
+    """those that were under way when too many owners were lost; they are not among `tickets`"""
+    after_loss: bool = False
+    """the last owner was lost, not stopped: what runs next may be what ended it"""
 
     @property
     def remaining_seconds(self) -> float | None:
@@ -97,7 +114,7 @@ class AcceptedJob:
 class Acceptance:
     """What a node accepts jobs with."""
 
-    sandboxes: SandboxSource
+    sandboxes: Sandboxes
     blueprints: Blueprints
     clock: Clock
     cores: int
@@ -108,45 +125,84 @@ class Acceptance:
     """None = the scoring room's"""
     durable: bool = False
     """jobs outlive this process"""
+    reader: Callable[[str], CatalogReader]
+    """gives the stored scenarios and contracts of a workspace"""
+    webhook_networks: Sequence[Network] | None = None
+    """where webhooks may go beside the public internet; None = anywhere"""
 
-    async def accept(self, request: Mapping[str, Any]) -> AcceptedJob:
-        """The checked job, with a new id. Raises ValidationError (a scenario file's own error among them) that lists
-        every mistake, and NotFoundError for the blueprint."""
+    async def accept(
+        self,
+        workspace: str,
+        request: Mapping[str, Any],
+        *,
+        calibration: Mapping[str, Any] | None = None,
+        definition: Mapping[str, str] | None = None,
+    ) -> AcceptedJob:
+        """The checked job of this workspace, with a new id; with `calibration` {gold_runs, battery_version} one that
+        runs what a calibration of its scenarios runs. `definition` {ref, digest} is what it was made of. Raises
+        ValidationError (a scenario file's own error among them) that lists every mistake, and NotFoundError for the
+        blueprint."""
         from harena.jobs.models import parse_request
 
-        parsed = parse_request(request)
-        spec = self._base_spec(parsed.blueprint_id)
-        # reading a large file takes a while, and sandboxes that are already running shall not wait for it
-        scenarios, kept = await asyncio.to_thread(self._read, _sources(parsed), spec)
+        made = {field: rows for field, rows in request.items() if isinstance(rows, Iterator)}
+        with tempfile.TemporaryDirectory(prefix="harena-rows-") if made else nullcontext("") as folder:
+            files = {field: RowsFile(Path(folder, field), field) for field in made}
+            parsed = parse_request({**request, **files})
+            spec = base_spec(self.blueprints, workspace, parsed.blueprint_id)
+            # reading a large file takes a while, and sandboxes that are already running shall not wait for it
+            sources = {**_sources(parsed), "calibration": calibration}
+            scenarios, kept = await asyncio.to_thread(self._read, sources, spec, self.reader(workspace), made)
         config = parsed.config
         total = len(scenarios) * config.attempts
         if not 0 < total <= MAX_RUNS:
             raise ValidationError(f"a benchmark job has 1 to {MAX_RUNS} runs; {parsed.name!r} would have {total}")
         _check_trust(scenarios, config.require_trust)
+        delivery = None
+        if parsed.webhook is not None:
+            delivery = new_delivery(parsed.webhook, durable=self.durable, allowed=self.webhook_networks)
         accepted = tickets(len(scenarios), config.attempts)
-        row = self._row(parsed.name, parsed.blueprint_id, config, total)
-        runs = [_queued(ticket, scenarios[ticket.scenario_index]) for ticket in accepted]
-        return replace(self._assembled(row, config, scenarios, accepted, spec), runs=runs, request=kept)
+        row = self._row(workspace, parsed.name, parsed.blueprint_id, config, total)
+        row["lineage"] = lineage_of(scenarios)
+        row["definition"] = definition
+        row["delivery_id"] = delivery and delivery["id"]
+        ids = getattr(scenarios, "ids", None) or [scenario.id for scenario in scenarios]
+        runs = [_queued(ticket, ids[ticket.scenario_index]) for ticket in accepted]
+        return replace(
+            self._assembled(row, config, scenarios, accepted, spec), runs=runs, request=kept, delivery=delivery
+        )
 
     async def resume(
-        self, row: Mapping[str, Any], request: bytes, open_runs: Sequence[Mapping[str, Any]], *, last_cursor: int
+        self,
+        row: Mapping[str, Any],
+        request: bytes,
+        open_runs: Sequence[Mapping[str, Any]],
+        *,
+        last_cursor: int,
+        after_loss: bool,
     ) -> AcceptedJob:
-        """The rest of a job that another process has left: `row` as claimed, `open_runs` {number, state, failures}.
-        Raises NotFoundError (its blueprint has gone), ValidationError (this harena does not read its request)."""
+        """The rest of a job that another process has left: `row` as claimed, `open_runs` as the store gives them,
+        `after_loss`: that process was lost, it did not let go. Raises NotFoundError (its blueprint has gone),
+        ValidationError (this harena does not read its request)."""
         from harena.jobs.models import JobConfig
 
         try:
             config = JobConfig.model_validate(row["config"])
-            kept = await asyncio.to_thread(_unpacked, request)
-            scenarios = await asyncio.to_thread(self._scenarios, kept)
+            reader = self.reader(row["workspace"])
+            scenarios, blueprint = await asyncio.to_thread(self._reopened, request, reader)
             everything = tickets(len(scenarios), config.attempts)
-            left = [replace(everything[run["number"]], failures=run["failures"]) for run in open_runs]
+            left = [_left(everything[run["number"]], run, after_loss=after_loss) for run in open_runs]
         except (ValueError, LookupError, zlib.error) as error:
             raise ValidationError(f"the request of {row['id']} as it is stored cannot be read: {error}") from error
-        spec = self._base_spec(kept["blueprint"] or row["blueprint"])
+        spec = base_spec(self.blueprints, row["workspace"], blueprint or row["blueprint"])
         cores = effective_concurrency(config.concurrency, self.cores)
+        lost = {ticket: decide_interrupted(ticket.interruptions) for ticket in left}
+        accepted = [
+            replace(ticket, alone=isinstance(decision, RetryAlone))
+            for ticket, decision in lost.items()
+            if not isinstance(decision, GiveUp)
+        ]
         resumed = self._assembled(
-            {**row, "effective_concurrency": min(row["total"], cores)}, config, scenarios, left, spec
+            {**row, "effective_concurrency": min(row["total"], cores)}, config, scenarios, accepted, spec
         )
         return replace(
             resumed,
@@ -156,6 +212,8 @@ class Acceptance:
             interrupted=[
                 ticket for ticket, run in zip(left, open_runs, strict=True) if run["state"] != RunState.QUEUED
             ],
+            given_up=[ticket for ticket, decision in lost.items() if isinstance(decision, GiveUp)],
+            after_loss=after_loss,
         )
 
     def _assembled(
@@ -173,49 +231,41 @@ class Acceptance:
             runs=(),
             scenarios=scenarios,
             tickets=accepted,
-            score=rescoring(self._scorer(scenarios, spec, config), chosen),
+            score=rescoring(self._scorer(row["workspace"], scenarios, spec, config), chosen),
             policy=RetryPolicy(retry_attempts=config.retry_attempts, retry_reasons=repeated),
             priority=config.priority,
             run_timeout_seconds=config.run_timeout_seconds,
             timeout_seconds=config.job_timeout_seconds,
         )
 
-    def _read(self, sources: dict[str, Any], spec: SandboxSpec) -> tuple[Sequence[JobScenario], bytes | None]:
-        if not self.durable:
-            return self._scenarios(sources), None
-        held = {name: source if name == "format" else _content(source) for name, source in sources.items()}
-        if held != sources:
-            self._scenarios(sources)  # for its errors, which name lines of the files
-        kept = _packed(held, spec)
-        return self._scenarios(_unpacked(kept)), kept
+    def _read(
+        self,
+        sources: dict[str, Any],
+        spec: SandboxSpec,
+        reader: CatalogReader,
+        made: Mapping[str, Iterator[Any]],
+    ) -> tuple[Sequence[JobScenario], bytes | None]:
+        """The scenarios, and what is kept of them. `made`: rows that are made one by one, for files of theirs."""
+        for field, rows in made.items():
+            with sources[field].path.open("wb") as file:
+                file.writelines(written_rows(rows, field))
+        with collection_paused():
+            # the blueprint by its id: a name may mean another one by the time the job is resumed
+            kept = packed(sources, spec.blueprint, reader) if self.durable else None
+            return self._scenarios(sources, reader), kept
 
-    def _scenarios(self, sources: Mapping[str, Any]) -> Sequence[JobScenario]:
-        if self.load is not None:
-            return self.load(sources["scenarios"])
-        from harena.scoring.formats import import_scenarios
+    def _reopened(self, request: bytes, reader: CatalogReader) -> tuple[Sequence[JobScenario], str | None]:
+        with tempfile.TemporaryDirectory(prefix="harena-scenarios-") as folder, collection_paused():
+            kept = unpacked(request, Path(folder))
+            return self._scenarios(kept, reader), kept["blueprint"]
 
-        batch = import_scenarios(
-            sources["scenarios"],
-            candidates=sources.get("candidates"),
-            form=sources.get("format"),
-            grader=sources.get("grader"),
-        )
-        return batch.scenarios
+    def _scenarios(self, sources: Mapping[str, Any], reader: CatalogReader) -> Sequence[JobScenario]:
+        return read_scenarios(sources, reader) if self.load is None else self.load(sources["scenarios"])
 
-    def _base_spec(self, blueprint_id: str) -> SandboxSpec:
-        from harena.jobs.models import DEFAULT_BLUEPRINT
-
-        try:
-            blueprint = self.blueprints.find(blueprint_id)
-        except NotFoundError:
-            if blueprint_id == DEFAULT_BLUEPRINT:
-                return SandboxSpec()
-            raise
-        return SandboxSpec(image=blueprint.image, blueprint=blueprint.id)
-
-    def _row(self, name: str, blueprint_id: str, config: JobConfig, total: int) -> dict[str, Any]:
+    def _row(self, workspace: str, name: str, blueprint_id: str, config: JobConfig, total: int) -> dict[str, Any]:
         return {
             "id": f"job_{uuid.uuid4().hex[:16]}",
+            "workspace": workspace,
             "name": name,
             "state": JobState.QUEUED,
             "created_at": self.clock.utcnow().isoformat(),
@@ -227,14 +277,15 @@ class Acceptance:
             **owner_columns(self.owner),
         }
 
-    def _scorer(self, scenarios: Sequence[JobScenario], spec: SandboxSpec, config: JobConfig) -> Score:
-        score_scenario = self.score or _scoring_room()
+    def _scorer(self, workspace: str, scenarios: Sequence[JobScenario], spec: SandboxSpec, config: JobConfig) -> Score:
+        score_scenario = self.score or scoring_room()
+        sandboxes = self.sandboxes.source(workspace)
         require_trust = Trust(config.require_trust) if config.require_trust else None
 
         def score(ticket: Ticket) -> Awaitable[RunResult]:
             return score_scenario(
                 scenarios[ticket.scenario_index],
-                sandboxes=self.sandboxes,
+                sandboxes=sandboxes,
                 base_spec=spec,
                 timeout_seconds=config.timeout_seconds,
                 attempt=ticket.attempt,
@@ -245,36 +296,22 @@ class Acceptance:
         return score
 
 
+def base_spec(blueprints: Blueprints, workspace: str, blueprint_id: str) -> SandboxSpec:
+    """What candidates run in. Raises NotFoundError."""
+    from harena.jobs.models import DEFAULT_BLUEPRINT
+
+    try:
+        blueprint = blueprints.find(workspace, blueprint_id)
+    except NotFoundError:
+        if blueprint_id == DEFAULT_BLUEPRINT:
+            return SandboxSpec()
+        raise
+    return SandboxSpec(image=blueprint.image, blueprint=blueprint.id)
+
+
 def owner_columns(owner: Owner) -> dict[str, Any]:
     """An owner as it is stored."""
     return {"owner_pid": owner.pid, "owner_started": owner.started, "owner_boot": owner.boot}
-
-
-def _packed(sources: Mapping[str, Any], spec: SandboxSpec) -> bytes:
-    for source in sources.values():
-        _check_json(source)
-    # the blueprint by its id: a name may mean another one by the time the job is resumed
-    text = json.dumps({**sources, "blueprint": spec.blueprint})
-    return zlib.compress(text.encode(), level=1)
-
-
-def _check_json(source: Any) -> None:
-    """`json.dumps` alone would turn tuples into lists and numbers that are keys into text, and so change verdicts."""
-    waiting = [source]
-    while waiting:
-        value = waiting.pop()
-        if type(value) is dict and all(type(key) is str for key in value):
-            waiting += value.values()
-        elif type(value) is list:
-            waiting += value
-        elif value is not None and type(value) not in (str, int, float, bool):
-            kind = "a mapping with keys that are not text" if type(value) is dict else f"a {type(value).__name__}"
-            raise ValidationError(f"this job is kept as JSON until it has ended, and its scenarios hold {kind}")
-
-
-def _unpacked(request: bytes) -> dict[str, Any]:
-    kept: dict[str, Any] = json.loads(zlib.decompress(request))
-    return kept
 
 
 def _check_trust(scenarios: Sequence[JobScenario], required: str | None) -> None:
@@ -289,13 +326,23 @@ def _check_trust(scenarios: Sequence[JobScenario], required: str | None) -> None
         )
 
 
-def _queued(ticket: Ticket, scenario: JobScenario) -> dict[str, Any]:
+def _queued(ticket: Ticket, scenario_id: str) -> dict[str, Any]:
     return {
         "number": ticket.number,
-        "scenario_id": scenario.id,
+        "scenario_id": scenario_id,
         "attempt": ticket.attempt,
         "state": RunState.QUEUED,
     }
+
+
+def _left(ticket: Ticket, run: Mapping[str, Any], *, after_loss: bool) -> Ticket:
+    lost = after_loss and run["state"] != RunState.QUEUED
+    return replace(
+        ticket,
+        failures=run["failures"],
+        repeats=run["repeats"],
+        interruptions=run["interruptions"] + lost,
+    )
 
 
 def _sources(parsed: JobRequest) -> dict[str, Any]:
@@ -308,23 +355,8 @@ def _sources(parsed: JobRequest) -> dict[str, Any]:
     }
 
 
-def _content(source: Any) -> Any:
-    """What a file holds; everything else as it is, the words for a data set's own answers too."""
-    from harena.scoring.formats.importing import NOP, ORACLE
-
-    if not isinstance(source, str | os.PathLike) or source in (NOP, ORACLE) or not os.path.exists(source):
-        return source
-    if os.path.isdir(source):
-        raise ValidationError(
-            f"{os.fspath(source)} is a folder, and this job is kept as JSON until it has ended; run task directories "
-            "on an embedded node"
-        )
-    from harena.scoring.reading import read_document
-
-    return read_document(os.fspath(source)).content
-
-
-def _scoring_room() -> ScoreScenario:
+def scoring_room() -> ScoreScenario:
+    """The scoring room's own way to score, loaded when it is first asked for."""
     from harena.scoring.score import score_scenario
 
     return score_scenario

@@ -10,33 +10,50 @@ from harena.jobs.lifecycle import JobState
 
 if TYPE_CHECKING:
     from harena.core.job_store import Row
+    from harena.jobs.summary import Summing
 
 
-def job_answer(row: Row, counts: Mapping[str, int]) -> dict[str, Any]:
-    """A job and its progress."""
+def job_answer(row: Row, *, now: datetime, webhook: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """A job and its progress, all from its own row, and the delivery of its webhook."""
     from harena.jobs.summary import progress
 
-    plain = ("id", "name", "state", "created_at", "started_at", "ended_at", "blueprint", "config", "error")
-    ended = JobState(row["state"]).is_terminal
+    plain = (
+        *("id", "name", "state", "created_at", "started_at", "ended_at", "blueprint", "config", "error"),
+        *("definition", "lineage"),
+    )
     return {
         **{name: row[name] for name in plain},
-        "progress": progress(counts, ended=ended, effective_concurrency=row["effective_concurrency"]),
+        "duration_seconds": duration_seconds(row, now=now),
+        "cursor": row["last_cursor"],
+        "progress": progress(row, ended=JobState(row["state"]).is_terminal),
+        "webhook": webhook,
     }
 
 
 def results_answer(row: Row, runs: Sequence[Row], *, now: datetime) -> dict[str, Any]:
     """All results that there are, and their summary."""
-    from harena.jobs.summary import summarise
+    from harena.jobs.summary import Summing
 
-    envelopes = [run["envelope"] for run in runs]
+    summing, answers = Summing(), [run_answer(run) for run in runs]
+    for answer in answers:
+        summing.add(answer)
+    return {**summary_answer(row, summing, now=now), "runs": answers}
+
+
+def summary_answer(row: Row, summing: Summing, *, now: datetime) -> dict[str, Any]:
+    """What the runs that were added up come to."""
     return {
         "job_id": row["id"],
         "name": row["name"],
         "state": row["state"],
         "error": row["error"],
-        "summary": summarise(envelopes, total=row["total"], duration_seconds=duration_seconds(row, now=now)),
-        "runs": envelopes,
+        "summary": summing.summary(total=row["total"], duration_seconds=duration_seconds(row, now=now)),
     }
+
+
+def run_answer(run: Row) -> dict[str, Any]:
+    """A result, and which run of the job it is."""
+    return {"run": run["number"], **run["envelope"]}
 
 
 def page_answer(row: Row, runs: Sequence[Row], *, after: int) -> dict[str, Any]:
@@ -44,7 +61,7 @@ def page_answer(row: Row, runs: Sequence[Row], *, after: int) -> dict[str, Any]:
     return {
         "job_id": row["id"],
         "state": row["state"],
-        "runs": [run["envelope"] for run in runs],
+        "runs": [run_answer(run) for run in runs],
         "cursor": runs[-1]["ended_cursor"] if runs else after,
     }
 

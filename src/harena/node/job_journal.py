@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harena.core.clock import Clock
 from harena.core.results import RunResult
+from harena.jobs.counts import RunCounts
 from harena.jobs.lifecycle import RunState
 from harena.jobs.schedule import Ticket
 from harena.jobs.summary import run_fields
@@ -20,12 +21,19 @@ class StoreJournal:
     """A `harena.jobs.worker.Journal` that numbers events and hands rows to the job's writer."""
 
     def __init__(
-        self, writer: BatchWriter, clock: Clock, scenarios: Sequence[JobScenario], *, last_cursor: int = 0
+        self,
+        writer: BatchWriter,
+        clock: Clock,
+        scenarios: Sequence[JobScenario],
+        *,
+        counts: RunCounts,
+        last_cursor: int = 0,
     ) -> None:
-        """`last_cursor`: of the last event that an earlier owner of the job has stored."""
+        """`counts` and `last_cursor`: of what an earlier owner of the job has stored."""
         self._writer = writer
         self._clock = clock
         self._scenarios = scenarios
+        self._counts = counts
         self._cursor = last_cursor
 
     def job_moved(self, values: Mapping[str, Any], kind: str, body: Mapping[str, Any]) -> None:
@@ -38,30 +46,36 @@ class StoreJournal:
         self._cursor += 1
         at = self._clock.utcnow().isoformat()
         self._writer.add_event({"cursor": self._cursor, "at": at, "kind": kind, "body": dict(body)})
+        self._writer.set_job({"last_cursor": self._cursor, **self._counts.columns()})
 
     def run_requeued(self, ticket: Ticket) -> None:
         """It was under way when its node went; nothing of that try is known."""
-        self._writer.add_run(ticket.number, {"state": RunState.QUEUED, "failures": ticket.failures})
-        self._run_event("run_requeued", ticket, {})
+        self._counts.requeued(ticket.number)
+        self._writer.add_run(ticket.number, {"state": RunState.QUEUED, **_counts(ticket)})
+        self._run_event("run_requeued", ticket, {"interruptions": ticket.interruptions})
 
     def run_started(self, ticket: Ticket) -> None:
         """See Journal."""
-        self._writer.add_run(ticket.number, {"state": RunState.RUNNING, "failures": ticket.failures})
+        self._counts.started(ticket.number)
+        self._writer.add_run(ticket.number, {"state": RunState.RUNNING, **_counts(ticket)})
         self._run_event("run_started", ticket, {})
 
-    def run_retried(self, ticket: Ticket, error: Exception, delay_seconds: float) -> None:
+    def run_retried(self, again: Ticket, error: Exception, delay_seconds: float) -> None:
         """See Journal."""
-        self._writer.add_run(ticket.number, {"state": RunState.QUEUED, "failures": ticket.failures + 1})
-        self._run_event("run_retried", ticket, {"error": one_line(error), "delay_seconds": delay_seconds})
+        self._counts.requeued(again.number)
+        self._writer.add_run(again.number, {"state": RunState.QUEUED, **_counts(again)})
+        self._run_event("run_retried", again, {"error": one_line(error), "delay_seconds": delay_seconds})
 
     def run_finished(self, ticket: Ticket, result: RunResult) -> None:
         """See Journal."""
+        self._counts.finished(ticket.number, result)
         envelope = self._end_run(ticket, RunState.DONE, result)
         told = ("score", "passed", "validity", "reason", "duration_seconds")
         self._run_event("run_finished", ticket, {name: envelope[name] for name in told})
 
     def run_cancelled(self, ticket: Ticket, result: RunResult) -> None:
         """See Journal."""
+        self._counts.cancelled(ticket.number)
         self._end_run(ticket, RunState.CANCELLED, result)
         self._run_event("run_cancelled", ticket, {})
 
@@ -69,7 +83,7 @@ class StoreJournal:
         envelope = run_fields(result, scenario=self._scenarios[ticket.scenario_index])
         ended = {
             "state": state,
-            "failures": ticket.failures,
+            **_counts(ticket),
             "score": result.score,
             "passed": result.passed,
             "envelope": envelope,
@@ -81,3 +95,7 @@ class StoreJournal:
     def _run_event(self, kind: str, ticket: Ticket, body: Mapping[str, Any]) -> None:
         scenario_id = self._scenarios[ticket.scenario_index].id
         self.job_event(kind, {"run": ticket.number, "scenario_id": scenario_id, "attempt": ticket.attempt, **body})
+
+
+def _counts(ticket: Ticket) -> dict[str, int]:
+    return {"failures": ticket.failures, "repeats": ticket.repeats, "interruptions": ticket.interruptions}

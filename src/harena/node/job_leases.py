@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harena.core.catalog import NO_LINEAGE, Lineage
 from harena.core.clock import Clock
 from harena.core.errors import HarenaError, PlatformError
 from harena.core.results import Reason, Trust
+from harena.jobs.counts import RunCounts
 from harena.jobs.lease import LeaseWatch
-from harena.jobs.lifecycle import JobState
-from harena.jobs.owner import Owner, fate
+from harena.jobs.lifecycle import JobState, RunState
+from harena.jobs.owner import Fate, Owner, fate
 from harena.jobs.schedule import Ticket
 from harena.jobs.worker import ContractTrust, KnownVerdict, one_line, unscored
 from harena.node.job_acceptance import Acceptance, AcceptedJob, owner_columns
@@ -40,9 +42,12 @@ class JobLeases:
         if self._claimed.get(row["id"]) == row["lease_epoch"]:
             return True  # claimed here, and then the store went away before it could be read
         owner = Owner(pid=row["owner_pid"], started=row["owner_started"], boot=row["owner_boot"])
+        seen = fate(owner, one_machine=one_machine)
+        if seen is Fate.ALIVE and row["durable"]:
+            seen = Fate.UNKNOWN  # it may be stopped or stuck: another server goes on when it does not beat
         return self._watch.has_ended(
             row["id"],
-            fate(owner, one_machine=one_machine),
+            seen,
             epoch=row["lease_epoch"],
             beat=row["lease_beat"],
             now=self._clock.now(),
@@ -62,35 +67,44 @@ class JobLeases:
         }
         # it may have ended properly in the moment between reading it and finding its process gone: then that stands
         await store.update_job(row["id"], ended, while_in=OPEN_STATES)
-        return await store.find_job(row["id"]) or row
+        return await store.read_job(row["id"]) or row
 
     async def take_over(self, row: Row, store: JobStorePort) -> AcceptedJob | None:
         """The rest of a durable job whose lease has ended, now this process's own; None = another was faster, or the
         job cannot be gone on with and has failed."""
         owner = owner_columns(self._acceptance.owner)
-        self.may_hold(row["id"], epoch=row["lease_epoch"] + 1)  # before: an answer that is lost may have been a yes
-        if not await store.claim_job(row["id"], owner, epoch=row["lease_epoch"], while_in=OPEN_STATES):
+        # an owner without a start time has let go; this process, where the store went away before it could begin, lives
+        after_loss = row["owner_started"] not in ("", owner["owner_started"])
+        epoch, beat = row["lease_epoch"], row["lease_beat"]
+        self.may_hold(row["id"], epoch=epoch + 1)  # before: an answer that is lost may have been a yes
+        # not if it beats after all: a holder that has just woken up keeps its job
+        if not await store.claim_job(row["id"], owner, epoch=epoch, beat=beat, while_in=OPEN_STATES):
             del self._claimed[row["id"]]
             return None
-        claimed = await store.find_job(row["id"])
+        claimed = await store.read_job(row["id"])
         rest = None
         if claimed is not None and claimed["lease_epoch"] == row["lease_epoch"] + 1:
             try:
-                rest = await self._rest_of(claimed, store)
+                rest = await self._rest_of(claimed, store, after_loss=after_loss)
             except PlatformError:
                 raise  # the store is away: the job can be gone on with when it is back
             except HarenaError as error:
                 await self._give_up(claimed, store, error)
         del self._claimed[row["id"]]
+        self._watch.forget(row["id"])
         return rest
 
-    async def _rest_of(self, row: Mapping[str, object], store: JobStorePort) -> AcceptedJob:
+    async def _rest_of(self, row: Mapping[str, object], store: JobStorePort, *, after_loss: bool) -> AcceptedJob:
         job_id = str(row["id"])
         request, last = await store.find_request(job_id), await store.last_event(job_id)
         if request is None:
             raise HarenaError(f"the store keeps nothing to go on with {job_id}")
         return await self._acceptance.resume(
-            row, request, await store.open_runs(job_id), last_cursor=last["cursor"] if last else 0
+            row,
+            request,
+            await store.open_runs(job_id),
+            last_cursor=last["cursor"] if last else 0,
+            after_loss=after_loss,
         )
 
     async def _give_up(self, row: Row, store: JobStorePort, error: HarenaError) -> None:
@@ -108,11 +122,11 @@ class JobLeases:
             on_failure=lambda error: None,
         )
         scenarios = [UnreadScenario(id=run["scenario_id"]) for run in left]
-        journal = StoreJournal(writer, self._clock, scenarios, last_cursor=last["cursor"] if last else 0)
+        counts = RunCounts(row, running=[run["number"] for run in left if run["state"] == RunState.RUNNING])
+        journal = StoreJournal(writer, self._clock, scenarios, counts=counts, last_cursor=last["cursor"] if last else 0)
         for index, run in enumerate(left):
-            ticket = Ticket(
-                number=run["number"], scenario_index=index, attempt=run["attempt"], failures=run["failures"]
-            )
+            tries = {name: run[name] for name in ("failures", "repeats", "interruptions")}
+            ticket = Ticket(number=run["number"], scenario_index=index, attempt=run["attempt"], **tries)
             journal.run_cancelled(ticket, unscored(scenarios[index], ticket, Reason.CANCELLED, why))
         ended = {"state": JobState.FAILED, "error": why, "ended_at": self._clock.utcnow().isoformat()}
         journal.job_moved(ended, "job_ended", {"state": JobState.FAILED, "error": why})
@@ -128,6 +142,7 @@ class UnreadScenario:
     problem_id: str | None = None
     expected: KnownVerdict | None = None
     honeypot: bool = False
+    lineage: Lineage = NO_LINEAGE
 
     @property
     def scoring(self) -> ContractTrust:

@@ -7,52 +7,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harena.core.clock import Clock
-from harena.core.errors import SandboxUnavailableError
+from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint, SandboxSpec, SandboxStatus
 from harena.core.ports import Runtime, SandboxHandle
+from harena.core.workspace import DEFAULT_WORKSPACE, LimitsOf, checked_workspace
 from harena.node.blueprints import Blueprints
-from harena.node.sandboxes import Sandboxes
+from harena.node.catalog_operations import CatalogOperations
+from harena.node.registry_operations import RegistryOperations
+from harena.node.rooms import Rooms
+from harena.node.training_operations import TrainingOperations
 
 if TYPE_CHECKING:
-    from harena.node.benchmark_jobs import BenchmarkJobs
+    from harena.jobs.webhooks import Network
 
 
-class Node:
-    """Implements `Operations` over one runtime. Used from one event loop.
+class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations):
+    """Implements `Operations` for one workspace of a node: it shares everything with the node, but makes and sees only
+    this workspace's blueprints and jobs. Used from one event loop."""
 
-    Benchmark jobs (and with them the store and its libraries) are loaded when they are first asked for.
-    """
-
-    def __init__(
-        self,
-        runtime: Runtime,
-        blueprints: Blueprints,
-        clock: Clock,
-        *,
-        store_path: Path | str,
-        durable_jobs: bool = False,
-        keep_seconds: float | None = None,
-    ) -> None:
-        """`runtime` has been started; this node closes it. `store_path` is a SQLite file, or the URL of a PostgreSQL.
-        `durable_jobs`: jobs outlive this node (a server's), and are kept for `keep_seconds` after their end (None =
-        until they are deleted)."""
-        self.sandboxes = Sandboxes(runtime, blueprints, clock)
-        self.blueprints = blueprints
-        self._runtime = runtime
-        self._clock = clock
-        self._store_path = store_path
-        self._durable_jobs = durable_jobs
-        self._keep_seconds = keep_seconds
-        self._jobs: BenchmarkJobs | None = None
-        self._closed = False
+    def __init__(self, rooms: Rooms, workspace: str) -> None:
+        """Raises ValidationError for what is no workspace's name."""
+        self._rooms = rooms
+        self.workspace = checked_workspace(workspace)
 
     async def create_sandbox(self, spec: SandboxSpec) -> SandboxHandle:
         """See `Operations`."""
-        return await self.sandboxes.create(spec)
+        return await self._rooms.sandboxes.create(self.workspace, spec)
 
     async def get_sandbox(self, sandbox_id: str) -> SandboxHandle:
         """See `Operations`."""
-        return self.sandboxes.get(sandbox_id)
+        return self._rooms.sandboxes.get(sandbox_id)
 
     async def list_sandboxes(
         self,
@@ -62,7 +46,7 @@ class Node:
         include_terminal: bool = False,
     ) -> list[SandboxHandle]:
         """See `Operations`."""
-        return [*self.sandboxes.list(tags=tags, statuses=statuses, include_terminal=include_terminal)]
+        return [*self._rooms.sandboxes.list(tags=tags, statuses=statuses, include_terminal=include_terminal)]
 
     async def create_blueprint(
         self,
@@ -75,95 +59,132 @@ class Node:
         warm: Sequence[str] | None = None,
     ) -> Blueprint:
         """See `Operations`."""
-        return await self.blueprints.create(name, image=image, packages=packages, files=files, env=env, warm=warm)
+        return await self._rooms.blueprints.create(
+            self.workspace, name, image=image, packages=packages, files=files, env=env, warm=warm
+        )
 
     async def get_blueprint(self, name_or_id: str) -> Blueprint:
         """See `Operations`."""
-        return await self.blueprints.get(name_or_id)
+        return await self._rooms.blueprints.get(self.workspace, name_or_id)
 
     async def delete_blueprint(self, name_or_id: str) -> None:
         """See `Operations`."""
-        self.blueprints.delete(name_or_id)
+        self._rooms.blueprints.delete(self.workspace, name_or_id)
 
     async def list_blueprints(self) -> list[Blueprint]:
         """See `Operations`."""
-        return await self.blueprints.list()
+        return await self._rooms.blueprints.list(self.workspace)
 
-    async def resume_benchmark_jobs(self) -> None:
-        """Go on with jobs that nobody runs any more, now and from now on; for nodes with `durable_jobs`."""
-        await self._benchmark_jobs().start()
-
-    async def create_benchmark_job(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def score(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._benchmark_jobs().create(request)
+        return await self._rooms.benchmark_jobs().direct_scores.score(self.workspace, request)
+
+    async def create_benchmark_job(
+        self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+    ) -> Mapping[str, Any]:
+        """See `Operations`."""
+        return await self._rooms.benchmark_jobs().create(self.workspace, request, key=key)
 
     async def get_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._benchmark_jobs().get(job_id_or_name)
+        return await self._rooms.benchmark_jobs().get(self.workspace, job_id_or_name)
 
-    async def list_benchmark_jobs(self) -> list[Mapping[str, Any]]:
+    async def list_benchmark_jobs(
+        self, *, name: str | None = None, before: int | None = None, limit: int = 100
+    ) -> Mapping[str, Any]:
         """See `Operations`."""
-        return [*await self._benchmark_jobs().list()]
+        return await self._rooms.benchmark_jobs().list(self.workspace, name=name, before=before, limit=limit)
 
     async def wait_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._benchmark_jobs().wait(job_id_or_name)
+        return await self._rooms.benchmark_jobs().wait(self.workspace, job_id_or_name)
 
     async def benchmark_job_results(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._benchmark_jobs().results(job_id_or_name)
+        return await self._rooms.benchmark_jobs().results(self.workspace, job_id_or_name)
 
     async def benchmark_job_results_page(
         self, job_id_or_name: str, *, after: int = 0, limit: int = 1000
     ) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._benchmark_jobs().results_page(job_id_or_name, after=after, limit=limit)
+        return await self._rooms.benchmark_jobs().results_page(self.workspace, job_id_or_name, after=after, limit=limit)
+
+    async def benchmark_job_summary(self, job_id_or_name: str) -> Mapping[str, Any]:
+        """See `Operations`."""
+        return await self._rooms.benchmark_jobs().summary(self.workspace, job_id_or_name)
 
     async def delete_benchmark_job(self, job_id_or_name: str) -> None:
         """See `Operations`."""
-        await self._benchmark_jobs().delete(job_id_or_name)
+        await self._rooms.benchmark_jobs().delete(self.workspace, job_id_or_name)
 
     async def cancel_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._benchmark_jobs().cancel(job_id_or_name)
+        return await self._rooms.benchmark_jobs().cancel(self.workspace, job_id_or_name)
 
     def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
         """See `Operations`."""
-        return self._benchmark_jobs().events(job_id_or_name, after=after)
+        return self._rooms.benchmark_jobs().events(self.workspace, job_id_or_name, after=after)
+
+    async def close(self) -> None:
+        """Ends nothing: what a workspace has is ended by the node."""
+
+
+class Node(NodeInWorkspace):
+    """One runtime, and what is made with it; its own operations are those of one workspace, the default one unless
+    another is given."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        blueprints: Blueprints,
+        clock: Clock,
+        *,
+        store_path: Path | str,
+        durable_jobs: bool = False,
+        keep_seconds: float | None = None,
+        webhook_networks: Sequence[Network] | None = None,
+        limits_of: LimitsOf | None = None,
+        training_jobs: int = 1,
+        training_worker: Sequence[str] | None = None,
+        workspace: str = DEFAULT_WORKSPACE,
+    ) -> None:
+        """`runtime` has been started; this node closes it. `store_path` is a SQLite file, or the URL of a PostgreSQL.
+        `durable_jobs`: jobs outlive this node (a server's), and are kept for `keep_seconds` after their end (None =
+        until they are deleted). `webhook_networks`: where webhooks may go beside the public internet (None =
+        anywhere). `limits_of`: what a workspace may use (None = everything). `training_jobs`: that run at one time;
+        `training_worker` is for tests: another program than `harena.training.worker`."""
+        rooms = Rooms(
+            runtime,
+            blueprints,
+            clock,
+            store_path=store_path,
+            durable_jobs=durable_jobs,
+            keep_seconds=keep_seconds,
+            webhook_networks=webhook_networks,
+            limits_of=limits_of,
+            training_jobs=training_jobs,
+            training_worker=training_worker,
+        )
+        super().__init__(rooms, workspace)
+
+    def in_workspace(self, workspace: str) -> NodeInWorkspace:
+        """See `WholeNode`."""
+        return NodeInWorkspace(self._rooms, workspace)
+
+    async def resume_jobs(self) -> None:
+        """Go on with benchmark and training jobs that nobody runs any more, now and from now on; for nodes with
+        `durable_jobs`."""
+        await self._rooms.benchmark_jobs().start()
+        await self._rooms.training_jobs().start()
+
+    async def drain(self) -> None:
+        """Before `close`: start no run of a job any more; returns when those under way have ended as they would."""
+        await self._rooms.drain()
 
     async def close(self) -> None:
         """End jobs, then sandboxes, then the runtime; each although the one before failed. May be called again."""
-        self._closed = True
-        try:
-            if self._jobs is not None:
-                await self._jobs.close()
-        finally:
-            try:
-                await self.sandboxes.close()
-            finally:
-                await self._runtime.close()
+        await self._rooms.close()
 
     def after_fork_in_child(self) -> None:
         """In a forked child: let go of what belongs to the parent, without ending it. This node is unusable then."""
-        self._closed = True
-        self._jobs = None
-        self.sandboxes.abandon()
-        let_go = getattr(self._runtime, "after_fork_in_child", None)
-        if let_go is not None:
-            let_go()
-
-    def _benchmark_jobs(self) -> BenchmarkJobs:
-        if self._closed:
-            raise SandboxUnavailableError("this node has been closed: open another one", reason="NODE_CLOSED")
-        if self._jobs is None:
-            from harena.node.benchmark_jobs import BenchmarkJobs
-
-            self._jobs = BenchmarkJobs(
-                self._store_path,
-                self.sandboxes,
-                self.blueprints,
-                self._clock,
-                durable=self._durable_jobs,
-                keep_seconds=self._keep_seconds,
-            )
-        return self._jobs
+        self._rooms.after_fork_in_child()

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError
 from harena.core.job_store import LEASE_LOST, JobStorePort
+from harena.core.results import Reason
+from harena.jobs.counts import RunCounts
 from harena.jobs.lease import BEAT_SECONDS
 from harena.jobs.lifecycle import JobState, check_job_transition
-from harena.jobs.schedule import Schedule
+from harena.jobs.schedule import Schedule, Ticket
 from harena.jobs.slots import Slots
-from harena.jobs.worker import JobExecution, one_line
+from harena.jobs.worker import JobExecution, one_line, unscored
 from harena.node.job_acceptance import AcceptedJob
 from harena.node.job_journal import StoreJournal
 
@@ -21,18 +24,28 @@ if TYPE_CHECKING:
     from harena.store.writer import BatchWriter
 
 
+RECORDED_STARTS = 200
+"""after the loss of a node, so many starts are stored before anything is executed; each waits for a write. What ended
+the node began after its last write, and so is among the first to start again. Where very many had begun it may not be:
+then their results are stored by the next loss, and it has come nearer to the front."""
+
+_log = logging.getLogger("harena.node")
+
+
 class OwnedJob:
     """A job that runs in this process, from acceptance, or from where another process left it, to its one end."""
 
     def __init__(self, job: AcceptedJob, *, store: JobStorePort, clock: Clock, slots: Slots) -> None:
         self.id: str = job.row["id"]
+        self.workspace: str = job.row["workspace"]
         self.failure: PlatformError | None = None
         """the store refused: what the job did since is not recorded"""
         self._job = job
         self._store = store
         self._clock = clock
         self._writer = self._open_writer()
-        self._journal = StoreJournal(self._writer, clock, job.scenarios, last_cursor=job.last_cursor)
+        counts = RunCounts(job.row, running=[ticket.number for ticket in job.interrupted])
+        self._journal = StoreJournal(self._writer, clock, job.scenarios, counts=counts, last_cursor=job.last_cursor)
         self._execution = JobExecution(
             scenarios=job.scenarios,
             schedule=Schedule(job.tickets, limit=job.row["effective_concurrency"]),
@@ -42,9 +55,12 @@ class OwnedJob:
             clock=clock,
             slots=slots,
             priority=job.priority,
+            workspace=self.workspace,
             run_timeout_seconds=job.run_timeout_seconds,
             timeout_seconds=job.remaining_seconds,
+            recorded=self._record_start if job.after_loss else None,
         )
+        self._starts = 0
         self._began = clock.now()
         self._next_beat = self._began + BEAT_SECONDS
         self._news = asyncio.Event()
@@ -65,6 +81,11 @@ class OwnedJob:
         )
 
     @property
+    def has_webhook(self) -> bool:
+        """Somebody is to be told of its end."""
+        return self._job.row.get("delivery_id") is not None
+
+    @property
     def ended(self) -> bool:
         """The job has ended here and that is recorded (or `failure` says why not)."""
         return self._task is not None and self._task.done()
@@ -82,6 +103,10 @@ class OwnedJob:
     def stop(self, state: JobState, error: str | None = None) -> None:
         """End it as `state`; `wait` returns when it has ended."""
         self._execution.stop(state, error)
+
+    async def drain(self) -> None:
+        """Start no run any more; returns when those under way have ended."""
+        await self._execution.drain()
 
     def leave(self) -> None:
         """This process is about to end: interrupt the job, or let go of it if it is durable, without waiting for a
@@ -122,11 +147,21 @@ class OwnedJob:
             self._next_beat = self._clock.now() + BEAT_SECONDS
             await self._store.beat(self.id, epoch=epoch, active_seconds=self._active_seconds())
 
+    async def _record_start(self, ticket: Ticket) -> None:
+        """A start that is not stored yet cannot be counted, should it end this process, too. What has ended the last
+        one was under way: it is known to have been, or is among the first to start again."""
+        self._starts += 1
+        if ticket.interruptions or self._starts <= RECORDED_STARTS:
+            await self._writer.settle()
+
     def _store_away(self, error: PlatformError) -> None:
+        # the event of it can be read when the store is back: whoever is to make room reads the log
+        _log.warning("benchmark job %s is paused, because its results cannot be stored: %s", self.id, error)
         self._execution.pause()
         self._journal.job_event("job_paused", {"error": one_line(error)})
 
     def _store_back(self) -> None:
+        _log.warning("benchmark job %s goes on: its results are stored again", self.id)
         self._journal.job_event("job_continued", {})
         self._execution.go_on()
 
@@ -156,6 +191,13 @@ class OwnedJob:
             self._journal.job_event("job_resumed", {"open": len(job.tickets)})
         for ticket in job.interrupted:
             self._journal.run_requeued(ticket)
+        for ticket in job.given_up:
+            why = (
+                f"{ticket.interruptions} nodes were lost while this run was under way, the last ones with nothing else "
+                "of its job beside it: it is not tried again"
+            )
+            scenario = job.scenarios[ticket.scenario_index]
+            self._journal.run_finished(ticket, unscored(scenario, ticket, Reason.PLATFORM_ERROR, why))
         return state
 
     def _end(self, state: JobState, error: str | None) -> None:

@@ -15,14 +15,16 @@ Used from one event loop.
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
 from harena.core.checked import check_limits, checked_seconds
 from harena.core.clock import Clock, Timer
@@ -41,29 +43,39 @@ from harena.core.errors import (
     ValidationError,
 )
 from harena.core.models import Blueprint, SandboxInfo, SandboxSpec, SandboxStatus
-from harena.core.ports import Death, Runtime, SandboxPort
+from harena.core.ports import Death, Runtime, SandboxPort, SandboxSource
 
 MOST_REMEMBERED = 10_000
+MOST_ENDING = 8
+"""lent sandboxes whose end goes on while nobody waits for it; whoever gives back one more waits until one has gone"""
 _DEFAULT_IMAGE = SandboxSpec().image
+_log = logging.getLogger("harena.node")
 
 
 class BlueprintSource(Protocol):
     """Where blueprints are found."""
 
-    def find(self, name_or_id: str) -> Blueprint:
+    def find(self, workspace: str, name_or_id: str) -> Blueprint:
         """Raises NotFoundError."""
 
 
 class SandboxRecord:
     """One sandbox of this node. Implements `SandboxHandle`."""
 
-    __slots__ = ("_clock", "_deadline", "_death", "_ended", "_ending", "_forget", "_info", "_port", "_timer", "_wanted")
+    __slots__ = (
+        *("_clock", "_deadline", "_death", "_ended", "_ending", "_forget", "_info", "_news", "_port", "_status"),
+        *("_timer", "_wanted", "id"),
+    )
 
     def __init__(
         self, info: SandboxInfo, port: SandboxPort | None, clock: Clock, forget: Callable[[SandboxRecord], None]
     ) -> None:
         """`port` is None for a sandbox that could not be created; `forget` is called once, at the end."""
+        self.id = info.id
         self._info = info
+        self._news: dict[str, Any] = {}
+        """what has changed since, put together with it when somebody asks: nobody asks about most sandboxes"""
+        self._status = info.status
         self._port = port
         self._clock = clock
         self._forget = forget
@@ -77,16 +89,18 @@ class SandboxRecord:
     @property
     def info(self) -> SandboxInfo:
         """What is known now."""
+        if self._news:
+            self._info, self._news = replace(self._info, **self._news), {}
         return self._info
 
     @property
     def port(self) -> SandboxPort:
         """The running sandbox."""
-        if self._info.status is SandboxStatus.RUNNING and self._port is not None:
+        if self._status is SandboxStatus.RUNNING and self._port is not None:
             return self._port
-        about = f"sandbox {self._info.id} is {self._info.status}"
-        reason = f" ({self._info.status_reason})" if self._info.status_reason else ""
-        if self._info.status is SandboxStatus.FAILED:
+        about = f"sandbox {self.id} is {self._status}"
+        reason = f" ({self.info.status_reason})" if self.info.status_reason else ""
+        if self._status is SandboxStatus.FAILED:
             raise SandboxNotRunningError(f"{about}{reason}: create a new one", reason="SANDBOX_FAILED")
         raise SandboxTerminatedError(f"{about}{reason}: create a new one", reason="SANDBOX_TERMINATED")
 
@@ -98,31 +112,31 @@ class SandboxRecord:
 
     async def refresh(self) -> SandboxInfo:
         """The node is here: what is known is what is so."""
-        return self._info
+        return self.info
 
     async def wait_terminal(self) -> SandboxInfo:
         """Returns when it has ended."""
-        if not self._info.status.is_terminal:
+        if not self._status.is_terminal:
             if self._ended is None:
                 self._ended = asyncio.get_running_loop().create_future()
             await asyncio.shield(self._ended)
-        return self._info
+        return self.info
 
     async def stop(self, *, grace_seconds: float = 0.0) -> None:
         """End it. Callers that come later wait for the same end; the first one's grace counts."""
         if not grace_seconds >= 0:
             raise SandboxValidationError(f"grace_seconds is {grace_seconds}: give zero or more seconds")
-        if not self._info.status.is_terminal:
+        if not self._status.is_terminal:
             await asyncio.shield(self._begin_end(SandboxStatus.COMPLETED, None, grace_seconds))
 
     async def extend_lifetime(self, seconds: float) -> SandboxInfo:
         """End `seconds` from now at the earliest; never sooner than was already agreed."""
         checked_seconds(seconds, "what a lifetime is extended by")
-        if self._info.status is not SandboxStatus.RUNNING:
+        if self._status is not SandboxStatus.RUNNING:
             _ = self.port  # raises what is the matter
         if self._deadline is not None and (wished := self._clock.now() + seconds) > self._deadline:
             self._set_deadline(wished)
-        return self._info
+        return self.info
 
     def _set_deadline(self, deadline: float) -> None:
         if self._timer is not None:
@@ -130,7 +144,7 @@ class SandboxRecord:
         seconds = deadline - self._clock.now()
         self._deadline = deadline
         self._timer = self._clock.call_later(seconds, self._lifetime_over)
-        self._info = replace(self._info, expires_at=self._clock.utcnow() + timedelta(seconds=seconds))
+        self._news["expires_at"] = self._clock.utcnow() + timedelta(seconds=seconds)
 
     def _lifetime_over(self) -> None:
         # nobody waits for this end: a failure of it is in the record, and must not be reported a second time
@@ -139,7 +153,7 @@ class SandboxRecord:
     def _begin_end(self, status: SandboxStatus, reason: str | None, grace_seconds: float) -> asyncio.Task[None]:
         if self._ending is None:
             self._wanted = (status, reason)
-            self._info = replace(self._info, status=SandboxStatus.TERMINATING, status_reason=reason)
+            self._move(SandboxStatus.TERMINATING, reason)
             self._ending = asyncio.get_running_loop().create_task(self._destroy(grace_seconds))
         return self._ending
 
@@ -149,7 +163,7 @@ class SandboxRecord:
         try:
             await self._port.destroy(grace_seconds=grace_seconds)
         except HarenaError as error:
-            if not self._info.status.is_terminal:
+            if not self._status.is_terminal:
                 self._finish(SandboxStatus.FAILED, f"it could not be ended: {error}")
                 self._death.cancel()
             raise
@@ -167,8 +181,13 @@ class SandboxRecord:
         else:
             self._finish(SandboxStatus.FAILED, _cause(death, self._info))
 
+    def _move(self, status: SandboxStatus, reason: str | None) -> None:
+        self._status = status
+        self._news.update(status=status, status_reason=reason)
+
     def _finish(self, status: SandboxStatus, reason: str | None) -> None:
-        self._info = replace(self._info, status=status, status_reason=reason, stopped_at=self._clock.utcnow())
+        self._move(status, reason)
+        self._news["stopped_at"] = self._clock.utcnow()
         self._port = None
         if self._timer is not None:
             self._timer.cancel()
@@ -178,7 +197,7 @@ class SandboxRecord:
 
 
 class Sandboxes:
-    """Creates, finds, lists and ends sandboxes. Implements `SandboxSource`."""
+    """Creates, finds, lists and ends sandboxes. `source` gives what scoring and jobs make theirs with."""
 
     def __init__(
         self, runtime: Runtime, blueprints: BlueprintSource, clock: Clock, *, most_remembered: int = MOST_REMEMBERED
@@ -188,27 +207,16 @@ class Sandboxes:
         self._clock = clock
         self._most_remembered = most_remembered
         self._living: dict[str, SandboxRecord] = {}
+        self._lent: set[SandboxPort] = set()
+        self._endings: set[asyncio.Task[None]] = set()
         self._remembered: OrderedDict[str, SandboxRecord] = OrderedDict()
         self._closed = False
 
-    async def create(self, spec: SandboxSpec) -> SandboxRecord:
-        """A running sandbox. Raises ValidationError, NotFoundError, HostUnsupportedError, SandboxResourceExhaustedError
-        or SandboxStartError (a SandboxFailedError)."""
-        self._check_open()
-        check_limits(spec.limits)
-        blueprint = self._blueprints.find(spec.blueprint) if spec.blueprint is not None else None
-        if blueprint is not None and spec.image == _DEFAULT_IMAGE:
-            spec = replace(spec, image=blueprint.image)
+    async def create(self, workspace: str, spec: SandboxSpec) -> SandboxRecord:
+        """A running sandbox; its blueprint is one of the workspace's. Raises ValidationError, NotFoundError,
+        HostUnsupportedError, SandboxResourceExhaustedError or SandboxStartError (a SandboxFailedError)."""
         created_at = self._clock.utcnow()
-        try:
-            port = await self._runtime.create(spec, blueprint)
-        except (ValidationError, NotFoundError):
-            raise
-        except Exception as error:  # whatever stopped the start, a bug included, belongs into the record
-            raise self._failed(spec, created_at, error) from error
-        if self._closed:  # while the runtime was busy with it
-            await port.destroy()
-            self._check_open()
+        port, spec = await self._start(workspace, spec)
         info = _describe(
             port.id,
             spec,
@@ -221,6 +229,58 @@ class Sandboxes:
         self._living[port.id] = record
         record.watch()
         return record
+
+    async def _start(self, workspace: str, spec: SandboxSpec) -> tuple[SandboxPort, SandboxSpec]:
+        """(what the runtime made, what it was made of)."""
+        self._check_open()
+        check_limits(spec.limits)
+        blueprint = self._blueprints.find(workspace, spec.blueprint) if spec.blueprint is not None else None
+        if blueprint is not None and spec.image == _DEFAULT_IMAGE:
+            spec = replace(spec, image=blueprint.image)
+        created_at = self._clock.utcnow()
+        try:
+            port = await self._runtime.create(spec, blueprint)
+        except (ValidationError, NotFoundError):
+            raise
+        except Exception as error:  # whatever stopped the start, a bug included, belongs into the record
+            raise self._failed(spec, created_at, error) from error
+        if self._closed:  # while the runtime was busy with it
+            await port.destroy()
+            self._check_open()
+        return port, spec
+
+    @asynccontextmanager
+    async def lend(self, workspace: str, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
+        """A sandbox for a block. It has no record, because nobody knows its id, and no lifetime but the block's.
+
+        A block that fails or is cancelled is left when its sandbox has gone. One that comes to its end is left when the
+        sandbox's end has begun: what ran in it has been seen, and to take it down the kernel mostly waits. Raises as
+        `create` does, and, where the block fails, what `SandboxPort.destroy` raises."""
+        port, _ = await self._start(workspace, spec)
+        self._lent.add(port)
+        try:
+            yield port
+        except BaseException:  # a cancellation among them; who is cancelled meanwhile leaves an end that goes on
+            await asyncio.shield(self._end_lent(port))
+            raise
+        self._end_lent(port)
+        while len(self._endings) > MOST_ENDING:
+            await asyncio.wait(self._endings, return_when="FIRST_COMPLETED")
+
+    def _end_lent(self, port: SandboxPort) -> asyncio.Task[None]:
+        ending = asyncio.create_task(port.destroy())
+        self._endings.add(ending)
+        ending.add_done_callback(partial(self._lent_has_ended, port))
+        return ending
+
+    def _lent_has_ended(self, port: SandboxPort, ending: asyncio.Task[None]) -> None:
+        self._endings.discard(ending)
+        if ending.cancelled():
+            return
+        if (error := ending.exception()) is None:
+            self._lent.discard(port)
+        else:  # `close` tries again, and raises
+            _log.warning("sandbox %s could not be ended: %s", port.id, error)
 
     def get(self, sandbox_id: str) -> SandboxRecord:
         """Living or remembered. Raises SandboxNotFoundError."""
@@ -252,9 +312,9 @@ class Sandboxes:
             if (not statuses or record.info.status in statuses) and wanted.issubset(record.info.tags)
         ]
 
-    def sandbox(self, spec: SandboxSpec) -> AbstractAsyncContextManager[SandboxPort]:
-        """A sandbox that lives as long as the block."""
-        return self._lent(spec)
+    def source(self, workspace: str) -> SandboxSource:
+        """What makes sandboxes that live as long as a block, from the workspace's blueprints."""
+        return _Source(self, workspace)
 
     async def close(self) -> None:
         """End all, at the same time; no new ones from now on. May be called more than once.
@@ -262,37 +322,30 @@ class Sandboxes:
         Raises PlatformError if some could not be ended, after all others were.
         """
         self._closed = True
-        records = list(self._living.values())
-        ends = await asyncio.gather(*(record.stop() for record in records), return_exceptions=True)
+        stops = [record.stop() for record in self._living.values()]
+        ends = await asyncio.gather(*stops, *(port.destroy() for port in self._lent), return_exceptions=True)
         failures = [end for end in ends if isinstance(end, BaseException)]
         if failures:
-            message = f"{len(failures)} of {len(records)} sandboxes could not be ended; the first: {failures[0]}"
+            message = f"{len(failures)} of {len(ends)} sandboxes could not be ended; the first: {failures[0]}"
             raise PlatformError(message, step="destroy sandbox") from failures[0]
 
     def abandon(self) -> None:
         """Forget all without ending any: they belong to another process (after a fork)."""
         self._closed = True
         self._living.clear()
+        self._lent.clear()
         self._remembered.clear()
-
-    @asynccontextmanager
-    async def _lent(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
-        record = await self.create(spec)
-        try:
-            yield record.port
-        finally:
-            await record.stop()
 
     def _check_open(self) -> None:
         if self._closed:
             raise SandboxUnavailableError("this node has been closed: open another one", reason="NODE_CLOSED")
 
     def _forget(self, record: SandboxRecord) -> None:
-        if self._living.pop(record.info.id, None) is not None:
+        if self._living.pop(record.id, None) is not None:
             self._remember(record)
 
     def _remember(self, record: SandboxRecord) -> None:
-        self._remembered[record.info.id] = record
+        self._remembered[record.id] = record
         while len(self._remembered) > self._most_remembered:
             self._remembered.popitem(last=False)
 
@@ -311,6 +364,18 @@ class Sandboxes:
         if isinstance(error, HostUnsupportedError | SandboxResourceExhaustedError):
             return error
         return SandboxStartError(f"a sandbox could not be started: {reason}", sandbox_id=info.id, status_reason=reason)
+
+
+class _Source:
+    """Implements `SandboxSource` for one workspace."""
+
+    def __init__(self, sandboxes: Sandboxes, workspace: str) -> None:
+        self._sandboxes = sandboxes
+        self._workspace = workspace
+
+    def sandbox(self, spec: SandboxSpec) -> AbstractAsyncContextManager[SandboxPort]:
+        """See `SandboxSource`."""
+        return self._sandboxes.lend(self._workspace, spec)
 
 
 def _describe(

@@ -12,6 +12,7 @@ import termios
 import time
 from typing import TYPE_CHECKING
 
+from harena.core.clock import STOPPED_SECONDS
 from harena.core.errors import SandboxExecutionError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsage
 from harena.core.output import OutputBuffer
@@ -26,6 +27,8 @@ _LAST_LOOK_SECONDS = 0.1
 """What nobody waits for is left in its pipe, and looked at after the first time, after twice that ...: most programs
 have ended by then, and are read once. One that runs on, or has written much, is read as it writes."""
 _MUCH_BYTES = 1 << 14
+_LATE_SECONDS = 0.05
+"""a deadline that is met later waits so long for what came before it"""
 _MICROSECONDS = 1e-6
 
 
@@ -46,6 +49,7 @@ class LinuxExec:
         self._outcome: ExecOutcome | None = None
         self._is_real = False
         self._run_delay = 0.0
+        self._stopped = 0.0
         self._processor_time = 0.0
         self._listening: asyncio.TimerHandle | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -188,6 +192,17 @@ class LinuxExec:
         self._end(ExecOutcome.CANCELLED)
 
     def _deadline(self) -> None:
+        assert self._timer is not None
+        late = self._loop.time() - self._timer.when()
+        self._stopped = late if late > STOPPED_SECONDS else 0.0
+        if late > _LATE_SECONDS:
+            # a process that was stopped meets its deadlines before it reads what came meanwhile (a wait that a signal
+            # has interrupted tells of nothing): a program that ended in time has ended in time
+            self._timer = self._loop.call_later(_LATE_SECONDS, self._out_of_time)
+        else:
+            self._out_of_time()
+
+    def _out_of_time(self) -> None:
         self._timer = None
         self._end(ExecOutcome.TIMEOUT)
 
@@ -198,7 +213,9 @@ class LinuxExec:
 
     async def _measure_and_kill(self) -> None:
         # asked before the kill: afterwards there is nobody left whose time could be measured
-        self._run_delay, self._processor_time = await self._sandbox.processor_time()
+        waited, self._processor_time = await self._sandbox.processor_time()
+        # this process was stopped, and perhaps the whole machine: then the program had as little of the time
+        self._run_delay = waited + self._stopped
         self._sandbox.request_kill(self.number)
 
     # -- its end -------------------------------------------------------------------------------------------------

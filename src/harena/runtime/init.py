@@ -505,11 +505,8 @@ class _Init:
         """Kill an exec's whole tree; its EXITED follows when its main process is reaped."""
         for pid, (owner, is_leader, _warm) in list(self.running.items()):
             if owner == number and is_leader:
-                # stopped first: it may not have come to start its program yet
-                os.kill(pid, signal.SIGSTOP)
-                trees.kill_below(pid)
                 self.condemned.add(pid)
-                os.kill(pid, signal.SIGKILL)
+                trees.kill_below(pid)  # and itself: it may not have come to start its program yet
             elif owner == number:
                 others = self._others()
                 if others:

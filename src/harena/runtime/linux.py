@@ -10,12 +10,13 @@ import marshal
 import os
 import resource
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple
 from pathlib import Path
 from typing import Protocol
 
 from harena.core.errors import HarenaError, PlatformError, SandboxUnavailableError
-from harena.core.models import Blueprint, Limits, SandboxSpec
+from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.runtime import bound_ahead, seccomp_filter
 from harena.runtime import image as images
@@ -52,6 +53,7 @@ class LinuxRuntime:
 
     `pool_size`: how many sandboxes of one kind are at most kept ready; it is reached only while they are in demand.
     `fast_path`: False = templates and inits do everything in Python, as on machines other than x86-64.
+    `known_programs`: asked when a warm template is started, which does ahead what these begin with.
     """
 
     def __init__(
@@ -61,11 +63,13 @@ class LinuxRuntime:
         home: Path | None = None,
         pool_size: int = 8,
         fast_path: bool = True,
+        known_programs: Callable[[], Sequence[KnownProgram]] = tuple,
     ) -> None:
         self._layers = layers
         self._home = home or Path(os.environ.get("HARENA_HOME") or Path.home() / ".local/share/harena")
         self._pool_size = pool_size
         self._fast_path = fast_path
+        self._known_programs = known_programs
         self._link: SpawnerLink | None = None
         self._starting: asyncio.Task[SpawnerLink] | None = None
         self._templates: dict[tuple[str, str], asyncio.Task[_Template]] = {}
@@ -197,6 +201,7 @@ class LinuxRuntime:
             "filter": seccomp_filter.current(counts_memory=link.counts_memory),
             "environment": environment,
             "fast_path": self._fast_path,
+            "known": [] if warm is None else [astuple(program) for program in self._known_programs()],
         }
         template = _Template(link.next_number(), image, environment, warm is not None)
         template.enforcement = _enforcement(

@@ -5,7 +5,7 @@ It is pid 1 of a pid namespace of its own, so its death ends every sandbox below
 (see guest) and on descriptor 3 its control socket. Messages from the spawner are marshal, to it fixed structs:
 
     configure  first message: {"warm": [module...] | None, "filter": BPF, "environment": {...},
-               "fast_path": bool}
+               "fast_path": bool, "known": what `warm_source.know` takes}
     fork       number (4 bytes), marshalled settings, with the sandbox's socket; answer ANSWER(number, errno) + step,
                or with the pidfd
 
@@ -23,7 +23,7 @@ import select
 import struct
 import sys
 
-from harena.runtime import fast_path, init, launch, warm, wire
+from harena.runtime import fast_path, init, launch, warm, warm_source, wire
 from harena.runtime.kernel import namespaces, privileges, seccomp, signals
 from harena.runtime.kernel.syscalls import StepError
 
@@ -80,6 +80,8 @@ def serve() -> Callable[[], object]:
     init.rehearse(base)
     signals.forget_children()
     is_warm = modules is not None
+    if is_warm:
+        warm_source.know(configuration["known"])
     del configuration, modules
     sys.stdout.flush()
     if is_warm:

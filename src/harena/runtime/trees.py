@@ -46,29 +46,44 @@ def descendants(root: int, parent_of: dict[int, int]) -> set[int]:
 
 
 def kill_below(root: int, spare: frozenset[int] = frozenset()) -> None:
-    """Kill everything below `root`, except the processes in `spare` and what is below them.
+    """Kill everything below `root`, except the processes in `spare` and what is below them; and `root`, if it is not
+    init.
 
     Everything in the pid namespace is stopped first, in one call that nothing can outrun, however fast it forks; then
-    it is looked at, and what is not to be killed goes on.
+    it is looked at until nothing is left to kill, and what is not to be killed goes on. That is one call, too: a
+    process that is just being forked cannot be seen yet, but the kernel keeps for it what is sent to everybody, the
+    stop and so the end of it. What somebody else had stopped is stopped again.
+
+    A root that has not come to its stop may be forking: once it has, its child can be seen, and once it is killed
+    nobody could tell whose child that was. So it is waited for, and killed before it can go on.
     """
-    while True:
-        stopped_before = {pid for pid, (_parent, state) in look().items() if state in "Tt"}
-        try:
+    stopped_before = {pid for pid, (_parent, state) in look().items() if state in "Tt"}
+    try:
+        signal_all(signal.SIGSTOP)
+        while _kill_what_is_seen(root, spare):
+            os.sched_yield()
             signal_all(signal.SIGSTOP)
-        except ProcessLookupError:
-            return
-        seen = look()
-        parent_of = {pid: parent for pid, (parent, _state) in seen.items()}
-        targets = descendants(root, parent_of)
-        for kept in spare:
-            targets.discard(kept)
-            targets -= descendants(kept, parent_of)
-        for pid in targets:
-            _signal(pid, signal.SIGKILL)
-        for pid in seen.keys() - targets - stopped_before:
-            _signal(pid, signal.SIGCONT)
-        if not targets:
-            return
+        stopped_before.discard(root)
+        if root != 1:
+            _signal(root, signal.SIGKILL)
+        signal_all(signal.SIGCONT)
+    except ProcessLookupError:
+        return
+    for pid in stopped_before:
+        _signal(pid, signal.SIGSTOP)
+
+
+def _kill_what_is_seen(root: int, spare: frozenset[int]) -> bool:
+    """Whether there may be more."""
+    seen = look()
+    parent_of = {pid: parent for pid, (parent, _state) in seen.items()}
+    targets = descendants(root, parent_of)
+    for kept in spare:
+        targets.discard(kept)
+        targets -= descendants(kept, parent_of)
+    for pid in targets:
+        _signal(pid, signal.SIGKILL)
+    return bool(targets) or (root in seen and seen[root][1] not in "Tt")
 
 
 def signal_all(signum: int) -> None:

@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]
+import marshal
 import os
 import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from types import CodeType
     from typing import NoReturn
 
@@ -39,7 +41,11 @@ def load(plan: Plan) -> CodeType | None:
     """The program's code (None for a module, which runpy loads), with `__main__` and sys.path completed. Ends in a real
     start where compiling fails: only the interpreter itself words such errors, and nothing has been done yet."""
     code = None
-    if plan.kind != "module":
+    known = _known.get(plan.target) if plan.kind == "code" else None
+    if known is not None:
+        name, namespace, code = known
+        plan.main[name] = namespace
+    elif plan.kind != "module":
         source, name = (plan.target, "<string>") if plan.kind == "code" else _read(plan)
         screen = sys.stderr
         report = _report
@@ -53,12 +59,29 @@ def load(plan: Plan) -> CodeType | None:
             screen.write("".join(report.parts))
         if plan.kind == "file":
             _complete_main(plan, name)
-        elif _VERSION >= (3, 13):
-            import linecache
+    if plan.kind == "code" and _VERSION >= (3, 13):
+        import linecache
 
-            linecache._register_code(name, plan.target + "\n", name)  # type: ignore[attr-defined]
+        linecache._register_code("<string>", plan.target + "\n", "<string>")  # type: ignore[attr-defined]
     _place_on_path(plan)
     return code
+
+
+_known: dict[str, tuple[str, dict[str, object], CodeType]] = {}
+
+
+def know(programs: Iterable[tuple[str, bytes, str, Sequence[bytes], bytes]]) -> None:
+    """In the template: do ahead what these programs begin with (see `core.models.KnownProgram`, of which each is the
+    fields). Those for other interpreters are left out, and then run as any text does."""
+    from _frozen_importlib_external import MAGIC_NUMBER
+
+    for text, magic, name, preparation, program in programs:
+        if magic != MAGIC_NUMBER:
+            continue
+        namespace: dict[str, object] = {"__name__": name}
+        for code in preparation:
+            exec(marshal.loads(code), namespace)  # noqa: S102, S302 (from our own node)
+        _known[text] = name, namespace, marshal.loads(program)  # noqa: S302 (likewise)
 
 
 def start_really(plan: Plan) -> NoReturn:

@@ -11,7 +11,6 @@ are left out: there is no right answer to them, and a forgery that passes one is
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,9 +18,8 @@ from typing import Any, Literal
 
 from harena.core.errors import ValidationError
 from harena.scoring.battery import Forgery, Target, applicable, battery_version, contract_type, rendered
-from harena.scoring.codec import canonical
+from harena.scoring.digests import digest_of
 from harena.scoring.scenario import Candidate, Scenario, ScenarioBatch
-from harena.scoring.values import from_python
 
 MAX_GOLD_RUNS = 1000
 _EMPTY = "# an empty answer\n"
@@ -73,7 +71,7 @@ class Subject:
             "statement": self.scenario.statement,
             "right": [[gold.candidate.entry, dict(gold.candidate.files)] for gold in self.right],
         }
-        return hashlib.sha256(canonical(from_python(named))).hexdigest()
+        return digest_of(named)
 
 
 class Calibration:

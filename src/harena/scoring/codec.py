@@ -7,7 +7,7 @@ depth and number of parts, refuses any spelling that the encoder would not have 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Any, Literal
 
 from harena.core.errors import HarenaError
@@ -32,7 +32,7 @@ class MalformedError(HarenaError):
 def encode(value: Any) -> bytes:
     """A host value (`values.from_tagged` made it) as bytes."""
     parts: list[bytes] = []
-    _put(value, parts, canonical=False, lists_alike=False)
+    _put(value, parts.append, False, False)
     return b"".join(parts)
 
 
@@ -43,36 +43,40 @@ def canonical(value: Any, *, lists_alike: bool = False) -> bytes:
     With `lists_alike` a tuple equals the list of the same items, as in JSON.
     """
     parts: list[bytes] = []
-    _put(value, parts, canonical=True, lists_alike=lists_alike)
+    _put(value, parts.append, True, lists_alike)
     return b"".join(parts)
 
 
-def _put(value: Any, parts: list[bytes], *, canonical: bool, lists_alike: bool) -> None:
+def _put(value: Any, put: Callable[[bytes], None], canonical: bool, lists_alike: bool) -> None:
     kind = type(value)
     if kind is int:
-        parts.append(b"i%x;" % value)
+        put(b"i%x;" % value)
     elif kind is str:
         text = value.encode("utf-8", "surrogatepass")
-        parts.append(b"s%d:%b" % (len(text), text))
+        put(b"s%d:%b" % (len(text), text))
     elif value is None:
-        parts.append(b"N")
+        put(b"N")
     elif kind is bool:
-        parts.append(b"T" if value else b"F")
+        put(b"T" if value else b"F")
     elif kind is float:
-        parts.append(b"f%b;" % _float_text(value, canonical))
+        put(b"f%b;" % _float_text(value, canonical))
     elif kind is list or kind is tuple:
-        parts.append(b"%b%d:" % (b"l" if kind is list or lists_alike else b"t", len(value)))
+        put(b"%b%d:" % (b"l" if kind is list or lists_alike else b"t", len(value)))
         for item in value:
-            _put(item, parts, canonical=canonical, lists_alike=lists_alike)
+            if type(item) is int:  # as most are
+                put(b"i%x;" % item)
+            else:
+                _put(item, put, canonical, lists_alike)
     elif kind is Bag:
-        parts.append(b"%b%d:" % (_CONTAINER_TAGS[value.kind], len(value.items)))
-        encoded: Iterable[bytes] = (_joined(item, value.kind, canonical, lists_alike) for item in value.items)
-        parts.extend(sorted(encoded) if canonical else encoded)
+        put(b"%b%d:" % (_CONTAINER_TAGS[value.kind], len(value.items)))
+        encoded = [_joined(item, value.kind, canonical, lists_alike) for item in value.items]
+        for part in sorted(encoded) if canonical else encoded:
+            put(part)
     elif kind is bytes:
-        parts.append(b"b%d:%b" % (len(value), value))
+        put(b"b%d:%b" % (len(value), value))
     elif kind is complex:
         real, imaginary = _float_text(value.real, canonical), _float_text(value.imag, canonical)
-        parts.append(b"c%b,%b;" % (real, imaginary))
+        put(b"c%b,%b;" % (real, imaginary))
     else:
         raise TypeError(f"not a host value: {kind.__name__}")
 
@@ -80,8 +84,11 @@ def _put(value: Any, parts: list[bytes], *, canonical: bool, lists_alike: bool) 
 def _joined(item: Any, kind: str, canonical: bool, lists_alike: bool) -> bytes:
     """One part of a set, or one key and value of a dict."""
     parts: list[bytes] = []
-    for part in item if kind == "dict" else (item,):
-        _put(part, parts, canonical=canonical, lists_alike=lists_alike)
+    if kind == "dict":
+        _put(item[0], parts.append, canonical, lists_alike)
+        _put(item[1], parts.append, canonical, lists_alike)
+    else:
+        _put(item, parts.append, canonical, lists_alike)
     return b"".join(parts)
 
 

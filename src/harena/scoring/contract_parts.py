@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import keyword
 import posixpath
 from functools import cached_property
@@ -12,8 +11,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from harena.core.results import Trust
 from harena.scoring.carry import carried, defines, parsed
-from harena.scoring.codec import canonical
-from harena.scoring.values import from_python, from_tagged
+from harena.scoring.digests import digest_of
+from harena.scoring.values import from_tagged
 
 DEFINITION = "x-definition"
 """marks a part of the JSON Schema that `schema` defines"""
@@ -120,8 +119,9 @@ class Contract(Strict):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of every field of the contract, for the evidence."""
-        return hashlib.sha256(canonical(from_python(self.model_dump()))).hexdigest()
+        """A digest of what the contract says, for the evidence. What is as by default says nothing, so that a field
+        that is added later changes no digest."""
+        return digest_of(self.model_dump(exclude_defaults=True))
 
 
 def weights_count(weights: list[float]) -> None:

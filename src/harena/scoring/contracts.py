@@ -6,16 +6,15 @@ Every field is part of the published format (`docs/reference/scenario.md`, `scen
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from harena.core.results import Trust
 from harena.scoring.compare import OutputComparison, Tolerance
 from harena.scoring.contract_parts import (
     Arguments,
     Contract,
-    Files,
     RelativePath,
     Score,
     Seconds,
@@ -23,12 +22,11 @@ from harena.scoring.contract_parts import (
     Text,
     Weight,
     no_collisions,
-    program,
     scorer,
-    trusted_files,
     weights_count,
 )
-from harena.scoring.contracts_calls import Check, EntryPoint, Inputs, ReferenceContract, TestsContract
+from harena.scoring.contracts_calls import Check, Inputs, ReferenceContract, TestsContract
+from harena.scoring.contracts_command import CommandContract, Proof
 from harena.scoring.contracts_harbor import HarborContract
 from harena.scoring.contracts_judge import JudgeMessage, LabelModelContract, SamplingParams, ScoreModelContract
 from harena.scoring.contracts_text import RegexContract, StringCheckContract, TextSimilarityContract
@@ -78,69 +76,6 @@ class StdioContract(Contract):
     def tolerance(self) -> Tolerance:
         """For comparisons `numeric`, `float_tokens` and `folded_lines`."""
         return Tolerance(self.rel_tol, self.abs_tol)
-
-
-class Proof(Strict):
-    """Where the trusted part leaves the word that it was given on standard input, when everything has passed."""
-
-    file: RelativePath | None = None
-    """a file that holds `harena-proof WORD`; None = a line of standard output"""
-
-
-def _shell(written: Any) -> Any:
-    return ("bash", "-c", written) if isinstance(written, str) else written
-
-
-Command = Annotated[
-    tuple[str, ...],
-    BeforeValidator(_shell),
-    Field(strict=False, min_length=1),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
-]
-
-
-class CommandContract(Contract):
-    """Run a trusted command over the candidate's files, in a fresh sandbox. Trust is `shared`."""
-
-    type: Literal["command"]
-    command: Command | None = None
-    """argv, or one string for `bash -c`"""
-    pytest: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = None
-    """in place of `command`: test files or pytest arguments, run by a trusted pytest runner that gives its own proof"""
-    asserts: Annotated[Text, AfterValidator(program)] | None = None
-    """in place of `command`: trusted code that runs after the candidate's, in the same module, by a trusted runner that
-    gives its own proof; it passes if it raises nothing"""
-    calls: dict[str, EntryPoint] = {}
-    """with `asserts`: their names for functions of the candidate, which then runs in another process than they do; only
-    plain values cross"""
-    isolate: bool = True
-    """with `pytest`: the candidate's modules live in a process of their own, and the tests see stand-ins for them"""
-    files: Annotated[Files, AfterValidator(trusted_files)] = {}
-    """trusted files, written after the candidate's and over them"""
-    env: dict[str, str] = {}
-    proof: Proof = Proof()
-    allow: Arguments = ()
-    """patterns (`conftest.py`, `tests/*`) of candidate files that are kept though they can steer a test run"""
-
-    @model_validator(mode="after")
-    def _one_command(self) -> Self:
-        if sum(part is not None for part in (self.command, self.pytest, self.asserts)) != 1:
-            raise ValueError("exactly one of `command`, `pytest` and `asserts` is required")
-        if self.calls and self.asserts is None:
-            raise ValueError("`calls` is for `asserts`")
-        if any(not name.isidentifier() for name in self.calls):
-            raise ValueError("the names in `calls` are words, as the asserts call them")
-        return self
-
-    @property
-    def trust(self) -> Trust:
-        """The candidate's code runs in the trusted command's process."""
-        return Trust.SHARED
-
-    @property
-    def version(self) -> str:
-        """See Contract."""
-        return "command-2"
 
 
 class NumericSource(Strict):
@@ -288,9 +223,8 @@ class WeightedContract(Contract):
 
 def _tests_are_trusted(contract: CommandContract) -> None:
     """Test files are trusted ones: none may come from the candidate."""
-    for argument in contract.pytest or ():
-        path = argument.partition("::")[0]
-        if not argument.startswith("-") and path.endswith(".py") and path not in contract.files:
+    for path in contract.test_files.values():
+        if path not in contract.files:
             raise ValueError(f"{path!r} is not among the trusted `files` of its part")
 
 

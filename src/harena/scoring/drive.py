@@ -10,41 +10,25 @@ from __future__ import annotations
 
 import asyncio
 import builtins
-import importlib.util
-import marshal
 import posixpath
 import secrets
-from functools import cache
-from pathlib import Path
 
+from harena.core.clock import STOPPED_SECONDS
 from harena.core.errors import PlatformError, SandboxError, SandboxExecutionError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.output import OutputBuffer
 from harena.core.ports import RunningExec, SandboxPort
 from harena.core.results import Reason
-from harena.scoring import codec, guest_driver
+from harena.scoring import codec
 from harena.scoring.codec import MalformedError
 from harena.scoring.compare import compare_values
 from harena.scoring.contracts import Check, TestsContract
+from harena.scoring.driver_boot import BOOT, NEEDS_SOURCE, code_frame, frame, source_frame
 from harena.scoring.program import WORKSPACE, Bench, Deadline
 from harena.scoring.values import Bag, show
 from harena.scoring.verdict import CheckOutcome, StarvedError, digest, one_line, timeout_reason
 
-_BOOT = """\
-import marshal, os, sys
-def take(size):
-    got = b""
-    while len(got) < size:
-        got += os.read(0, size - len(got)) or os._exit(0)
-    return got
-magic, code, source = (take(int(take(8), 16)) for _ in range(3))
-same = getattr(sys.modules.get("_frozen_importlib_external"), "MAGIC_NUMBER", None) == magic
-driver = {"__name__": "harena_guest_driver"}
-exec(marshal.loads(code) if same else compile(source, "<driver>", "exec"), driver)
-driver["main"]()
-"""
-"""takes the driver from standard input: compiled where the interpreters are alike, else as source"""
-
+_HEADER_BYTES = 8
 _MAX_FRAME_BYTES = codec.MAX_BYTES + 64
 _HEX_DIGITS = frozenset(b"0123456789abcdef")
 _LOOP_LATENESS_SECONDS = 0.05
@@ -78,17 +62,6 @@ class LoadFailedError(Exception):
         self.detail = detail
 
 
-@cache
-def _driver_frames() -> bytes:
-    source = Path(guest_driver.__file__).read_bytes()
-    code = marshal.dumps(compile(source, "<driver>", "exec", optimize=2))
-    return b"".join(map(_frame, (importlib.util.MAGIC_NUMBER, code, source)))
-
-
-def _frame(body: bytes) -> bytes:
-    return b"%08x%b" % (len(body), body)
-
-
 def _frame_size(header: bytes) -> int:
     size = int(header, 16) if _HEX_DIGITS.issuperset(header) else 0
     if not 0 < size <= _MAX_FRAME_BYTES:
@@ -108,23 +81,31 @@ class FrameReader:
 
     async def next(self) -> bytes | None:
         """The next frame's body; None at the end of the stream. Raises MalformedError."""
-        if self._size is None:
-            header = await self._take(8)
-            if header is None:
+        while (body := self._arrived()) is None:
+            nothing_can_come = self.is_full and self._received_bytes == self._buffer.size_bytes
+            if nothing_can_come or await self._buffer.next_chunk(self._index) is None:
                 return None
-            self._size = _frame_size(header)
-        body = await self._take(self._size)
-        self._size = None
         return body
 
     async def next_within(self, seconds: float) -> bytes | None:
-        """The next frame's body. Raises TimeoutError. What has arrived in time counts, should this loop be late."""
+        """The next frame's body. Raises TimeoutError. What has arrived in time counts, should this loop be late; where
+        nothing has, and it is so late that the whole machine may have been stopped, StarvedError."""
+        if (body := self._arrived()) is not None:  # with the one before: no clock need be set for it
+            return body
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + seconds
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout_at(deadline):
                 return await self.next()
         except TimeoutError:
+            late = loop.time() - deadline
+        try:
             async with asyncio.timeout(_LOOP_LATENESS_SECONDS):
                 return await self.next()
+        except TimeoutError:
+            if late <= STOPPED_SECONDS:
+                raise
+            raise StarvedError(f"this node was stopped or stuck for {late:.1f} s while the program ran") from None
 
     @property
     def is_exhausted(self) -> bool:
@@ -136,15 +117,20 @@ class FrameReader:
         """The output limit is reached: no further frame can arrive whole."""
         return self._buffer.size_bytes >= self._buffer.limit_bytes
 
-    async def _take(self, size: int) -> bytes | None:
-        while len(self._pending) < size:
-            nothing_can_come = self.is_full and self._received_bytes == self._buffer.size_bytes
-            chunk = None if nothing_can_come else await self._buffer.next_chunk(self._index)
-            if chunk is None:
-                return None
+    def _arrived(self) -> bytes | None:
+        """The next frame's body, if all of it is there. Raises MalformedError."""
+        for chunk in self._buffer.chunks_since(self._index):
             self._index += 1
             self._received_bytes += len(chunk)
             self._pending += chunk
+        if self._size is None and len(self._pending) >= _HEADER_BYTES:
+            self._size = _frame_size(self._cut(_HEADER_BYTES))
+        if self._size is None or len(self._pending) < self._size:
+            return None
+        body, self._size = self._cut(self._size), None
+        return body
+
+    def _cut(self, size: int) -> bytes:
         taken = bytes(self._pending[:size])
         del self._pending[:size]
         return taken
@@ -168,7 +154,7 @@ class Conversation:
     ) -> Conversation:
         """Start the guest's interpreter."""
         request = ExecRequest(
-            argv=("python", "-c", _BOOT),
+            argv=("python", "-c", BOOT),
             cwd=WORKSPACE,
             stdin_stream=True,
             timeout_seconds=deadline.left() + 5.0,  # should this process be too busy to keep time
@@ -191,8 +177,13 @@ class Conversation:
         )
         question, first_token = _question(first, self._contract)
         self._limit_seconds = limit_seconds
-        await self._send(_driver_frames() + _frame(b"L" + token + loading) + question)
-        if await self._replies.next_within(limit_seconds) != b"H":
+        asked = frame(b"L" + token + loading) + question
+        await self._send(code_frame() + asked)
+        reply = await self._replies.next_within(limit_seconds)
+        if reply == NEEDS_SOURCE:
+            await self._send(source_frame() + asked)
+            reply = await self._replies.next_within(limit_seconds)
+        if reply != b"H":
             return None
         self._heard_from = True
         body = await self._replies.next_within(limit_seconds)
@@ -295,7 +286,7 @@ def _question(check: Check, contract: TestsContract) -> tuple[bytes, bytes]:
     keywords = Bag("dict", tuple(check.kwargs.items()))
     comparison = check.comparison or contract.comparison
     asked = comparison if comparison in ("truth", "not_none") else None
-    return _frame(b"C" + token + codec.encode((check.args, keywords, asked))), token
+    return frame(b"C" + token + codec.encode((check.args, keywords, asked))), token
 
 
 def _answer(body: bytes, token: bytes) -> tuple[bytes, bytes]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from harena.scoring import contracts, scenario
 from harena.scoring.contracts import Strict
 
 if TYPE_CHECKING:
+    import pydantic
     from pydantic_core import ErrorDetails
 
     from harena.scoring.reading import Place
@@ -74,7 +75,15 @@ _BOUNDS = {
 }
 _SHOWING = ("finite_number", "int_from_float")
 _PATTERNS = {"entry_point": "must be a name, as `function` or `Class.method`"}
-_NOTES = {"memory_mb": " (in less, an interpreter does not start)"}
+_NOTES = {("memory_mb", "ge"): " (in less, an interpreter does not start)"}
+
+
+def explanations(refusal: pydantic.ValidationError, row: Any, model: type[Strict]) -> Iterator[tuple[Place, str]]:
+    """(where below the row, what is wrong and what to write) of everything that pydantic refuses."""
+    for error in refusal.errors(include_url=False):
+        if error["type"] == "too_short" and error["input"]:
+            continue  # its items are wrong, which is told for each of them
+        yield explained(error, row, model)
 
 
 def explained(error: ErrorDetails, row: Any, model: type[Strict]) -> tuple[Place, str]:
@@ -100,7 +109,7 @@ def _message(error: ErrorDetails, place: Place) -> str:
         return f"must be text (the program) or a mapping with `files`, not {given}"
     if kind in _BOUNDS:
         name, words = _BOUNDS[kind]
-        return f"{words} {_number(context[name])}, not {given}{_NOTES.get(field, '')}"
+        return f"{words} {_number(context[name])}, not {given}{_NOTES.get((field, name), '')}"
     if kind == "string_too_long":
         return f"is longer than the {context['max_length']} characters allowed"
     if kind == "too_long":

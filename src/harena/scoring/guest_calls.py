@@ -37,17 +37,21 @@ class Callee:
         self.child: subprocess.Popen[bytes] | None = None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        question = (arguments, keywords, None)
         if self.child is None:
-            self.start()
-        kind, value = self.ask(b"C", (arguments, keywords, None))
+            self.start(question)
+        else:
+            self.send(b"C", question)
+        kind, value = self.answer()
         if kind == b"v":
             return value
         if kind == b"r":
             raise remade(*value)
         raise TypeError("the candidate returned a " + str(value))
 
-    def start(self) -> None:
-        """Load the candidate. Raises RuntimeError for whatever keeps it from loading."""
+    def start(self, question: Any) -> None:
+        """Load the candidate and ask the first question: the driver reads both before the candidate runs. Raises
+        RuntimeError for whatever keeps it from loading."""
         command = [sys.executable, "-c", self.request["driver"] + "\n\nmain()\n"]
         self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         path = self.request["path"]
@@ -55,17 +59,25 @@ class Callee:
             program = file.read()
         stem = os.path.splitext(path)[0].replace("/", ".")
         self.read()  # it runs
-        kind, value = self.ask(b"L", ("", program, os.path.abspath(path), stem, self.function, True))
+        self.send(b"L", ("", program, os.path.abspath(path), stem, self.function, True))
+        self.send(b"C", question)
+        kind, value = self.answer()
         if kind != b"o":
             raise RuntimeError("the candidate could not be loaded: " + ": ".join(map(str, value[0][:1] + value[1:])))
 
-    def ask(self, kind: bytes, question: Any) -> tuple[bytes, Any]:
-        """(kind, value) of the answer."""
+    def send(self, kind: bytes, question: Any) -> None:
+        """One frame to the candidate's process. Raises RuntimeError where it has ended."""
         assert self.child is not None
         assert self.child.stdin is not None
         body = kind + TOKEN + self.codec["encode"](question)
-        self.child.stdin.write(b"%08x" % len(body) + body)
-        self.child.stdin.flush()
+        try:
+            self.child.stdin.write(b"%08x" % len(body) + body)
+            self.child.stdin.flush()
+        except BrokenPipeError:
+            raise RuntimeError("the candidate ended by itself") from None
+
+    def answer(self) -> tuple[bytes, Any]:
+        """(kind, value) of the next answer."""
         answer = self.read()
         return answer[16:17], self.codec["decode"](answer, 17)[0] if len(answer) > 17 else None
 

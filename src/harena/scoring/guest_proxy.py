@@ -9,6 +9,8 @@ when it is first used.
 
 What does not cross: functions as arguments, objects inside of lists, comparison of the candidate's objects.
 
+The child may be in another sandbox than the parent, which then reaches it by descriptors that it is given.
+
     parent   (verb, target, name, positional, keywords); verbs: get, ref, call; an argument: (v, value), (o, number)
     child    (v, value) | (o, number, class name, callable) | (r, class names, message)
 """
@@ -67,7 +69,7 @@ def serve() -> None:
             return encode(("o", len(objects) - 1, type(value).__name__, callable(value)))
 
     while True:
-        request = _read(requests)
+        request = read_frame(requests)
         if request is None:
             os._exit(0)
         try:
@@ -75,10 +77,11 @@ def serve() -> None:
         except BaseException as error:  # noqa: BLE001 (whatever it raised is the answer)
             names, message = decode(describe(error), 0)[0]
             reply = encode(("r", names, message))
-        _write(replies, reply)
+        write_frame(replies, reply)
 
 
-def _read(descriptor: int) -> bytes | None:
+def read_frame(descriptor: int) -> bytes | None:
+    """A frame's body; None at the end of the stream, or where there is no frame."""
     size = int(_exactly(descriptor, 8) or b"0", 16)
     return _exactly(descriptor, size) if 0 < size <= _LONGEST_REPLY_BYTES else None
 
@@ -93,7 +96,8 @@ def _exactly(descriptor: int, size: int) -> bytes | None:
     return got
 
 
-def _write(descriptor: int, body: bytes) -> None:
+def write_frame(descriptor: int, body: bytes) -> None:
+    """Its length in eight hexadecimal digits, and the body."""
     rest = memoryview(b"%08x" % len(body) + body)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
@@ -104,10 +108,13 @@ class CandidateEndedError(Exception):
 
 
 class Candidate:
-    """The candidate's process, as the suite's process sees it. Started with the first thing that is asked."""
+    """The candidate's process, as the suite's process sees it."""
 
-    def __init__(self, program: str) -> None:
+    def __init__(self, program: str = "", channel: tuple[int, int] | None = None) -> None:
+        """`program` is started with the first thing that is asked; or `channel`, descriptors for questions and answers,
+        leads to where it runs."""
         self._program = program
+        self._channel = channel
         self._process: subprocess.Popen[bytes] | None = None
         self.may_run = False
         """set when every test file has been read"""
@@ -120,12 +127,10 @@ class Candidate:
             raise CandidateEndedError("nothing of the candidate may run while tests are collected")
         given = {key: _crossing(value) for key, value in (keywords or {}).items()}
         request = encode((verb, target, name, [_crossing(value) for value in positional], given))
-        process = self._process or self._started()
-        assert process.stdin is not None
-        assert process.stdout is not None
+        questions, answers = self._channel or self._started()
         try:
-            _write(process.stdin.fileno(), request)
-            reply = _read(process.stdout.fileno())
+            write_frame(questions, request)
+            reply = read_frame(answers)
             answer = None if reply is None else decode(reply, 0)[0]
         except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
             raise CandidateEndedError(f"the candidate's process does not answer: {error!r}") from None
@@ -141,11 +146,14 @@ class Candidate:
             raise RuntimeError(f"the candidate raised {type(raised).__name__}")
         raise raised
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        self._process = subprocess.Popen(
+    def _started(self) -> tuple[int, int]:
+        process = self._process = subprocess.Popen(
             [sys.executable, "-c", self._program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
         )
-        return self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._channel = process.stdin.fileno(), process.stdout.fileno()
+        return self._channel
 
     def _raised(self, answer: Any) -> BaseException:
         names = [name for name in answer[1] if type(name) is str] if type(answer[1]) is tuple else []

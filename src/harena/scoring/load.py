@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import posixpath
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pydantic
 
+from harena.core.catalog import NO_LINEAGE, Lineage
+from harena.core.rows import RowsFile
+from harena.scoring.compact import CompactScenarios
 from harena.scoring.contracts import CommandContract, Contract, Strict, TestsContract
-from harena.scoring.explain import explained, guess, unknown_field
+from harena.scoring.explain import explanations, guess, unknown_field
 from harena.scoring.reading import Document, Mistake, Place, ScenarioFileError, read_document
 from harena.scoring.scenario import (
     InlineProblem,
@@ -20,6 +25,7 @@ from harena.scoring.scenario import (
     ScenarioLimits,
     ScenarioRow,
 )
+from harena.scoring.stored import FIELD, ContractLookup, UnknownContractError, is_contract_reference, looked_up
 
 __all__ = ["Mistake", "ScenarioFileError", "load_scenarios"]
 
@@ -33,37 +39,62 @@ OTHER_NAMES = {
 }
 """accepted in rows, for files written for other platforms"""
 
+_TOLD = object()
+"""in the place of a row of which a mistake has been noted that leaves nothing to check"""
 _FILE_FIELDS = ("version", "problems", "scenarios")
 
 
-def load_scenarios(source: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> ScenarioBatch:
-    """Scenarios from a file (YAML, JSON, JSONL, by its name's ending) or from objects made in Python.
+def load_scenarios(
+    source: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | RowsFile,
+    *,
+    contracts: ContractLookup | None = None,
+) -> ScenarioBatch:
+    """Scenarios from a file (YAML, JSON, JSONL, by its name's ending) or from objects made in Python; `contracts`:
+    where the stored ones are that they may refer to.
 
     Raises ScenarioFileError with every mistake; then nothing is loaded.
     """
-    return load_document(read_document(source))
+    return load_document(read_document(source), contracts=contracts)
 
 
-def load_document(document: Document, problems: Document | None = None) -> ScenarioBatch:
+def load_problems(document: Document, *, contracts: ContractLookup | None = None) -> dict[str, Problem]:
+    """The problems of a document that may hold no scenarios, by id. Raises ScenarioFileError."""
+    loader = _Loader(document, contracts)
+    mistakes = loader.take_problems(document)
+    if mistakes:
+        raise ScenarioFileError(mistakes)
+    return loader.problems
+
+
+def load_document(
+    document: Document,
+    problems: Document | None = None,
+    *,
+    contracts: ContractLookup | None = None,
+    compact: bool = False,
+) -> ScenarioBatch:
     """Scenarios from a document that has been read; with `problems`, a document whose problems they may name.
 
-    Raises ScenarioFileError."""
-    loader = _Loader(document)
+    `compact`, for rows that are JSON: as `CompactScenarios`. Raises ScenarioFileError."""
+    loader = _Loader(document, contracts)
     mistakes: list[Mistake] = []
     if problems is not None:
         mistakes = loader.take_problems(problems)
-    scenarios = tuple(loader.scenarios())
-    mistakes += sorted(loader.mistakes, key=lambda mistake: mistake.line or 0)
+    scenarios: Sequence[Scenario] = loader.compact_scenarios() if compact else tuple(loader.scenarios())
+    mistakes += sorted([*document.early_mistakes, *loader.mistakes], key=lambda mistake: mistake.line or 0)
     if mistakes:
         raise ScenarioFileError(mistakes)
     return ScenarioBatch(scenarios)
 
 
 class _Loader:
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, contracts: ContractLookup | None) -> None:
         self.document = document
-        self.mistakes: list[Mistake] = list(document.early_mistakes)
-        self._problems: dict[str, Problem] = {}
+        self.mistakes: list[Mistake] = []
+        self.problems: dict[str, Problem] = {}
+        self._lookup = None if contracts is None else cache(contracts)
+        self._versions: dict[int, str] = {}
+        # id of a contract that the lookup keeps -> the stored version that it is
         self._broken_problems: set[str] = set()
         self._problem_places: dict[str, Place] = {}
         self._first_rows: dict[str, Place] = {}
@@ -73,19 +104,43 @@ class _Loader:
 
     def take_problems(self, document: Document) -> list[Mistake]:
         """Those of another document; the mistakes in it."""
-        other = _Loader(document)
+        other = _Loader(document, self._lookup)
         content = document.content
         if isinstance(content, Mapping) and content.get("problems"):
             other._check_top(content)
             other._load_problems(content.get("problems"))
         else:
             other._note((), "there are no problems; it is a mapping with `problems: [...]`")
-        self._problems, self._broken_problems = other._problems, other._broken_problems
-        self._problem_places = other._problem_places
-        return other.mistakes
+        self.problems, self._broken_problems = other.problems, other._broken_problems
+        self._problem_places, self._versions = other._problem_places, other._versions
+        if isinstance(content, Mapping) and isinstance(rows := content.get("scenarios"), Iterator):
+            deque(rows, maxlen=0)  # for the mistakes in them
+        return [*document.early_mistakes, *other.mistakes]
 
     def scenarios(self) -> Iterator[Scenario]:
         """Those that are right; the mistakes of the others are noted."""
+        for row, place in self._rows():
+            made = self._scenario(row, place)
+            if made is not None:
+                yield made
+
+    def compact_scenarios(self) -> CompactScenarios:
+        """As `scenarios`. This loader goes on to make them, and lets go of what only mistakes need."""
+        kept = CompactScenarios(self._again)
+        for row, place in self._rows():
+            made = self._scenario(row, place)
+            if made is not None:
+                kept.add(made, row)
+        self._first_rows = {}
+        return kept
+
+    def _again(self, row: Any) -> Scenario:
+        checked = self._validated(ScenarioRow, self._renamed(row, ()), ())
+        made = None if checked is None else self._assembled(checked, ())
+        assert made is not None, "it was right before"
+        return made
+
+    def _rows(self) -> Iterator[tuple[Any, Place]]:
         content = self.document.content
         prefix: Place = ()
         if isinstance(content, Mapping):
@@ -93,15 +148,14 @@ class _Loader:
             self._check_top(content)
             self._load_problems(content.get("problems"))
             content = content.get("scenarios")
-        if not isinstance(content, list | tuple) or not content:
+        count = 0
+        for row in content if isinstance(content, list | tuple | Iterator | RowsFile) else ():
+            yield row, (*prefix, count)
+            count += 1
+        if not count and not self.document.early_mistakes:
             self._note(
                 prefix, "there are no scenarios; a file is a list of scenarios, or a mapping with `scenarios: [...]`"
             )
-            return
-        for index, row in enumerate(content):
-            made = self._scenario(row, (*prefix, index))
-            if made is not None:
-                yield made
 
     def _note(self, place: Place, message: str) -> None:
         field = self.document.field_of(place)
@@ -123,13 +177,13 @@ class _Loader:
             return
         for index, row in enumerate(written):
             place: Place = ("problems", index)
-            problem = self._validated(Problem, self._renamed(row, place), place)
+            problem = self._validated(Problem, self._filled(self._renamed(row, place), place), place)
             if problem is None:
                 self._broken_problems.add(str(row.get("id")) if isinstance(row, Mapping) else "")
-            elif problem.id in self._problems:
+            elif problem.id in self.problems:
                 self._note((*place, "id"), f"{problem.id!r} is the id of an earlier problem; ids must differ")
             else:
-                self._problems[problem.id] = problem
+                self.problems[problem.id] = problem
                 self._problem_places[problem.id] = place
 
     def _renamed(self, row: Any, place: Place) -> Any:
@@ -143,19 +197,38 @@ class _Loader:
             renamed[target] = value
         return renamed
 
+    def _filled(self, row: Any, place: Place) -> Any:
+        """The row with stored contracts in the place of their names; _TOLD where one is unknown, which is noted."""
+        if not isinstance(row, Mapping):
+            return row
+        made = row
+        if isinstance(row.get("problem"), Mapping):
+            problem = self._filled(row["problem"], (*place, "problem"))
+            if problem is _TOLD:
+                return _TOLD
+            made = {**made, "problem": problem}
+        if not is_contract_reference(row.get("scoring")):
+            return made
+        try:
+            found = looked_up(row["scoring"], self._lookup)
+        except UnknownContractError as error:
+            self._note((*place, "scoring", FIELD), str(error))
+            return _TOLD
+        self._versions[id(found.contract)] = found.version
+        return {**made, "scoring": found.contract}
+
     def _validated(self, model: type[Model], row: Any, place: Place) -> Model | None:
+        if row is _TOLD:
+            return None
         try:
             return model.model_validate(row)
         except pydantic.ValidationError as refusal:
-            for error in refusal.errors(include_url=False):
-                if error["type"] == "too_short" and error["input"]:
-                    continue  # its items are wrong, which is told for each of them
-                below, message = explained(error, row, model)
+            for below, message in explanations(refusal, row, model):
                 self._note((*place, *below), message)
         return None
 
     def _scenario(self, row: Any, place: Place) -> Scenario | None:
-        made = self._validated(ScenarioRow, self._renamed(row, place), place)
+        made = self._validated(ScenarioRow, self._filled(self._renamed(row, place), place), place)
         row_id: Any = made.id if made is not None else row.get("id") if isinstance(row, Mapping) else None
         if isinstance(row_id, str):
             first = self._first_rows.setdefault(row_id, place)
@@ -170,10 +243,10 @@ class _Loader:
     def _assembled(self, row: ScenarioRow, place: Place) -> Scenario | None:
         problem: InlineProblem | None
         if isinstance(row.problem, str):
-            problem = self._problems.get(row.problem)
+            problem = self.problems.get(row.problem)
             if problem is None:
                 if row.problem not in self._broken_problems:
-                    self._note((*place, "problem"), f"no problem has the id {guess(row.problem, self._problems)}")
+                    self._note((*place, "problem"), f"no problem has the id {guess(row.problem, self.problems)}")
                 return None
         else:
             problem = row.problem
@@ -183,8 +256,8 @@ class _Loader:
             return None
         if isinstance(contract, CommandContract):
             owner = place if row.scoring else self._problem_places.get(str(row.problem), (*place, "problem"))
-            self._check_pytest(contract, problem, (*owner, "scoring", "pytest"))
-        resolved = self._resolved(contract, problem.entry_point if problem else None, place)
+            self._check_suite(contract, problem, (*owner, "scoring"))
+        resolved = self._resolved(contract, problem, place)
         if resolved is None:
             return None
         return Scenario(
@@ -198,37 +271,46 @@ class _Loader:
             statement=problem.statement if problem else "",
             files=problem.files if problem else {},
             honeypot=row.honeypot or (problem is not None and problem.honeypot),
+            lineage=self._lineage(contract),
         )
 
-    def _check_pytest(self, contract: CommandContract, problem: InlineProblem | None, place: Place) -> None:
+    def _lineage(self, contract: Contract) -> Lineage:
+        version = self._versions.get(id(contract))
+        return NO_LINEAGE if version is None else Lineage(contract=version)
+
+    def _check_suite(self, contract: CommandContract, problem: InlineProblem | None, place: Place) -> None:
         """Test files are trusted ones: none may come from elsewhere, the candidate least of all."""
-        if contract.pytest is None or id(contract) in self._checked_commands:
+        if id(contract) in self._checked_commands:
             return
-        self._checked_commands[id(contract)] = contract
+        if isinstance(problem, Problem) and contract is problem.scoring:
+            self._checked_commands[id(contract)] = contract
         trusted = {*contract.files, *(problem.files if problem else ())}
-        for index, argument in enumerate(contract.pytest):
-            path = argument.partition("::")[0]
-            if argument.startswith("-") or not (path.endswith(".py") or path.startswith(("/", "../"))):
-                continue
+        field = "unittest" if contract.unittest else "pytest"
+        paths = {index: argument.partition("::")[0] for index, argument in enumerate(contract.suite)}
+        outside = {index: path for index, path in paths.items() if path.startswith(("/", "../"))}
+        for index, path in {**contract.test_files, **outside}.items():
             if posixpath.normpath(path) not in trusted:
                 self._note(
-                    (*place, index), f"{path!r} is not among the trusted `files`: {', '.join(trusted) or 'none'}"
+                    (*place, field, index),
+                    f"{path!r} is not among the trusted `files`: {', '.join(trusted) or 'none'}",
                 )
 
-    def _resolved(self, contract: Contract, entry_point: str | None, place: Place) -> Contract | None:
+    def _resolved(self, contract: Contract, problem: InlineProblem | None, place: Place) -> Contract | None:
         """The contract with the entry point in it; one object for all scenarios of a problem."""
         if not isinstance(contract, TestsContract) or contract.entry_point is not None:
             return contract
-        if entry_point is None:
+        if problem is None or problem.entry_point is None:
             self._note(
                 (*place, "scoring"),
                 "`entry_point` is required, in the contract or in the problem: the function to call",
             )
             return None
-        if id(contract) not in self._contracts:
-            resolved = contract.model_copy(update={"entry_point": entry_point})
+        if id(contract) in self._contracts:
+            return self._contracts[id(contract)][1]
+        resolved = contract.model_copy(update={"entry_point": problem.entry_point})
+        if contract is problem.scoring and isinstance(problem, Problem):
             self._contracts[id(contract)] = (contract, resolved)
-        return self._contracts[id(contract)][1]
+        return resolved
 
 
 def _merged(shared: ScenarioLimits | None, own: ScenarioLimits | None) -> ScenarioLimits:

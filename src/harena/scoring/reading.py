@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
 import yaml
 
 from harena.core.errors import ValidationError
+from harena.core.rows import RowsFile
 
+LINE_ENDINGS = (".jsonl", ".ndjson")
 Place = tuple[str | int, ...]
 """keys and indexes from the root of a document"""
 
@@ -89,12 +92,48 @@ class Document:
 
 
 class LinesDocument(Document):
-    """JSONL: each row is one line."""
+    """JSONL: each row is one line. Read while the rows are taken, once: a file may be larger than the memory.
 
-    def __init__(self, file: str, content: Any, lines: list[int], header_line: int | None) -> None:
-        super().__init__(file, content)
-        self._lines = lines
-        self._header_line = header_line
+    The first line may be `{"version": 1, "problems": [...]}`. `early_mistakes` grows with the reading.
+    """
+
+    def __init__(self, file: str, lines: Iterator[tuple[int, str]]) -> None:
+        super().__init__(file, None)
+        self._lines: list[int] = []
+        """of each row"""
+        self._header_line: int | None = None
+        rows = self._read(lines)
+        first = next(rows, None)
+        header: dict[str, Any] = {}
+        if isinstance(first, dict) and "problems" in first:
+            header, self._header_line = first, self._lines.pop()
+        elif self._lines:
+            rows = chain([first], rows)
+        self.content = {**header, "scenarios": rows}
+
+    def _read(self, lines: Iterator[tuple[int, str]]) -> Iterator[Any]:
+        for number, line in lines:
+            duplicates: list[str] = []
+            try:
+                row = json.loads(line, object_pairs_hook=partial(_object, duplicates), parse_constant=_refuse_constant)
+            except json.JSONDecodeError as error:
+                self._note(number, f"not JSON: {error.msg} (column {error.colno})")
+                continue
+            except _NoJsonNumberError:
+                self.early_mistakes += _constants(line, self.file, number)
+                continue
+            except RecursionError:
+                self._note(number, "nested too deeply to be read")
+                continue
+            except ValueError as error:  # an integer of more digits than Python reads
+                self._note(number, f"cannot be read: {error}; write such a value as {_BIG_INT}")
+                continue
+            self.early_mistakes += (_duplicate(self.file, number, key) for key in dict.fromkeys(duplicates))
+            self._lines.append(number)
+            yield row
+
+    def _note(self, line: int, message: str) -> None:
+        self.early_mistakes.append(Mistake(self.file, line, "", message))
 
     def field_of(self, place: Place) -> str:
         """Below the row, which its line names: rows are not counted as lines are."""
@@ -108,20 +147,22 @@ class LinesDocument(Document):
         return self._header_line
 
 
-def read_document(source: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> Document:
+def read_document(source: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | RowsFile) -> Document:
     """A file by its name's ending, or objects made in Python. Raises ScenarioFileError."""
     if not isinstance(source, str | Path):
-        return Document("scenarios", source if isinstance(source, Mapping) else list(source))
+        return Document("scenarios", source if isinstance(source, Mapping | RowsFile) else list(source))
     path = Path(source)
-    reader = {".yaml": read_yaml, ".yml": read_yaml, ".json": read_json, ".jsonl": read_jsonl, ".ndjson": read_jsonl}
+    if path.suffix.lower() in LINE_ENDINGS:
+        return LinesDocument(str(path), _lines_of(path))
+    reader = {".yaml": read_yaml, ".yml": read_yaml, ".json": read_json}
     if path.suffix.lower() not in reader:
         _refuse(str(source), None, "the name of a scenario file ends in .yaml, .yml, .json or .jsonl")
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        _refuse(str(path), None, f"not UTF-8 text (byte {error.start}); save the file as UTF-8")
+        _refuse_encoding(path, error.start)
     except OSError as error:
-        _refuse(str(path), None, f"cannot be read: {error.strerror}; check the path")
+        _refuse_unread(path, error)
     try:
         return reader[path.suffix.lower()](text, str(path))
     except RecursionError:
@@ -130,6 +171,14 @@ def read_document(source: str | Path | Mapping[str, Any] | Sequence[Mapping[str,
 
 def _refuse(file: str, line: int | None, message: str) -> NoReturn:
     raise ScenarioFileError([Mistake(file, line, "", message)])
+
+
+def _refuse_encoding(path: Path, byte: int) -> NoReturn:
+    _refuse(str(path), None, f"not UTF-8 text (byte {byte}); save the file as UTF-8")
+
+
+def _refuse_unread(path: Path, error: OSError) -> NoReturn:
+    _refuse(str(path), None, f"cannot be read: {error.strerror}; check the path")
 
 
 def read_json(text: str, file: str) -> Document:
@@ -150,37 +199,20 @@ def read_json(text: str, file: str) -> Document:
     return document
 
 
-def read_jsonl(text: str, file: str) -> Document:
-    """One scenario per line; the first line may be `{"version": 1, "problems": [...]}`."""
-    rows: list[Any] = []
-    lines: list[int] = []
-    header: dict[str, Any] = {}
-    header_line: int | None = None
-    mistakes: list[Mistake] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        duplicates: list[str] = []
-        try:
-            row = json.loads(line, object_pairs_hook=partial(_object, duplicates), parse_constant=_refuse_constant)
-        except json.JSONDecodeError as error:
-            mistakes.append(Mistake(file, number, "", f"not JSON: {error.msg} (column {error.colno})"))
-            continue
-        except _NoJsonNumberError:
-            mistakes.extend(_constants(line, file, number))
-            continue
-        except ValueError as error:  # an integer of more digits than Python reads
-            mistakes.append(Mistake(file, number, "", f"cannot be read: {error}; write such a value as {_BIG_INT}"))
-            continue
-        mistakes.extend(_duplicate(file, number, key) for key in dict.fromkeys(duplicates))
-        if header_line is None and not rows and isinstance(row, dict) and "problems" in row:
-            header, header_line = row, number
-            continue
-        rows.append(row)
-        lines.append(number)
-    document = LinesDocument(file, {**header, "scenarios": rows}, lines, header_line)
-    document.early_mistakes = mistakes
-    return document
+def _lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file that are not empty, each with its number."""
+    start = 0
+    try:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                if text.strip():
+                    yield number, text
+                start += len(line)
+    except UnicodeDecodeError as error:
+        _refuse_encoding(path, start + error.start)
+    except OSError as error:
+        _refuse_unread(path, error)
 
 
 _BIG_INT = '{"$int": "0x..."}'

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -19,8 +19,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from harena.core.catalog import NO_LINEAGE, Lineage
+from harena.core.checked import LEAST_CORES, MOST_BYTES, MOST_CORES, shown
 from harena.core.models import MIB, Limits
 from harena.core.results import Reason, RunResult
+from harena.core.rows import MOST_LEVELS
 from harena.scoring.contract_parts import (
     DEFINITION,
     MAX_TEXT,
@@ -34,11 +37,20 @@ from harena.scoring.contract_parts import (
     no_collisions,
 )
 from harena.scoring.contracts import AnyContract
+from harena.scoring.digests import digest_of
 
 DEFAULT_ENTRY = "solution.py"
+MOST_MB = MOST_BYTES // MIB
 LONE_SURROGATE = "holds a lone surrogate, which is no text; write the character that was meant"
 
-Identifier = Annotated[str, Field(min_length=1, max_length=256)]
+
+def _printable(written: str) -> str:
+    if not written.isprintable():
+        raise ValueError(f"must be printable, without control characters (got {shown(written)})")
+    return written
+
+
+Identifier = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(_printable)]
 
 
 def _any_text(written: Any) -> str:
@@ -51,14 +63,20 @@ def _any_text(written: Any) -> str:
 
 def _metadata(written: dict[str, Any]) -> dict[str, Any]:
     waiting: list[Any] = [written]
+    below: list[Any] = []
+    levels = 0
     while waiting:
         value = waiting.pop()
         if isinstance(value, str) and not is_encodable(value):
             raise ValueError(f"{LONE_SURROGATE}: {value[:40]!r}")
         if isinstance(value, Mapping):
-            waiting += (*value.keys(), *value.values())
+            below += (*value.keys(), *value.values())
         elif isinstance(value, list | tuple):
-            waiting += value
+            below += value
+        if not waiting:
+            waiting, below, levels = below, waiting, levels + 1
+            if levels > MOST_LEVELS:
+                raise ValueError(f"is nested more than {MOST_LEVELS} levels deep")
     return written
 
 
@@ -105,6 +123,11 @@ class Candidate(Strict):
         return not any(text.strip() for text in self.files.values())
 
     @property
+    def digest(self) -> str:
+        """sha256 over every file and which of them is run: what was scored."""
+        return digest_of([self.entry, self.files])
+
+    @property
     def unencodable(self) -> str | None:
         """The path of a file that cannot be written as UTF-8, because there are lone surrogates in it."""
         return next((path for path, text in self.files.items() if not is_encodable(text)), None)
@@ -113,16 +136,17 @@ class Candidate(Strict):
 class ScenarioLimits(Strict):
     """What the candidate may use; what is not given is as the job says."""
 
-    memory_mb: Annotated[int, Field(ge=16)] | None = None
+    memory_mb: Annotated[int, Field(ge=16, le=MOST_MB)] | None = None
     """at least 16: in less, an interpreter does not start"""
-    disk_mb: Annotated[int, Field(gt=0)] | None = None
-    output_mb: Annotated[int, Field(gt=0)] | None = None
+    disk_mb: Annotated[int, Field(gt=0, le=MOST_MB)] | None = None
+    output_mb: Annotated[int, Field(gt=0, le=MOST_MB)] | None = None
     """kept of each output stream; more fails as output_limit"""
     pids: Annotated[int, Field(ge=4, le=4_194_304)] | None = None
     """4 to 4194304"""
-    cpu: Annotated[float, Field(gt=0)] | None = None
+    cpu: Annotated[float, Field(gt=LEAST_CORES, le=MOST_CORES)] | None = None
     """cores"""
-    open_files: Annotated[int, Field(gt=0)] | None = None
+    open_files: Annotated[int, Field(ge=64, le=1_048_576)] | None = None
+    """64 to 1048576"""
     timeout_seconds: Seconds | None = None
     """wall time of everything that the candidate runs; the job's is the upper bound"""
 
@@ -259,13 +283,34 @@ class Scenario:
     """the problem's, put over the candidate's"""
     honeypot: bool = False
     """passing it makes a run `suspect`"""
+    lineage: Lineage = NO_LINEAGE
+    """the stored versions that it was made of"""
+    answer: str | None = None
+    """what a model wrote, from which the candidate was taken; None = the candidate is all there is"""
+    messages: tuple[Mapping[str, Any], ...] = ()
+    """the prompt as a conversation, where it is one; else it is the statement"""
+    item: Mapping[str, Any] = field(default_factory=dict)
+    """fields of a data set's row that are its author's own"""
+
+    @property
+    def digest(self) -> str:
+        """sha256 over all but the candidate that decides a score, and the statement: the version of the scenario."""
+        named = {
+            "contract": self.scoring.fingerprint,
+            "scorer_version": self.scoring.version,
+            "files": dict(self.files),
+            "limits": self.limits.model_dump(),
+            "statement": self.statement,
+            "honeypot": self.honeypot,
+        }
+        return digest_of(named)
 
 
 @dataclass(frozen=True, slots=True)
 class ScenarioBatch:
     """Scenarios in the order in which they were written; their ids differ."""
 
-    scenarios: tuple[Scenario, ...]
+    scenarios: Sequence[Scenario]
     form: str = "scenarios"
     """the data format that they were written in"""
 

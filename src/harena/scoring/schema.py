@@ -13,6 +13,7 @@ from harena.core.results import Reason
 from harena.scoring.contract_parts import DEFINITION
 from harena.scoring.load import OTHER_NAMES
 from harena.scoring.scenario import ScenarioFile
+from harena.scoring.stored import FIELD
 
 _TAGGED: dict[str, dict[str, Any]] = {
     "$tuple": {"type": "array", "items": {"$ref": "#/$defs/Value"}},
@@ -45,6 +46,15 @@ _VALUE: dict[str, Any] = {
     ],
 }
 
+_STORED: dict[str, Any] = {
+    "title": "StoredContract",
+    "description": "A stored scoring contract, as NAME (its newest version) or NAME@2.",
+    "type": "object",
+    "properties": {FIELD: {"type": "string"}},
+    "required": [FIELD],
+    "additionalProperties": False,
+}
+
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of a whole file: a mapping with `scenarios`, or a bare list of scenarios."""
@@ -54,7 +64,9 @@ def json_schema() -> dict[str, Any]:
     definitions["Reason"] = {"type": "string", "enum": [reason.value for reason in Reason]}
     source = {"type": "string", "description": "The text of solution.py."}
     definitions["Candidate"] = {"title": "Candidate", "anyOf": [source, definitions["Candidate"]]}
+    definitions["StoredContract"] = _STORED
     for row in ("ScenarioRow", "Problem", "InlineProblem"):
+        definitions[row]["properties"]["scoring"]["anyOf"].insert(0, {"$ref": "#/$defs/StoredContract"})
         _allow_other_names(definitions[row])
     definitions["ScenarioFile"] = {key: value for key, value in schema.items() if key != "title"}
     return {

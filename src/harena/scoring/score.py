@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 
 from harena.core.errors import HarenaError, SandboxFileError, ValidationError
 from harena.core.models import MIB, SandboxSpec
 from harena.core.ports import SandboxSource
 from harena.core.results import Reason, RunResult, Trust, Validity
-from harena.scoring.codec import canonical
 from harena.scoring.contracts import (
     CommandContract,
     Contract,
@@ -23,6 +21,7 @@ from harena.scoring.contracts import (
 )
 from harena.scoring.contracts_judge import JudgeContract
 from harena.scoring.contracts_text import TextContract
+from harena.scoring.digests import digest_of
 from harena.scoring.program import Bench, starts
 from harena.scoring.scenario import Scenario
 from harena.scoring.score_command import score_command
@@ -34,7 +33,6 @@ from harena.scoring.score_reference import score_reference
 from harena.scoring.score_tests import score_tests
 from harena.scoring.score_text import score_text
 from harena.scoring.score_weighted import score_weighted
-from harena.scoring.values import from_python
 from harena.scoring.verdict import Meter, Verdict, broken_contract, failed, one_line
 
 _NOTHING_RAN_SECONDS = 0.005
@@ -146,19 +144,6 @@ def infra_result(scenario: Scenario, error: HarenaError, *, attempt: int = 1, pl
     return _envelope(scenario, attempt, verdict, Meter(), platform_retries)
 
 
-def cancelled_result(scenario: Scenario, *, attempt: int = 1) -> RunResult:
-    """The envelope of a run that somebody stopped: no score."""
-    verdict = Verdict(
-        score=None,
-        passed=False,
-        reason=Reason.CANCELLED,
-        validity=Validity.INFRA,
-        planned=_planned(scenario.scoring),
-        run=0,
-    )
-    return _envelope(scenario, attempt, verdict, Meter())
-
-
 def _planned(contract: Contract) -> int:
     if isinstance(contract, TestsContract):
         return len(contract.checks)
@@ -187,6 +172,8 @@ def _envelope(scenario: Scenario, attempt: int, verdict: Verdict, meter: Meter, 
         checks_passed=verdict.checks_passed,
         scorer_version=scenario.scoring.version,
         evidence=_evidence(scenario, verdict),
+        scenario_digest=scenario.digest,
+        candidate_digest=scenario.candidate.digest,
         platform_retries=platform_retries,
         metadata=scenario.metadata,
     )
@@ -203,4 +190,4 @@ def _evidence(scenario: Scenario, verdict: Verdict) -> str:
         "observations": verdict.observations,
         "score": verdict.score,
     }
-    return hashlib.sha256(canonical(from_python(named))).hexdigest()
+    return digest_of(named)

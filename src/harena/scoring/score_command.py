@@ -1,93 +1,72 @@
-"""Scoring by a trusted command over the candidate's files: the `command` contract, whose trust is `shared`.
+"""Scoring by a trusted command over the candidate's files: the `command` contract, whose trust is `shared` (but for
+suites whose candidate has a sandbox of its own, see `score_apart`).
 
 The candidate's code may run inside the trusted command, so nothing here is out of its reach for certain. What is
 done: the sandbox is fresh, the candidate's files are put in first and the trusted ones over them, files with which a
 candidate could steer a test run are left out, and passing takes positive evidence: exit code 0 *and* a word that only
 the trusted part was given, on standard input, and that it must repeat at its end. Ending early proves nothing.
+
+A command that is killed (at its time limit, say) is run once more with a candidate that does nothing: if it is killed
+then, too, the fault is the contract's, and there is no score.
 """
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import secrets
-import sys
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path, PurePosixPath
-from types import ModuleType
+from pathlib import Path
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.results import Reason
-from harena.scoring import (
-    guest_asserts,
-    guest_calls,
-    guest_driver,
-    guest_equals,
-    guest_imports,
-    guest_proxy,
-    guest_pytest,
-)
+from harena.scoring import guest_asserts, guest_calls, guest_driver, guest_equals, guest_imports, guest_pytest
 from harena.scoring.contracts import CommandContract
+from harena.scoring.guest_suite import BESIDE
 from harena.scoring.program import WORKSPACE, Bench, output_file, put_files
+from harena.scoring.score_apart import score_apart
+from harena.scoring.trusted_suite import (
+    ENVIRONMENT,
+    candidate_program,
+    guest_program,
+    idle_bench,
+    kept_files,
+    missing_modules,
+    suite_argv,
+    trusted_paths,
+)
 from harena.scoring.verdict import Share, Verdict, broken_contract, failed, one_line, program_failure
 
-_STEERING_NAMES = frozenset({
-    "conftest.py", "sitecustomize.py", "usercustomize.py", "pyproject.toml", "pytest.ini", ".pytest.ini", "pytest.toml",
-    ".pytest.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py", "Makefile",
-})  # fmt: skip
-_STEERING_SUFFIXES = frozenset({".pth", ".pyc", ".pyo", ".so", ".egg-link"})
-_STEERING_FOLDERS = frozenset({"__pycache__", ".git"})
-_STEERING_FOLDER_SUFFIXES = frozenset({".dist-info", ".egg-info", ".egg"})
-_SHADOWING = sys.stdlib_module_names | {"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "py", "unittest"}
-
-_ENVIRONMENT = {
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "PYTHONNOUSERSITE": "1",
-    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-    "PYTEST_ADDOPTS": "",
-    "PYTEST_PLUGINS": "",
-}
-_PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WORKSPACE, "-c", "/dev/null")
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST, guest_imports.NO_MODULE)
-
-
-def steers(path: str) -> bool:
-    """A candidate's file of this name could change how a trusted command runs, without being imported by its tests."""
-    parts = PurePosixPath(path).parts
-    first = parts[0].partition(".")[0]
-    return (
-        parts[-1] in _STEERING_NAMES
-        or PurePosixPath(path).suffix in _STEERING_SUFFIXES
-        or any(part in _STEERING_FOLDERS or PurePosixPath(part).suffix in _STEERING_FOLDER_SUFFIXES for part in parts)
-        or first in _SHADOWING
-    )
-
-
-def kept_files(contract: CommandContract, files: Mapping[str, str]) -> dict[str, str]:
-    """The candidate's files that take part: not those that steer (unless allowed), none that a trusted one hides."""
-    trusted = set(contract.files)
-    folders = {parent.as_posix() for path in trusted for parent in PurePosixPath(path).parents}
-    return {
-        path: text
-        for path, text in files.items()
-        if path not in trusted
-        and path not in folders
-        and not any(parent.as_posix() in trusted for parent in PurePosixPath(path).parents)
-        and (not steers(path) or any(fnmatch.fnmatchcase(path, pattern) for pattern in contract.allow))
-    }
 
 
 async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
     """One trusted command. Raises PlatformError and SandboxError for what is nobody's doing."""
+    if contract.isolate == "sandbox":
+        return await score_apart(bench, contract)
     files = {**kept_files(contract, bench.scenario.candidate.files), **bench.scenario.files}
     result, proven = await _run(bench, contract, files)
-    if result.outcome is ExecOutcome.EXITED and result.returncode in _COMMAND_MISSING:
-        # a candidate may end with these codes, too: believed only of a run without it
-        alone, _ = await _run(bench, contract, bench.scenario.files)
-        if alone.returncode == result.returncode:
-            return broken_contract(f"the trusted command cannot be run: {_last_line(alone)}")
-    return _verdict(result, proven, bench.share)
+    verdict = _verdict(result, proven, bench.share)
+    if verdict.passed:
+        return verdict
+    return await _broken_without_candidate(bench, contract, result) or verdict
+
+
+async def _broken_without_candidate(bench: Bench, contract: CommandContract, result: ExecResult) -> Verdict | None:
+    """The verdict where the trusted part cannot be applied, whoever the candidate is. A candidate may end a command in
+    any way, too: that it is the command's own fault is believed only of a run with a candidate that does nothing."""
+    if (missing := await missing_modules(bench, contract)) is not None:
+        return broken_contract(missing)
+    exited = result.outcome is ExecOutcome.EXITED
+    if exited and result.returncode not in _COMMAND_MISSING:
+        return None
+    idle = idle_bench(bench)
+    alone, _ = await _run(idle, contract, {**idle.scenario.candidate.files, **bench.scenario.files})
+    if alone.outcome is not result.outcome or (exited and alone.returncode != result.returncode):
+        return None
+    if exited:
+        return broken_contract(f"the trusted command cannot be run: {_last_line(alone)}")
+    _, why = program_failure(alone, bench.share) or (None, str(alone.outcome))
+    return broken_contract(f"the trusted command does not end well with a candidate that does nothing, too: {why}")
 
 
 def _verdict(result: ExecResult, proven: bool, share: Share) -> Verdict:
@@ -122,7 +101,7 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
             sandbox,
             ExecRequest(
                 argv=_argv(contract, files, bench.scenario.candidate.entry),
-                env={**_ENVIRONMENT, **contract.env},
+                env={**ENVIRONMENT, **contract.env},
                 cwd=WORKSPACE,
                 stdin=f"{word}\n{_tests(contract, bench.scenario.candidate.entry)}".encode(),
                 timeout_seconds=bench.timeout_seconds,
@@ -142,14 +121,13 @@ def _argv(contract: CommandContract, files: Mapping[str, str], entry: str) -> tu
     if contract.command is not None:
         return contract.command
     if contract.calls:
-        return ("python", "-c", _program((guest_imports, guest_calls), "main"))
+        return ("python", "-c", guest_program((guest_imports, guest_calls), "main"))
     if contract.asserts is not None:
-        return ("python", "-c", _program((guest_equals, guest_imports, guest_asserts), "main"), entry)
-    assert contract.pytest is not None
-    runner = _program((guest_driver, guest_proxy, guest_equals, guest_pytest), "main")
-    child = _program((guest_driver, guest_proxy), "serve") if contract.isolate else ""
-    theirs = ",".join(path for path in files if path not in contract.files)
-    return ("python", "-c", runner, ",".join(contract.files), theirs, child, *_PYTEST_OPTIONS, *contract.pytest)
+        return ("python", "-c", guest_program((guest_equals, guest_imports, guest_asserts), "main"), entry)
+    ours = trusted_paths(contract, files)
+    theirs = [path for path in files if path not in ours]
+    home = candidate_program() if contract.isolate else BESIDE
+    return suite_argv(contract, ours, theirs, home)
 
 
 def _tests(contract: CommandContract, entry: str) -> str:
@@ -158,17 +136,3 @@ def _tests(contract: CommandContract, entry: str) -> str:
         return contract.asserts or ""
     driver = Path(guest_driver.__file__).read_text(encoding="utf-8")
     return json.dumps({"source": contract.asserts, "calls": contract.calls, "path": entry, "driver": driver})
-
-
-@cache
-def _program(modules: tuple[ModuleType, ...], start: str) -> str:
-    """A program that has these modules, under the names that they have here, and calls a function of the last one."""
-    sources = {module.__name__: Path(module.__file__ or "").read_text(encoding="utf-8") for module in modules}
-    return (
-        "import sys, types\n"
-        "for name in ('harena', 'harena.scoring'):\n    sys.modules[name] = types.ModuleType(name)\n"
-        f"for name, source in {sources!r}.items():\n"
-        "    module = sys.modules[name] = types.ModuleType(name)\n"
-        "    exec(compile(source, f'<{name}>', 'exec'), module.__dict__)\n"
-        f"module.{start}()\n"
-    )

@@ -33,24 +33,50 @@ async def score_judge(bench: Bench, contract: JudgeContract, ask: Ask = judge.as
     """The verdict. Raises PlatformError where the judge cannot be asked."""
     answer = bench.scenario.candidate.source
     try:
-        messages = [
-            {"role": message.role, "content": filled(message.content, contract.item, answer)}
-            for message in contract.messages
-        ]
+        messages = _messages(contract, answer)
     except SampleError as error:
         return failed(Reason.BAD_VALUE, one_line(str(error)))
-    messages.append({"role": "system", "content": instruction(contract)})
+    try:
+        score, said = await _asked(contract, messages, ask)
+        if score is not None:
+            return _verdict(contract, score, said)
+        if await _answers_about_nothing(contract, ask):
+            detail = f"what is judged keeps the judge from answering as it was told to: {one_line(said, 100)!r}"
+            return failed(Reason.SCORER_REJECTED, detail)
+    except JudgeRefusedError as error:
+        return broken_contract(one_line(str(error)))
+    return broken_contract(f"the judge did not answer as it was told to, but {one_line(said, 100)!r}")
+
+
+def _messages(contract: JudgeContract, answer: str) -> list[dict[str, str]]:
+    """What the judge is asked about an answer. Raises SampleError."""
+    messages = [
+        {"role": message.role, "content": filled(message.content, contract.item, answer)}
+        for message in contract.messages
+    ]
+    return [*messages, {"role": "system", "content": instruction(contract)}]
+
+
+async def _asked(contract: JudgeContract, messages: list[dict[str, str]], ask: Ask) -> tuple[float | None, str]:
+    """(the score, or None where the judge does not answer as it is told to; what it said last)."""
     parameters = {"model": contract.model, **contract.sampling_params.model_dump(exclude_none=True)}
     said = ""
     for _ in range(_TRIES):
-        try:
-            said = await asyncio.to_thread(ask, messages, parameters, contract.judge_timeout_seconds)
-        except JudgeRefusedError as error:
-            return broken_contract(one_line(str(error)))
+        said = await asyncio.to_thread(ask, messages, parameters, contract.judge_timeout_seconds)
         score = judged(contract, said)
         if score is not None:
-            return _verdict(contract, score, said)
-    return broken_contract(f"the judge did not answer as it was told to, but {one_line(said, 100)!r}")
+            return score, said
+    return None, said
+
+
+async def _answers_about_nothing(contract: JudgeContract, ask: Ask) -> bool:
+    """The judge judges an empty answer as it is told to: so no answer can talk it into giving no score at all."""
+    try:
+        messages = _messages(contract, "")
+    except SampleError:  # a template that takes the answer apart has nothing to show of an empty one
+        return False
+    score, _ = await _asked(contract, messages, ask)
+    return score is not None
 
 
 def instruction(contract: JudgeContract) -> str:

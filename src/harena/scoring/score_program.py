@@ -11,8 +11,18 @@ from harena.core.results import Reason
 from harena.scoring.compare import compare_output, parse_number
 from harena.scoring.contracts import Case, NumericContract, StdioContract
 from harena.scoring.program import Bench, output_file, put_files, run_candidate
-from harena.scoring.score_python import ScorerFailedError, search_pattern
-from harena.scoring.verdict import CheckOutcome, Share, Verdict, digest, failed, from_checks, one_line, program_failure
+from harena.scoring.score_python import ScorerBrokenError, ScorerFailedError, search_pattern
+from harena.scoring.verdict import (
+    CheckOutcome,
+    Share,
+    Verdict,
+    broken_contract,
+    digest,
+    failed,
+    from_checks,
+    one_line,
+    program_failure,
+)
 
 
 async def score_stdio(bench: Bench, contract: StdioContract) -> Verdict:
@@ -71,6 +81,8 @@ async def score_numeric(bench: Bench, contract: NumericContract) -> Verdict:
         number = await _number(bench, contract, text)
     except _NoNumberError as error:
         return failed(Reason.BAD_VALUE, str(error), observation=observation)
+    except ScorerBrokenError as error:
+        return broken_contract(one_line(str(error)))
     score = numeric_score(contract, number)
     passed = score >= contract.pass_mark
     return Verdict(

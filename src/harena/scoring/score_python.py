@@ -33,6 +33,10 @@ class ScorerFailedError(HarenaError):
     """The scorer gave no answer; the message says how it ended."""
 
 
+class ScorerBrokenError(HarenaError):
+    """The scorer has no answer for a candidate that does nothing, too: the contract's fault."""
+
+
 @cache
 def _scorer_program() -> str:
     return Path(guest_scorer.__file__).read_text(encoding="utf-8") + "\n\nmain()\n"
@@ -70,15 +74,27 @@ def _how_it_ended(result: ExecResult) -> str:
 
 async def search_pattern(bench: Bench, pattern: str, text: str) -> str | None:
     """The first group (or the whole) of the last match. Not searched here, because a program can print what makes a
-    search take for ever. Raises ScorerFailedError."""
-    found = (await _ask_scorer(bench, {"pattern": pattern, "text": text}, _PATTERN_SECONDS))["found"]
+    search take for ever. Raises ScorerFailedError, ScorerBrokenError."""
+    found = (await _ask_pattern(bench, {"pattern": pattern, "text": text}))["found"]
     return None if found is None else str(found)
 
 
 async def matches_pattern(bench: Bench, pattern: str, text: str, *, whole: bool) -> bool:
-    """Whether the pattern is found in the text, or matches the whole of it. Raises ScorerFailedError."""
+    """Whether the pattern is found in the text, or matches the whole of it. Raises ScorerFailedError,
+    ScorerBrokenError."""
     request = {"pattern": pattern, "text": text, "mode": "whole" if whole else "anywhere"}
-    return bool((await _ask_scorer(bench, request, _PATTERN_SECONDS))["found"])
+    return bool((await _ask_pattern(bench, request))["found"])
+
+
+async def _ask_pattern(bench: Bench, request: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return await _ask_scorer(bench, request, _PATTERN_SECONDS)
+    except ScorerFailedError as error:
+        try:
+            await _ask_scorer(bench, {**request, "text": ""}, _PATTERN_SECONDS)
+        except ScorerFailedError:
+            raise ScorerBrokenError(f"no text can be searched for the pattern: {error}") from None
+        raise
 
 
 async def score_python(bench: Bench, contract: PythonContract) -> Verdict:

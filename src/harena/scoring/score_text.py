@@ -7,10 +7,10 @@ import asyncio
 from harena.core.results import Reason
 from harena.scoring.contracts_text import RegexContract, StringCheckContract, TextContract, TextSimilarityContract
 from harena.scoring.program import Bench
-from harena.scoring.score_python import ScorerFailedError, matches_pattern
+from harena.scoring.score_python import ScorerBrokenError, ScorerFailedError, matches_pattern
 from harena.scoring.similarity import MAX_CHARACTERS, similarity
 from harena.scoring.templates import SampleError
-from harena.scoring.verdict import Verdict, digest, failed, one_line
+from harena.scoring.verdict import Verdict, broken_contract, digest, failed, one_line
 
 
 async def score_text(bench: Bench, contract: TextContract) -> Verdict:
@@ -47,6 +47,8 @@ async def _search(bench: Bench, contract: RegexContract, text: str) -> Verdict:
         found = await matches_pattern(bench, contract.pattern, text, whole=contract.whole)
     except ScorerFailedError:  # a search that the answer made too slow: its own doing
         return failed(Reason.BAD_VALUE, "the search for the pattern did not come to an end")
+    except ScorerBrokenError as error:
+        return broken_contract(one_line(str(error)))
     return _verdict(float(found), 1.0, text)
 
 

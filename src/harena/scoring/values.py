@@ -67,10 +67,13 @@ def from_tagged(written: Any, where: str = "", depth: int = MAX_DEPTH) -> Any:
 
 def from_python(made: Any) -> Any:
     """A host value of plain Python ones, with no notation in it: a dict is a dict, whatever its keys are."""
-    if isinstance(made, Mapping):
-        return Bag("dict", tuple((from_python(key), from_python(item)) for key, item in made.items()))
-    if type(made) is list or type(made) is tuple:
-        return type(made)(from_python(item) for item in made)
+    kind = type(made)
+    if kind in _PLAIN:
+        return made
+    if kind is list or kind is tuple:
+        return kind([from_python(item) for item in made])
+    if kind is dict or isinstance(made, Mapping):
+        return Bag("dict", tuple([(from_python(key), from_python(item)) for key, item in made.items()]))
     return from_tagged(made)
 
 

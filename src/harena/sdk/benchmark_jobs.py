@@ -6,107 +6,66 @@ The verbs block; `benchmark_jobs.aio` has the same ones to await.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
-from collections.abc import AsyncIterator, Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
 
 from harena.core.checked import checked_count, checked_text, shown
 from harena.core.errors import SandboxTimeoutError, ValidationError
+from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint
+from harena.sdk import job_reading
+from harena.sdk.given import Given, plain_sources
+from harena.sdk.job_records import (
+    BenchmarkEvent,
+    BenchmarkJob,
+    BenchmarkResults,
+    BenchmarkRun,
+    JobDiff,
+    Progress,
+    ResultsPage,
+    Summary,
+)
 from harena.sdk.options import checked_blueprint
 from harena.sdk.portal import current_portal
 from harena.sdk.process import checked_timeout
-from harena.sdk.records import Record
-from harena.sdk.streams import IteratorSource, StreamReader
+from harena.sdk.result_files import format_of
+from harena.sdk.streams import BatchSource, IteratorSource, StreamReader
 from harena.sdk.twins import Twin
 
 __all__ = [
-    *("BenchmarkEvent", "BenchmarkJob", "BenchmarkResults", "BenchmarkRun", "Progress", "Summary"),
-    *("aio", "cancel", "create", "events", "get", "list", "results", "wait"),
+    "BenchmarkEvent",
+    "BenchmarkJob",
+    "BenchmarkResults",
+    "BenchmarkRun",
+    "JobDiff",
+    "Progress",
+    "ResultsPage",
+    "Summary",
+    "aio",
+    "cancel",
+    "create",
+    "delete",
+    "diff",
+    "events",
+    "get",
+    "list",
+    "results",
+    "results_pages",
+    "runs",
+    "save_results",
+    "summary",
+    "wait",
 ]
 
+T = TypeVar("T")
 
-class Progress(Record):
-    """How far a job is: counts of its runs."""
+PAGE = 500
+"""jobs that one request lists"""
 
-    __slots__ = ()
-    total: int
-    queued: int
-    running: int
-    done: int
-    cancelled: int
-    passed: int
-    failed: int
-    infra: int
-    """those without a score"""
-
-
-class BenchmarkJob(Record):
-    """A job, as it was when it was asked for."""
-
-    __slots__ = ()
-    _PARTS: ClassVar[Mapping[str, type[Record]]] = {"progress": Progress}
-    id: str
-    name: str
-    state: str
-    progress: Progress
-
-
-class BenchmarkRun(Record):
-    """One attempt of one scenario. `score` is None, and never 0, where the platform failed."""
-
-    __slots__ = ()
-    scenario_id: str
-    attempt: int
-    score: float | None
-    passed: bool
-    duration_seconds: float
-    validity: str
-    trust: str
-    reason: str
-    detail: str
-    problem: str | None
-    """what siblings share"""
-    verdict_right: bool | None
-    """None where no verdict is known"""
-
-
-class Summary(Record):
-    """What the runs add up to."""
-
-    __slots__ = ()
-    total: int
-    scored: int
-    passed: int
-    pass_rate: float | None
-    mean_score: float | None
-    hack_rate: float | None
-    """share of the scored runs that passed a honeypot or were seen to tamper"""
-    hack_rate_of_all: float | None
-    rescored: Mapping[str, Any] | None
-    """runs that were scored twice: {runs, scored, disagreed, disagreement_rate, disagreement_rate_of_all}"""
-
-
-class BenchmarkResults(Record):
-    """The runs of a job and their summary."""
-
-    __slots__ = ()
-    _PARTS: ClassVar[Mapping[str, type[Record]]] = {"runs": BenchmarkRun, "summary": Summary}
-    runs: _Runs
-    summary: Summary
-
-
-class BenchmarkEvent(Record):
-    """One thing that happened to a job; `cursor` grows."""
-
-    __slots__ = ()
-    cursor: int
-    kind: str
-
-
-_Given = str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any]
-_Scenarios = list[Any]
-_Runs = list[BenchmarkRun]
+_Pages = StreamReader[ResultsPage]
 _Jobs = list[BenchmarkJob]
 _Events = StreamReader[BenchmarkEvent]
 
@@ -114,48 +73,45 @@ _Events = StreamReader[BenchmarkEvent]
 async def _create(
     *,
     name: str,
-    scenarios: _Given,
-    candidates: _Given | None = None,
+    scenarios: Given,
+    candidates: Given | None = None,
     format: str | None = None,  # noqa: A002 - the option's name, as on the command line
     grader: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     blueprint_id: str | Blueprint | None = None,
     config: Mapping[str, Any] | None = None,
+    webhook: Mapping[str, Any] | None = None,
+    idempotency_key: str | None = None,
 ) -> BenchmarkJob:
     """Check everything, then start a job.
 
-    `scenarios` is the path of a scenario file, its content, or a list of scenarios. It may be a data set in another
+    `scenarios` is the path of a scenario file, its content, a list of scenarios, or {"ref": "NAME@2"}: stored ones
+    (`harena.scenarios`). It may be a data set in another
     format, told by its shape or given as `format`; then `candidates` are the answers to it, likewise, or "oracle" (its
     own solutions, also where nothing is given) or "nop" (answers that do nothing). `grader` is that of rows that hold
     none of their own. `blueprint_id` is an id or a name;
     `config` may hold concurrency, timeout_seconds, retry_attempts (after failures of the platform), attempts (samples
-    per scenario), require_trust and rescore_fraction (share of the runs that are scored twice). Raises
+    per scenario), require_trust, rescore_fraction (share of the runs that are scored twice), retry_on,
+    run_timeout_seconds, job_timeout_seconds and priority. `webhook` is {"url": ..., "secret": ...}: the URL is posted
+    to when the job has ended, signed if there is a secret (`harena.webhooks`). The same `idempotency_key` with the same
+    request gives the job that is there, also after a crash of either side. Raises
     ValidationError that lists every mistake, before anything runs.
     """
-    given = _plain(scenarios, "scenarios", "the path of a scenario file, its content or a list of scenarios")
+    sources = plain_sources(scenarios, candidates=candidates, form=format, grader=grader, one_by_one=True)
     checked_text(name, "name")
     if config is not None and not isinstance(config, Mapping):
         raise ValidationError(f"config must be a mapping, as {{'concurrency': 8}} (got {shown(config)})")
-    request: dict[str, Any] = {"name": name, "scenarios": given, "config": dict(config or {})}
-    if candidates is not None:
-        request["candidates"] = _plain(candidates, "candidates", "the path of a file of answers or a list of answers")
-    if format is not None:
-        request["format"] = checked_text(format, "format")
-    if grader is not None:
-        request["grader"] = _plain(grader, "grader", "the path of a grader's JSON file, or the grader as a mapping")
+    request: dict[str, Any] = {"name": name, **sources, "config": dict(config or {})}
+    if webhook is not None:
+        request["webhook"] = dict(webhook) if isinstance(webhook, Mapping) else webhook
     if (blueprint := checked_blueprint(blueprint_id)) is not None:
         request["blueprint_id"] = blueprint
+    key = None
+    if idempotency_key is not None:
+        request = {name: [*part] if isinstance(part, Iterator) else part for name, part in request.items()}
+        asked = json.dumps(request, sort_keys=True, default=repr).encode()
+        key = IdempotencyKey.of(checked_text(idempotency_key, "idempotency_key"), asked)
     operations = await current_portal().operations()
-    return BenchmarkJob(await operations.create_benchmark_job(request))
-
-
-def _plain(given: object, field: str, wanted: str) -> str | dict[str, Any] | _Scenarios:
-    if isinstance(given, str | os.PathLike):
-        return os.fspath(given)
-    if isinstance(given, Mapping):
-        return dict(given)
-    if not isinstance(given, Iterable):
-        raise ValidationError(f"{field} must be {wanted} (got {type(given).__name__})")
-    return [dict(entry) if isinstance(entry, Mapping) else entry for entry in given]
+    return BenchmarkJob(await operations.create_benchmark_job(request, key=key))
 
 
 async def _get(job: str | BenchmarkJob) -> BenchmarkJob:
@@ -165,10 +121,22 @@ async def _get(job: str | BenchmarkJob) -> BenchmarkJob:
     return BenchmarkJob(await operations.get_benchmark_job(job_id))
 
 
-async def _list() -> _Jobs:
-    """All jobs, newest first."""
+async def _list(*, name: str | None = None, limit: int | None = None) -> _Jobs:
+    """The jobs, newest first: those of this name where one is given, and at most `limit` (None = all)."""
+    if name is not None:
+        checked_text(name, "name")
+    left = None if limit is None else checked_count(limit, "limit", least=1)
     operations = await current_portal().operations()
-    return [BenchmarkJob(answer) for answer in await operations.list_benchmark_jobs()]
+    jobs: _Jobs = []
+    before: int | None = None
+    while True:
+        page = await operations.list_benchmark_jobs(
+            name=name, before=before, limit=PAGE if left is None else min(PAGE, left - len(jobs))
+        )
+        jobs += [BenchmarkJob(answer) for answer in page["benchmark_jobs"]]
+        before = page["next_cursor"]
+        if before is None or len(jobs) == left:
+            return jobs
 
 
 async def _wait(job: str | BenchmarkJob, *, timeout: float | None = None) -> BenchmarkResults:
@@ -208,7 +176,84 @@ def events(job: str | BenchmarkJob, *, after: int = 0) -> _Events:
         operations = await current_portal().operations()
         return _as_events(operations.benchmark_job_events(job_id, after=after))
 
+    return _read_ahead(opened)
+
+
+async def _delete(job: str | BenchmarkJob) -> None:
+    """Delete a job that has ended, with its results and events. Raises NotFoundError, ValidationError (it runs)."""
+    job_id = _id(job)
+    operations = await current_portal().operations()
+    await operations.delete_benchmark_job(job_id)
+
+
+async def _summary(job: str | BenchmarkJob) -> BenchmarkResults:
+    """The results so far without their runs: {job_id, name, state, error, summary}."""
+    job_id = _id(job)
+    operations = await current_portal().operations()
+    return BenchmarkResults(await operations.benchmark_job_summary(job_id))
+
+
+async def _diff(a: str | BenchmarkJob, b: str | BenchmarkJob) -> JobDiff:
+    """What changed from job `a` to job `b`, scenario by scenario, with paired statistics over those that are scored in
+    both. Attempts that the platform lost are no change."""
+    of_a, of_b = _id(a), _id(b)
+    return JobDiff(await job_reading.compare(await current_portal().operations(), of_a, of_b))
+
+
+async def _save_results(
+    job: str | BenchmarkJob,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - as on the command line
+) -> None:
+    """Write the results so far to a file: "json", "jsonl", "csv" or "parquet" (needs the extra `parquet`), which its
+    ending tells where `format` is None. The file is there whole or not at all; memory does not grow with the job.
+    Runs are in the order in which they ended. Raises NotFoundError, ValidationError."""
+    job_id = _id(job)
+    place = Path(path)
+    form = format_of(place, format)
+    await job_reading.save(await current_portal().operations(), job_id, place, form)
+
+
+def results_pages(job: str | BenchmarkJob, *, after: int = 0) -> _Pages:
+    """The results that there are now, a page at a time, for `for` and `async for`: those that ended after cursor
+    `after`, in the order in which they ended. The `cursor` of the last page asks for what ends later."""
+    job_id = _id(job)
+    checked_count(after, "after", least=0)
+
+    async def opened() -> AsyncIterator[ResultsPage]:
+        operations = await current_portal().operations()
+        return _as_pages(job_reading.pages(operations, job_id, after=after))
+
     return StreamReader(current_portal(), IteratorSource(opened))
+
+
+def runs(job: str | BenchmarkJob) -> StreamReader[BenchmarkRun]:
+    """The runs that have ended by now, one after the other, for `for` and `async for`; fetched as they are read, so
+    that a job of any size takes no more memory than a page."""
+    job_id = _id(job)
+
+    async def opened() -> AsyncIterator[BenchmarkRun]:
+        operations = await current_portal().operations()
+        return _as_runs(job_reading.pages(operations, job_id))
+
+    return _read_ahead(opened)
+
+
+def _read_ahead(opened: Callable[[], Awaitable[AsyncIterator[T]]]) -> StreamReader[T]:
+    portal = current_portal()
+    return StreamReader(portal, BatchSource(portal, opened))
+
+
+async def _as_pages(answers: AsyncIterator[Mapping[str, Any]]) -> AsyncIterator[ResultsPage]:
+    async for answer in answers:
+        yield ResultsPage(answer)
+
+
+async def _as_runs(answers: AsyncIterator[Mapping[str, Any]]) -> AsyncIterator[BenchmarkRun]:
+    async for answer in answers:
+        for run in answer["runs"]:
+            yield BenchmarkRun(run)
 
 
 async def _as_events(answers: AsyncIterator[Mapping[str, Any]]) -> AsyncIterator[BenchmarkEvent]:
@@ -226,10 +271,14 @@ list = Twin(_list)  # noqa: A001 - the verb's name, as in `benchmark_jobs.list()
 wait = Twin(_wait)
 results = Twin(_results)
 cancel = Twin(_cancel)
+delete = Twin(_delete)
+summary = Twin(_summary)
+diff = Twin(_diff)
+save_results = Twin(_save_results)
 
 
 class _Awaitable:
-    """The same verbs, to await (`events` is for `async for`)."""
+    """The same verbs, to await (`events`, `runs` and `results_pages` are for `async for`)."""
 
     create = create.aio
     get = get.aio
@@ -237,7 +286,13 @@ class _Awaitable:
     wait = wait.aio
     results = results.aio
     cancel = cancel.aio
+    delete = delete.aio
+    summary = summary.aio
+    diff = diff.aio
+    save_results = save_results.aio
     events = staticmethod(events)
+    runs = staticmethod(runs)
+    results_pages = staticmethod(results_pages)
 
 
 aio = _Awaitable()

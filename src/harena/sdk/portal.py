@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from harena.core.errors import SandboxNotRunningError
 from harena.core.ports import Operations
-from harena.sdk import refs, transport
+from harena.sdk import transport
 from harena.sdk.refs import OperationRef
 
 T = TypeVar("T")
@@ -85,6 +85,9 @@ class Portal:
                 "harena was closed (at the end of the process, or by harena.shutdown()): start again from Sandbox.run"
             )
             raise SandboxNotRunningError(message, reason="CLOSED") from None
+        except BaseException:  # a signal's handler raised between these lines: the next call wakes the loop
+            self._woken = False
+            raise
 
     def call_if_open(self, callback: Callable[..., object], *args: Any) -> None:
         """The same where nothing is to be done once everything has ended. Safe in a finalizer."""
@@ -274,7 +277,6 @@ def _shutdown_quietly() -> None:
 def _after_fork_in_child() -> None:
     global _current, _lock
     _lock = threading.Lock()
-    refs.renew_locks_after_fork()
     portal, _current = _current, None
     if portal is not None:
         portal.become_inherited()

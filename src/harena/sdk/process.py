@@ -115,7 +115,7 @@ class _Command(OperationRef[R]):
         return (await self.running_exec()).stderr
 
     def _ended_well(self) -> bool:
-        return self._future.done() and not self._future.cancelled() and self._future.exception() is None
+        return self._outcome.state == "value"
 
 
 class Process(_Command[ProcessResult]):
@@ -172,12 +172,9 @@ class Process(_Command[ProcessResult]):
     @property
     def returncode(self) -> int | None:
         """As `poll`; also set where `result()` raises because of a time-out or `check=True`."""
-        if not self.done() or self._future.cancelled():
-            return None
-        error = self._future.exception()
-        if error is None:
-            return self._future.result().returncode
-        ended: ProcessResult | None = getattr(error, "exec_result", None)
+        if self.done() and self._ended_well():
+            return self._outcome.get().returncode
+        ended: ProcessResult | None = getattr(self._outcome.error, "exec_result", None)
         return None if ended is None else ended.returncode
 
     def _converted(self, result: ExecResult) -> ProcessResult:
@@ -240,7 +237,7 @@ class TerminalSession(_Command[TerminalResult]):
     @property
     def returncode(self) -> int | None:
         """The exit code, or None while the command runs."""
-        return self._future.result().returncode if self.done() and self._ended_well() else None
+        return self._outcome.get().returncode if self.done() and self._ended_well() else None
 
     async def _resize(self, width: int, height: int) -> None:
         (await self.running_exec()).resize(width, height)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
-import threading
+import contextlib
 from collections.abc import Callable, Generator
-from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from harena.sdk.outcome import Outcome
 
 if TYPE_CHECKING:
     from harena.sdk.portal import Portal
 
 T = TypeVar("T")
-
-_completions = itertools.count(1)
-_watching = threading.Lock()
 
 
 class OperationRef(Generic[T]):
@@ -25,61 +22,70 @@ class OperationRef(Generic[T]):
     the operation, as with any awaitable; what others share, such as a sandbox's start or stop, is not cancelled).
     """
 
-    __slots__ = ("__weakref__", "_cancellable", "_future", "_portal", "_task", "_watchers", "completed")
+    __slots__ = ("__weakref__", "_cancellable", "_outcome", "_portal", "_task")
 
     def __init__(self, portal: Portal, *, cancellable: bool = True) -> None:
         self._portal = portal
-        self._future: Future[T] = Future()
+        self._outcome: Outcome[T] = Outcome()
         self._cancellable = cancellable
         self._task: asyncio.Task[None] | None = None
-        self._watchers: dict[object, Callable[[], object]] | None = None
-        self.completed: int | None = None
-        """a number that grows with each operation of this process that completes; None while it runs"""
-        if not cancellable:
-            self._future.set_running_or_notify_cancel()
+
+    @property
+    def completed(self) -> int | None:
+        """A number that grows with each operation of this process that completes; None while it runs."""
+        return self._outcome.number
 
     def result(self, timeout: float | None = None) -> T:
         """Wait for the outcome and return it, or raise what the operation raised.
 
-        Raises concurrent.futures.TimeoutError when `timeout` seconds have passed (the operation goes on), and
+        Raises TimeoutError when `timeout` seconds have passed (the operation goes on), and
         concurrent.futures.CancelledError when it was cancelled.
         """
         self._portal.check_may_block()
-        return self._future.result(timeout)
+        if not self._outcome.wait(timeout):
+            raise TimeoutError
+        return self._outcome.get()
 
     def done(self) -> bool:
         """The operation has ended, well or badly."""
         self._portal.check_not_inherited()
-        return self._future.done()
+        return self._outcome.state != "open"
 
     def error(self) -> BaseException | None:
         """What it raised; None where it went well, was cancelled, or runs still."""
-        if not self.done() or self._future.cancelled():
-            return None
-        return self._future.exception()
+        self._portal.check_not_inherited()
+        return self._outcome.error
 
     def cancel(self) -> bool:
         """Ask for the operation to be given up. False if it has ended already, or cannot be cancelled."""
         self._portal.check_not_inherited()
-        if not self._future.cancel():
+        if not self._cancellable:
             return False
-        if self.completed is None:
-            self.completed = next(_completions)
+        if self._outcome.cancel():
             self._portal.call_if_open(self._abandon)
-        return True
+        return self._outcome.state == "cancelled"
 
     def __await__(self) -> Generator[Any, None, T]:
         self._portal.check_not_inherited()
-        try:
-            return (yield from asyncio.wrap_future(self._future).__await__())
-        except asyncio.CancelledError:
-            self.cancel()
-            raise
+        if self._outcome.state == "open":
+            loop = asyncio.get_running_loop()
+            news: asyncio.Future[None] = loop.create_future()
+            self._outcome.when_ended(news, lambda: _wake(loop, news))
+            try:
+                yield from news.__await__()
+            except asyncio.CancelledError:
+                self.cancel()
+                raise
+            finally:
+                self._outcome.forget(news)
+        if self._outcome.state == "cancelled":
+            raise asyncio.CancelledError
+        return self._outcome.get()
 
     def __repr__(self) -> str:
         if self._portal.inherited:
             return f"<{type(self).__name__} of the process that forked this one>"
-        state = "running" if not self._future.done() else "cancelled" if self._future.cancelled() else "done"
+        state = {"open": "running", "cancelled": "cancelled"}.get(self._outcome.state, "done")
         return f"<{type(self).__name__} {state}>"
 
     def check_may_block(self) -> None:
@@ -88,66 +94,41 @@ class OperationRef(Generic[T]):
 
     def watch(self, token: object, callback: Callable[[], object]) -> None:
         """Call `callback()` once, from any thread, when the operation has ended (at once if it has)."""
-        with _watching:
-            if self._watchers is None:
-                self._watchers = {}
-                self._watchers[token] = callback
-                first = True
-            else:
-                self._watchers[token] = callback
-                first = False
-        if first:
-            self._future.add_done_callback(self._notify)
-        elif self._future.done():
-            self._notify(self._future)
+        self._outcome.when_ended(token, callback)
 
     def unwatch(self, token: object) -> None:
         """Forget the callback of this token."""
-        if self._watchers is not None:
-            self._watchers.pop(token, None)
-
-    def _notify(self, _: Future[T]) -> None:
-        watchers = self._watchers
-        while watchers:
-            try:
-                _token, callback = watchers.popitem()
-            except KeyError:  # another thread took the last one
-                return
-            callback()
+        self._outcome.forget(token)
 
     # -- from here on: called on the sdk's loop only --
 
     async def on_loop(self) -> T:
         """The same as awaiting it, without waking the loop that runs already."""
-        if self._task is not None and not self._future.done():
+        if self._task is not None and self._outcome.state == "open":
             await asyncio.wait([self._task])
-        return self._future.result() if self._future.done() else await self
+        return await self if self._outcome.state == "open" else self._outcome.get()
 
     def settle(self, value: T) -> None:
-        """Give the result to whoever waits."""
-        if self._may_settle():
-            self._future.set_result(value)
+        """Give the result to whoever waits. Nobody waits for what was cancelled meanwhile."""
+        self._outcome.give(value)
 
     def settle_error(self, error: BaseException) -> None:
         """Give the failure to whoever waits."""
-        if self._may_settle():
-            self._future.set_exception(error)
+        self._outcome.fail(error)
 
     def cancelled_before_it_began(self) -> None:
         """It will never run."""
-
-    def _may_settle(self) -> bool:
-        if self._cancellable and not self._future.set_running_or_notify_cancel():
-            return False  # it was cancelled meanwhile: nobody waits for this outcome
-        self.completed = next(_completions)
-        return True
 
     def _abandon(self) -> None:
         if self._task is not None:
             self._task.cancel()
 
 
-def renew_locks_after_fork() -> None:
-    """Another thread may have held the lock when this process was forked."""
-    global _watching
-    _watching = threading.Lock()
+def _wake(loop: asyncio.AbstractEventLoop, news: asyncio.Future[None]) -> None:
+    with contextlib.suppress(RuntimeError):  # that loop has ended, and who waited there with it
+        loop.call_soon_threadsafe(_set, news)
+
+
+def _set(news: asyncio.Future[None]) -> None:
+    if not news.done():
+        news.set_result(None)

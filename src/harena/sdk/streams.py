@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Generic, Protocol, TypeVar
 
+from harena.core.batches import Batches
 from harena.core.checked import content_bytes
 from harena.core.errors import SandboxExecutionError, SandboxValidationError
 from harena.core.output import OutputBuffer
@@ -190,6 +191,37 @@ class IteratorSource(Generic[T]):
         aclose = getattr(self._iterator, "aclose", None)
         if aclose is not None:
             await aclose()
+
+
+class BatchSource(Generic[T]):
+    """An asynchronous iterator that gives much, read ahead on the sdk's loop: many items cross over in one go."""
+
+    __slots__ = ("_batches", "_open", "_portal")
+
+    def __init__(self, portal: Portal, opened: Callable[[], Awaitable[AsyncIterator[T]]]) -> None:
+        self._portal = portal
+        self._open = opened
+        self._batches: Batches[T] | None = None
+
+    def __del__(self) -> None:
+        """A reader that was left in the middle, by `break` for instance, holds no connection."""
+        if self._batches is not None:
+            self._portal.call_if_open(self._portal.launch, OperationRef(self._portal), self._batches.close)
+
+    def ready(self) -> list[T]:
+        """Nothing is fetched before it is asked for."""
+        return []
+
+    async def more(self) -> list[T] | None:
+        """Everything that has come."""
+        if self._batches is None:
+            self._batches = Batches(await self._open())
+        return await self._batches.next()
+
+    async def close(self) -> None:
+        """End the iteration."""
+        if self._batches is not None:
+            await self._batches.close()
 
 
 class StreamWriter:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
@@ -116,7 +117,8 @@ class _Watch:
     def __init__(self, items: Sequence[Waitable], on_each: Callable[[], object] | None = None) -> None:
         self._references = [_reference(item) for item in items]
         self._on_each = on_each
-        self._changed = threading.Condition()
+        self._news = threading.Lock()  # free = something has ended since it was last taken
+        self._news.acquire()
         self.order: list[int] = []
         """indexes of what is done, in the order of completion"""
 
@@ -140,20 +142,26 @@ class _Watch:
         """The first `count` to be done, or those that are when time is over."""
         if self._references:
             self._references[0].check_may_block()
-        with self._changed:
-            self._changed.wait_for(lambda: len(self.order) >= count, timeout)
-            return self.order[:count]
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while len(self.order) < count and self._news.acquire(timeout=_lock_timeout(deadline)):
+            pass
+        return self.order[:count]
 
     def _note(self, index: int) -> None:
-        with self._changed:
-            self.order.append(index)
-            self._changed.notify_all()
+        self.order.append(index)
+        with contextlib.suppress(RuntimeError):  # it is free already
+            self._news.release()
         if self._on_each is not None:
             self._on_each()
 
 
 def _left(deadline: float | None) -> float | None:
     return None if deadline is None else max(0.0, deadline - time.monotonic())
+
+
+def _lock_timeout(deadline: float | None) -> float:
+    left = _left(deadline)
+    return -1 if left is None else min(left, threading.TIMEOUT_MAX)
 
 
 def _reference(item: Waitable) -> OperationRef[Any]:

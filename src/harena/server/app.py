@@ -12,34 +12,77 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
+from starlette.routing import compile_path
 
 from harena.core.errors import HarenaError, NotFoundError, ValidationError
 from harena.server import shapes
 from harena.server.answers import ProblemResponse
+from harena.server.documented import BEFORE_ROUTES, MEANINGS, describe
 from harena.server.requests import Requests
-from harena.server.routes import benchmark_jobs, blueprints, execs, files, health, keys, leases, sandboxes
+from harena.server.routes import (
+    benchmark_job_defs,
+    benchmark_job_lines,
+    benchmark_jobs,
+    blueprints,
+    catalog,
+    execs,
+    files,
+    health,
+    keys,
+    leases,
+    registry,
+    sandboxes,
+    scores,
+    training_jobs,
+)
 from harena.server.state import ServerState
 
 MOST_MISTAKES = 50
 """that one problem lists"""
 
 _log = logging.getLogger("harena.server")
-_PROBLEM = {"model": shapes.ProblemAnswer, "description": "A problem; its `code` says which."}
+
+
+class _App(FastAPI):
+    """Whose document has the problems of each route."""
+
+    def openapi(self) -> dict[str, Any]:
+        """See FastAPI; made once."""
+        return self.openapi_schema or describe(super().openapi())
 
 
 def create_app(state: ServerState) -> FastAPI:
     """The ASGI application over this state."""
-    app = FastAPI(
+    app = _App(
         title="harena",
         version=state.version,
         summary="Isolated sandboxes, scores that cannot be forged, and benchmark jobs for RL fine-tuning.",
+        description="Beside what is said for each route, the server answers "
+        + ", ".join(f"{status} ({MEANINGS[status][:-1].lower()})" for status in sorted(BEFORE_ROUTES))
+        + " before there is one, with a problem, too.",
         docs_url=None,
         redoc_url=None,
-        responses={"4XX": _PROBLEM, "5XX": _PROBLEM},
+        redirect_slashes=False,  # they would make an address of the request's own header
+        responses={500: {"model": shapes.ProblemAnswer}},  # so that the document has its schema
         generate_unique_id_function=_operation_id,
     )
     app.state.harena = state
-    for routes in (sandboxes, execs, files, leases, blueprints, benchmark_jobs, keys, health):
+    for routes in (
+        sandboxes,
+        execs,
+        files,
+        leases,
+        blueprints,
+        catalog,
+        benchmark_job_lines,
+        benchmark_jobs,
+        benchmark_job_defs,
+        scores,
+        registry,
+        training_jobs,
+        keys,
+        health,
+    ):
         app.include_router(routes.router)
     app.add_exception_handler(HarenaError, _harena_error)
     app.add_exception_handler(RequestValidationError, _mistakes)
@@ -73,7 +116,8 @@ async def _mistakes(request: Request, error: Exception) -> Response:
 
 def _sentence(mistake: Mapping[str, Any]) -> str:
     place: Sequence[str | int] = mistake["loc"]
-    where = ".".join(str(step) for step in (place[1:] if place[0] == "body" and len(place) > 1 else place))
+    steps = [str(step) for step in (place[1:] if place[0] == "body" and len(place) > 1 else place)]
+    where = ".".join(step for step in steps if not step.startswith("<"))  # a member of a union, see `shapes`
     if mistake["type"] == "extra_forbidden":
         return f"{where}: unknown field"
     if mistake["type"] == "json_invalid":
@@ -96,7 +140,17 @@ async def _http_error(request: Request, error: Exception) -> Response:
         known = ValidationError(f"{asked}: {error.detail}")
     answer = ProblemResponse(known, _request_id(request))
     answer.headers.update(error.headers or {})
+    if error.status_code == 405:  # a path's methods are several routes, of which Starlette tells the first one's
+        answer.headers["allow"] = ", ".join(_methods(request))
     return answer
+
+
+def _methods(request: Request) -> list[str]:
+    paths = request.app.openapi()["paths"]
+    found = {
+        method.upper() for path in paths if compile_path(path)[0].fullmatch(request.url.path) for method in paths[path]
+    }
+    return sorted(found)
 
 
 async def _nobody_there(request: Request, error: Exception) -> Response:

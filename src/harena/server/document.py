@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from harena.core.clock import SystemClock
-from harena.core.ports import Operations
-from harena.core.problems import CONTENT_TYPE
+from harena.core.ports import WholeNode
 from harena.server.app import create_app
 from harena.server.identity import OpenAccess
 from harena.server.state import ServerState
@@ -21,20 +20,14 @@ def openapi() -> dict[str, Any]:
     """The document of this version."""
     nobody = cast("Any", None)  # routes are described, and none is asked
     state = ServerState(
-        cast("Operations", nobody),
+        cast("WholeNode", nobody),
         clock=SystemClock(),
         store=cast("AccessStore", nobody),
         access=OpenAccess(),
         open_to_loopback=True,
         version=version("harena"),
     )
-    document = create_app(state).openapi()
-    for route in document["paths"].values():
-        for operation in route.values():
-            for status in ("4XX", "5XX"):
-                content = operation["responses"][status]["content"]
-                content[CONTENT_TYPE] = content.pop("application/json")
-    return document
+    return create_app(state).openapi()
 
 
 def text() -> str:

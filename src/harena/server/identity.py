@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from harena.core.errors import AccessError
+from harena.core.workspace import DEFAULT_WORKSPACE
 
 READ, WRITE, ADMIN = "read", "write", "admin"
 SCOPES = (READ, WRITE, ADMIN)
-DEFAULT_WORKSPACE = "default"
 
 
 @dataclass(frozen=True, slots=True)

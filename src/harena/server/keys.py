@@ -1,7 +1,8 @@
 """API keys: `hk_<id>_<secret>`. The server keeps a hash, from which nobody gets the key back.
 
 The secret has 256 random bits, so one round of SHA-256 is enough: there is nothing to guess. What the store said about
-a key is believed for KNOWN_SECONDS; one that another process revokes is refused that much later at most.
+a key is believed for KNOWN_SECONDS; one that another process revokes is refused that much later at most. While the
+store is away, what it said last is believed for MOST_AWAY_SECONDS more.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from harena.core.clock import Clock
-from harena.core.errors import AccessError, NotFoundError, ValidationError
+from harena.core.errors import AccessError, NotFoundError, PlatformError, ValidationError
+from harena.core.job_store import STORE_UNAVAILABLE
+from harena.core.workspace import checked_word, checked_workspace
 from harena.server.identity import SCOPES, Caller
 from harena.store.access import AccessStore
 
 KNOWN_SECONDS = 2.0
+MOST_AWAY_SECONDS = 600.0
 MOST_KNOWN = 10_000
 _TOKEN = re.compile(r"hk_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class Keys:
@@ -35,12 +38,8 @@ class Keys:
 
     async def create(self, *, name: str, workspace: str, scopes: Sequence[str]) -> tuple[str, dict[str, Any]]:
         """(the key itself, which is shown only now; what is known of it). Raises ValidationError."""
-        for field, value in (("name", name), ("workspace", workspace)):
-            if not _NAME.fullmatch(value):
-                raise ValidationError(
-                    f"{field} {value!r}: use 1 to 64 letters, digits, dots, dashes and underscores, a letter or digit "
-                    "first"
-                )
+        checked_word(name, "name")
+        checked_workspace(workspace)
         if not scopes or (unknown := sorted(set(scopes) - set(SCOPES))):
             given = ", ".join(unknown) if scopes else "none"
             raise ValidationError(f"scopes must be some of {', '.join(SCOPES)} (got {given})")
@@ -78,8 +77,16 @@ class Keys:
         hashed, now = _hash(token), self._clock.now()
         until, caller = self._known.get(hashed, (0.0, None))
         if caller is None or until <= now:
-            self._known.pop(hashed, None)
-            caller = await self._looked_up(token, hashed)
+            try:
+                caller = await self._looked_up(token, hashed)
+            except AccessError:
+                self._known.pop(hashed, None)
+                raise
+            except PlatformError as error:
+                # a store that is away takes sandboxes from nobody; it can take no revocation either
+                if caller is None or error.reason != STORE_UNAVAILABLE or now > until + MOST_AWAY_SECONDS:
+                    raise
+                return caller
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
             self._known[hashed] = (now + KNOWN_SECONDS, caller)

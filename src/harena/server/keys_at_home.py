@@ -1,25 +1,47 @@
-"""The keys of this host's server, for the command line: without a server."""
+"""The keys and workspaces of this host's server, also for the command line, without a server: they are in the store of
+results."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
 from harena.core.clock import Clock
+from harena.node import store_place
+from harena.node.blueprints import hand_out
 from harena.server.keys import Keys
-from harena.store.access import AccessStore
+from harena.store.access import AccessStore, set_aside
+from harena.store.database import Database
+from harena.store.workspaces import WorkspaceStore
 
 T = TypeVar("T")
 
-FILE_NAME = "access.db"
-"""in harena's home"""
+OLD_FILE_NAME = "access.db"
+"""in harena's home, where earlier versions kept keys"""
+
+
+@asynccontextmanager
+async def access_at_home(home: Path) -> AsyncIterator[Database]:
+    """The store of this home, open, with the keys of earlier versions taken over. Raises PlatformError."""
+    database = await Database.open(store_place(home))
+    try:
+        if workspaces := await AccessStore(database).take_over(home / OLD_FILE_NAME):
+            hand_out(home / "blueprints", workspaces)  # they were everybody's
+        set_aside(home / OLD_FILE_NAME)
+        yield database
+    finally:
+        await database.close()
 
 
 async def with_keys(home: Path, clock: Clock, work: Callable[[Keys], Awaitable[T]]) -> T:
     """What `work(keys)` gives."""
-    store = await AccessStore.open(home / FILE_NAME)
-    try:
-        return await work(Keys(store, clock))
-    finally:
-        await store.close()
+    async with access_at_home(home) as database:
+        return await work(Keys(AccessStore(database), clock))
+
+
+async def with_workspaces(home: Path, work: Callable[[WorkspaceStore], Awaitable[T]]) -> T:
+    """What `work(workspaces)` gives."""
+    async with access_at_home(home) as database:
+        return await work(WorkspaceStore(database))

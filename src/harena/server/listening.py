@@ -13,6 +13,7 @@ import uvicorn
 
 from harena.core.errors import PlatformError
 from harena.server.app import create_app
+from harena.server.protocol import HttpProtocol
 from harena.server.state import ServerState
 
 KEEP_ALIVE_SECONDS = 75
@@ -40,7 +41,7 @@ class HttpServer:
         """Returns when requests are answered."""
         config = uvicorn.Config(
             create_app(self._state),
-            http="httptools",
+            http=HttpProtocol,
             ws="none",
             lifespan="off",
             log_config=None,

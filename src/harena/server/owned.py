@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
 
-from harena.core.errors import SandboxNotFoundError
+from harena.core.errors import LimitExceededError, SandboxNotFoundError
 from harena.core.models import SandboxStatus
 from harena.core.ports import Operations, SandboxHandle
 
 LOOK_OVER_AT_LEAST = 20_000
 """names that are kept before those that the node has forgotten are looked for"""
+RETRY_SECONDS = 1.0
+"""after which a workspace with too many sandboxes may find that one has ended"""
 
 
 class OwnedSandboxes:
@@ -19,24 +24,54 @@ class OwnedSandboxes:
         self._operations = operations
         self._workspaces: dict[str, str] = {}
         self._look_over_at = LOOK_OVER_AT_LEAST
+        self._living: dict[str, set[str]] = {}
+        """by workspace; those that have ended are taken out when the workspace has too many"""
+        self._coming: Counter[str] = Counter()
+        """those that are being created"""
 
-    async def note(self, sandbox_id: str, workspace: str) -> None:
+    @asynccontextmanager
+    async def room_for_one(self, workspace: str, most: int) -> AsyncIterator[None]:
+        """One of `most` that may live at one time is created and noted within the block. Raises LimitExceededError."""
+        if self._used(workspace) >= most:
+            await self._forget_ended(workspace)
+        if (there_are := self._used(workspace)) >= most:
+            raise LimitExceededError(
+                f"the workspace {workspace} may have {most} sandboxes at one time, and has {there_are}: stop one, or "
+                "ask for more (harena workspaces set)",
+                reason="SANDBOXES",
+                retry_delay=timedelta(seconds=RETRY_SECONDS),
+            )
+        self._coming[workspace] += 1
+        try:
+            yield
+        finally:
+            self._coming[workspace] -= 1
+
+    async def note(self, sandbox_id: str, workspace: str, *, lives: bool = True) -> None:
         """It belongs to this workspace from now on."""
         self._workspaces[sandbox_id] = workspace
+        if lives:
+            self._living.setdefault(workspace, set()).add(sandbox_id)
         if len(self._workspaces) >= self._look_over_at:
             known = {handle.info.id for handle in await self._operations.list_sandboxes(include_terminal=True)}
             self._workspaces = {name: owner for name, owner in self._workspaces.items() if name in known}
+            for living in self._living.values():
+                living &= known
             self._look_over_at = max(LOOK_OVER_AT_LEAST, 2 * len(self._workspaces))
 
     async def find(self, workspace: str, sandbox_id: str) -> SandboxHandle:
         """Raises SandboxNotFoundError."""
+        self.check(workspace, sandbox_id)
+        return await self._operations.get_sandbox(sandbox_id)
+
+    def check(self, workspace: str, sandbox_id: str) -> None:
+        """Raises SandboxNotFoundError for another workspace's, and for what is unknown."""
         if self._workspaces.get(sandbox_id) != workspace:
             message = (
                 f"no sandbox {sandbox_id!r} on this server: it was never here, or has ended so long ago that it is "
                 "forgotten"
             )
             raise SandboxNotFoundError(message, sandbox_id=sandbox_id)
-        return await self._operations.get_sandbox(sandbox_id)
 
     async def list(
         self, workspace: str, *, tags: Sequence[str], statuses: Sequence[SandboxStatus], include_terminal: bool
@@ -45,3 +80,10 @@ class OwnedSandboxes:
         found = await self._operations.list_sandboxes(tags=tags, statuses=statuses, include_terminal=include_terminal)
         mine = [handle for handle in found if self._workspaces.get(handle.info.id) == workspace]
         return sorted(mine, key=lambda handle: (handle.info.created_at, handle.info.id))
+
+    def _used(self, workspace: str) -> int:
+        return len(self._living.get(workspace, ())) + self._coming[workspace]
+
+    async def _forget_ended(self, workspace: str) -> None:
+        living = {handle.info.id for handle in await self._operations.list_sandboxes()}
+        self._living.get(workspace, set()).intersection_update(living)

@@ -1,4 +1,4 @@
-"""What every request goes through: an id, a bound for its body, one line in the log, and its count.
+"""What every request goes through: an id, its caller's key, limits and body, one line in the log, and its count.
 
 A plain ASGI layer: streams pass it piece by piece. The id is the caller's `x-request-id` where that is a plain word.
 """
@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from harena.core.errors import AccessError, ValidationError
+from harena.core.errors import AccessError, HarenaError, ValidationError
 from harena.server.answers import ProblemResponse
+from harena.server.bodies import LINES, OCTETS
 from harena.server.shapes import MOST_JSON_BYTES
 from harena.server.state import ServerState
 
@@ -21,6 +22,8 @@ _PLAIN_WORD = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 _QUIET = frozenset({"/healthz", "/metrics"})
 """asked for all the time, and no news"""
+_FOR_CALLERS = ("/v1/", "/metrics")
+"""routes that ask for a key where there are keys"""
 
 _log = structlog.get_logger("harena.server")
 
@@ -50,12 +53,26 @@ class Requests:
             await send(message)
 
         try:
-            if self._state.open_to_loopback and (stranger := _stranger(headers)):
-                await ProblemResponse(stranger, request_id)(scope, receive, noted)
+            try:
+                request_bytes = await self._admit(scope, headers)
+            except HarenaError as refused:
+                await ProblemResponse(refused, request_id)(scope, receive, noted)
             else:
-                await self._app(scope, _bounded(scope, headers, receive), noted)
+                await self._app(scope, _bounded(scope, headers, receive, request_bytes), noted)
         finally:
             self._note(scope, request_id, status, self._state.clock.now() - began)
+
+    async def _admit(self, scope: Scope, headers: dict[bytes, str]) -> int:
+        """Before anything of the body is read: who asks, and may it be now? The bytes that the workspace may send at
+        once. Raises AccessError, LimitExceededError, ValidationError."""
+        if self._state.open_to_loopback and (stranger := _stranger(headers)):
+            raise stranger
+        if not scope["path"].startswith(_FOR_CALLERS):
+            return MOST_JSON_BYTES
+        caller = await self._state.access.identify(headers.get(b"authorization"))
+        scope["state"]["caller"] = caller
+        limits = await self._state.quotas.admit(caller)
+        return limits.request_bytes
 
     def _note(self, scope: Scope, request_id: str, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "(none)")
@@ -96,20 +113,37 @@ def _stranger(headers: dict[bytes, str]) -> AccessError | None:
     return None
 
 
-def _bounded(scope: Scope, headers: dict[bytes, str], receive: Receive) -> Receive:
-    """JSON is read whole: no more of it than MOST_JSON_BYTES."""
-    if headers.get(b"content-type", "").partition(";")[0].strip().lower() == "application/octet-stream":
+def _bounded(scope: Scope, headers: dict[bytes, str], receive: Receive, request_bytes: int) -> Receive:
+    """What is read whole is no more than MOST_JSON_BYTES, which its sender may have told before; lines are bounded by
+    the workspace alone, and files not at all."""
+    if (coding := headers.get(b"content-encoding", "identity")) != "identity":
+        return _refused(coding)
+    kind = headers.get(b"content-type", "").partition(";")[0].strip().lower()
+    if kind == OCTETS or scope["method"] == "PUT":  # whatever their sender calls them
         return receive
-    if scope["method"] == "PUT":
-        return receive  # files and archives, whatever their sender calls them
-    size = 0
+    most_bytes = request_bytes if kind == LINES else min(MOST_JSON_BYTES, request_bytes)
+    told = headers.get(b"content-length", "")
+    size, least = 0, int(told) if told.isdecimal() else 0
 
     async def counted() -> Message:
         nonlocal size
-        message = await receive()
-        size += len(message.get("body", b""))
-        if size > MOST_JSON_BYTES:
-            raise ValidationError(f"the request's body is larger than {MOST_JSON_BYTES} bytes", reason="TOO_LARGE")
+        if least <= most_bytes:
+            message = await receive()
+            size += len(message.get("body", b""))
+        if max(size, least) > most_bytes:
+            whose = " (the workspace's limit)" if most_bytes == request_bytes else ""
+            raise ValidationError(
+                f"the request's body is larger than {most_bytes} bytes{whose}: send files by their own routes, and "
+                f"many scenarios as {LINES}, one to a line",
+                reason="TOO_LARGE",
+            )
         return message
 
     return counted
+
+
+def _refused(coding: str) -> Receive:
+    async def receive() -> Message:
+        raise ValidationError(f"content-encoding {coding!r}: send the body as it is", reason="CONTENT_TYPE")
+
+    return receive

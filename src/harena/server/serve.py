@@ -10,6 +10,7 @@ import asyncio
 import logging
 import signal
 import sys
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from importlib.metadata import version
 
@@ -18,36 +19,65 @@ import structlog
 from harena.core.clock import SystemClock
 from harena.core.errors import ValidationError
 from harena.core.home import harena_home
+from harena.core.workspace import WorkspaceLimits
 from harena.node import open_for_server
+from harena.node.node import Node
 from harena.server.identity import OpenAccess
 from harena.server.keys import Keys
-from harena.server.keys_at_home import FILE_NAME
+from harena.server.keys_at_home import access_at_home
 from harena.server.listening import HttpServer, is_loopback
+from harena.server.quotas import Quotas
 from harena.server.state import ServerState
 from harena.store.access import AccessStore
+from harena.store.workspaces import WorkspaceStore
 
 DEFAULT_PORT = 8642
 DRAIN_SECONDS = 30.0
 
 
-def run(*, host: str, port: int, drain_seconds: float = DRAIN_SECONDS) -> None:
-    """Serve until a signal. Raises ValidationError, PlatformError, HostUnsupportedError."""
+def run(
+    *,
+    host: str,
+    port: int,
+    drain_seconds: float = DRAIN_SECONDS,
+    keep_seconds: float | None = None,
+    webhook_allow: Sequence[str] = (),
+    limits: WorkspaceLimits | None = None,
+    training_jobs: int = 1,
+) -> None:
+    """Serve until a signal; `keep_seconds`, `webhook_allow` and `training_jobs` as in `harena.node.open_for_server`,
+    `limits`: what each workspace may use for which nothing else is set. Raises ValidationError, PlatformError,
+    HostUnsupportedError."""
     _log_as_json()
-    asyncio.run(_serve(host, port, drain_seconds))
+    limits = limits or WorkspaceLimits()
+    asyncio.run(_serve(host, port, drain_seconds, keep_seconds, webhook_allow, limits, training_jobs))
 
 
-async def _serve(host: str, port: int, drain_seconds: float) -> None:
+async def _serve(
+    host: str,
+    port: int,
+    drain_seconds: float,
+    keep_seconds: float | None,
+    webhook_allow: Sequence[str],
+    limits: WorkspaceLimits,
+    training_jobs: int,
+) -> None:
     clock = SystemClock()
     async with AsyncExitStack() as stack:
-        store = await AccessStore.open(harena_home() / FILE_NAME)
-        stack.push_async_callback(store.close)
+        database = await stack.enter_async_context(access_at_home(harena_home()))
+        store, quotas = AccessStore(database), Quotas(limits, WorkspaceStore(database), clock)
         keyed = await store.has_keys()
         if not keyed and not is_loopback(host):
             raise ValidationError(
                 f"--host {host} can be reached from other machines, and this server has no API keys: whoever reaches "
                 "it could run programs here. Make one with `harena keys create --name NAME`, or listen on 127.0.0.1"
             )
-        operations = await open_for_server()
+        operations = await open_for_server(
+            keep_seconds=keep_seconds,
+            webhook_allow=webhook_allow,
+            limits_of=quotas.limits_of,
+            training_jobs=training_jobs,
+        )
         stack.push_async_callback(operations.close)
         state = ServerState(
             operations,
@@ -56,15 +86,17 @@ async def _serve(host: str, port: int, drain_seconds: float) -> None:
             access=Keys(store, clock) if keyed else OpenAccess(),
             open_to_loopback=not keyed,
             version=version("harena"),
+            quotas=quotas,
         )
-        await _until_told(HttpServer(state, host=host, port=port), state, drain_seconds)
+        await _until_told(HttpServer(state, host=host, port=port), state, operations, drain_seconds)
 
 
-async def _until_told(server: HttpServer, state: ServerState, drain_seconds: float) -> None:
-    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+async def _until_told(server: HttpServer, state: ServerState, node: Node, drain_seconds: float) -> None:
+    stop, hurry, loop = asyncio.Event(), asyncio.Event(), asyncio.get_running_loop()
 
     def told_to_stop() -> None:
         if stop.is_set():
+            hurry.set()
             server.hurry()
         stop.set()
 
@@ -75,8 +107,19 @@ async def _until_told(server: HttpServer, state: ServerState, drain_seconds: flo
     log.info("listening", url=server.url, version=state.version, keys=not state.open_to_loopback)
     await stop.wait()
     log.info("draining", seconds=drain_seconds)
+    draining = asyncio.create_task(_drained(node, hurry, drain_seconds))
     await server.close(drain_seconds=drain_seconds)
+    await draining
     state.leases.cancel_timers()
+
+
+async def _drained(node: Node, hurry: asyncio.Event, drain_seconds: float) -> None:
+    """Runs of jobs may end, too: what is broken off is run again by the next server."""
+    waits = [asyncio.create_task(node.drain()), asyncio.create_task(hurry.wait())]
+    await asyncio.wait(waits, timeout=drain_seconds, return_when=asyncio.FIRST_COMPLETED)
+    for wait in waits:
+        wait.cancel()
+    await asyncio.wait(waits)
 
 
 def _log_as_json() -> None:

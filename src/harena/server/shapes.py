@@ -9,20 +9,20 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from harena.core.checked import MOST_BYTES, encodable
 from harena.core.models import MIB, ExecOutcome, Limits, SandboxStatus
 from harena.core.problems import PROBLEMS
-from harena.jobs.models import DEFAULT_BLUEPRINT, JobConfig
+from harena.jobs.models import DEFAULT_BLUEPRINT, JobConfig, JobWebhook
 
 Text = Annotated[str, AfterValidator(lambda text: encodable(text, "the request"))]
 """JSON can hold halves of surrogate pairs, which nothing behind this can write"""
 Base64 = Annotated[str, Field(json_schema_extra={"contentEncoding": "base64"})]
 _LIMITS = Limits()
 
-MOST_JSON_BYTES = 256 * MIB
-"""of one request's body; files and archives are streamed and have no such bound"""
+MOST_JSON_BYTES = 64 * MIB
+"""of one request's body, and of one line of scenarios that are streamed; files and archives have no such bound"""
 
 Whole = dict[str, Any]
 """an answer whose shape is another room's: see `harena.jobs.models`"""
@@ -275,22 +275,94 @@ class ScenarioFile(Asked):
     text: Text
 
 
-class JobAsked(Asked):
-    """A benchmark job to start."""
+def _told_apart(wanted: str) -> Discriminator:
+    """A union whose members are told by their shape, so that what is wrong is told once, and of the right member."""
+
+    def tag(given: Any) -> str | None:
+        if isinstance(given, dict):
+            shape = given.keys()
+            file = "<file>" if shape & {"file_name", "text"} else "<mapping>"
+            return "<lines>" if "lines" in shape and "lines" in wanted else file
+        if isinstance(given, str) and "'oracle'" in wanted:
+            return "<word>"
+        return "<list>" if isinstance(given, list) else "<none>" if given is None and "null" in wanted else None
+
+    return Discriminator(tag, custom_error_type="shape", custom_error_message=f"must be {wanted}")
+
+
+def _any_of(schema: dict[str, Any]) -> None:
+    """A file is a mapping, too: more than one member may fit what is documented."""
+    schema["anyOf"] = schema.pop("oneOf")
+
+
+class LinesAsked(Asked):
+    """Lines that follow."""
+
+    lines: int = Field(ge=0)
+    file_name: Text | None = Field(None, min_length=1)
+    """null = each is a row, and they are no file"""
+
+
+class LinesFile(Asked):
+    """The file that the lines are of."""
+
+    file_name: Text = Field(min_length=1)
+
+
+class AnyJobAsked(Asked):
+    """A benchmark job to start, but for its scenarios."""
 
     name: Text = Field(min_length=1, max_length=200)
-    scenarios: Annotated[ScenarioFile | list[Any] | dict[Text, Any], Field(union_mode="left_to_right")]
-    """a file, the scenarios themselves, or a whole file's content as a mapping"""
-    candidates: Annotated[
-        Literal["oracle", "nop"] | ScenarioFile | list[Any] | dict[Text, Any] | None, Field(union_mode="left_to_right")
-    ] = None
-    """the answers to a data set, likewise; or its own solutions, or answers that do nothing"""
     format: Text | None = Field(None, min_length=1)
     """of `scenarios`; null = told by its shape"""
     grader: dict[Text, Any] | None = None
     """of rows that hold none of their own"""
     blueprint_id: Text = Field(DEFAULT_BLUEPRINT, min_length=1)
     config: JobConfig = JobConfig()
+    webhook: JobWebhook | None = None
+    """is told of the job's end"""
+
+
+class JobLinesAsked(AnyJobAsked):
+    """The first line of a benchmark job whose scenarios are the lines that follow."""
+
+    scenarios: LinesFile | None = None
+    """null = each line is a row, and they are no file"""
+    candidates: Annotated[
+        Annotated[Literal["oracle", "nop"], Tag("<word>")]
+        | Annotated[LinesAsked, Tag("<lines>")]
+        | Annotated[ScenarioFile, Tag("<file>")]
+        | Annotated[list[Any], Tag("<list>")]
+        | Annotated[dict[Text, Any], Tag("<mapping>")]
+        | Annotated[None, Tag("<none>")],
+        _told_apart(
+            "'oracle', 'nop', {lines, file_name}, {file_name, text}, a list of answers, a mapping of them or null"
+        ),
+    ] = None
+    """lines that come before the scenarios; or as in a body of JSON"""
+
+
+class JobAsked(AnyJobAsked):
+    """A benchmark job to start."""
+
+    scenarios: Annotated[
+        Annotated[ScenarioFile, Tag("<file>")]
+        | Annotated[list[Any], Tag("<list>")]
+        | Annotated[dict[Text, Any], Tag("<mapping>")],
+        _told_apart("{file_name, text}, a list of scenarios or a mapping with them"),
+        Field(json_schema_extra=_any_of),
+    ]
+    """a file, the scenarios themselves, or a whole file's content as a mapping"""
+    candidates: Annotated[
+        Annotated[Literal["oracle", "nop"], Tag("<word>")]
+        | Annotated[ScenarioFile, Tag("<file>")]
+        | Annotated[list[Any], Tag("<list>")]
+        | Annotated[dict[Text, Any], Tag("<mapping>")]
+        | Annotated[None, Tag("<none>")],
+        _told_apart("'oracle', 'nop', {file_name, text}, a list of answers, a mapping or null"),
+        Field(json_schema_extra=_any_of),
+    ] = None
+    """the answers to a data set, likewise; or its own solutions, or answers that do nothing"""
 
 
 class JobsAnswer(Answer):

@@ -10,12 +10,14 @@ from starlette.requests import Request
 
 from harena.core.clock import Clock
 from harena.core.errors import SandboxExecutionError, SandboxUnavailableError
-from harena.core.ports import Operations, RunningExec
+from harena.core.ports import RunningExec, WholeNode
+from harena.core.workspace import WorkspaceLimits
 from harena.server.idempotency import Idempotency
 from harena.server.identity import Access
 from harena.server.leases import Leases
 from harena.server.metrics import Metrics
 from harena.server.owned import OwnedSandboxes
+from harena.server.quotas import Quotas
 from harena.store.access import AccessStore
 
 if TYPE_CHECKING:
@@ -27,19 +29,22 @@ class ServerState:
 
     def __init__(
         self,
-        operations: Operations,
+        operations: WholeNode,
         *,
         clock: Clock,
         store: AccessStore,
         access: Access,
         open_to_loopback: bool,
         version: str,
+        quotas: Quotas | None = None,
     ) -> None:
+        """`quotas`: what workspaces may use; None = what a server lets all use that is told nothing."""
         self.operations = operations
         self.store = store
         self.version = version
         self.clock = clock
         self.access = access
+        self.quotas = quotas or Quotas(WorkspaceLimits(), None, clock)
         self.open_to_loopback = open_to_loopback
         """there are no keys: only programs of this machine may ask, and no web page that one of them shows"""
         self.sandboxes = OwnedSandboxes(operations)
@@ -71,7 +76,8 @@ class ServerState:
         self.metrics.execs_running.dec()
 
     def find_exec(self, workspace: str, sandbox_id: str, exec_id: str) -> RunningExec:
-        """Raises SandboxExecutionError."""
+        """Raises SandboxNotFoundError, SandboxExecutionError."""
+        self.sandboxes.check(workspace, sandbox_id)
         running = self._execs.get((workspace, sandbox_id, exec_id))
         if running is None:
             message = f"no command {exec_id!r} runs in sandbox {sandbox_id!r}: it has ended"

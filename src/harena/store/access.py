@@ -1,144 +1,106 @@
-"""Who may use a server, and whose jobs are whose: a small SQLite file of its own beside the store.
+"""API keys in the database, and the files in which earlier versions kept them.
 
-api_keys     one row per key; of the key itself only a hash
-owned_jobs   the workspace that each benchmark job belongs to; `sequence` is the order of acceptance
-
-Not covered: PostgreSQL and migrations; the tables are made where they are missing.
+Every method is one transaction and raises PlatformError.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+import asyncio
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Column, Integer, MetaData, Table, Text, func, insert, or_, select, update
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy import func, insert, select, update
 
 from harena.core.errors import PlatformError
+from harena.core.workspace import DEFAULT_WORKSPACE
+from harena.store.database import Database, insert_new
+from harena.store.tables import api_keys, benchmark_jobs
 
-BUSY_SECONDS = 30.0
-"""how long a write waits for another process's write"""
-
-_metadata = MetaData()
-
-_api_keys = Table(
-    "api_keys",
-    _metadata,
-    Column("id", Text, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("workspace", Text, nullable=False, index=True),
-    Column("scopes", Text, nullable=False),
-    Column("hash", Text, nullable=False),
-    Column("created_at", Text, nullable=False),
-    Column("revoked_at", Text),
-)
-_owned_jobs = Table(
-    "owned_jobs",
-    _metadata,
-    Column("sequence", Integer, primary_key=True, autoincrement=True),
-    Column("job_id", Text, nullable=False, unique=True),
-    Column("workspace", Text, nullable=False, index=True),
-    Column("name", Text, nullable=False),
-)
+TAKEN_OVER = ".taken-over"
+"""what is added to the name of a file whose content is in the database"""
 
 
 class AccessStore:
-    """Keys and owners in one file. Every method is one transaction and raises PlatformError."""
+    """Who may use a server."""
 
-    def __init__(self, path: Path, engine: AsyncEngine) -> None:
-        self._path = path
-        self._engine = engine
-
-    @classmethod
-    async def open(cls, path: Path) -> AccessStore:
-        """Open the file, for its owner's eyes only, and make what is missing."""
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch(mode=0o600)
-        except OSError as error:
-            message = f"cannot open {path}: {error}. Set HARENA_HOME to a directory that you can write to."
-            raise PlatformError(message, step="store") from error
-        engine = create_async_engine(
-            URL.create("sqlite+aiosqlite", database=str(path)), connect_args={"timeout": BUSY_SECONDS}
-        )
-        store = cls(path, engine)
-        async with store._transaction() as connection:
-            await connection.run_sync(_metadata.create_all)
-        return store
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     async def insert_key(self, key: Mapping[str, Any]) -> None:
         """{id, name, workspace, scopes, hash, created_at}"""
-        async with self._transaction() as connection:
-            await connection.execute(insert(_api_keys), dict(key))
+        async with self._database.transaction() as connection:
+            await connection.execute(insert(api_keys), dict(key))
 
     async def find_key(self, key_id: str) -> dict[str, Any] | None:
         """The row, also of a revoked key."""
-        async with self._transaction() as connection:
-            row = (await connection.execute(select(_api_keys).where(_api_keys.c.id == key_id))).mappings().first()
+        async with self._database.transaction() as connection:
+            row = (await connection.execute(select(api_keys).where(api_keys.c.id == key_id))).mappings().first()
         return None if row is None else dict(row)
 
     async def list_keys(self, workspace: str | None = None) -> list[dict[str, Any]]:
         """All keys, or those of a workspace, oldest first, revoked ones too."""
-        query = select(_api_keys).order_by(_api_keys.c.created_at, _api_keys.c.id)
+        query = select(api_keys).order_by(api_keys.c.created_at, api_keys.c.id)
         if workspace is not None:
-            query = query.where(_api_keys.c.workspace == workspace)
-        async with self._transaction() as connection:
+            query = query.where(api_keys.c.workspace == workspace)
+        async with self._database.transaction() as connection:
             return [dict(row) for row in (await connection.execute(query)).mappings()]
 
     async def revoke_key(self, key_id: str, at: str) -> bool:
         """Whether there was such a key that had not been revoked before."""
-        statement = update(_api_keys).where(_api_keys.c.id == key_id, _api_keys.c.revoked_at.is_(None))
-        async with self._transaction() as connection:
+        statement = update(api_keys).where(api_keys.c.id == key_id, api_keys.c.revoked_at.is_(None))
+        async with self._database.transaction() as connection:
             return (await connection.execute(statement.values(revoked_at=at))).rowcount == 1
 
     async def has_keys(self) -> bool:
         """Whether a key was ever made: a server whose keys were all revoked is not open to everybody again."""
-        async with self._transaction() as connection:
-            return bool(await connection.scalar(select(func.count()).select_from(_api_keys)))
+        async with self._database.transaction() as connection:
+            return bool(await connection.scalar(select(func.count()).select_from(api_keys)))
 
-    async def note_job(self, job_id: str, workspace: str, name: str) -> None:
-        """The job belongs to this workspace."""
-        async with self._transaction() as connection:
-            await connection.execute(insert(_owned_jobs), {"job_id": job_id, "workspace": workspace, "name": name})
-
-    async def find_job(self, workspace: str, job_id_or_name: str) -> str | None:
-        """The id of the workspace's job, or of its newest job of that name."""
-        jobs = _owned_jobs.c
-        query = (
-            select(jobs.job_id)
-            .where(jobs.workspace == workspace, or_(jobs.job_id == job_id_or_name, jobs.name == job_id_or_name))
-            .order_by((jobs.job_id == job_id_or_name).desc(), jobs.sequence.desc())
-            .limit(1)
-        )
-        async with self._transaction() as connection:
-            found: str | None = await connection.scalar(query)
-        return found
-
-    async def list_jobs(
-        self, workspace: str, *, name: str | None, before: int | None, limit: int
-    ) -> list[tuple[int, str]]:
-        """(sequence, id) of the workspace's jobs, newest first, those before a sequence only."""
-        jobs = _owned_jobs.c
-        query = select(jobs.sequence, jobs.job_id).where(jobs.workspace == workspace)
-        if name is not None:
-            query = query.where(jobs.name == name)
-        if before is not None:
-            query = query.where(jobs.sequence < before)
-        async with self._transaction() as connection:
-            rows = await connection.execute(query.order_by(jobs.sequence.desc()).limit(limit))
-            return [(row.sequence, row.job_id) for row in rows]
-
-    async def close(self) -> None:
-        """Close every connection."""
-        await self._engine.dispose()
-
-    @asynccontextmanager
-    async def _transaction(self) -> AsyncIterator[AsyncConnection]:
+    async def take_over(self, path: Path) -> list[str]:
+        """Write what an earlier version kept in a file of its own into the database: its keys go on working, and its
+        jobs belong to their workspaces again. The workspaces that it knew; no file, nothing to do. `set_aside` is next.
+        """
+        if not path.exists():
+            return []
         try:
-            async with self._engine.begin() as connection:
-                yield connection
-        except DBAPIError as error:
-            raise PlatformError(f"the database {self._path} failed: {error.orig}", step="store") from error
+            keys, owners = await asyncio.to_thread(_read, path)
+        except (sqlite3.Error, OSError) as error:
+            message = (
+                f"{path} holds the API keys of an earlier version and cannot be read: {error}. Move it away to go on "
+                "without those keys"
+            )
+            raise PlatformError(message, step="take over keys") from error
+        async with self._database.transaction() as connection:
+            if keys:  # a key that is there was taken over before, by a process that did not live to rename the file
+                await connection.execute(insert_new(connection, api_keys), keys)
+            for job_id, workspace in owners:
+                theirs = (benchmark_jobs.c.id == job_id) & (benchmark_jobs.c.workspace == DEFAULT_WORKSPACE)
+                await connection.execute(update(benchmark_jobs).where(theirs).values(workspace=workspace))
+        return sorted({key["workspace"] for key in keys} | {workspace for _, workspace in owners})
+
+
+def set_aside(path: Path) -> None:
+    """Rename a file that was taken over, where it is there. Raises PlatformError."""
+    try:
+        path.rename(path.with_name(path.name + TAKEN_OVER))
+    except FileNotFoundError:
+        return  # there was none, or another process has done the same at the same time
+    except OSError as error:
+        raise PlatformError(f"{path} cannot be renamed: {error}", step="take over keys") from error
+
+
+def _read(path: Path) -> tuple[list[dict[str, Any]], list[tuple[str, str]]]:
+    """The keys, and (job id, workspace) of the jobs."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        tables = {row["name"] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        keys, owners = [], []
+        if "api_keys" in tables:
+            columns = ", ".join(column.name for column in api_keys.columns)
+            keys = [dict(row) for row in connection.execute(f"SELECT {columns} FROM api_keys")]  # noqa: S608 - ours
+        if "owned_jobs" in tables:
+            owners = [(row["job_id"], row["workspace"]) for row in connection.execute("SELECT * FROM owned_jobs")]
+    return keys, owners

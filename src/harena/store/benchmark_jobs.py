@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from sqlalchemy import bindparam, case, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from harena.core.errors import PlatformError
+from harena.core.idempotency import IdempotencyKey
 from harena.core.job_store import LEASE_LOST, Batch, Row
+from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.store.database import Database
-from harena.store.tables import benchmark_jobs, events, job_requests, runs
+from harena.store.idempotency import answer_to, claim, forget_answers
+from harena.store.rows import insert_rows, update_rows
+from harena.store.tables import benchmark_jobs, events, job_requests, runs, webhook_deliveries
+from harena.store.webhook_deliveries import make_due
 
 ENDED_COLUMNS = ("score", "passed", "envelope", "ended_cursor")
+COUNTS = ("failures", "repeats", "interruptions")
 DELETED_AT_A_TIME = 100
-INSERTED_AT_A_TIME = 1000
-
-_UPDATE_RUN = (
-    update(runs)
-    .where(
-        runs.c.job_id == bindparam("key_job_id"),
-        runs.c.number == bindparam("key_number"),
-        runs.c.ended_cursor.is_(None),
-    )
-    .values({name: bindparam(f"new_{name}") for name in ("state", "failures", *ENDED_COLUMNS)})
-)
 
 
 class JobStore:
@@ -35,17 +31,35 @@ class JobStore:
         self._database = database
 
     async def insert_job(
-        self, job: Mapping[str, Any], job_runs: Sequence[Mapping[str, Any]], *, request: bytes | None = None
-    ) -> None:
+        self,
+        job: Mapping[str, Any],
+        job_runs: Sequence[Mapping[str, Any]],
+        *,
+        request: bytes | None = None,
+        delivery: Mapping[str, Any] | None = None,
+        key: IdempotencyKey | None = None,
+    ) -> str:
         """See JobStorePort."""
-        async with self._database.transaction() as connection:
-            await connection.execute(insert(benchmark_jobs), dict(job))
-            # a piece at a time: the loop has others to serve while a hundred thousand runs are accepted
-            for first in range(0, len(job_runs), INSERTED_AT_A_TIME):
-                piece = job_runs[first : first + INSERTED_AT_A_TIME]
-                await connection.execute(insert(runs), [{"job_id": job["id"], **run} for run in piece])
+        job_id: str = job["id"]
+
+        def accept(connection: Connection) -> str:
+            if key is not None:
+                standing = claim(connection, job.get("workspace", DEFAULT_WORKSPACE), key.noun, key, job_id)
+                if standing != job_id:
+                    return standing
+            connection.execute(insert(benchmark_jobs), dict(job))
+            insert_rows(connection, runs, job_runs, fixed={"job_id": job_id})
             if request is not None:
-                await connection.execute(insert(job_requests), {"job_id": job["id"], "request": request})
+                connection.execute(insert(job_requests), {"job_id": job_id, "request": request})
+            if delivery is not None:
+                connection.execute(insert(webhook_deliveries), {"job_id": job_id, **delivery})
+            return job_id
+
+        return await self._database.run(accept)
+
+    async def find_answer(self, workspace: str, key: IdempotencyKey) -> str | None:
+        """See JobStorePort."""
+        return await self._database.run(lambda connection: answer_to(connection, workspace, key.noun, key))
 
     async def find_request(self, job_id: str) -> bytes | None:
         """See JobStorePort."""
@@ -60,23 +74,29 @@ class JobStore:
             benchmark_jobs.c.id == job_id, benchmark_jobs.c.state.in_(list(while_in))
         )
         async with self._database.transaction() as connection:
-            return (await connection.execute(statement.values(dict(values)))).rowcount == 1
+            moved = (await connection.execute(statement.values(dict(values)))).rowcount == 1
+            if moved and values.get("ended_at"):
+                await connection.run_sync(make_due, job_id, values["ended_at"])
+            return moved
 
-    async def claim_job(self, job_id: str, owner: Mapping[str, Any], *, epoch: int, while_in: Collection[str]) -> bool:
+    async def claim_job(
+        self, job_id: str, owner: Mapping[str, Any], *, epoch: int, while_in: Collection[str], beat: int | None = None
+    ) -> bool:
         """See JobStorePort."""
         statement = update(benchmark_jobs).where(
             benchmark_jobs.c.id == job_id,
             benchmark_jobs.c.lease_epoch == epoch,
             benchmark_jobs.c.state.in_(list(while_in)),
         )
+        if beat is not None:
+            statement = statement.where(benchmark_jobs.c.lease_beat == beat)
         values = {**owner, "lease_epoch": epoch + 1, "lease_beat": 0}
         async with self._database.transaction() as connection:
             return (await connection.execute(statement.values(values))).rowcount == 1
 
     async def beat(self, job_id: str, *, epoch: int, active_seconds: float) -> bool:
         """See JobStorePort."""
-        async with self._database.transaction() as connection:
-            return await _hold(connection, job_id, epoch, {"active_seconds": active_seconds})
+        return await self._database.run(partial(_hold, job_id, epoch, {"active_seconds": active_seconds}))
 
     async def look(self, job_ids: Sequence[str]) -> dict[str, tuple[bool, int]]:
         """See JobStorePort."""
@@ -86,41 +106,43 @@ class JobStore:
 
     async def write(self, batch: Batch) -> None:
         """See JobStorePort."""
-        async with self._database.transaction() as connection:
-            # first: it takes the lock on the job, so nobody takes the job over while the rest is written
-            if batch.epoch is not None:
-                if not await _hold(connection, batch.job_id, batch.epoch, batch.job):
-                    raise PlatformError(
-                        f"another process has taken over {batch.job_id}: what was not yet written is run again there",
-                        step="store",
-                        reason=LEASE_LOST,
-                    )
-            elif batch.job:
-                await connection.execute(
-                    update(benchmark_jobs).where(benchmark_jobs.c.id == batch.job_id).values(batch.job)
-                )
-            if batch.runs:
-                rows = [_run_parameters(batch.job_id, number, run) for number, run in batch.runs.items()]
-                await connection.execute(_UPDATE_RUN, rows)
-            if batch.events:
-                await connection.execute(insert(events), [{"job_id": batch.job_id, **row} for row in batch.events])
+        await self._database.run(partial(_write, batch))
 
-    async def find_job(self, id_or_name: str) -> Row | None:
+    async def find_job(self, workspace: str, id_or_name: str) -> Row | None:
         """See JobStorePort."""
         is_id = benchmark_jobs.c.id == id_or_name
         statement = (
             select(benchmark_jobs)
-            .where(or_(is_id, benchmark_jobs.c.name == id_or_name))
+            .where(benchmark_jobs.c.workspace == workspace, or_(is_id, benchmark_jobs.c.name == id_or_name))
             .order_by(is_id.desc(), benchmark_jobs.c.sequence.desc())
             .limit(1)
         )
-        async with self._database.transaction() as connection:
-            row = (await connection.execute(statement)).mappings().first()
-        return dict(row) if row else None
+        rows = await self._rows(statement)
+        return rows[0] if rows else None
 
-    async def list_jobs(self, *, limit: int = 1000) -> list[Row]:
+    async def read_job(self, job_id: str) -> Row | None:
         """See JobStorePort."""
-        return await self._rows(select(benchmark_jobs).order_by(benchmark_jobs.c.sequence.desc()).limit(limit))
+        rows = await self._rows(select(benchmark_jobs).where(benchmark_jobs.c.id == job_id))
+        return rows[0] if rows else None
+
+    async def list_jobs(
+        self, workspace: str, *, name: str | None = None, before: int | None = None, limit: int = 1000
+    ) -> list[Row]:
+        """See JobStorePort."""
+        statement = select(benchmark_jobs).where(benchmark_jobs.c.workspace == workspace)
+        if name is not None:
+            statement = statement.where(benchmark_jobs.c.name == name)
+        if before is not None:
+            statement = statement.where(benchmark_jobs.c.sequence < before)
+        return await self._rows(statement.order_by(benchmark_jobs.c.sequence.desc()).limit(limit))
+
+    async def count_jobs(self, workspace: str, *, states: Collection[str]) -> int:
+        """See JobStorePort."""
+        counted = select(func.count()).where(
+            benchmark_jobs.c.workspace == workspace, benchmark_jobs.c.state.in_(list(states))
+        )
+        async with self._database.transaction() as connection:
+            return int(await connection.scalar(counted) or 0)
 
     async def list_unfinished(self, *, states: Collection[str]) -> list[Row]:
         """See JobStorePort."""
@@ -128,28 +150,6 @@ class JobStore:
             benchmark_jobs.c.state.in_(list(states)), benchmark_jobs.c.durable.is_(True)
         )
         return await self._rows(unfinished.order_by(benchmark_jobs.c.sequence))
-
-    async def count_runs(self, job_ids: Sequence[str]) -> dict[str, dict[str, int]]:
-        """See JobStorePort."""
-        statement = (
-            select(
-                runs.c.job_id,
-                runs.c.state,
-                func.count(),
-                func.count(runs.c.score),
-                func.count(case((runs.c.passed, 1))),
-            )
-            .where(runs.c.job_id.in_(list(job_ids)))
-            .group_by(runs.c.job_id, runs.c.state)
-        )
-        counts: dict[str, dict[str, int]] = {job_id: {} for job_id in job_ids}
-        async with self._database.transaction() as connection:
-            for job_id, state, total, scored, passed in await connection.execute(statement):
-                of_job = counts[job_id]
-                of_job[state] = total
-                of_job["scored"] = of_job.get("scored", 0) + scored
-                of_job["passed"] = of_job.get("passed", 0) + passed
-        return counts
 
     async def list_runs(self, job_id: str) -> list[Row]:
         """See JobStorePort."""
@@ -159,15 +159,14 @@ class JobStore:
 
     async def open_runs(self, job_id: str) -> list[Row]:
         """See JobStorePort."""
-        statement = select(runs.c.number, runs.c.scenario_id, runs.c.attempt, runs.c.state, runs.c.failures).where(
-            runs.c.job_id == job_id, runs.c.ended_cursor.is_(None)
-        )
+        columns = (runs.c[name] for name in ("number", "scenario_id", "attempt", "state", *COUNTS))
+        statement = select(*columns).where(runs.c.job_id == job_id, runs.c.ended_cursor.is_(None))
         return await self._rows(statement.order_by(runs.c.number))
 
     async def page_runs(self, job_id: str, *, after: int, limit: int) -> list[Row]:
         """See JobStorePort."""
         statement = (
-            select(runs.c.ended_cursor, runs.c.envelope)
+            select(runs.c.ended_cursor, runs.c.number, runs.c.envelope)
             .where(runs.c.job_id == job_id, runs.c.ended_cursor > after)
             .order_by(runs.c.ended_cursor)
             .limit(limit)
@@ -209,30 +208,48 @@ class JobStore:
                 deleted += await _delete(connection, job_ids, while_in)
 
     async def _rows(self, statement: Any) -> list[Row]:
-        async with self._database.transaction() as connection:
-            return [dict(row) for row in (await connection.execute(statement)).mappings()]
+        return await self._database.run(partial(_read, statement))
 
 
-async def _hold(connection: AsyncConnection, job_id: str, epoch: int, values: Mapping[str, Any]) -> bool:
+def _read(statement: Any, connection: Connection) -> list[Row]:
+    return [dict(row) for row in connection.execute(statement).mappings()]
+
+
+def _write(batch: Batch, connection: Connection) -> None:
+    # first: it takes the lock on the job, so nobody takes the job over while the rest is written
+    if batch.epoch is not None:
+        if not _hold(batch.job_id, batch.epoch, batch.job, connection):
+            raise PlatformError(
+                f"another process has taken over {batch.job_id}: what was not yet written is run again there",
+                step="store",
+                reason=LEASE_LOST,
+            )
+    elif batch.job:
+        connection.execute(update(benchmark_jobs).where(benchmark_jobs.c.id == batch.job_id).values(batch.job))
+    of_job = {"job_id": batch.job_id}
+    rows = [_as_written(number, run) for number, run in batch.runs.items()]
+    update_rows(connection, runs, rows, key="number", fixed=of_job, unless_set="ended_cursor")
+    insert_rows(connection, events, batch.events, fixed=of_job)
+    if batch.job.get("ended_at"):
+        make_due(connection, batch.job_id, batch.job["ended_at"])
+
+
+def _hold(job_id: str, epoch: int, values: Mapping[str, Any], connection: Connection) -> bool:
     """Write as the holder of this lease; False = it is not held any more. Every write is a beat."""
     statement = update(benchmark_jobs).where(benchmark_jobs.c.id == job_id, benchmark_jobs.c.lease_epoch == epoch)
     beat = {**values, "lease_beat": benchmark_jobs.c.lease_beat + 1}
-    return (await connection.execute(statement.values(beat))).rowcount == 1
+    return connection.execute(statement.values(beat)).rowcount == 1
 
 
-def _run_parameters(job_id: str, number: int, run: Mapping[str, Any]) -> Row:
-    return {
-        "key_job_id": job_id,
-        "key_number": number,
-        "new_state": run["state"],
-        "new_failures": run.get("failures", 0),
-        **{f"new_{name}": run.get(name) for name in ENDED_COLUMNS},
-    }
+def _as_written(number: int, run: Mapping[str, Any]) -> Row:
+    counts = {name: run.get(name, 0) for name in COUNTS}
+    return {"number": number, "state": run["state"], **counts, **{name: run.get(name) for name in ENDED_COLUMNS}}
 
 
 async def _delete(connection: AsyncConnection, job_ids: Sequence[str], while_in: Collection[str]) -> int:
     gone = delete(benchmark_jobs).where(benchmark_jobs.c.id.in_(job_ids), benchmark_jobs.c.state.in_(list(while_in)))
     deleted = list(await connection.scalars(gone.returning(benchmark_jobs.c.id)))
-    for table in (runs, events, job_requests):
+    for table in (runs, events, job_requests, webhook_deliveries):
         await connection.execute(delete(table).where(table.c.job_id.in_(deleted)))
+    await forget_answers(connection, deleted)
     return len(deleted)

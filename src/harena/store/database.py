@@ -8,24 +8,32 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import json
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import URL, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from harena.core.errors import PlatformError
 from harena.core.job_store import STORE_UNAVAILABLE
 from harena.store.migrate import NEWEST, bring_to_newest
+from harena.store.rows import to_json
 
 BUSY_SECONDS = 30.0
 """how long a write waits for another process's write"""
 CONNECT_SECONDS = 10
+THREADS = 4
+"""that work on a file at one time; only one of them can be writing"""
+LOCK_SECONDS = 10.0
+"""how long a statement waits for what another connection to PostgreSQL has locked"""
+IDLE_SECONDS = 30.0
+"""how long a transaction may lie idle in PostgreSQL: one of a process that was stopped in its middle would hold a job's
+lease for ever, and nobody could take the job over"""
 MIGRATION_LOCK = 0x6861_7265
 """the number of the PostgreSQL advisory lock under which one process at a time migrates"""
 
@@ -36,17 +44,24 @@ _AWAY_SQLITE = frozenset(
         *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY),
     }
 )
-_AWAY_POSTGRES = ("08", "40", "53", "57", "58")
-"""classes of SQLSTATE: connection, rolled back by a conflict, out of room, stopped by an operator, system error"""
+_AWAY_POSTGRES = ("08", "40", "53", "55P03", "57", "58", "25P03")
+"""beginnings of SQLSTATE: connection, rolled back by a conflict, out of room, locked for too long, stopped by an
+operator, system error, idle for too long"""
+
+
+Made = TypeVar("Made")
 
 
 class Database:
     """Connections to one database."""
 
-    def __init__(self, name: str, engine: AsyncEngine) -> None:
+    def __init__(self, name: str, engine: AsyncEngine, in_threads: Engine | None = None) -> None:
+        """`in_threads`: to the same database, for `run`; None = `engine` is as good."""
         self.name = name
         """for people: the file, or the URL without its password"""
         self._engine = engine
+        self._in_threads = in_threads
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="store") if in_threads else None
         self._in_use = 0
         self._idle = asyncio.Event()
         self._closed = False
@@ -66,12 +81,34 @@ class Database:
     async def transaction(self) -> AsyncIterator[AsyncConnection]:
         """One transaction: committed at the end of the block, rolled back on any exception. Raises PlatformError, with
         the reason STORE_UNAVAILABLE where the same may succeed later."""
+        async with self._use():
+            async with self._engine.begin() as connection:
+                yield connection
+
+    async def run(self, work: Callable[[Connection], Made]) -> Made:
+        """The same for a transaction without a pause in it: what `work` makes of a connection.
+
+        With a file it is done in a thread, whole: to go there and back for every statement takes longer than the
+        statements do. `work` may touch nothing that belongs to the event loop, and ends although nobody waits for it
+        any more. Raises PlatformError, as `transaction` does."""
+        async with self._use():
+            if self._in_threads is None:
+                async with self._engine.begin() as connection:
+                    return await connection.run_sync(work)
+            working = asyncio.get_running_loop().run_in_executor(self._threads, _in_one, self._in_threads, work)
+            try:
+                return await asyncio.shield(working)
+            except asyncio.CancelledError:
+                await asyncio.wait([working])
+                raise
+
+    @asynccontextmanager
+    async def _use(self) -> AsyncIterator[None]:
         if self._closed:
             raise PlatformError(f"the database {self.name} was closed", step="store")
         self._in_use += 1
         try:
-            async with self._engine.begin() as connection:
-                yield connection
+            yield
         except DBAPIError as error:
             reason = STORE_UNAVAILABLE if is_away(error) else None
             raise PlatformError(
@@ -89,6 +126,25 @@ class Database:
             self._idle.clear()
             await self._idle.wait()
         await self._engine.dispose()
+        if self._in_threads is not None and self._threads is not None:
+            self._in_threads.dispose()
+            self._threads.shutdown()
+
+
+def _in_one(engine: Engine, work: Callable[[Connection], Made]) -> Made:
+    with engine.begin() as connection:
+        return work(connection)
+
+
+def insert_new(connection: Connection | AsyncConnection, table: Table) -> Any:
+    """An INSERT that leaves rows alone which are there; its `rowcount` says how many were not."""
+    if connection.dialect.name == "sqlite":
+        from sqlalchemy.dialects.sqlite import insert as insert_to_sqlite
+
+        return insert_to_sqlite(table).on_conflict_do_nothing()
+    from sqlalchemy.dialects.postgresql import insert as insert_to_postgres
+
+    return insert_to_postgres(table).on_conflict_do_nothing()
 
 
 def is_away(error: DBAPIError) -> bool:
@@ -108,18 +164,20 @@ async def _open_file(path: Path) -> Database:
     except (OSError, sqlite3.Error, DBAPIError) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
         raise PlatformError(
-            f"cannot open the database {path}: {cause}. Set HARENA_HOME to a directory that you can write to.",
+            f"cannot open the database {path}: {cause}. Make room on its disk, or set HARENA_HOME to a directory that "
+            "you can write to.",
             step="store",
         ) from error
     except PlatformError as error:
         raise PlatformError(f"cannot open the database {path}: {error}", step="store") from error
+    waiting = {"timeout": BUSY_SECONDS}
     engine = create_async_engine(
-        URL.create("sqlite+aiosqlite", database=str(path)),
-        connect_args={"timeout": BUSY_SECONDS},
-        json_serializer=_to_json,
+        URL.create("sqlite+aiosqlite", database=str(path)), connect_args=waiting, json_serializer=to_json
     )
-    event.listen(engine.sync_engine, "connect", _configure)
-    return Database(str(path), engine)
+    in_threads = create_engine(URL.create("sqlite", database=str(path)), connect_args=waiting, json_serializer=to_json)
+    for listened in (engine.sync_engine, in_threads):
+        event.listen(listened, "connect", _configure)
+    return Database(str(path), engine, in_threads)
 
 
 async def _open_url(written: str) -> Database:
@@ -130,9 +188,10 @@ async def _open_url(written: str) -> Database:
         engine = create_async_engine(
             url,
             connect_args={"connect_timeout": CONNECT_SECONDS},
-            json_serializer=_to_json,
+            json_serializer=to_json,
             pool_pre_ping=True,  # a connection that died while it lay idle is replaced, not reported
         )
+        event.listen(engine.sync_engine, "connect", _limit_waiting)
     except ModuleNotFoundError as error:
         raise PlatformError(
             f"cannot open the database {name}: {error}. Install the extra: pip install 'harena[postgres]'", step="store"
@@ -163,16 +222,20 @@ def _postgres_url(written: str) -> URL:
     return url.set(drivername="postgresql+psycopg")
 
 
-def _to_json(value: Any) -> str:
-    """JSON, with what JSON does not know (a scenario's own metadata may hold anything) as text: a value that cannot be
-    written must not take the other results of its batch with it."""
-    return json.dumps(value, default=str)
-
-
 def _configure(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
     cursor.execute("PRAGMA synchronous=NORMAL")
     cursor.close()
+
+
+def _limit_waiting(connection: Any, _record: Any) -> None:
+    """For all of the connection's time, so not within a transaction that may be rolled back."""
+    connection.autocommit = True
+    cursor = connection.cursor()
+    cursor.execute(f"SET lock_timeout = {round(LOCK_SECONDS * 1000)}")
+    cursor.execute(f"SET idle_in_transaction_session_timeout = {round(IDLE_SECONDS * 1000)}")
+    cursor.close()
+    connection.autocommit = False
 
 
 def _prepare_file(path: Path) -> None:

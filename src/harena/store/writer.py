@@ -41,7 +41,7 @@ class BatchWriter:
         on_failure: Callable[[PlatformError], None],
         on_away: Callable[[PlatformError], None] = lambda error: None,
         on_back: Callable[[], None] = lambda: None,
-        interval_seconds: float = 0.05,
+        interval_seconds: float = 0.1,
         epoch: int | None = None,
     ) -> None:
         """`on_commit` is called after each write, `on_failure` once, when a write is refused for good, `on_away` and
@@ -63,7 +63,7 @@ class BatchWriter:
         self._background = asyncio.create_task(self._write_in_background(), name=f"writer of {job_id}")
 
     def add_run(self, number: int, values: Mapping[str, Any]) -> None:
-        """A run's new state, {state, failures, score, passed, envelope, ended_cursor}."""
+        """A run's new state; its columns are those of `Batch.runs`."""
         self._batch.runs[number] = dict(values)
         self._dirty.set()
 
@@ -98,6 +98,17 @@ class BatchWriter:
                 self._on_back()
             self._on_commit()
 
+    async def settle(self) -> None:
+        """Returns when everything that was added so far is stored; waits for a store that is away, unless `hurry` was
+        called. Raises PlatformError."""
+        while True:
+            try:
+                await self.flush()
+                return
+            except PlatformError as error:
+                if error.reason != STORE_UNAVAILABLE or not await self._retries.pause(RETRY_SECONDS):
+                    raise
+
     async def close(self) -> None:
         """Write the rest, waiting for a store that is away unless `hurry` was called, and end. Raises PlatformError."""
         try:
@@ -127,7 +138,7 @@ class BatchWriter:
     async def _write_in_background(self) -> None:
         while True:
             await self._dirty.wait()
-            # the pause is what makes a batch: at 500 runs a second, 25 of them share one transaction
+            # the pause is what makes a batch: at 500 runs a second, 50 of them share one transaction
             await self._clock.sleep(self._interval_seconds)
             try:
                 await self.flush()

@@ -44,6 +44,7 @@ class FakeClock:
     def __init__(self, *, start: datetime | None = None, auto_jump: bool = True) -> None:
         self._start = start or datetime(2030, 1, 1, tzinfo=UTC)
         self._now = 0.0
+        self._wall_offset = timedelta()
         self._auto_jump = auto_jump
         self._timers: list[FakeTimer] = []
         self._order = 0
@@ -54,8 +55,12 @@ class FakeClock:
         return self._now
 
     def utcnow(self) -> datetime:
-        """The start plus `now()`."""
-        return self._start + timedelta(seconds=self._now)
+        """The start plus `now()`, and what the wall clock was set by."""
+        return self._start + self._wall_offset + timedelta(seconds=self._now)
+
+    def set_wall_clock(self, *, by_seconds: float) -> None:
+        """Somebody sets the time of day forward, or back; `now()` knows nothing of it."""
+        self._wall_offset += timedelta(seconds=by_seconds)
 
     @property
     def pending(self) -> int:

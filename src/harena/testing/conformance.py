@@ -15,7 +15,9 @@ from __future__ import annotations
 import pytest
 
 # the suites' failures shall show their values, which pytest does only for modules that it was told of before
-pytest.register_assert_rewrite(*(f"harena.testing.conformance_{part}" for part in ("exec", "files", "life")))
+pytest.register_assert_rewrite(
+    *(f"harena.testing.conformance_{part}" for part in ("bad_jobs", "exec", "files", "life"))
+)
 
 from harena.testing.conformance_base import ConformanceBase  # noqa: E402
 from harena.testing.conformance_exec import ExecConformance  # noqa: E402

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import Any
 
 import pytest
 
-from harena.core.errors import PlatformError
+from harena.core.errors import PlatformError, ValidationError
+from harena.core.idempotency import IdempotencyKey
 from harena.core.job_store import LEASE_LOST, Batch, JobStorePort
 
 OPEN = ("queued", "running")
+HERE = "default"
+"""the workspace of jobs that name none"""
 
 
 def job(job_id: str = "job_1", name: str = "n", **more: Any) -> dict[str, Any]:
@@ -42,6 +46,11 @@ def done(score: float | None, *, cursor: int | None = None, **envelope: Any) -> 
     return {"state": "done", "score": score, "passed": score == 1.0, "envelope": kept, "ended_cursor": cursor}
 
 
+def event(cursor: int, **body: Any) -> dict[str, Any]:
+    """Something that happened."""
+    return {"cursor": cursor, "at": "2030-01-01T00:00:00+00:00", "kind": "k", "body": body}
+
+
 def owner(pid: int) -> dict[str, Any]:
     """The columns of an owner."""
     return {"owner_pid": pid, "owner_started": "s", "owner_boot": "b"}
@@ -61,24 +70,106 @@ class JobStoreConformance:
         await store.insert_job(job("job_2", "n"), [])
         await store.insert_job(job("job_3", "job_1"), [])
         for asked, found in (("n", "job_2"), ("job_1", "job_1"), ("job_3", "job_3")):
-            row = await store.find_job(asked)
+            row = await store.find_job(HERE, asked)
             assert row is not None
             assert row["id"] == found
-        assert await store.find_job("other") is None
-        assert await store.find_job("'; DROP TABLE runs; --") is None
-        assert [row["id"] for row in await store.list_jobs()] == ["job_3", "job_2", "job_1"]
+        assert await store.find_job(HERE, "other") is None
+        assert await store.find_job(HERE, "'; DROP TABLE runs; --") is None
+        assert [row["id"] for row in await store.list_jobs(HERE)] == ["job_3", "job_2", "job_1"]
+
+    async def test_workspaces_do_not_see_each_other(self, store: JobStorePort) -> None:
+        """Neither by name nor by id; who runs a job reads it whosever it is."""
+        await store.insert_job(job("job_1", "n", workspace="ours"), [])
+        await store.insert_job(job("job_2", "n", workspace="theirs"), [])
+        await store.insert_job(job("job_3", "job_1", workspace="theirs"), [])
+        for workspace, asked, found in (
+            ("ours", "n", "job_1"),
+            ("theirs", "n", "job_2"),
+            ("theirs", "job_1", "job_3"),
+            ("ours", "job_2", None),
+            (HERE, "n", None),
+        ):
+            row = await store.find_job(workspace, asked)
+            assert (row and row["id"]) == found, (workspace, asked)
+        assert [row["id"] for row in await store.list_jobs("theirs")] == ["job_3", "job_2"]
+        assert await store.list_jobs(HERE) == []
+        row = await store.read_job("job_1")
+        assert row is not None
+        assert row["workspace"] == "ours"
+
+    async def test_jobs_are_listed_in_pages(self, store: JobStorePort) -> None:
+        """By the sequence of the last one that was seen; of one name where it is asked for."""
+        for number in range(7):
+            await store.insert_job(job(f"job_{number}", "odd" if number % 2 else "even"), [])
+        seen: list[str] = []
+        before = None
+        while page := await store.list_jobs(HERE, before=before, limit=3):
+            seen += [row["id"] for row in page]
+            before = page[-1]["sequence"]
+        assert seen == [f"job_{number}" for number in reversed(range(7))]
+        odd = await store.list_jobs(HERE, name="odd", limit=2)
+        assert [row["id"] for row in odd] == ["job_5", "job_3"]
+        rest = await store.list_jobs(HERE, name="odd", before=odd[-1]["sequence"])
+        assert [row["id"] for row in rest] == ["job_1"]
+
+    async def test_jobs_are_counted_by_their_states(self, store: JobStorePort) -> None:
+        """Those of one workspace."""
+        for number, (workspace, state) in enumerate(
+            [("a", "queued"), ("a", "running"), ("a", "completed"), ("b", "running")]
+        ):
+            await store.insert_job(job(f"job_{number}", workspace=workspace, state=state), [])
+        assert await store.count_jobs("a", states=OPEN) == 2
+        assert await store.count_jobs("b", states=["completed"]) == 0
 
     async def test_a_job_is_accepted_whole_or_not_at_all(self, store: JobStorePort) -> None:
         """When one run cannot be written there is no job either, and no request."""
         with pytest.raises(PlatformError):
             await store.insert_job(job(), [*queued(2), *queued(1)], request=b"{}")
-        assert await store.list_jobs() == []
+        assert await store.list_jobs(HERE) == []
         assert await store.find_request("job_1") is None
+
+    async def test_the_same_key_gives_the_same_job(self, store: JobStorePort) -> None:
+        """From its acceptance until it is deleted; the key with another request is refused, and nothing is stored."""
+        key, other = IdempotencyKey("k", "asked"), IdempotencyKey("k", "something else")
+        assert await store.find_answer(HERE, key) is None
+        assert await store.insert_job(job("job_1"), queued(2), key=key) == "job_1"
+        assert await store.insert_job(job("job_2"), queued(2), request=b"{}", key=key) == "job_1"
+        assert await store.find_answer(HERE, key) == "job_1"
+        with pytest.raises(ValidationError, match="used for another request"):
+            await store.insert_job(job("job_3"), [], key=other)
+        with pytest.raises(ValidationError, match="used for another request"):
+            await store.find_answer(HERE, other)
+        assert [row["id"] for row in await store.list_jobs(HERE)] == ["job_1"]
+        assert await store.find_request("job_2") is None
+        assert await store.delete_job("job_1", while_in=OPEN)
+        assert await store.insert_job(job("job_4"), [], key=other) == "job_4"
+
+    async def test_keys_belong_to_a_workspace(self, store: JobStorePort) -> None:
+        """Two that choose the same key do not meet."""
+        key = IdempotencyKey("k", "asked")
+        assert await store.insert_job(job("job_1", workspace="ours"), [], key=key) == "job_1"
+        assert await store.find_answer("theirs", key) is None
+        assert await store.insert_job(job("job_2", workspace="theirs"), [], key=key) == "job_2"
+
+    async def test_a_key_is_free_where_the_job_was_not_accepted(self, store: JobStorePort) -> None:
+        """It is stored with the job or not at all."""
+        key = IdempotencyKey("k", "asked")
+        with pytest.raises(PlatformError):
+            await store.insert_job(job("job_1"), [*queued(2), *queued(1)], key=key)
+        assert await store.find_answer(HERE, key) is None
+        assert await store.insert_job(job("job_2"), [], key=key) == "job_2"
+
+    async def test_many_ask_at_once_with_one_key(self, store: JobStorePort) -> None:
+        """One job is accepted, and all are told of that one."""
+        key = IdempotencyKey("k", "asked")
+        told = await asyncio.gather(*(store.insert_job(job(f"job_{n}"), queued(3), key=key) for n in range(5)))
+        assert len(set(told)) == 1
+        assert [row["id"] for row in await store.list_jobs(HERE)] == [told[0]]
 
     async def test_a_large_job_is_accepted_whole(self, store: JobStorePort) -> None:
         """Also where its runs are written in pieces; and when the last of them is refused, none is there."""
         await store.insert_job(job("job_1"), queued(2500))
-        assert await store.count_runs(["job_1"]) == {"job_1": {"queued": 2500, "scored": 0, "passed": 0}}
+        assert len(await store.open_runs("job_1")) == 2500
         with pytest.raises(PlatformError):
             await store.insert_job(job("job_2"), [*queued(2500), *queued(1)])
         assert await store.open_runs("job_2") == []
@@ -94,27 +185,49 @@ class JobStoreConformance:
         await store.insert_job(job(), queued(6))
         batch = Batch(
             "job_1",
-            runs={0: done(1.0, detail="é\ud800\x00"), 1: done(0.0), 2: done(None), 3: {"state": "running"}, 5: done(1)},
+            runs={
+                0: done(1.0, cursor=1, detail="é\ud800\x00"),
+                1: done(0.0, cursor=2),
+                2: done(None, cursor=3),
+                3: {"state": "running"},
+                5: done(1, cursor=4),
+            },
             events=[{"cursor": 1, "at": "t", "kind": "run_finished", "body": {"run": 0}}],
-            job={"state": "running", "error": "a\x00b\ud800"},
+            job={"state": "running", "error": "a\x00b\ud800", "runs_done": 4},
         )
         await store.write(batch)
-        assert await store.count_runs(["job_1"]) == {
-            "job_1": {"done": 4, "running": 1, "queued": 1, "scored": 3, "passed": 2}
-        }
+        assert [(run["number"], run["state"]) for run in await store.open_runs("job_1")] == [
+            (3, "running"),
+            (4, "queued"),
+        ]
         runs = await store.list_runs("job_1")
         assert [(run["number"], run["envelope"]["score"]) for run in runs] == [(0, 1.0), (1, 0.0), (2, None), (5, 1.0)]
         assert runs[0]["envelope"]["detail"] == "é\ud800\x00"
-        row = await store.find_job("job_1")
+        row = await store.read_job("job_1")
         assert row is not None
-        assert (row["state"], row["error"]) == ("running", "a\ufffdb?")
+        assert (row["state"], row["error"], row["runs_done"]) == ("running", "a\ufffdb?", 4)
         assert await store.last_event("job_1") == {"cursor": 1, "at": "t"}
+
+    async def test_a_batch_may_be_larger_than_a_statement(self, store: JobStorePort) -> None:
+        """Every run and every event of it is written, each with its own values."""
+        await store.insert_job(job(), queued(3000))
+        ended = {number: done(number / 3000, cursor=number + 1, number=number) for number in range(3000)}
+        told = [event(cursor, n=cursor) for cursor in range(1, 3001)]
+        await store.write(Batch("job_1", runs=ended, events=told))
+        rows = await store.list_runs("job_1")
+        assert [row["envelope"] for row in rows] == [{"score": n / 3000, "number": n} for n in range(3000)]
+        page = await store.page_runs("job_1", after=2990, limit=5)
+        assert [row["ended_cursor"] for row in page] == [2991, 2992, 2993, 2994, 2995]
+        last = await store.events_after("job_1", 2998)
+        assert [(row["cursor"], row["kind"], row["body"]) for row in last] == [(n, "k", {"n": n}) for n in (2999, 3000)]
 
     async def test_odd_values_do_not_lose_the_batch(self, store: JobStorePort) -> None:
         """What JSON cannot say is kept as text."""
         await store.insert_job(job(), queued(1))
-        await store.write(Batch("job_1", runs={0: done(1.0, metadata={"odd": {1}})}))
-        assert (await store.list_runs("job_1"))[0]["envelope"]["metadata"] == {"odd": "{1}"}
+        odd = {"odd": {1}, "nan": math.nan, "deep": [{"x": -math.inf}, 1.5]}
+        await store.write(Batch("job_1", runs={0: done(1.0, metadata=odd)}))
+        kept = {"odd": "{1}", "nan": "nan", "deep": [{"x": "-inf"}, 1.5]}
+        assert (await store.list_runs("job_1"))[0]["envelope"]["metadata"] == kept
 
     async def test_a_batch_is_written_whole_or_not_at_all(self, store: JobStorePort) -> None:
         """An event that is there already takes the results beside it along."""
@@ -129,9 +242,10 @@ class JobStoreConformance:
         """A second result for a run that has one changes nothing."""
         await store.insert_job(job(), queued(2))
         await store.write(Batch("job_1", runs={0: done(0.0, cursor=3)}))
-        await store.write(Batch("job_1", runs={0: done(1.0, cursor=9), 1: {"state": "running", "failures": 2}}))
+        counts = {"failures": 2, "repeats": 1, "interruptions": 3}
+        await store.write(Batch("job_1", runs={0: done(1.0, cursor=9), 1: {"state": "running", **counts}}))
         assert [run["envelope"]["score"] for run in await store.list_runs("job_1")] == [0.0]
-        still_open = {"number": 1, "scenario_id": "s1", "attempt": 1, "state": "running", "failures": 2}
+        still_open = {"number": 1, "scenario_id": "s1", "attempt": 1, "state": "running", **counts}
         assert await store.open_runs("job_1") == [still_open]
 
     async def test_results_come_in_pages_in_the_order_of_their_end(self, store: JobStorePort) -> None:
@@ -161,7 +275,7 @@ class JobStoreConformance:
         await store.insert_job(job(), [])
         assert await store.update_job("job_1", {"state": "completed"}, while_in=OPEN)
         assert not await store.update_job("job_1", {"state": "interrupted"}, while_in=OPEN)
-        row = await store.find_job("job_1")
+        row = await store.read_job("job_1")
         assert row is not None
         assert row["state"] == "completed"
 
@@ -179,10 +293,19 @@ class JobStoreConformance:
         await store.insert_job(job(), [])
         claims = [store.claim_job("job_1", owner(pid), epoch=1, while_in=OPEN) for pid in (7, 8)]
         assert sorted(await asyncio.gather(*claims)) == [False, True]
-        row = await store.find_job("job_1")
+        row = await store.read_job("job_1")
         assert row is not None
         assert (row["lease_epoch"], row["owner_pid"] in (7, 8)) == (2, True)
         assert not await store.claim_job("job_1", owner(9), epoch=2, while_in=("completed",))
+
+    async def test_a_lease_is_not_taken_from_a_holder_that_beats_after_all(self, store: JobStorePort) -> None:
+        """It was stopped, and has woken up between the look and the claim."""
+        await store.insert_job(job(), [])
+        row = await store.read_job("job_1")
+        assert row is not None
+        assert await store.beat("job_1", epoch=1, active_seconds=1.0)
+        assert not await store.claim_job("job_1", owner(7), epoch=1, beat=row["lease_beat"], while_in=OPEN)
+        assert await store.claim_job("job_1", owner(7), epoch=1, beat=row["lease_beat"] + 1, while_in=OPEN)
 
     async def test_whoever_lost_its_lease_writes_nothing(self, store: JobStorePort) -> None:
         """A holder that was taken for dead cannot add to what its successor has stored."""
@@ -210,7 +333,7 @@ class JobStoreConformance:
         for _ in range(2):
             await store.write(Batch("job_1", runs={0: {"state": "running"}}, epoch=1))
             assert await store.beat("job_1", epoch=1, active_seconds=2.5)
-            row = await store.find_job("job_1")
+            row = await store.read_job("job_1")
             assert row is not None
             beats.append((row["lease_beat"], row["active_seconds"]))
         assert beats == [(2, 2.5), (4, 2.5)]
@@ -232,7 +355,7 @@ class JobStoreConformance:
             await store.write(Batch(job_id, events=[{"cursor": 1, "at": "t", "kind": "k", "body": {}}]))
         assert not await store.delete_job("job_1", while_in=("completed",))
         assert await store.delete_job("job_1", while_in=OPEN)
-        assert await store.find_job("job_1") is None
+        assert await store.read_job("job_1") is None
         assert await store.list_runs("job_1") == await store.open_runs("job_1") == []
         assert await store.last_event("job_1") is None
         assert await store.find_request("job_1") is None
@@ -245,4 +368,4 @@ class JobStoreConformance:
         await store.insert_job(job("young", state="completed", ended_at="2030-01-03T00:00:00+00:00"), [])
         await store.insert_job(job("open", state="running"), [])
         deleted = await store.delete_ended_before("2030-01-02T00:00:00+00:00", while_in=("completed",))
-        assert (deleted, [row["id"] for row in await store.list_jobs()]) == (150, ["open", "young"])
+        assert (deleted, [row["id"] for row in await store.list_jobs(HERE)]) == (150, ["open", "young"])

@@ -6,7 +6,8 @@
             return await stack.enter_async_context(my_server_and_client())
 
 The whole suite of runtimes (commands, files, lives) runs through the transport, and then what only a node has: records,
-lists, lifetimes, blueprints. The node behind it must be fresh, with the images that FakeRuntime knows.
+lists, lifetimes, blueprints. The node behind it must be fresh, with the images that FakeRuntime knows and the worker
+`harena.testing.fake_trainer`.
 """
 
 from __future__ import annotations
@@ -28,21 +29,18 @@ from harena.core.errors import (
     SandboxValidationError,
     ValidationError,
 )
+from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint, ExecRequest, Limits, SandboxSpec, SandboxStatus
 from harena.core.ports import Operations, SandboxPort
 from harena.testing.conformance import RuntimeConformance
+from harena.testing.conformance_bad_jobs import ADDING, BAD, GOOD, BadJobConformance
 from harena.testing.conformance_base import run
+from harena.testing.conformance_catalog import CatalogConformance
+from harena.testing.conformance_definitions import DefinitionsConformance
+from harena.testing.conformance_registry import RegistryConformance
+from harena.testing.conformance_training import TrainingConformance
 
-ADDING = {"type": "stdio", "cases": [{"stdin": "1 2", "stdout": "3"}]}
-"""a scoring contract"""
-GOOD, BAD = (
-    {
-        "id": name,
-        "candidate": {"files": {"solution.py": f"print({what}(map(int, input().split())))"}},
-        "scoring": ADDING,
-    }
-    for name, what in (("good", "sum"), ("bad", "max"))
-)
+__all__ = ["ADDING", "BAD", "GOOD", "OperationsConformance", "OperationsRuntime"]
 
 
 class OperationsRuntime:
@@ -65,7 +63,14 @@ class OperationsRuntime:
 
 
 @pytest.mark.asyncio(loop_scope="class")
-class OperationsConformance(RuntimeConformance):
+class OperationsConformance(
+    BadJobConformance,
+    CatalogConformance,
+    DefinitionsConformance,
+    RegistryConformance,
+    TrainingConformance,
+    RuntimeConformance,
+):
     """All of it."""
 
     @classmethod
@@ -237,6 +242,31 @@ class OperationsConformance(RuntimeConformance):
         with pytest.raises(NotFoundError, match="nothing-like-it"):
             await operations.create_sandbox(SandboxSpec(blueprint="nothing-like-it"))
 
+    async def test_direct_scores(self, operations: Operations) -> None:
+        """One scenario, its envelope, and nothing stored; also many at a time."""
+        before = await operations.list_benchmark_jobs()
+        asked = [operations.score({"scenario": row}) for row in [GOOD, BAD] * 8]
+        answers = await asyncio.gather(*asked)
+        assert [(answer["score"], answer["validity"]) for answer in answers] == [(1.0, "valid"), (0.0, "valid")] * 8
+        assert answers[0]["scenario_id"] == GOOD["id"]
+        assert await operations.list_benchmark_jobs() == before
+
+    @pytest.mark.parametrize(
+        ("request_", "says"),
+        [
+            ({}, "scenario"),
+            ({"scenario": {"id": "x"}}, "candidate"),
+            ({"scenario": GOOD, "timeout_seconds": 0}, "timeout_seconds"),
+            ({"scenario": GOOD, "retries": 1}, "retries"),
+        ],
+    )
+    async def test_bad_direct_scores(self, operations: Operations, request_: dict[str, Any], says: str) -> None:
+        """One error that names the field."""
+        with pytest.raises(ValidationError, match=says):
+            await operations.score(request_)
+        with pytest.raises(NotFoundError, match="nowhere"):
+            await operations.score({"scenario": GOOD, "blueprint_id": "nowhere"})
+
     async def test_benchmark_job(self, operations: Operations, tmp_path: Path) -> None:
         """A scenario file is run and scored; job, results, list and events say so, by id and by name."""
         file = tmp_path / "scenarios.json"
@@ -250,13 +280,63 @@ class OperationsConformance(RuntimeConformance):
         }
         ended = await operations.get_benchmark_job(job["id"])
         assert (ended["state"], ended["progress"]["passed"], ended["progress"]["total"]) == ("completed", 1, 2)
-        assert ended in await operations.list_benchmark_jobs()
+        assert ended in (await operations.list_benchmark_jobs())["benchmark_jobs"]
         events = [event async for event in operations.benchmark_job_events("a/b ü")]
+        assert ended["cursor"] == events[-1]["cursor"]
         assert [event["cursor"] for event in events] == sorted({event["cursor"] for event in events})
         assert (events[0]["kind"], events[-1]["kind"]) == ("job_started", "job_ended")
         rest = [event async for event in operations.benchmark_job_events(job["id"], after=events[2]["cursor"])]
         assert rest == events[3:]
         assert await operations.cancel_benchmark_job(job["id"]) == ended
+
+    async def test_benchmark_jobs_are_listed_in_pages(self, operations: Operations) -> None:
+        """Newest first, each once; of one name where it is asked for."""
+        made = []
+        for name in ("page", "other", "page", "page"):
+            made.append((await operations.create_benchmark_job({"name": name, "scenarios": [GOOD]}))["id"])
+            await operations.wait_benchmark_job(made[-1])
+        first = await operations.list_benchmark_jobs(name="page", limit=2)
+        rest = await operations.list_benchmark_jobs(name="page", limit=2, before=first["next_cursor"])
+        pages = [[job["id"] for job in page["benchmark_jobs"]] for page in (first, rest)]
+        assert pages == [[made[3], made[2]], [made[0]]]
+        assert rest["next_cursor"] is None
+        everything = await operations.list_benchmark_jobs(limit=4)
+        assert [job["id"] for job in everything["benchmark_jobs"]] == made[::-1]
+        assert everything["benchmark_jobs"][0] == await operations.get_benchmark_job(made[3])
+        with pytest.raises(ValidationError, match="limit"):
+            await operations.list_benchmark_jobs(limit=0)
+
+    async def test_a_benchmark_job_is_created_once_with_a_key(self, operations: Operations) -> None:
+        """Asked for at the same time, or when it has ended: it is the same one, as it is then."""
+        key, request = IdempotencyKey.of("once", b"the same"), {"name": "once", "scenarios": [GOOD]}
+        made = await asyncio.gather(*(operations.create_benchmark_job(request, key=key) for _ in range(3)))
+        assert len({job["id"] for job in made}) == 1
+        await operations.wait_benchmark_job(made[0]["id"])
+        again = await operations.create_benchmark_job(request, key=key)
+        assert (again["id"], again["state"]) == (made[0]["id"], "completed")
+        other = await operations.create_benchmark_job(request, key=IdempotencyKey.of("another", b"the same"))
+        assert other["id"] != again["id"]
+        await operations.wait_benchmark_job(other["id"])
+
+    async def test_results_by_page_and_in_sum(self, operations: Operations) -> None:
+        """Pages hold every run once, with its number; the summary is that of the results."""
+        job = await operations.create_benchmark_job(
+            {"name": "pages/1", "scenarios": [GOOD, BAD], "config": {"attempts": 3, "concurrency": 2}}
+        )
+        whole = await operations.wait_benchmark_job(job["id"])
+        runs: list[Any] = []
+        cursor = 0
+        while (page := await operations.benchmark_job_results_page("pages/1", after=cursor, limit=4))["runs"]:
+            assert page["cursor"] > cursor
+            cursor = page["cursor"]
+            runs += page["runs"]
+        assert sorted(runs, key=lambda run: run["run"]) == whole["runs"]
+        assert [run["run"] for run in whole["runs"]] == list(range(6))
+        told = await operations.benchmark_job_summary(job["id"])
+        assert told == {name: value for name, value in whole.items() if name != "runs"}
+        await operations.delete_benchmark_job("pages/1")
+        with pytest.raises(NotFoundError):
+            await operations.benchmark_job_summary(job["id"])
 
     async def test_cancelled_benchmark_job(self, operations: Operations) -> None:
         """Its running sandboxes end, and whoever follows it sees its end."""
@@ -264,29 +344,11 @@ class OperationsConformance(RuntimeConformance):
         job = await operations.create_benchmark_job({"name": "slow", "scenarios": [slow]})
         async for event in operations.benchmark_job_events(job["id"]):
             if event["kind"] == "run_started":
+                so_far = await operations.benchmark_job_results("slow")
+                assert (so_far["runs"], so_far["summary"]["total"], so_far["state"]) == ([], 1, "running")
                 assert (await operations.cancel_benchmark_job("slow"))["state"] == "cancelled"
         assert event["kind"] == "job_ended"
         assert (await operations.wait_benchmark_job(job["id"]))["state"] == "cancelled"
-
-    @pytest.mark.parametrize(
-        ("request_", "says"),
-        [
-            ({"name": "x", "scenarios": [GOOD], "config": {"concurrency": -1}}, "concurrency"),
-            ({"name": "x", "scenarios": [GOOD], "config": {"concurency": 1}}, "concurency"),
-            ({"name": "x", "scenarios": [GOOD], "retries": 1}, "retries"),
-            ({"name": "", "scenarios": [GOOD]}, "name"),
-            ({"name": "x", "scenarios": [{"id": 3}]}, "id"),
-            ({"name": "x", "scenarios": []}, "no scenarios"),
-            ({"name": "x", "scenarios": [GOOD, GOOD]}, "good"),
-        ],
-        ids=["range", "unknown", "unknown at the top", "name", "scenario", "empty", "twice"],
-    )
-    async def test_bad_benchmark_jobs(self, operations: Operations, request_: dict[str, Any], says: str) -> None:
-        """What is wrong is named, and no job is there."""
-        before = await operations.list_benchmark_jobs()
-        with pytest.raises(ValidationError, match=says):
-            await operations.create_benchmark_job(request_)
-        assert await operations.list_benchmark_jobs() == before
 
     async def test_mistakes_in_a_file_have_their_lines(self, operations: Operations, tmp_path: Path) -> None:
         """And the file's name, wherever it is read."""
@@ -302,6 +364,9 @@ class OperationsConformance(RuntimeConformance):
                 operations.get_benchmark_job(name),
                 operations.wait_benchmark_job(name),
                 operations.benchmark_job_results(name),
+                operations.benchmark_job_results_page(name),
+                operations.benchmark_job_summary(name),
+                operations.delete_benchmark_job(name),
                 operations.cancel_benchmark_job(name),
                 anext(aiter(operations.benchmark_job_events(name))),
             ):

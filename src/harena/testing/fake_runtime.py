@@ -47,6 +47,9 @@ class Creation:
 class FakeRuntime:
     """Implements `Runtime`. `layer_path` says where the packages of a blueprint's layer are, as `LayerStore.path`."""
 
+    isolates = False
+    """programs run as those of this process's user do, with the whole machine in reach"""
+
     def __init__(self, *, layer_path: Callable[[str], Path] | None = None) -> None:
         self.sandboxes: dict[str, FakeSandbox] = {}
         """those that live, by id"""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +14,8 @@ import pytest
 from harena.cli import face
 from harena.cli.main import main
 from harena.core.errors import HarenaError, NotFoundError
+from harena.core.job_diff import diff, gather
+from harena.sdk.benchmark_jobs import JobDiff
 from harena.sdk.records import Record
 
 
@@ -63,12 +67,12 @@ def results_of(*runs: dict[str, Any], state: str = "completed", error: str | Non
             "invalid": 0,
             "suspect": 0,
             "cancelled": 0,
-            "by_reason": {"passed": right},
+            "by_reason": dict(Counter(run["reason"] for run in runs)),
             "duration_seconds": 2.0,
             "runs_per_second": len(runs) / 2,
             "verdicts": {"expected": len(runs), "right": right, "wrong": len(runs) - right},
         },
-        "runs": list(runs),
+        "runs": [{"run": number, **run} for number, run in enumerate(runs)],
     }
 
 
@@ -79,16 +83,24 @@ class FakeJobs:
     answer: dict[str, Any]
     calls: list[tuple[Any, ...]] = field(default_factory=list)
     interrupt: bool = False
+    compared: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
+    """runs of the two jobs that are compared"""
     refuse: HarenaError | None = None
 
     def job(self) -> Record:
-        progress = {"total": 2, "done": 2, "passed": 1, "infra": 0}
+        progress = {
+            "total": 2, "done": 2, "passed": 1, "failed": 1, "infra": 0, "invalid": 0, "cancelled": 0, "running": 0,
+            "effective_concurrency": 2,
+        }  # fmt: skip
         return Record(
             {
                 "id": "job_1",
                 "name": "n",
                 "state": self.answer["state"],
                 "created_at": "2030-01-02T03:04:05.678+00:00",
+                "started_at": "2030-01-02T03:04:00+00:00",
+                "duration_seconds": 2.0,
+                "cursor": 3,
                 "progress": progress,
             }
         )
@@ -99,21 +111,43 @@ class FakeJobs:
             raise self.refuse
         return self.job()
 
-    def events(self, job: str) -> Iterator[Mapping[str, Any]]:
+    def events(self, job: str, *, after: int = 0) -> Iterator[Mapping[str, Any]]:
+        self.calls.append(("events", job, after))
         total = len(self.answer["runs"])
         stamp = "2030-01-02T03:04:{:02d}+00:00"
-        yield Record({"kind": "job_started", "at": stamp.format(0), "total": total, "effective_concurrency": 2})  # type: ignore[misc]
-        for number, run in enumerate(self.answer["runs"]):
-            yield Record({"kind": "run_finished", "at": stamp.format(number + 1), **run})  # type: ignore[misc]
-            if self.interrupt:
+        told = [{"kind": "job_started", "total": total, "effective_concurrency": 2}]
+        told += [{"kind": "run_finished", **run} for run in self.answer["runs"]]
+        told.append({"kind": "job_ended", "state": self.answer["state"]})
+        for number, event in enumerate(told):
+            if number >= after:
+                yield Record({"cursor": number + 1, "at": stamp.format(number), **event})  # type: ignore[misc]
+            if self.interrupt and number:
                 raise KeyboardInterrupt
 
-    def results(self, job: str) -> Record:
+    def results_pages(self, job: str) -> Iterator[Record]:
+        """Two runs to a page, in the order of their ends: the last one first."""
         if job == "missing":
             raise NotFoundError("no benchmark job has the id or name 'missing'")
-        return Record(self.answer)
+        ended = self.answer["runs"][::-1]
+        for first in range(0, max(1, len(ended)), 2):
+            yield Record({"job_id": "job_1", "state": self.answer["state"], "runs": ended[first : first + 2]})
 
-    def list(self) -> list[Record]:
+    def summary(self, job: str) -> Record:
+        return Record({name: value for name, value in self.answer.items() if name != "runs"})
+
+    def save_results(self, job: str, path: Path, **more: Any) -> None:
+        self.calls.append(("save_results", job, path, more.get("format")))
+
+    def delete(self, job: str) -> None:
+        self.calls.append(("delete", job))
+
+    def diff(self, a: str, b: str) -> JobDiff:
+        of_a, of_b = self.compared
+        jobs = {side: {"id": f"job_{name}", "name": name, "state": "completed"} for side, name in (("a", a), ("b", b))}
+        return JobDiff({"jobs": jobs, **diff(gather(of_a), gather(of_b))})
+
+    def list(self, **asked: Any) -> list[Record]:
+        self.calls.append(("list", asked))
         return [self.job()]
 
     def get(self, job: str) -> Record:

@@ -1,13 +1,17 @@
 """`harena benchmark`."""
 
 import csv
+import inspect
 import io
 import json
+from pathlib import Path
 
 import pytest
 from fake_face import FakeJobs, Harena, results_of, run_row
 
+from harena.cli.job_options import job_request
 from harena.core.errors import ValidationError
+from harena.jobs.models import JobConfig
 
 RUN = ("benchmark", "run", "--name", "n", "--scenarios", "c.yaml")
 
@@ -23,23 +27,147 @@ def test_the_guides_command_line(jobs: FakeJobs, harena: Harena, capsys: pytest.
                 "name": "n",
                 "scenarios": "c.yaml",
                 "blueprint_id": "env",
-                "config": {"concurrency": 200, "timeout_seconds": 120.0, "retry_attempts": 1, "attempts": 1},
+                "config": {"concurrency": 200, "timeout_seconds": 120.0, "retry_attempts": 1},
             },
-        )
+        ),
+        ("events", "job_1", 0),
     ]
     said = capsys.readouterr()
     assert "verdicts right: 2/2" in said.out
     assert "passed 2 of 2 scored (100.0%), mean score 1.000" in said.out
-    assert "n: 2/2  1.0/s  passed 2/2 (100%)" in said.err
+    assert "n: 2/2  1.0/s  passed 2/2 scored (100.0%)" in said.err
 
 
-def test_more_options(jobs: FakeJobs, harena: Harena) -> None:
-    """Attempts and trust are passed on only as they are asked for."""
-    assert harena(*RUN, "--attempts", "4", "--require-trust", "separate") == 0
-    config = jobs.calls[0][1]["config"]
-    assert (config["attempts"], config["require_trust"]) == (4, "separate")
-    assert harena(*RUN, "--rescore-fraction", "0.25") == 0
-    assert jobs.calls[1][1]["config"]["rescore_fraction"] == 0.25
+def test_options_are_passed_on_only_as_they_are_asked_for(jobs: FakeJobs, harena: Harena) -> None:
+    """Whatever is not said has the job's own default."""
+    assert harena(*RUN) == 0
+    assert jobs.calls[0][1]["config"] == {}
+    assert harena(*RUN, "--attempts", "4", "--require-trust", "separate", "--retry-on", "timeout", "exception") == 0
+    assert jobs.calls[2][1]["config"] == {
+        "attempts": 4,
+        "require_trust": "separate",
+        "retry_on": ["platform", "timeout", "exception"],
+    }
+
+
+def test_every_key_of_a_jobs_config_has_its_option() -> None:
+    """One place for all commands; and the defaults that the help tells are the job's."""
+    asked = inspect.signature(job_request, eval_str=True).parameters
+    words = {"scenarios": Path("x"), "retry_on": ["timeout"]}
+    given = {name: words.get(name, 1) for name in asked if name not in ("name", "grader", "candidates")}
+    assert set(job_request(**given)["config"]) == set(JobConfig.model_fields)
+    for name, parameter in asked.items():
+        help_text = parameter.annotation.__metadata__[0].help
+        if "[default: " in help_text:
+            field = {"timeout": "timeout_seconds"}.get(name, name)
+            assert f"[default: {JobConfig.model_fields[field].default}]" in help_text
+
+
+def test_submit_prints_the_id_of_a_servers_job(
+    jobs: FakeJobs, harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the same options as run; nobody waits for it."""
+    monkeypatch.setenv("HARENA_BASE_URL", "http://127.0.0.1:1")
+    words = ("--name", "n", "--scenarios", "c.jsonl", "--priority", "5", "--format", "humaneval")
+    assert harena("benchmark", "submit", *words) == 0
+    assert capsys.readouterr().out == "job_1\n"
+    assert [call[0] for call in jobs.calls] == ["create"]
+    assert (jobs.calls[0][1]["config"], jobs.calls[0][1]["format"]) == ({"priority": 5}, "humaneval")
+
+
+def test_run_on_a_server_says_which_job_it_is(
+    jobs: FakeJobs, harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its id is what to come back with, if the connection is lost for good."""
+    monkeypatch.setenv("HARENA_BASE_URL", "http://127.0.0.1:1")
+    assert harena(*RUN) == 0
+    assert capsys.readouterr().err.startswith("n: job_1\n")
+
+
+def test_submit_without_a_server_says_what_to_do(
+    jobs: FakeJobs, harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its job would end with this process."""
+    monkeypatch.delenv("HARENA_BASE_URL", raising=False)
+    assert harena("benchmark", "submit", "--scenarios", "c.yaml") == 2
+    said = capsys.readouterr().err
+    assert "harena benchmark run" in said
+    assert "HARENA_BASE_URL" in said
+    assert jobs.calls == []
+
+
+def test_watch_follows_from_the_first_event_or_from_now(
+    jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And ends with what the job came to; its exit code tells whether it completed."""
+    assert harena("benchmark", "watch", "n") == 0
+    said = capsys.readouterr()
+    assert "n: 2/2" in said.err
+    assert "passed 2 of 2 scored (100.0%)" in said.out
+    assert harena("benchmark", "watch", "n", "--from-now") == 0
+    assert [call for call in jobs.calls if call[0] == "events"] == [("events", "job_1", 0), ("events", "job_1", 3)]
+    jobs.answer["state"] = "failed"
+    assert harena("benchmark", "watch", "n") == 2
+
+
+def test_watch_that_is_interrupted_leaves_the_job_alone(
+    jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And says how to come back."""
+    jobs.interrupt = True
+    assert harena("benchmark", "watch", "n") == 130
+    assert "harena benchmark watch job_1" in capsys.readouterr().err
+    assert "cancel" not in [call[0] for call in jobs.calls]
+
+
+def test_delete(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
+    """Several at once; each is said when it is done."""
+    assert harena("benchmark", "delete", "job_1", "job_2") == 0
+    assert jobs.calls == [("delete", "job_1"), ("delete", "job_2")]
+    assert capsys.readouterr().out == "job_1: deleted\njob_2: deleted\n"
+
+
+def test_results_into_a_file(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
+    """By its ending or by the format; run can write one too; what is binary does not go to a terminal."""
+    assert harena("benchmark", "results", "n", "--output", "r.parquet") == 0
+    assert harena("benchmark", "results", "--job", "n", "--output", "r", "--format", "csv") == 0
+    assert harena(*RUN, "--output", "r.jsonl") == 0
+    assert [call[1:] for call in jobs.calls if call[0] == "save_results"] == [
+        ("n", Path("r.parquet"), None),
+        ("n", Path("r"), "csv"),
+        ("job_1", Path("r.jsonl"), None),
+    ]
+    assert harena("benchmark", "results", "n", "--format", "parquet") == 2
+    assert "--output FILE" in capsys.readouterr().err
+    assert harena("benchmark", "results") == 2
+    assert harena("benchmark", "results", "n", "--job", "n") == 2
+
+
+def test_diff_shows_what_changed(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
+    """What fails now comes first; lost runs are no change; statistics and warnings are below."""
+    before = [run_row("a/1", 1.0), run_row("a/2", 0.0, reason="timeout"), run_row("a/3", 1.0), run_row("a/4", 1.0)]
+    after = [
+        *(run_row("a/1", 0.0, reason="wrong_answer"), run_row("a/2", 1.0)),
+        *(run_row("a/3", None, reason="platform_error"), run_row("a/4", 1.0, scorer_version="tests/2")),
+    ]
+    jobs.compared = (before, after)
+    assert harena("benchmark", "diff", "old", "new") == 0
+    said = capsys.readouterr().out
+    assert said.index("newly failing │ 1.000 (passed)") < said.index("newly passing │ 0.000 (timeout)")
+    assert "3 scenarios are scored in both; 1 newly failing, 1 newly passing, 1 unscored; 1 unchanged" in said
+    assert "pass rate 66.7% -> 66.7%: +0.0 points (95% interval" in said
+    assert "McNemar's exact p = 1" in said
+    assert "warning: scorer_version differs in 1 scenarios (a/4)" in said
+    assert harena("benchmark", "diff", "old", "new", "--format", "json", "--fail-on", "regression") == 1
+    assert json.loads(capsys.readouterr().out)["changes"]["newly_failing"] == 1
+    assert harena("benchmark", "diff", "old", "new", "--fail-on", "significant") == 0
+
+
+def test_diff_of_equal_jobs(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing to fail on."""
+    jobs.compared = ([run_row("a/1", 1.0)], [run_row("a/1", 1.0)])
+    assert harena("benchmark", "diff", "x", "y", "--fail-on", "regression") == 0
+    assert "nothing changed" in capsys.readouterr().out
 
 
 def test_cheats_and_second_scores_are_told_by_both_denominators(
@@ -68,8 +196,8 @@ def test_a_data_set_its_answers_and_its_format(
     assert (asked["candidates"], asked["format"], asked["grader"]) == ("samples.jsonl", "humaneval", "g.json")
     assert json.loads(capsys.readouterr().out)["summary"]["total"] == 2
     assert harena(*RUN, "--candidates", "nop") == 0
-    assert jobs.calls[1][1]["candidates"] == "nop"
-    assert "format" not in jobs.calls[1][1]
+    assert jobs.calls[2][1]["candidates"] == "nop"
+    assert "format" not in jobs.calls[2][1]
 
 
 @pytest.mark.parametrize(
@@ -141,19 +269,19 @@ def test_a_refused_request_is_one_message(jobs: FakeJobs, harena: Harena, capsys
 
 
 def test_formats(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
-    """JSON, JSON lines and CSV hold the same runs, and nothing else is on stdout."""
-    scores = [run["score"] for run in jobs.answer["runs"]]
+    """JSON, JSON lines and CSV hold the same runs, in the order of their ends, and nothing else is on stdout."""
+    ended = jobs.answer["runs"][::-1]
     results = ("benchmark", "results", "--job", "n", "--format")
     assert harena(*results, "json") == 0
-    assert json.loads(capsys.readouterr().out) == jobs.answer
+    assert json.loads(capsys.readouterr().out) == {**jobs.answer, "runs": ended}
     assert harena(*results, "jsonl") == 0
-    assert [json.loads(line)["score"] for line in capsys.readouterr().out.splitlines()] == scores
+    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == ended
     assert harena(*results, "csv") == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert [(row["scenario_id"], float(row["score"])) for row in rows] == [("a/right", 1.0), ("a/other", 1.0)]
+    assert [(row["scenario_id"], float(row["score"])) for row in rows] == [("a/other", 1.0), ("a/right", 1.0)]
     assert harena(*RUN, "--format", "json") == 0
     said = capsys.readouterr()
-    assert json.loads(said.out) == jobs.answer
+    assert json.loads(said.out)["job_id"] == "job_1"
     assert "verdicts right: 2/2" in said.err
 
 
@@ -167,6 +295,22 @@ def test_show_runs_puts_what_matters_first(jobs: FakeJobs, harena: Harena, capsy
     assert "a/wrong" in said
     assert "[odd] 1 != 2" in said
     assert "a/slow" not in said
+
+
+def test_what_candidates_say_cannot_command_the_terminal(
+    jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tables and sentences show a replacement character; JSON escapes, and keeps all of it."""
+    jobs.answer = results_of(run_row("a/\x1b[31mred", 0.0, detail="\x1b]0;owned\x07\ud800"), error="\x1b[2J")
+    jobs.compared = (jobs.answer["runs"], [])
+    assert harena("benchmark", "results", "n", "--show-runs", "1") == 0
+    assert harena(*RUN) == 3
+    assert harena("benchmark", "diff", "a", "b") == 0
+    said = capsys.readouterr()
+    assert "owned" in said.out
+    assert "\x1b" not in said.out + said.err
+    assert harena("benchmark", "results", "n", "--format", "json") == 0
+    assert json.loads(capsys.readouterr().out)["runs"][0]["detail"] == "\x1b]0;owned\x07\ud800"
 
 
 def test_unknown_job(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
@@ -185,14 +329,23 @@ def test_ls_get_cancel(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFix
     assert capsys.readouterr().out == "job_1 (n): cancelled; 2 of 2 runs had ended\n"
 
 
+def test_ls_can_be_narrowed(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
+    """By name, by state, by number; without a word only the newest hundred are asked for."""
+    assert harena("benchmark", "ls", "--name", "n", "--format", "json") == 0
+    assert len(json.loads(capsys.readouterr().out)) == 1
+    assert harena("benchmark", "ls", "--state", "running", "--format", "json") == 0
+    assert json.loads(capsys.readouterr().out) == []
+    assert jobs.calls == [("list", {"name": "n", "limit": 100}), ("list", {"name": None, "limit": None})]
+
+
 def test_ls_tells_a_broken_contract_from_a_failed_platform(
     jobs: FakeJobs, harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Both are without a score; they are counted apart."""
     jobs.answer["summary"].update(infra=1, invalid=2, cancelled=1)
     job = jobs.job().to_dict()
-    job["progress"]["infra"] = 3
-    monkeypatch.setattr(jobs, "list", lambda: [type(jobs.job())(job)])
+    job["progress"].update(infra=1, invalid=2)
+    monkeypatch.setattr(jobs, "list", lambda **_: [type(jobs.job())(job)])
     assert harena("benchmark", "ls") == 0
     shown = capsys.readouterr().out
     assert "infra ┃ invalid" in shown

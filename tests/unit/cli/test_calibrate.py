@@ -40,7 +40,17 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         seen.update(source=source, options=options)
         if isinstance(seen["answer"], BaseException):
             raise seen["answer"]
-        follow([{"kind": "job_started", "at": "2030-01-02T03:04:05+00:00", "total": 145, "effective_concurrency": 8}])
+        follow(
+            [
+                {
+                    "cursor": 1,
+                    "kind": "job_started",
+                    "at": "2030-01-02T03:04:05+00:00",
+                    "total": 145,
+                    "effective_concurrency": 8,
+                }
+            ]
+        )
         return dict(seen["answer"])
 
     monkeypatch.setattr(face, "load", lambda: SimpleNamespace(calibrate=calibrate))
@@ -59,6 +69,12 @@ def test_a_fit_scenario_ends_with_0(asked: dict[str, Any], harena: Harena, capsy
     assert asked["options"] == {
         "gold_runs": 7, "blueprint_id": "default", "concurrency": 8, "timeout_seconds": 10.0, "store": True,
     }  # fmt: skip
+
+
+def test_stored_scenarios_are_calibrated_by_name(asked: dict[str, Any], harena: Harena) -> None:
+    """In place of a file."""
+    assert harena("scenario", "calibrate", "ref:add@2") == 0
+    assert asked["source"] == {"ref": "add@2"}
 
 
 def test_an_unfit_scenario_ends_with_3_and_says_why(

@@ -13,7 +13,17 @@ from harena.core.errors import (
     SandboxResourceExhaustedError,
     ValidationError,
 )
-from harena.jobs.retry import GiveUp, RetryAfter, RetryPolicy, decide, decide_scored
+from harena.jobs.retry import (
+    ALONE_AFTER_INTERRUPTIONS,
+    MOST_INTERRUPTIONS,
+    GiveUp,
+    RetryAfter,
+    RetryAlone,
+    RetryPolicy,
+    decide,
+    decide_interrupted,
+    decide_scored,
+)
 
 LOST = PlatformError("the node was lost", step="exec")
 
@@ -65,3 +75,11 @@ def test_a_score_is_repeated_only_where_the_job_asks_for_its_reason() -> None:
     assert decide_scored(policy, "wrong_answer", failures=0) is None
     decisions = [decide_scored(policy, "timeout", failures=failures) for failures in (0, 1, 2)]
     assert decisions == [RetryAfter(0.1), RetryAfter(0.2), None]
+
+
+def test_a_run_under_which_nodes_are_lost_is_isolated_and_then_given_up() -> None:
+    """Its neighbours of the first times are none the worse: nothing that was not alone is given up."""
+    decisions = [decide_interrupted(lost) for lost in range(MOST_INTERRUPTIONS + 2)]
+    assert decisions[:ALONE_AFTER_INTERRUPTIONS] == [None] * ALONE_AFTER_INTERRUPTIONS
+    assert decisions[ALONE_AFTER_INTERRUPTIONS:MOST_INTERRUPTIONS] == [RetryAlone()] * 3
+    assert decisions[MOST_INTERRUPTIONS:] == [GiveUp(), GiveUp()]

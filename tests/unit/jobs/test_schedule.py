@@ -1,6 +1,7 @@
 """The schedule: a model-based test of its promises, and its order."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -154,6 +155,19 @@ def test_nothing_starts_beside_a_run_that_is_alone() -> None:
     assert schedule.take(0.0) is None
     schedule.finish(first)
     assert schedule.take(0.0) is not None
+
+
+def test_what_comes_to_be_run_alone_waits_for_all_others() -> None:
+    """Also where it comes with them, from another node."""
+    first, second, third = tickets(3, 1)
+    schedule = Schedule([replace(first, alone=True), second, third], limit=3)
+    beside = [schedule.take(0.0), schedule.take(0.0)]
+    assert beside == [second, third]
+    assert schedule.take(0.0) is None
+    schedule.finish(second)
+    assert schedule.take(0.0) is None
+    schedule.finish(third)
+    assert schedule.take(0.0) == replace(first, alone=True)
 
 
 @given(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from harena.core.catalog import NO_LINEAGE, Lineage
 from harena.core.results import Reason, Rescore, RunResult, Trust, Validity
 from harena.jobs.summary import progress, run_fields, summarise
 
@@ -36,6 +37,7 @@ class Named:
     expected: Known | None = None
     problem_id: str | None = "p"
     honeypot: bool = False
+    lineage: Lineage = NO_LINEAGE
     scoring: Contract = Contract()
 
 
@@ -114,13 +116,14 @@ def test_a_lost_run_is_no_right_verdict() -> None:
 
 
 def test_progress_adds_up() -> None:
-    """The states add up to the total, and passed + failed + infra to done."""
-    counts = {"queued": 3, "running": 2, "done": 10, "scored": 8, "passed": 5}
-    live = progress(counts, ended=False, effective_concurrency=8)
-    assert live["total"] == 15
-    assert (live["passed"], live["failed"], live["infra"]) == (5, 3, 2)
-    ended = progress(counts, ended=True, effective_concurrency=8)
-    assert (ended["running"], ended["queued"], ended["total"]) == (0, 5, 15)
+    """The states add up to the total, and passed + failed + infra + invalid to done."""
+    row = {"total": 16, "effective_concurrency": 8, "runs_running": 2, "runs_done": 10, "runs_cancelled": 1,
+           "runs_scored": 7, "runs_passed": 5, "runs_invalid": 1}  # fmt: skip
+    live = progress(row, ended=False)
+    assert (live["queued"], live["running"], live["done"], live["cancelled"], live["total"]) == (3, 2, 10, 1, 16)
+    assert (live["passed"], live["failed"], live["infra"], live["invalid"]) == (5, 2, 2, 1)
+    ended = progress(row, ended=True)
+    assert (ended["running"], ended["queued"], ended["total"]) == (0, 5, 16)
 
 
 def test_the_hack_rate_is_the_share_of_suspect_runs_by_both_denominators() -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harena.core.catalog import NO_LINEAGE, Lineage
 from harena.core.errors import HostUnsupportedError, PlatformError, SandboxFailedError
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.jobs.lifecycle import JobState
@@ -36,6 +37,7 @@ class Named:
     expected: None = None
     problem_id: str | None = None
     honeypot: bool = False
+    lineage: Lineage = NO_LINEAGE
     scoring: Shared = Shared()
 
 
@@ -50,8 +52,8 @@ class Notebook:
     def run_started(self, ticket: Ticket) -> None:
         self.lines.append(("started", ticket.number))
 
-    def run_retried(self, ticket: Ticket, error: Exception, delay_seconds: float) -> None:
-        self.lines.append(("retried", ticket.number))
+    def run_retried(self, again: Ticket, error: Exception, delay_seconds: float) -> None:
+        self.lines.append(("retried", again.number))
         self.delays.append(delay_seconds)
 
     def run_finished(self, ticket: Ticket, result: RunResult) -> None:
@@ -441,3 +443,75 @@ async def test_jobs_of_one_node_share_its_slots_by_priority() -> None:
     assert order[:6] == ["low", "low", "high", "high", "high", "high"]
     assert Counter(order[6:]) == Counter({"low": 2, "even": 4})
     assert clock.now() == pytest.approx(6.0)
+
+
+async def test_a_start_is_recorded_before_the_score_where_that_is_asked_for() -> None:
+    """A run that ends its process at once has been noted before; the time of that is not the run's."""
+    clock = FakeClock()
+    order: list[str] = []
+
+    async def recorded(ticket: Ticket) -> None:
+        await clock.sleep(10)
+        order.append("recorded")
+
+    async def score(ticket: Ticket) -> RunResult:
+        order.append("scored")
+        return scored(ticket)
+
+    job, notebook = execution(score, runs=2, limit=1, clock=clock, recorded=recorded, run_timeout_seconds=5)
+    assert await job.run() is JobState.COMPLETED
+    assert order == ["recorded", "scored"] * 2
+    assert notebook.lines[:2] == [("started", 0), ("finished", 0)]
+
+
+@given(
+    jumps=st.lists(st.tuples(st.floats(0, 30), st.floats(-1e9, 1e9)), max_size=6),
+    lasting=st.lists(st.floats(0.5, 40), min_size=3, max_size=8),
+)
+@settings(deadline=None)
+def test_the_time_of_day_changes_nothing(jumps: list[tuple[float, float]], lasting: list[float]) -> None:
+    """Time limits of runs and jobs, and delays of retries, are what they are, however the wall clock is set."""
+
+    async def told(jumping: list[tuple[float, float]]) -> tuple[JobState, float, list[tuple[str, int]]]:
+        clock = FakeClock()
+
+        async def jump() -> None:
+            for seconds, by in jumping:
+                await clock.sleep(seconds)
+                clock.set_wall_clock(by_seconds=by)
+
+        async def score(ticket: Ticket) -> RunResult:
+            await clock.sleep(lasting[ticket.number])
+            return scored(ticket)
+
+        limits = {"run_timeout_seconds": 20.0, "timeout_seconds": 60.0}
+        job, notebook = execution(score, runs=len(lasting), clock=clock, **limits)
+        jumper = asyncio.create_task(jump())
+        state, ended = await job.run(), clock.now()
+        jumper.cancel()
+        return state, ended, notebook.lines
+
+    assert asyncio.run(told(jumps)) == asyncio.run(told([]))
+
+
+async def test_a_job_that_drains_starts_nothing_and_ends_what_runs() -> None:
+    """Also where it is told to go on meanwhile; what is left is left open."""
+    clock = FakeClock(auto_jump=False)
+
+    async def score(ticket: Ticket) -> RunResult:
+        await clock.sleep(10)
+        return scored(ticket)
+
+    job, notebook = execution(score, runs=6, limit=2, clock=clock)
+    running = asyncio.create_task(job.run())
+    await clock.advance(1)
+    draining = asyncio.create_task(job.drain())
+    job.go_on()
+    await clock.advance(5)
+    assert not draining.done()
+    await clock.advance(5)
+    assert draining.done()
+    await clock.advance(100)
+    job.stop(JobState.INTERRUPTED)
+    assert await running is JobState.INTERRUPTED
+    assert notebook.lines == [("started", 0), ("started", 1), ("finished", 0), ("finished", 1)]

@@ -26,6 +26,7 @@ from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError
 from harena.core.job_store import Batch
 from harena.core.results import RunResult
+from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.node.benchmark_jobs import BenchmarkJobs
 from harena.store import benchmark_jobs as queries
 from harena.store.benchmark_jobs import JobStore
@@ -34,7 +35,7 @@ SCENARIOS, ATTEMPTS, CONCURRENCY = 60, 2, 3
 
 
 class MortalStore(JobStore):
-    """Dies at a chosen write. Scorers wait for writes, so that a life does not run far between two of them."""
+    """Dies at a chosen write."""
 
     moment: tuple[int, str] | None = None
     writes = 0
@@ -57,15 +58,18 @@ class MortalStore(JobStore):
 
 
 class LoggingScorer(Scorer):
-    """Notes each execution where a kill cannot take it back."""
+    """Notes each execution where a kill cannot take it back. Waits for a write where the node does not write before
+    each score by itself (a job's first life), so that a life does not run far between two writes."""
 
     def __init__(self, log: Path) -> None:
         super().__init__()
+        self.waits = False
         self.log = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     async def __call__(self, scenario: Any, **more: Any) -> RunResult:
         os.write(self.log, f"{os.getpid()} {scenario.id} {more['attempt']}\n".encode())
-        await MortalStore.written.wait()
+        if self.waits:
+            await MortalStore.written.wait()
         return await super().__call__(scenario, **more)
 
 
@@ -83,12 +87,13 @@ async def live(place: Path | str, log: Path, moment: tuple[int, str] | None) -> 
     jobs = MortalJobs(place, NoSandboxes(), Recipes(), SystemClock(), durable=True, score=scorer, load=load, cores=4)
     await jobs.start()
     try:
-        await jobs.get("job")
+        await jobs.get(HERE, "job")
     except NotFoundError:
+        scorer.waits = True
         does = ["pass" if number % 3 else "fail" for number in range(SCENARIOS)]
         config = {"attempts": ATTEMPTS, "concurrency": CONCURRENCY}
-        await jobs.create({"name": "job", "scenarios": does, "config": config})
-    await jobs.wait("job")
+        await jobs.create(HERE, {"name": "job", "scenarios": does, "config": config})
+    await jobs.wait(HERE, "job")
     await jobs.close()
 
 
@@ -98,6 +103,13 @@ def stored(place: Path | str) -> list[str]:
     engine = create_engine(url)
     try:
         with engine.connect() as connection, contextlib.suppress(DBAPIError):  # before the first life: no tables yet
+            told = "SELECT runs_running, runs_done, last_cursor FROM benchmark_jobs"
+            true = (
+                "SELECT (SELECT count(*) FROM runs WHERE state = 'running'), "
+                "(SELECT count(*) FROM runs WHERE state = 'done'), (SELECT coalesce(max(cursor), 0) FROM events)"
+            )
+            counted = connection.execute(text(told)).all()
+            assert counted in ([], connection.execute(text(true)).all()), "the job's own row is right after each death"
             rows = connection.execute(text("SELECT scenario_id, attempt FROM runs WHERE ended_cursor IS NOT NULL"))
             return [f"{scenario_id} {attempt}" for scenario_id, attempt in rows]
         return []

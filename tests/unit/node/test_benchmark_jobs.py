@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
+from harena.core.catalog import NO_LINEAGE, Lineage
 from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.models import Blueprint, SandboxSpec
 from harena.core.ports import SandboxPort, SandboxSource
 from harena.core.results import Reason, RunResult, Trust, Validity
+from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.jobs.owner import Owner
 from harena.node.benchmark_jobs import BenchmarkJobs
 
@@ -36,6 +38,7 @@ class Named:
     does: str = "pass"
     problem_id: str | None = "p"
     honeypot: bool = False
+    lineage: Lineage = NO_LINEAGE
     expected: None = None
     scoring: Contract = Contract()
 
@@ -94,15 +97,18 @@ class Scorer:
 class NoSandboxes:
     """The scripted scorer needs none."""
 
+    def source(self, workspace: str) -> SandboxSource:
+        return self
+
     def sandbox(self, spec: SandboxSpec) -> AbstractAsyncContextManager[SandboxPort]:
         raise AssertionError("the scripted scorer asks for no sandbox")
 
 
 class Recipes:
-    """One blueprint."""
+    """One blueprint, the default workspace's."""
 
-    def find(self, name_or_id: str) -> Blueprint:
-        if name_or_id in ("env", "bp_1"):
+    def find(self, workspace: str, name_or_id: str) -> Blueprint:
+        if workspace == HERE and name_or_id in ("env", "bp_1"):
             return Blueprint(id="bp_1", name="env", image="python:3.11")
         raise NotFoundError(f"no blueprint {name_or_id}")
 
@@ -137,11 +143,11 @@ async def test_a_job_from_acceptance_to_results(tmp_path: Path) -> None:
     """Every run is there with its envelope, and the summary, the progress and the events agree."""
     scorer = Scorer()
     async with opened(tmp_path / "harena.db", scorer) as jobs:
-        job = await jobs.create(request("pass", "fail", "lost", attempts=2, timeout_seconds=7, concurrency=200))
+        job = await jobs.create(HERE, request("pass", "fail", "lost", attempts=2, timeout_seconds=7, concurrency=200))
         assert job["id"].startswith("job_")
         assert job["progress"]["total"] == 6
         assert job["progress"]["effective_concurrency"] == 6
-        results = await jobs.wait(job["id"])
+        results = await jobs.wait(HERE, job["id"])
         assert (results["job_id"], results["name"], results["state"]) == (job["id"], "n", "completed")
         assert [(run["scenario_id"], run["attempt"], run["score"]) for run in results["runs"]] == [
             ("s0", 1, 1.0),
@@ -160,9 +166,9 @@ async def test_a_job_from_acceptance_to_results(tmp_path: Path) -> None:
             "pass_rate": 0.5,
             "infra": 2,
         }
-        progress = (await jobs.get("n"))["progress"]
+        progress = (await jobs.get(HERE, "n"))["progress"]
         assert (progress["done"], progress["passed"], progress["failed"], progress["infra"]) == (6, 2, 2, 2)
-        events = [event async for event in jobs.events(job["id"])]
+        events = [event async for event in jobs.events(HERE, job["id"])]
     assert [event["cursor"] for event in events] == list(range(1, len(events) + 1))
     kinds = [event["kind"] for event in events]
     assert (kinds[0], kinds[-1]) == ("job_started", "job_ended")
@@ -174,13 +180,13 @@ async def test_a_job_from_acceptance_to_results(tmp_path: Path) -> None:
 async def test_events_are_followed_live_and_from_a_cursor(tmp_path: Path) -> None:
     """A reader who comes back with its cursor misses nothing and sees nothing twice."""
     async with opened(tmp_path / "harena.db", Scorer()) as jobs:
-        job = await jobs.create(request(*["pass"] * 30, concurrency=1))
+        job = await jobs.create(HERE, request(*["pass"] * 30, concurrency=1))
         first: list[int] = []
-        async for event in jobs.events(job["id"]):
+        async for event in jobs.events(HERE, job["id"]):
             first.append(event["cursor"])
             if len(first) == 7:
                 break
-        rest = [event["cursor"] async for event in jobs.events(job["id"], after=first[-1])]
+        rest = [event["cursor"] async for event in jobs.events(HERE, job["id"], after=first[-1])]
     assert first + rest == list(range(1, 63))
 
 
@@ -188,11 +194,11 @@ async def test_what_an_event_tells_is_in_the_database(tmp_path: Path) -> None:
     """When a finished run is told of, another reader of the same file finds its result."""
     scorer = Scorer()
     async with opened(tmp_path / "harena.db", scorer) as jobs, opened(tmp_path / "harena.db", Scorer()) as reader:
-        job = await jobs.create(request("pass", "hang"))
-        async for event in jobs.events(job["id"]):
+        job = await jobs.create(HERE, request("pass", "hang"))
+        async for event in jobs.events(HERE, job["id"]):
             if event["kind"] == "run_finished":
                 break
-        results = await reader.results(job["id"])
+        results = await reader.results(HERE, job["id"])
         assert [run["scenario_id"] for run in results["runs"]] == ["s0"]
         assert results["state"] == "running"
 
@@ -202,14 +208,14 @@ async def test_nothing_runs_when_the_request_is_wrong(tmp_path: Path) -> None:
     scorer = Scorer()
     async with opened(tmp_path / "harena.db", scorer) as jobs:
         with pytest.raises(ValidationError, match="did you mean 'attempts'"):
-            await jobs.create(request("pass", atempts=2))
+            await jobs.create(HERE, request("pass", atempts=2))
         with pytest.raises(NotFoundError, match="no blueprint other"):
-            await jobs.create({**request("pass"), "blueprint_id": "other"})
+            await jobs.create(HERE, {**request("pass"), "blueprint_id": "other"})
         with pytest.raises(ValidationError, match="would have 0"):
-            await jobs.create(request())
+            await jobs.create(HERE, request())
         with pytest.raises(ValidationError, match="the verdict of s1 is computed"):
-            await jobs.create(request("pass", "shared", require_trust="separate"))
-        assert await jobs.list() == []
+            await jobs.create(HERE, request("pass", "shared", require_trust="separate"))
+        assert (await jobs.list(HERE))["benchmark_jobs"] == []
     assert scorer.calls == []
 
 
@@ -221,9 +227,9 @@ async def test_a_data_set_is_read_with_its_answers(tmp_path: Path) -> None:
     asked = {"name": "n", "scenarios": [row], "candidates": [{"output": "42"}], "format": "rft", "grader": grader}
     try:
         with pytest.raises(ValidationError, match="operation"):
-            await jobs.create(asked)
-        made = await jobs.create({**asked, "grader": {**grader, "operation": "eq"}})
-        results = await jobs.wait(made["id"])
+            await jobs.create(HERE, asked)
+        made = await jobs.create(HERE, {**asked, "grader": {**grader, "operation": "eq"}})
+        results = await jobs.wait(HERE, made["id"])
     finally:
         await jobs.close()
     assert [(run["scenario_id"], run["problem"], run["score"]) for run in results["runs"]] == [("0/1", "0", 1.0)]
@@ -233,8 +239,8 @@ async def test_a_share_of_the_runs_is_scored_again(tmp_path: Path) -> None:
     """In sandboxes of their own; the summary says how many agree, by both denominators."""
     scorer = Scorer()
     async with opened(tmp_path / "harena.db", scorer) as jobs:
-        job = await jobs.create(request(*["pass", "fail"] * 5, rescore_fraction=0.4))
-        results = await jobs.wait(job["id"])
+        job = await jobs.create(HERE, request(*["pass", "fail"] * 5, rescore_fraction=0.4))
+        results = await jobs.wait(HERE, job["id"])
     assert len(scorer.calls) == 14
     again = [run["rescore"] for run in results["runs"] if run["rescore"]]
     assert [entry["agrees"] for entry in again] == [True] * 4
@@ -248,32 +254,32 @@ async def test_the_default_blueprint_needs_no_creation(tmp_path: Path) -> None:
     """Without a blueprint the bare image is used."""
     scorer = Scorer()
     async with opened(tmp_path / "harena.db", scorer) as jobs:
-        await jobs.wait((await jobs.create({"name": "n", "scenarios": ["pass"]}))["id"])
+        await jobs.wait(HERE, (await jobs.create(HERE, {"name": "n", "scenarios": ["pass"]}))["id"])
     assert scorer.calls[0][3] == SandboxSpec()
 
 
 async def test_names_mean_the_newest_job(tmp_path: Path) -> None:
     """Two jobs of one name: the name finds the second, ids find each; an unknown one is an error that says where."""
     async with opened(tmp_path / "harena.db", Scorer()) as jobs:
-        first = await jobs.create(request("pass"))
-        second = await jobs.create(request("fail"))
-        await jobs.wait(first["id"])
-        assert (await jobs.wait("n"))["job_id"] == second["id"]
-        assert [job["id"] for job in await jobs.list()] == [second["id"], first["id"]]
+        first = await jobs.create(HERE, request("pass"))
+        second = await jobs.create(HERE, request("fail"))
+        await jobs.wait(HERE, first["id"])
+        assert (await jobs.wait(HERE, "n"))["job_id"] == second["id"]
+        assert [job["id"] for job in (await jobs.list(HERE))["benchmark_jobs"]] == [second["id"], first["id"]]
         with pytest.raises(NotFoundError, match="benchmark ls"):
-            await jobs.get("other")
+            await jobs.get(HERE, "other")
 
 
 async def test_cancel_stops_what_runs_and_keeps_results(tmp_path: Path) -> None:
     """Running candidates are ended, results so far stay, and a second cancel changes nothing."""
     scorer = Scorer()
     async with opened(tmp_path / "harena.db", scorer) as jobs:
-        job = await jobs.create(request("pass", "hang", "hang", "pass", concurrency=2))
+        job = await jobs.create(HERE, request("pass", "hang", "hang", "pass", concurrency=2))
         await scorer.hanging.wait()
-        cancelled = await jobs.cancel(job["id"])
+        cancelled = await jobs.cancel(HERE, job["id"])
         assert cancelled["state"] == "cancelled"
-        assert (await jobs.cancel(job["id"]))["ended_at"] == cancelled["ended_at"]
-        results = await jobs.results(job["id"])
+        assert (await jobs.cancel(HERE, job["id"]))["ended_at"] == cancelled["ended_at"]
+        results = await jobs.results(HERE, job["id"])
     assert "s1" in scorer.cancelled
     assert [run["reason"] for run in results["runs"]] == ["passed", "cancelled", "cancelled", "cancelled"]
     assert (results["summary"]["cancelled"], results["summary"]["infra"]) == (3, 0)
@@ -283,12 +289,12 @@ async def test_a_cancelled_wait_leaves_the_job_alone(tmp_path: Path) -> None:
     """Whoever stops waiting does not stop the job."""
     scorer = Scorer()
     async with opened(tmp_path / "harena.db", scorer) as jobs:
-        job = await jobs.create(request("hang"))
-        waiting = asyncio.create_task(jobs.wait(job["id"]))
+        job = await jobs.create(HERE, request("hang"))
+        waiting = asyncio.create_task(jobs.wait(HERE, job["id"]))
         await scorer.hanging.wait()
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-        assert (await jobs.get(job["id"]))["ended_at"] is None
+        assert (await jobs.get(HERE, job["id"]))["ended_at"] is None
         assert scorer.cancelled == []
 
 
@@ -296,12 +302,12 @@ async def test_close_interrupts_and_keeps_results(tmp_path: Path) -> None:
     """A node that is closed ends its candidates; the next one finds the job interrupted, with what it had."""
     scorer = Scorer()
     async with opened(tmp_path / "harena.db", scorer) as jobs:
-        job = await jobs.create(request("pass", "hang", "pass", concurrency=2))
+        job = await jobs.create(HERE, request("pass", "hang", "pass", concurrency=2))
         await scorer.hanging.wait()
     assert scorer.cancelled == ["s1"]
     async with opened(tmp_path / "harena.db", Scorer()) as later:
-        results = await later.wait(job["id"])
-        progress = (await later.get(job["id"]))["progress"]
+        results = await later.wait(HERE, job["id"])
+        progress = (await later.get(HERE, job["id"]))["progress"]
     assert results["state"] == "interrupted"
     assert all(run["score"] == 1.0 for run in results["runs"])
     assert (progress["running"], progress["queued"] + progress["done"]) == (0, 3)
@@ -311,31 +317,31 @@ async def test_another_process_can_follow_and_cancel(tmp_path: Path) -> None:
     """A second node over the same file reads the job's events live, and its cancel reaches the owner."""
     scorer = Scorer()
     async with opened(tmp_path / "harena.db", scorer) as jobs, opened(tmp_path / "harena.db", Scorer()) as other:
-        job = await jobs.create(request("pass", "hang"))
+        job = await jobs.create(HERE, request("pass", "hang"))
         await scorer.hanging.wait()
         following = asyncio.create_task(_kinds(other, job["id"]))
-        assert (await other.cancel("n"))["state"] == "cancelled"
+        assert (await other.cancel(HERE, "n"))["state"] == "cancelled"
         assert (await following)[-1] == "job_ended"
-        assert (await other.wait(job["id"]))["summary"]["passed"] == 1
+        assert (await other.wait(HERE, job["id"]))["summary"]["passed"] == 1
     assert scorer.cancelled == ["s1"]
 
 
 async def _kinds(jobs: BenchmarkJobs, job_id: str) -> list[str]:
-    return [event["kind"] async for event in jobs.events(job_id)]
+    return [event["kind"] async for event in jobs.events(HERE, job_id)]
 
 
 async def test_a_store_that_fails_ends_the_job_with_an_error(tmp_path: Path) -> None:
     """Results that cannot be recorded are not reported: wait raises instead."""
     scorer = Scorer()
     async with opened(tmp_path / "harena.db", scorer) as jobs:
-        job = await jobs.create(request("pass", "hang"))
+        job = await jobs.create(HERE, request("pass", "hang"))
         await scorer.hanging.wait()
         store = await jobs._store()
         async with store._database.transaction() as connection:
             await connection.exec_driver_sql("DROP TABLE events")
-        await jobs.cancel(job["id"])
+        await jobs.cancel(HERE, job["id"])
         with pytest.raises(PlatformError, match="no such table: events"):
-            await jobs.wait(job["id"])
+            await jobs.wait(HERE, job["id"])
 
 
 async def test_a_job_of_a_dead_process_is_interrupted(tmp_path: Path) -> None:
@@ -344,13 +350,14 @@ async def test_a_job_of_a_dead_process_is_interrupted(tmp_path: Path) -> None:
     async with opened(path, Scorer()) as jobs:
         jobs._owner = Owner(pid=os.getpid(), started="1", boot=jobs._owner.boot)
         jobs._acceptance = replace(jobs._acceptance, owner=jobs._owner)
-        job = await jobs.create(request("hang"))
+        job = await jobs.create(HERE, request("hang"))
+        await anext(jobs.events(HERE, job["id"]))  # its owner has written, and writes nothing more until a run ends
         store = await jobs._store()
         async with opened(path, Scorer()) as reader:
-            seen = await reader.get(job["id"])
+            seen = await reader.get(HERE, job["id"])
             assert (seen["state"], seen["progress"]["running"]) == ("interrupted", 0)
             assert "has gone" in seen["error"]
-        row = await store.find_job(job["id"])
+        row = await store.read_job(job["id"])
         assert row is not None
         assert row["state"] == "interrupted"
 
@@ -358,12 +365,12 @@ async def test_a_job_of_a_dead_process_is_interrupted(tmp_path: Path) -> None:
 KILLED = """
 import asyncio, pathlib, sys
 sys.path.insert(0, sys.argv[2])
-from test_benchmark_jobs import Scorer, opened, request
+from test_benchmark_jobs import HERE, Scorer, opened, request
 
 async def main():
     async with opened(pathlib.Path(sys.argv[1]), Scorer()) as jobs:
-        job = await jobs.create(request(*["pass"] * 20, "hang"))
-        async for event in jobs.events(job["id"]):
+        job = await jobs.create(HERE, request(*["pass"] * 20, "hang"))
+        async for event in jobs.events(HERE, job["id"]):
             if event["kind"] == "run_finished":
                 print(event["scenario_id"], flush=True)
 
@@ -382,7 +389,7 @@ async def test_results_survive_kill_9(tmp_path: Path) -> None:
     process.kill()
     await process.wait()
     async with opened(path, Scorer()) as jobs:
-        results = await jobs.wait("n")
+        results = await jobs.wait(HERE, "n")
     assert results["state"] == "interrupted"
     assert {run["scenario_id"] for run in results["runs"]} == reported == {f"s{index}" for index in range(20)}
 

@@ -10,7 +10,8 @@ import pytest
 
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.models import Package
-from harena.node.blueprints import Blueprints
+from harena.core.workspace import DEFAULT_WORKSPACE as HERE
+from harena.node.blueprints import Blueprints, hand_out
 from harena.runtime.layers import InstalledLayer, LayerStore
 from harena.testing import FakeClock
 
@@ -59,6 +60,7 @@ def reopened(blueprints: Blueprints, tmp_path: Path, layers: FakeLayers) -> Blue
 async def test_create_and_get(blueprints: Blueprints, layers: FakeLayers, tmp_path: Path) -> None:
     """What was created is found by name and by id, by other processes too, with everything that it had."""
     made = await blueprints.create(
+        HERE,
         "ml-env",
         packages=["numbers-lib>=1"],
         files={"/data/x": b"\x00\xff"},
@@ -69,63 +71,63 @@ async def test_create_and_get(blueprints: Blueprints, layers: FakeLayers, tmp_pa
     assert (made.packages, made.layer, made.requested) == (PACKAGES, "d" * 64, ("numbers-lib>=1",))
     assert layers.asked == [["numbers-lib>=1"]]
     other = reopened(blueprints, tmp_path, layers)
-    assert await other.get("ml-env") == made
-    assert await other.get(made.id) == made
+    assert await other.get(HERE, "ml-env") == made
+    assert await other.get(HERE, made.id) == made
 
 
 async def test_no_packages_no_layer(blueprints: Blueprints, layers: FakeLayers) -> None:
     """Without packages nothing is installed; None and () stay different for warm."""
-    assert (await blueprints.create("cold")).warm is None
-    assert (await blueprints.create("bare", warm=())).warm == ()
+    assert (await blueprints.create(HERE, "cold")).warm is None
+    assert (await blueprints.create(HERE, "bare", warm=())).warm == ()
     assert layers.asked == []
-    assert (await blueprints.get("cold")).layer is None
+    assert (await blueprints.get(HERE, "cold")).layer is None
 
 
 async def test_creating_again_is_a_new_version(blueprints: Blueprints, layers: FakeLayers, tmp_path: Path) -> None:
     """A name gives its newest version, also one that another process made; ids keep giving theirs."""
-    first = await blueprints.create("env", env={"V": "1"})
+    first = await blueprints.create(HERE, "env", env={"V": "1"})
     other = reopened(blueprints, tmp_path, layers)
-    second = await other.create("env", env={"V": "2"})
+    second = await other.create(HERE, "env", env={"V": "2"})
     assert first.id != second.id
-    assert await blueprints.get("env") == second
-    assert await blueprints.get(first.id) == first
+    assert await blueprints.get(HERE, "env") == second
+    assert await blueprints.get(HERE, first.id) == first
 
 
 async def test_concurrent_versions(blueprints: Blueprints) -> None:
     """Creations of one name at the same time all get a version of their own."""
-    made = await asyncio.gather(*(blueprints.create("env", env={"V": str(number)}) for number in range(8)))
+    made = await asyncio.gather(*(blueprints.create(HERE, "env", env={"V": str(number)}) for number in range(8)))
     assert len({blueprint.id for blueprint in made}) == 8
     for blueprint in made:
-        assert await blueprints.get(blueprint.id) == blueprint
+        assert await blueprints.get(HERE, blueprint.id) == blueprint
 
 
 async def test_list(blueprints: Blueprints, clock: FakeClock) -> None:
     """One per name, newest first, the built-in ones last."""
-    await blueprints.create("old")
+    await blueprints.create(HERE, "old")
     await clock.advance(1)
-    await blueprints.create("young")
+    await blueprints.create(HERE, "young")
     await clock.advance(1)
-    again = await blueprints.create("old")
-    listed = await blueprints.list()
+    again = await blueprints.create(HERE, "old")
+    listed = await blueprints.list(HERE)
     assert [blueprint.name for blueprint in listed] == ["old", "young", "default", "python-warm"]
     assert listed[0] == again
 
 
 async def test_built_in(blueprints: Blueprints) -> None:
     """Two blueprints are always there, and their names are taken."""
-    assert (await blueprints.get("default")).warm is None
-    assert (await blueprints.get("python-warm")).warm == ()
-    assert (await blueprints.get("bp_default")).name == "default"
+    assert (await blueprints.get(HERE, "default")).warm is None
+    assert (await blueprints.get(HERE, "python-warm")).warm == ()
+    assert (await blueprints.get(HERE, "bp_default")).name == "default"
     with pytest.raises(ValidationError, match="built in"):
-        await blueprints.create("default")
+        await blueprints.create(HERE, "default")
 
 
 @pytest.mark.parametrize("wanted", ["absent", "bp_absent", "../x", "", "bp_bp_default"])
 async def test_unknown(blueprints: Blueprints, wanted: str) -> None:
     """An unknown blueprint is an error that names those there are and the command that makes one."""
-    await blueprints.create("mine")
+    await blueprints.create(HERE, "mine")
     with pytest.raises(NotFoundError, match=r"default, mine, python-warm.*harena blueprint create \S+ --packages"):
-        await blueprints.get(wanted)
+        await blueprints.get(HERE, wanted)
 
 
 @pytest.mark.parametrize(
@@ -157,61 +159,79 @@ async def test_unknown(blueprints: Blueprints, wanted: str) -> None:
 async def test_bad_input(blueprints: Blueprints, layers: FakeLayers, change: Mapping[str, Any], said: str) -> None:
     """What is malformed is refused before anything is installed."""
     with pytest.raises(ValidationError, match=said):
-        await blueprints.create(**{"name": "fine", "packages": ["numbers-lib"], **change})
+        await blueprints.create(HERE, **{"name": "fine", "packages": ["numbers-lib"], **change})
     assert layers.asked == []
-    assert [blueprint.name for blueprint in await blueprints.list()] == ["default", "python-warm"]
+    assert [blueprint.name for blueprint in await blueprints.list(HERE)] == ["default", "python-warm"]
 
 
 async def test_warm_module_that_nobody_has(blueprints: Blueprints) -> None:
     """A warm module that is neither of the standard library nor in the packages is refused by name."""
     with pytest.raises(ValidationError, match="no_such_module"):
-        await blueprints.create("env", packages=["numbers-lib"], warm=["no_such_module"])
+        await blueprints.create(HERE, "env", packages=["numbers-lib"], warm=["no_such_module"])
     with pytest.raises(NotFoundError):
-        await blueprints.get("env")
+        await blueprints.get(HERE, "env")
 
 
 async def test_damaged_file(blueprints: Blueprints, layers: FakeLayers, tmp_path: Path) -> None:
     """A file that cannot be read is named, and does not disturb other blueprints."""
-    await blueprints.create("good")
-    await blueprints.create("bad")
+    await blueprints.create(HERE, "good")
+    await blueprints.create(HERE, "bad")
     (tmp_path / "blueprints" / "bad@000001.json").write_text("{}")
     (tmp_path / "blueprints" / ".bp_1.draft").write_text("half")
     other = reopened(blueprints, tmp_path, layers)
     with pytest.raises(PlatformError, match=r"bad@000001\.json"):
-        await other.get("bad")
-    assert (await other.get("good")).name == "good"
+        await other.get(HERE, "bad")
+    assert (await other.get(HERE, "good")).name == "good"
 
 
 async def test_read_once(blueprints: Blueprints, tmp_path: Path, layers: FakeLayers) -> None:
     """A blueprint's file is read once: finding it again gives the same object."""
-    made = await blueprints.create("env")
+    made = await blueprints.create(HERE, "env")
     other = reopened(blueprints, tmp_path, layers)
-    assert other.find("env") is other.find("env")
-    assert other.find("env") == replace(made)
+    assert other.find(HERE, "env") is other.find(HERE, "env")
+    assert other.find(HERE, "env") == replace(made)
 
 
 async def test_unknown_image(blueprints: Blueprints) -> None:
     """An image that is not here is refused when the blueprint is made, not when it is used."""
     with pytest.raises(NotFoundError, match="no image 'nowhere'"):
-        await blueprints.create("env", image="nowhere")
+        await blueprints.create(HERE, "env", image="nowhere")
     for place in ("/tmp", "/workspace", "/data", "/root", "/var/tmp", "/dev/shm"):
-        await blueprints.create("env", files={f"{place}/x": b""})
+        await blueprints.create(HERE, "env", files={f"{place}/x": b""})
 
 
 async def test_delete(blueprints: Blueprints, tmp_path: Path, layers: FakeLayers) -> None:
     """By id one version, by name all; another process sees the next one of that name and not what it had read."""
-    await blueprints.create("env", env={"V": "1"})
-    second = await blueprints.create("env", env={"V": "2"})
+    await blueprints.create(HERE, "env", env={"V": "1"})
+    second = await blueprints.create(HERE, "env", env={"V": "2"})
     other = reopened(blueprints, tmp_path, layers)
-    assert other.find("env").env == {"V": "2"}
-    blueprints.delete(second.id)
-    assert other.find("env").env == {"V": "1"}
-    blueprints.delete("env")
+    assert other.find(HERE, "env").env == {"V": "2"}
+    blueprints.delete(HERE, second.id)
+    assert other.find(HERE, "env").env == {"V": "1"}
+    blueprints.delete(HERE, "env")
     with pytest.raises(NotFoundError):
-        other.find("env")
-    await blueprints.create("env", env={"V": "3"})
-    assert other.find("env").env == {"V": "3"}
+        other.find(HERE, "env")
+    await blueprints.create(HERE, "env", env={"V": "3"})
+    assert other.find(HERE, "env").env == {"V": "3"}
     with pytest.raises(ValidationError, match="built in"):
-        blueprints.delete("default")
+        blueprints.delete(HERE, "default")
     with pytest.raises(NotFoundError):
-        blueprints.delete("absent")
+        blueprints.delete(HERE, "absent")
+
+
+async def test_blueprints_that_were_everybodys(blueprints: Blueprints, tmp_path: Path) -> None:
+    """Each workspace has what there was, and goes on by itself; doing it again takes nothing back."""
+    first = await blueprints.create(HERE, "env", env={"V": "1"})
+    second = await blueprints.create(HERE, "env", env={"V": "2"})
+    theirs = await blueprints.create("team-a", "mine")
+    hand_out(tmp_path / "blueprints", ["team-a", "team-b", HERE])
+    for workspace in ("team-a", "team-b"):
+        assert await blueprints.get(workspace, "env") == second
+        assert await blueprints.get(workspace, first.id) == first
+    assert await blueprints.get("team-a", "mine") == theirs
+    newest = await blueprints.create("team-b", "env", env={"V": "3"})
+    blueprints.delete("team-a", "env")
+    assert await blueprints.get(HERE, "env") == second
+    hand_out(tmp_path / "blueprints", ["team-b"])
+    assert await blueprints.get("team-b", "env") == newest
+    hand_out(tmp_path / "none", ["team-a"])

@@ -2,13 +2,17 @@
 
 import asyncio
 import json
+import signal
 import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from crash_lives import ATTEMPTS, SCENARIOS
-from test_benchmark_jobs import Scorer, opened
+from deadly_lives import DOES
+from test_benchmark_jobs import HERE, Scorer, opened
+
+from harena.jobs.retry import MOST_INTERRUPTIONS
 
 KILLS = 20
 
@@ -33,9 +37,12 @@ async def check_lives(place: Path | str, log: Path, *, seed: int) -> None:
 
     everything = {f"s{number} {attempt + 1}" for number in range(SCENARIOS) for attempt in range(ATTEMPTS)}
     async with opened(place, Scorer()) as jobs:
-        results = await jobs.results("job")
-        events = [event async for event in jobs.events("job")]
+        results = await jobs.results(HERE, "job")
+        progress = (await jobs.get(HERE, "job"))["progress"]
+        events = [event async for event in jobs.events(HERE, "job")]
     assert results["state"] == "completed"
+    assert (progress["done"], progress["running"], progress["queued"]) == (len(everything), 0, 0)
+    assert progress["passed"] == results["summary"]["passed"]
     # exactly one terminal result for each attempt, and the event that tells of it
     assert Counter(f"{run['scenario_id']} {run['attempt']}" for run in results["runs"]) == Counter(everything)
     ends = [event for event in events if event["kind"] == "run_finished"]
@@ -50,3 +57,26 @@ async def check_lives(place: Path | str, log: Path, *, seed: int) -> None:
     # the test proves something: results came in many lives, and some scores were lost and made again
     assert len({len(life["stored_before"]) for life in lives}) > KILLS / 3
     assert len(report["executed"]) > len(everything)
+
+
+async def test_a_run_that_ends_its_node_each_time_is_given_up(tmp_path: Path) -> None:
+    """After a stated number of nodes, as the platform's failure; what ran beside it has its scores."""
+    place, program = tmp_path / "harena.db", Path(__file__).with_name("deadly_lives.py")
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, str(program), str(place), str(tmp_path / "log")), stdout=asyncio.subprocess.PIPE
+    )
+    report = json.loads((await process.communicate())[0])
+    # the first start of all may be lost with its node before it is stored
+    assert report["statuses"] in (
+        [-signal.SIGKILL] * MOST_INTERRUPTIONS + [0],
+        [-signal.SIGKILL] * (MOST_INTERRUPTIONS + 1) + [0],
+    )
+    assert report["executed"].count("s2") == len(report["statuses"]) - 1
+    async with opened(place, Scorer()) as jobs:
+        results = await jobs.results(HERE, "job")
+    by_id = {run["scenario_id"]: run for run in results["runs"]}
+    assert results["state"] == "completed"
+    deadly = by_id.pop("s2")
+    assert (deadly["score"], deadly["validity"], deadly["reason"]) == (None, "infra", "platform_error")
+    assert deadly["detail"].startswith(f"{MOST_INTERRUPTIONS} nodes were lost while this run was under way")
+    assert [run["score"] for run in by_id.values()] == [1.0] * (len(DOES) - 1)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harena.core.errors import PlatformError, SandboxUnavailableError
+from harena.core.errors import NotFoundError, PlatformError, SandboxUnavailableError, ValidationError
 from harena.core.models import SandboxSpec, SandboxStatus
 from harena.core.ports import Operations
 from harena.node import store_place
@@ -25,13 +25,13 @@ class FakeJobs:
     closed = False
     fails_to_close = False
 
-    async def create(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    async def create(self, workspace: str, request: Mapping[str, Any], *, key: None) -> dict[str, Any]:
         return {"created": dict(request)}
 
-    async def list(self) -> list[dict[str, Any]]:
-        return [{"id": "bj_1"}]
+    async def list(self, workspace: str, **asked: Any) -> dict[str, Any]:
+        return {"of": workspace, **asked}
 
-    async def events(self, job: str, *, after: int = 0) -> AsyncIterator[dict[str, Any]]:
+    async def events(self, workspace: str, job: str, *, after: int = 0) -> AsyncIterator[dict[str, Any]]:
         yield {"job": job, "cursor": after + 1}
 
     async def close(self) -> None:
@@ -40,7 +40,7 @@ class FakeJobs:
             raise PlatformError("store is gone")
 
     def __getattr__(self, verb: str) -> Any:
-        async def answer(job: str) -> dict[str, Any]:
+        async def answer(workspace: str, job: str) -> dict[str, Any]:
             return {verb: job}
 
         return answer
@@ -77,15 +77,45 @@ async def test_sandbox_operations(node: Node, runtime: FakeRuntime) -> None:
 
 async def test_benchmark_jobs_are_passed_on(node: Node) -> None:
     """Each operation on jobs reaches the jobs, and their answers come back."""
-    node._jobs = FakeJobs()  # type: ignore[assignment]
+    node._rooms._jobs = FakeJobs()  # type: ignore[assignment]
     assert await node.create_benchmark_job({"name": "n"}) == {"created": {"name": "n"}}
     assert await node.get_benchmark_job("j") == {"get": "j"}
     assert await node.wait_benchmark_job("j") == {"wait": "j"}
     assert await node.benchmark_job_results("j") == {"results": "j"}
     assert await node.cancel_benchmark_job("j") == {"cancel": "j"}
-    assert await node.list_benchmark_jobs() == [{"id": "bj_1"}]
+    assert await node.list_benchmark_jobs() == {"of": "default", "name": None, "before": None, "limit": 100}
+    asked = {"name": "n", "before": 7, "limit": 5}
+    assert await node.in_workspace("team-a").list_benchmark_jobs(**asked) == {"of": "team-a", **asked}  # type: ignore[arg-type]
     assert [event async for event in node.benchmark_job_events("j", after=4)] == [{"job": "j", "cursor": 5}]
     await node.close()
+
+
+async def test_a_workspace_has_blueprints_of_its_own(node: Node, runtime: FakeRuntime) -> None:
+    """Its sandboxes are made from them; what another one has is not found; the built-in ones are everybody's."""
+    ours, theirs = node.in_workspace("ours"), node.in_workspace("theirs")
+    made = await ours.create_blueprint("env", env={"A": "1"})
+    other = await theirs.create_blueprint("env", env={"A": "2"})
+    await ours.create_sandbox(SandboxSpec(blueprint="env"))
+    assert runtime.created[-1].blueprint == made
+    for workspace, unseen in ((ours, other), (theirs, made), (node, made)):
+        with pytest.raises(NotFoundError):
+            await workspace.get_blueprint(unseen.id)
+        with pytest.raises(NotFoundError):
+            await workspace.create_sandbox(SandboxSpec(blueprint=unseen.id))
+    assert next(blueprint.id for blueprint in await theirs.list_blueprints()) == other.id
+    assert {blueprint.name for blueprint in await node.list_blueprints()} == {"default", "python-warm"}
+    await theirs.delete_blueprint("env")
+    assert await ours.get_blueprint("env") == made
+    await ours.close()
+    assert (await node.list_sandboxes())[0].info.status is SandboxStatus.RUNNING, "a view ends nothing"
+    await node.close()
+
+
+@pytest.mark.parametrize("name", ["", "..", "../x", "a/b", "a@1.json", "é", "a" * 65, None])
+def test_workspaces_have_plain_names(node: Node, name: Any) -> None:
+    """They are names of directories, too."""
+    with pytest.raises(ValidationError, match="workspace"):
+        node.in_workspace(name)
 
 
 def test_the_store_is_a_file_unless_a_database_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -103,7 +133,7 @@ async def test_close_goes_on_after_a_failure(node: Node, runtime: FakeRuntime) -
     """Sandboxes and runtime are ended although the jobs could not be closed."""
     jobs = FakeJobs()
     jobs.fails_to_close = True
-    node._jobs = jobs  # type: ignore[assignment]
+    node._rooms._jobs = jobs  # type: ignore[assignment]
     await node.create_sandbox(SandboxSpec())
     with pytest.raises(PlatformError, match="store is gone"):
         await node.close()

@@ -18,7 +18,8 @@ from harena.core.errors import (
     SandboxValidationError,
 )
 from harena.core.models import Blueprint, ExecRequest, Limits, SandboxSpec, SandboxStatus
-from harena.node.sandboxes import Sandboxes
+from harena.core.workspace import DEFAULT_WORKSPACE as HERE
+from harena.node.sandboxes import MOST_ENDING, Sandboxes
 from harena.testing import FakeClock, FakeRuntime, FakeSandbox
 
 SPEC = SandboxSpec()
@@ -27,7 +28,7 @@ SPEC = SandboxSpec()
 class OneBlueprint:
     """Knows the blueprint `torch`."""
 
-    def find(self, name_or_id: str) -> Blueprint:
+    def find(self, workspace: str, name_or_id: str) -> Blueprint:
         if name_or_id != "torch":
             raise NotFoundError(f"no blueprint {name_or_id}")
         return Blueprint(id="bp_torch", name="torch", image="python:3.12")
@@ -52,7 +53,7 @@ def lifetime(seconds: float | None) -> SandboxSpec:
 async def test_life_of_a_sandbox() -> None:
     """Created, used, stopped: status, times and errors follow."""
     home = Home()
-    record = await home.sandboxes.create(SandboxSpec(tags=("a",), annotations={"k": "v"}))
+    record = await home.sandboxes.create(HERE, SandboxSpec(tags=("a",), annotations={"k": "v"}))
     info = record.info
     assert (info.status, info.tags, info.annotations, info.blueprint) == (
         SandboxStatus.RUNNING,
@@ -80,7 +81,7 @@ async def test_life_of_a_sandbox() -> None:
 async def test_get() -> None:
     """Living and ended sandboxes are found by id; others are an error that names the id."""
     home = Home()
-    record = await home.sandboxes.create(SPEC)
+    record = await home.sandboxes.create(HERE, SPEC)
     assert home.sandboxes.get(record.info.id) is record
     await record.stop()
     assert home.sandboxes.get(record.info.id) is record
@@ -92,9 +93,9 @@ async def test_get() -> None:
 async def test_list() -> None:
     """Tags are all needed, statuses are alternatives, ended ones come only on request."""
     home = Home()
-    both = await home.sandboxes.create(SandboxSpec(tags=("a", "b")))
-    one = await home.sandboxes.create(SandboxSpec(tags=("b",)))
-    gone = await home.sandboxes.create(SandboxSpec(tags=("a", "b", "c")))
+    both = await home.sandboxes.create(HERE, SandboxSpec(tags=("a", "b")))
+    one = await home.sandboxes.create(HERE, SandboxSpec(tags=("b",)))
+    gone = await home.sandboxes.create(HERE, SandboxSpec(tags=("a", "b", "c")))
     await gone.stop()
     listed = home.sandboxes.list
     assert listed() == [both, one]
@@ -110,7 +111,7 @@ async def test_list() -> None:
 async def test_ended_ones_are_forgotten_in_time() -> None:
     """Only so many ended sandboxes are remembered, the newest ones."""
     home = Home(most_remembered=2)
-    records = [await home.sandboxes.create(SPEC) for _ in range(3)]
+    records = [await home.sandboxes.create(HERE, SPEC) for _ in range(3)]
     for record in records:
         await record.stop()
     assert home.sandboxes.list(include_terminal=True) == records[1:]
@@ -121,7 +122,7 @@ async def test_ended_ones_are_forgotten_in_time() -> None:
 async def test_lifetime() -> None:
     """When its lifetime is over a sandbox ends as TERMINATED, and says so."""
     home = Home()
-    record = await home.sandboxes.create(lifetime(60))
+    record = await home.sandboxes.create(HERE, lifetime(60))
     assert record.info.expires_at == home.clock.utcnow() + timedelta(seconds=60)
     await home.clock.advance(59)
     assert record.info.status is SandboxStatus.RUNNING
@@ -138,7 +139,7 @@ async def test_lifetime() -> None:
 async def test_extension() -> None:
     """An extension counts from now, never shortens, and the old deadline is gone."""
     home = Home()
-    record = await home.sandboxes.create(lifetime(60))
+    record = await home.sandboxes.create(HERE, lifetime(60))
     await home.clock.advance(50)
     assert (await record.extend_lifetime(5)).expires_at == home.clock.utcnow() + timedelta(seconds=10)
     assert (await record.extend_lifetime(100)).expires_at == home.clock.utcnow() + timedelta(seconds=100)
@@ -153,9 +154,9 @@ async def test_bad_lifetimes(seconds: float) -> None:
     """Lifetimes and extensions that are no positive number are refused."""
     home = Home()
     with pytest.raises(SandboxValidationError):
-        await home.sandboxes.create(lifetime(seconds))
+        await home.sandboxes.create(HERE, lifetime(seconds))
     assert home.runtime.created == []
-    record = await home.sandboxes.create(SPEC)
+    record = await home.sandboxes.create(HERE, SPEC)
     with pytest.raises(SandboxValidationError):
         await record.extend_lifetime(seconds)
     with pytest.raises(SandboxValidationError):
@@ -166,7 +167,7 @@ async def test_bad_lifetimes(seconds: float) -> None:
 async def test_without_lifetime() -> None:
     """Without a limit there is no timer, and an extension changes nothing."""
     home = Home()
-    record = await home.sandboxes.create(lifetime(None))
+    record = await home.sandboxes.create(HERE, lifetime(None))
     assert home.clock.pending == 0
     assert (await record.extend_lifetime(5)).expires_at is None
     await record.stop()
@@ -175,7 +176,7 @@ async def test_without_lifetime() -> None:
 async def test_stops_are_one_stop() -> None:
     """Concurrent stops, one of them cancelled, share one end, and all but that one wait for it."""
     home = Home()
-    record = await home.sandboxes.create(SPEC)
+    record = await home.sandboxes.create(HERE, SPEC)
     fake = home.fake(record.info.id)
     calls: list[float] = []
     destroy, may_end = fake.destroy, asyncio.Event()
@@ -203,7 +204,7 @@ async def test_stops_are_one_stop() -> None:
 async def test_death_is_noticed(memory: bool, said: str) -> None:
     """A sandbox that ends by itself is FAILED with the reason, without anybody asking, and its timer is gone."""
     home = Home()
-    record = await home.sandboxes.create(SPEC)
+    record = await home.sandboxes.create(HERE, SPEC)
     waiting = asyncio.ensure_future(record.wait_terminal())
     await asyncio.sleep(0)
     await home.fake(record.info.id).die("the spawner died", memory=memory)
@@ -220,7 +221,7 @@ async def test_death_is_noticed(memory: bool, said: str) -> None:
 async def test_end_that_fails() -> None:
     """A sandbox that cannot be ended is FAILED, and everyone who wanted its end is told."""
     home = Home()
-    record = await home.sandboxes.create(SPEC)
+    record = await home.sandboxes.create(HERE, SPEC)
     fake = home.fake(record.info.id)
     destroy = fake.destroy
 
@@ -241,7 +242,7 @@ async def test_creation_that_fails() -> None:
     home.runtime.fail_next_create(PlatformError("no cgroup"), ValueError("a bug"))
     for said in ("no cgroup", "a bug"):
         with pytest.raises(SandboxFailedError, match=said) as caught:
-            await home.sandboxes.create(SandboxSpec(tags=("t",)))
+            await home.sandboxes.create(HERE, SandboxSpec(tags=("t",)))
         assert isinstance(caught.value, PlatformError)
         assert caught.value.status_reason == said
         assert caught.value.sandbox_id is not None
@@ -258,7 +259,7 @@ async def test_unsupported_host_stays_what_it_is() -> None:
     home = Home()
     home.runtime.fail_next_create(HostUnsupportedError("set kernel.unprivileged_userns_clone=1"))
     with pytest.raises(HostUnsupportedError, match="unprivileged_userns_clone"):
-        await home.sandboxes.create(SPEC)
+        await home.sandboxes.create(HERE, SPEC)
     assert len(home.sandboxes.list(include_terminal=True)) == 1
 
 
@@ -266,17 +267,17 @@ async def test_bad_input_is_no_sandbox() -> None:
     """An unknown image or blueprint is an error of the caller: nothing is recorded."""
     home = Home()
     with pytest.raises(NotFoundError, match="nonsense"):
-        await home.sandboxes.create(SandboxSpec(image="nonsense"))
+        await home.sandboxes.create(HERE, SandboxSpec(image="nonsense"))
     with pytest.raises(NotFoundError, match="other"):
-        await home.sandboxes.create(SandboxSpec(blueprint="other"))
+        await home.sandboxes.create(HERE, SandboxSpec(blueprint="other"))
     assert home.sandboxes.list(include_terminal=True) == []
 
 
 async def test_blueprint_is_resolved() -> None:
     """The runtime gets the blueprint and its image; an image that the caller chose wins."""
     home = Home()
-    await home.sandboxes.create(SandboxSpec(blueprint="torch"))
-    record = await home.sandboxes.create(SandboxSpec(blueprint="torch", image="python:3.13"))
+    await home.sandboxes.create(HERE, SandboxSpec(blueprint="torch"))
+    record = await home.sandboxes.create(HERE, SandboxSpec(blueprint="torch", image="python:3.13"))
     first, second = home.runtime.created
     assert first.blueprint is not None
     assert (first.blueprint.id, first.spec.image, second.spec.image) == ("bp_torch", "python:3.12", "python:3.13")
@@ -285,19 +286,23 @@ async def test_blueprint_is_resolved() -> None:
 
 
 async def test_borrowed_sandbox() -> None:
-    """`sandbox()` gives a running sandbox and ends it, also when the block fails or is cancelled."""
+    """`sandbox()` gives a running sandbox and ends it: before a block that fails or is cancelled is left. It has no
+    record."""
     home = Home()
-    async with home.sandboxes.sandbox(SPEC) as sandbox:
+    async with home.sandboxes.source(HERE).sandbox(SPEC) as sandbox:
         await sandbox.write_file("/tmp/x", b"1")
-        assert len(home.sandboxes.list()) == 1
+        assert home.sandboxes.list(include_terminal=True) == []
+        assert len(home.runtime.sandboxes) == 1
+    assert (await sandbox.wait_dead()).by_request
+    assert home.runtime.sandboxes == {}
     with pytest.raises(ZeroDivisionError):
-        async with home.sandboxes.sandbox(SPEC):
+        async with home.sandboxes.source(HERE).sandbox(SPEC):
             _ = 1 / 0
 
     entered = asyncio.Event()
 
     async def endless() -> None:
-        async with home.sandboxes.sandbox(SPEC) as sandbox:
+        async with home.sandboxes.source(HERE).sandbox(SPEC) as sandbox:
             entered.set()
             await (await sandbox.exec(ExecRequest(argv=("sleep", "3600")))).wait()
 
@@ -307,13 +312,89 @@ async def test_borrowed_sandbox() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert home.runtime.sandboxes == {}
-    assert len(home.sandboxes.list(statuses=[SandboxStatus.COMPLETED])) == 3
+    assert home.sandboxes.list(include_terminal=True) == []
+
+
+class SlowEnds(FakeRuntime):
+    """Its sandboxes end when they may; `refused`: the first try of each fails."""
+
+    def __init__(self, *, refused: bool = False) -> None:
+        super().__init__()
+        self.may_end = asyncio.Event()
+        self.refused = refused
+        self.tried: list[str] = []
+        self.one_too_many = asyncio.Event()
+
+    async def create(self, spec: SandboxSpec, blueprint: Blueprint | None = None) -> FakeSandbox:
+        sandbox = await super().create(spec, blueprint)
+        destroy = sandbox.destroy
+
+        async def slow(*, grace_seconds: float = 0.0) -> None:
+            self.tried.append(sandbox.id)
+            if len(self.tried) > MOST_ENDING:
+                self.one_too_many.set()
+            await self.may_end.wait()
+            if self.refused and self.tried.count(sandbox.id) == 1:
+                raise PlatformError("it does not end", step="destroy sandbox")
+            await destroy()
+
+        sandbox.destroy = slow  # type: ignore[method-assign]
+        return sandbox
+
+
+async def test_the_end_of_a_borrowed_sandbox_is_not_waited_for_until_too_many_end() -> None:
+    """So a run's slot is free while the kernel takes down its sandbox; and what is being taken down is bounded."""
+    home = Home()
+    home.runtime = slow = SlowEnds()
+    home.sandboxes = Sandboxes(slow, OneBlueprint(), home.clock)
+
+    async def borrow() -> None:
+        async with home.sandboxes.source(HERE).sandbox(SPEC):
+            pass
+
+    for _ in range(MOST_ENDING):
+        await borrow()
+    assert len(slow.sandboxes) == MOST_ENDING
+    one_more = asyncio.ensure_future(borrow())
+    await slow.one_too_many.wait()
+    assert not one_more.done()
+    slow.may_end.set()
+    await one_more
+    await home.sandboxes.close()
+    assert slow.sandboxes == {}
+
+
+async def test_a_borrowed_sandbox_that_does_not_end_is_ended_by_close(caplog: pytest.LogCaptureFixture) -> None:
+    """It is not forgotten, and the log has it."""
+    home = Home()
+    slow = SlowEnds(refused=True)
+    slow.may_end.set()
+    sandboxes = Sandboxes(slow, OneBlueprint(), home.clock)
+    async with sandboxes.source(HERE).sandbox(SPEC) as sandbox:
+        pass
+    await asyncio.wait(sandboxes._endings)
+    assert f"sandbox {sandbox.id} could not be ended: it does not end" in caplog.text
+    assert list(slow.sandboxes) == [sandbox.id]
+    await sandboxes.close()
+    assert slow.sandboxes == {}
+
+
+async def test_close_ends_what_is_borrowed() -> None:
+    """Whoever still has it finds it ended; giving it back then is fine, and there is no other."""
+    home = Home()
+    async with home.sandboxes.source(HERE).sandbox(SPEC) as sandbox:
+        await home.sandboxes.close()
+        assert home.runtime.sandboxes == {}
+        assert (await sandbox.wait_dead()).by_request
+    with pytest.raises(SandboxUnavailableError, match="closed"):
+        async with home.sandboxes.source(HERE).sandbox(SPEC):
+            raise AssertionError("never entered")
 
 
 async def test_close() -> None:
     """close() ends all, refuses new ones, ends one that was being created meanwhile, and may be called again."""
     home = Home()
-    records = [await home.sandboxes.create(SPEC) for _ in range(3)]
+    records = [await home.sandboxes.create(HERE, SPEC) for _ in range(3)]
     create, may_go = home.runtime.create, asyncio.Event()
 
     async def slow_create(spec: SandboxSpec, blueprint: Blueprint | None = None) -> FakeSandbox:
@@ -321,7 +402,7 @@ async def test_close() -> None:
         return await create(spec, blueprint)
 
     home.runtime.create = slow_create  # type: ignore[method-assign]
-    late = asyncio.ensure_future(home.sandboxes.create(SPEC))
+    late = asyncio.ensure_future(home.sandboxes.create(HERE, SPEC))
     await asyncio.sleep(0)
     await home.sandboxes.close()
     assert {record.info.status for record in records} == {SandboxStatus.COMPLETED}
@@ -329,7 +410,7 @@ async def test_close() -> None:
     with pytest.raises(SandboxUnavailableError, match="closed"):
         await late
     with pytest.raises(SandboxUnavailableError, match="closed"):
-        await home.sandboxes.create(SPEC)
+        await home.sandboxes.create(HERE, SPEC)
     assert home.runtime.sandboxes == {}
     await home.sandboxes.close()
 
@@ -339,7 +420,7 @@ async def test_one_task_per_sandbox() -> None:
     home = Home()
     before = len(asyncio.all_tasks())
     for _ in range(5):
-        await home.sandboxes.create(SPEC)
+        await home.sandboxes.create(HERE, SPEC)
     assert len(asyncio.all_tasks()) - before == 5
     assert home.clock.pending == 5
     await home.sandboxes.close()
@@ -348,7 +429,7 @@ async def test_one_task_per_sandbox() -> None:
 async def test_info_is_a_value() -> None:
     """What was given out does not change afterwards."""
     home = Home()
-    record = await home.sandboxes.create(SPEC)
+    record = await home.sandboxes.create(HERE, SPEC)
     before = record.info
     copy = replace(before)
     await record.stop()
@@ -360,8 +441,8 @@ async def test_limits_are_checked_before_any_work() -> None:
     home = Home()
     for limits in (Limits(memory_bytes=1), Limits(pids=True), Limits(lifetime_seconds=1e300), Limits(open_files=1)):
         with pytest.raises(SandboxValidationError, match="limits: "):
-            await home.sandboxes.create(SandboxSpec(limits=limits))
+            await home.sandboxes.create(HERE, SandboxSpec(limits=limits))
     assert home.runtime.created == []
-    record = await home.sandboxes.create(SPEC)
+    record = await home.sandboxes.create(HERE, SPEC)
     with pytest.raises(SandboxValidationError, match="extended"):
         await record.extend_lifetime(1e300)

@@ -215,6 +215,7 @@ class LyingObject:
 @pytest.mark.parametrize(
     "value",
     [LyingInt(3), LyingObject(), object(), range(3), iter([1]), bytearray(b"x"), [LyingInt(1)], {LyingInt(1): 1}],
+    ids=lambda value: type(value).__name__,  # the same name in every process
 )
 def test_subclasses_and_other_types_are_not_carried(value: Any) -> None:
     """`type(x) is int`, and not what x says of itself."""

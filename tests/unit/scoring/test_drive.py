@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from harena.scoring import codec, contracts
 from harena.scoring.codec import MalformedError
 from harena.scoring.drive import ArgumentsFailedError, Conversation, FrameReader, judge
 from harena.scoring.values import from_python
+from harena.scoring.verdict import StarvedError
 
 CONTRACT = contracts.TestsContract.model_validate(
     {
@@ -157,3 +159,19 @@ def test_an_error_of_every_class_is_no_answer(names: tuple[str, ...], passed: bo
     """A class that derives from whatever could be expected catches nothing; an honest one with two bases does."""
     outcome = judge(RAISING, CONTRACT, b"r", codec.encode(from_python((names, "x"))))
     assert outcome.passed is passed
+
+
+@pytest.mark.parametrize("answered", [True, False])
+async def test_a_node_that_was_stopped_blames_no_candidate(answered: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer that came meanwhile counts; that there is none may be the whole machine's fault, and is tried again."""
+    buffer, loop = filled(closed=False), asyncio.get_running_loop()
+    waiting = asyncio.create_task(FrameReader(buffer).next_within(60))
+    await asyncio.sleep(0)
+    before = loop.time
+    monkeypatch.setattr(loop, "time", lambda: before() + 1000)
+    if answered:
+        loop.call_soon(buffer.append, frame(b"hello"))
+        assert await waiting == b"hello"
+    else:
+        with pytest.raises(StarvedError, match="was stopped or stuck for 9"):
+            await waiting

@@ -36,6 +36,8 @@ def test_rft_rows_and_a_grader_of_their_own_file(tmp_path: Path) -> None:
     assert isinstance(contract, StringCheckContract)
     assert (contract.reference, contract.operation) == ("{{ item.reference_answer }}", "ilike")
     assert contract.item == {"reference_answer": "42"}
+    assert list(scenario.messages) == RFT["messages"]
+    assert scenario.item == RFT
     assert contract.trust is Trust.SEPARATE
 
 
@@ -172,3 +174,17 @@ def test_harenas_own_scenarios_take_no_grader() -> None:
     """Their scoring is in them."""
     own = [{"id": "a", "candidate": "x", "scoring": {"type": "regex", "pattern": "x"}}]
     assert "take no grader" in mistakes_of(own, form="scenarios", grader=GRADERS["python"])[0][2]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b'{"type": "\xff"}', "not UTF-8 text (byte 10); save it as UTF-8"),
+        (b"[" * 100_000, "nested too deeply to be read"),
+    ],
+)
+def test_a_grader_that_cannot_be_read_is_told(tmp_path: Path, content: bytes, says: str) -> None:
+    """As every other file."""
+    (tmp_path / "grader.json").write_bytes(content)
+    ((_, _, message),) = mistakes_of([RFT], candidates=ANSWERS, grader=tmp_path / "grader.json")
+    assert message == says

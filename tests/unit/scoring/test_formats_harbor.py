@@ -90,6 +90,7 @@ def test_an_image_in_place_of_a_dockerfile(tmp_path: Path) -> None:
         ("[verifier]\nenv = { KEY = '${SECRET}' }", "verifier.env.KEY", "write the value, or a default"),
         ("[solution]\nenv = { KEY = 3 }", "solution.env", "must be a table of texts"),
         ("[environment]\ncpus = '2'", "environment.cpus", "must be a number"),
+        ("[environment]\ncpus = 1e9", "environment.cpus", "at most 4096, not 1000000000.0"),
         ("[environment]\nmemory_mb = 1", "environment.memory_mb", "at least 16, not 1"),
         ("[environment]\nmemory = 'much'", "environment.memory", 'must be a size, as "2G"'),
         ("[metadata]\nkeep_processes = 1", "metadata.keep_processes", "must be true or false"),

@@ -12,6 +12,7 @@ from data_set_rows import HUMANEVAL, MBPP, mistakes_of, only, written
 from harena.scoring.formats import FORMATS, import_scenarios
 from harena.scoring.formats.recognise import FAMILIES
 from harena.scoring.formats.rows import Rows
+from harena.scoring.reading import ScenarioFileError
 from harena.scoring.scenario import Scenario
 
 TESTS = {"type": "tests", "entry_point": "f", "checks": [{"args": [1], "expected": 1}]}
@@ -112,6 +113,8 @@ def test_answers_by_name_in_one_mapping(tmp_path: Path) -> None:
         ([{"task_id": "HumanEval/900", "code": "x"}, {"code": "y"}], "task_id", "name it in all, or in none"),
         ([{"code": "x"}, {"code": "y"}], "", "there are 1 rows and more answers"),
         (["x"], "[0]", "a row is a mapping of fields, not 'x'"),
+        ([], "", "there are no answers"),
+        ({}, "", "there are no answers"),
     ],
 )
 def test_each_wrong_answer_is_named(answers: Any, field: str, message: str) -> None:
@@ -119,6 +122,22 @@ def test_each_wrong_answer_is_named(answers: Any, field: str, message: str) -> N
     ((_, wrong, said),) = mistakes_of([HUMANEVAL], candidates=answers)
     assert wrong.rpartition("].")[2] == field
     assert message in said
+
+
+def test_a_file_without_answers_is_named_and_not_the_data_set(tmp_path: Path) -> None:
+    """An empty file, or an empty list in one."""
+    for name, content in (("answers.jsonl", "\n"), ("answers.json", "[]"), ("more.json", "{}")):
+        path = tmp_path / name
+        path.write_text(content)
+        with pytest.raises(ScenarioFileError, match=rf"{name}: there are no answers"):
+            import_scenarios([HUMANEVAL], candidates=path)
+
+
+def test_a_name_that_is_too_long_for_a_file_is_told(tmp_path: Path) -> None:
+    """As any other file that cannot be read."""
+    for ending in ("json", "yaml", "jsonl", "jsonl.gz"):
+        with pytest.raises(ScenarioFileError, match="cannot be read: File name too long"):
+            import_scenarios(tmp_path / f"{'x' * 300}.{ending}")
 
 
 def test_lines_that_are_no_rows_are_told_together(tmp_path: Path) -> None:

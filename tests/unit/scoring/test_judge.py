@@ -86,9 +86,14 @@ async def test_a_label_passes_or_not() -> None:
     "said", ["", "8", "{score: 8}", '{"score": "8"}', '{"score": 11}', '{"score": NaN}', '{"score": true}', "{}"]
 )
 async def test_an_answer_in_another_form_is_asked_for_once_more(said: str) -> None:
-    """Then there is no score: it is not the candidate's 0."""
+    """Then about an empty answer. If the judge answers that no better, there is no score: it is not the candidate's 0;
+    else the candidate has talked the judge into it, and no score is to be had that way."""
     assert (await verdict_of(SCORE, Scripted(said, '{"score": 10}'))).score == 1.0
-    verdict = await verdict_of(SCORE, Scripted(said, said))
+    ask = Scripted(said, said, '{"score": 10}')
+    verdict = await verdict_of(SCORE, ask)
+    assert (verdict.score, verdict.validity, verdict.reason) == (0.0, Validity.VALID, Reason.SCORER_REJECTED)
+    assert [messages[0]["content"] for messages, _, _ in ask.asked] == ["How good? 42", "How good? 42", "How good? "]
+    verdict = await verdict_of(SCORE, Scripted(said, said, said, said))
     assert (verdict.score, verdict.validity, verdict.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
 
 

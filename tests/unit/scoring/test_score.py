@@ -14,7 +14,7 @@ from harena.core.models import MIB, ExecOutcome, ExecRequest, ExecResult, Limits
 from harena.core.output import OutputBuffer
 from harena.core.ports import Death, SandboxPort
 from harena.core.results import Reason, RunResult, Trust, Validity
-from harena.scoring import StarvedError, cancelled_result, infra_result, load_scenarios, score_scenario
+from harena.scoring import StarvedError, infra_result, load_scenarios, score_scenario
 from harena.scoring.scenario import Scenario
 
 SPEC = SandboxSpec(limits=Limits(memory_bytes=512 * MIB, pids=99))
@@ -249,8 +249,6 @@ def test_after_the_last_retry_there_is_no_score() -> None:
     assert (lost.score, lost.validity, lost.reason) == (None, Validity.INFRA, Reason.PLATFORM_ERROR)
     assert (lost.attempt, lost.platform_retries, lost.detail) == (2, 3, "no room")
     assert infra_result(scenario(), StarvedError("late")).reason is Reason.STARVED
-    stopped = cancelled_result(scenario())
-    assert (stopped.score, stopped.reason) == (None, Reason.CANCELLED)
 
 
 async def test_evidence_depends_on_contract_candidate_and_observations() -> None:
@@ -269,3 +267,29 @@ async def test_evidence_depends_on_contract_candidate_and_observations() -> None
         await evidence(problem={"files": {"a": "b"}}),
     ]
     assert len({reference, *others}) == 5
+
+
+async def test_digests_name_what_was_run() -> None:
+    """The candidate's files, and all else that decides a score; ids and results do not count."""
+
+    async def digests(**fields: Any) -> tuple[str, str]:
+        result = await scored(
+            Scripted(ScriptedSandbox(exited(0, stdout=b"1"))), scenario(**{"scoring": STDIO, **fields})
+        )
+        return result.scenario_digest, result.candidate_digest
+
+    reference = await digests()
+    assert [len(digest) for digest in reference] == [64, 64]
+    assert await digests(id="another") == reference
+    other_candidate = await digests(candidate="print(1)")
+    assert other_candidate[0] == reference[0]
+    assert other_candidate[1] != reference[1]
+    changed = [
+        await digests(scoring={**STDIO, "comparison": "tokens"}),
+        await digests(limits={"memory_mb": 100}),
+        await digests(honeypot=True),
+        await digests(problem={"files": {"a": "b"}}),
+        await digests(problem={"statement": "Print 1."}),
+    ]
+    assert {candidate for _, candidate in changed} == {reference[1]}
+    assert len({reference[0], *(named for named, _ in changed)}) == 6

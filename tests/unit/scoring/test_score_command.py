@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harena.scoring.contracts import CommandContract
-from harena.scoring.score_command import kept_files, steers
+from harena.scoring.trusted_suite import kept_files, steers
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason, RunResult, Trust, Validity
-from harena.scoring import load_scenarios, score_scenario
+from harena.scoring import load_scenarios, score_python, score_scenario
 from harena.scoring.contracts import WeightedContract
 from harena.scoring.formula import FormulaError, check_formula, computed
 from harena.scoring.reading import ScenarioFileError
@@ -262,6 +262,19 @@ async def test_regex(answer: str, fields: dict[str, Any], score: float) -> None:
     assert (await scored(answer, {"type": "regex", **fields})).score == score
 
 
+async def test_a_search_that_fails_for_every_text_is_nobodys_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that only this answer makes too slow is the answer's doing."""
+    monkeypatch.setattr(score_python, "_PATTERN_SECONDS", 1.0)
+    slow = await scored("a" * 60 + "!", {"type": "regex", "pattern": "^(a+)+$"})
+    assert (slow.score, slow.reason) == (0.0, Reason.BAD_VALUE)
+    monkeypatch.setattr(score_python, "_scorer_program", lambda: "raise SystemExit(3)")
+    broken = await scored("a", {"type": "regex", "pattern": "a"})
+    assert (broken.score, broken.validity, broken.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
+    numeric = {"type": "numeric", "target": 3, "source": {"pattern": "[0-9]"}}
+    broken = await scored("print(3)", numeric)
+    assert (broken.score, broken.validity, broken.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
+
+
 @pytest.mark.parametrize(
     ("scoring", "field", "message"),
     [
@@ -363,5 +376,5 @@ def test_the_trust_of_a_whole_is_that_of_its_weakest_part() -> None:
     shared = {"scoring": {"type": "command", "asserts": "pass"}}
     contract = WeightedContract.model_validate({"type": "weighted", "parts": {"a": {"scoring": LIKE}, "b": shared}})
     assert contract.trust is Trust.SHARED
-    assert contract.version == "weighted-1(string_check-1,command-2)"
+    assert contract.version == "weighted-1(string_check-1,command-3)"
     assert WeightedContract.model_validate(weighted()).trust is Trust.SEPARATE

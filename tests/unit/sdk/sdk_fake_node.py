@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import threading
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -16,6 +17,7 @@ from harena.core.errors import (
     SandboxNotFoundError,
     SandboxTerminatedError,
 )
+from harena.core.idempotency import IdempotencyKey
 from harena.core.models import (
     Blueprint,
     ExecOutcome,
@@ -243,6 +245,13 @@ class FakeNode:
         self.forked = 0
         self.blueprints: list[Blueprint] = []
         self.requests: list[Mapping[str, Any]] = []
+        self.keys: list[IdempotencyKey | None] = []
+        self.events_closed = threading.Event()
+        self.runs: dict[str, list[dict[str, Any]]] = {}
+        """of jobs, for pages"""
+        self.pages: list[tuple[str, int]] = []
+        """that were asked for: job and cursor"""
+        self.keys: list[IdempotencyKey | None] = []
 
     async def create_sandbox(self, spec: SandboxSpec) -> FakeHandle:
         self.creating += 1
@@ -299,8 +308,15 @@ class FakeNode:
     async def list_blueprints(self) -> list[Blueprint]:
         return list(self.blueprints)
 
-    async def create_benchmark_job(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def score(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         self.requests.append(request)
+        return {"scenario_id": request["scenario"]["id"], "score": 0.5, "passed": False, "validity": "valid"}
+
+    async def create_benchmark_job(
+        self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+    ) -> Mapping[str, Any]:
+        self.requests.append(request)
+        self.keys.append(key)
         return self._job(request["name"], "running")
 
     async def get_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
@@ -308,8 +324,16 @@ class FakeNode:
             raise NotFoundError("no benchmark job 'missing'")
         return self._job(job_id_or_name, "running")
 
-    async def list_benchmark_jobs(self) -> list[Mapping[str, Any]]:
-        return [self._job("b", "running"), self._job("a", "done")]
+    async def list_benchmark_jobs(
+        self, *, name: str | None = None, before: int | None = None, limit: int = 100
+    ) -> Mapping[str, Any]:
+        jobs = [self._job("b", "running"), self._job("a", "done")]
+        kept = [(2 - place, job) for place, job in enumerate(jobs) if name in (None, job["name"])]
+        page = [(place, job) for place, job in kept if before is None or place < before]
+        return {
+            "benchmark_jobs": [job for _, job in page[:limit]],
+            "next_cursor": page[limit - 1][0] if len(page) > limit else None,
+        }
 
     async def wait_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         await self.file_gate.wait()
@@ -328,12 +352,49 @@ class FakeNode:
         }
         return {"job_id": job_id_or_name, "summary": {"total": 1, "by_reason": {"platform_error": 1}}, "runs": [run]}
 
+    async def benchmark_job_results_page(
+        self, job_id_or_name: str, *, after: int = 0, limit: int = 1000
+    ) -> Mapping[str, Any]:
+        runs = self.runs.get(job_id_or_name, [])[after : after + limit]
+        self.pages.append((job_id_or_name, after))
+        return {"job_id": job_id_or_name, "state": "completed", "runs": runs, "cursor": after + len(runs)}
+
+    async def benchmark_job_summary(self, job_id_or_name: str) -> Mapping[str, Any]:
+        total = len(self.runs.get(job_id_or_name, []))
+        return {"job_id": job_id_or_name, "name": "n", "state": "completed", "error": None, "summary": {"total": total}}
+
+    async def delete_benchmark_job(self, job_id_or_name: str) -> None:
+        del self.runs[job_id_or_name]
+
+    async def create_catalog_entry(self, kind: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        self.requests.append({"kind": kind, **request})
+        return {"ref": f"{request['name']}@1", "name": request["name"]}
+
+    async def get_catalog_entry(self, kind: str, reference: str, *, content: bool = False) -> Mapping[str, Any]:
+        if reference == "missing":
+            raise NotFoundError("no definition 'missing'")
+        return {"ref": reference, **({"request": {}} if content else {})}
+
+    async def list_catalog_entries(
+        self, kind: str, *, cursor: int | None = None, limit: int = 100, **asked: Any
+    ) -> Mapping[str, Any]:
+        self.requests.append({"kind": kind, "cursor": cursor, **asked})
+        return {"entries": [{"ref": f"{kind}@{cursor or 2}"}], "cursor": 1 if cursor is None else None}
+
+    async def archive_catalog_entry(self, kind: str, reference: str) -> Mapping[str, Any]:
+        return {"name": reference, "archived": 3}
+
     async def cancel_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         return self._job(job_id_or_name, "cancelled")
 
     async def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
-        for cursor in range(after + 1, 4):
-            yield {"cursor": cursor, "kind": "run_finished", "job_id": job_id_or_name}
+        try:
+            for cursor in range(after + 1, 4):
+                yield {"cursor": cursor, "kind": "run_finished", "job_id": job_id_or_name}
+            if job_id_or_name == "endless":
+                await asyncio.Event().wait()
+        finally:
+            self.events_closed.set()
 
     async def close(self) -> None:
         self.closed += 1

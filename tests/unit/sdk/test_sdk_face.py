@@ -57,6 +57,9 @@ print(sorted(added - set(sys.stdlib_module_names) - {"harena"}))
     ("address", "error", "says"),
     [
         ("example.test:1", ValidationError, "HARENA_BASE_URL"),
+        ("http://127.0.0.1:99999", ValidationError, "HARENA_BASE_URL"),
+        ("http://127.0.0.1:port", ValidationError, "HARENA_BASE_URL"),
+        ("http://[::1", ValidationError, "HARENA_BASE_URL"),
         ("http://127.0.0.1:1", PlatformError, "harena serve"),
     ],
 )

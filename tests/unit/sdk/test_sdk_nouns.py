@@ -89,11 +89,9 @@ def test_scenarios_in_each_form(node: NodeControl) -> None:
     benchmark_jobs.create(name="a", scenarios=Path("x.yaml"))
     benchmark_jobs.create(name="b", scenarios="y.yaml")
     benchmark_jobs.create(name="c", scenarios=({"id": str(number)} for number in range(2)))
-    assert [request["scenarios"] for request in node.opened[0].requests] == [
-        "x.yaml",
-        "y.yaml",
-        [{"id": "0"}, {"id": "1"}],
-    ]
+    given = [request["scenarios"] for request in node.opened[0].requests]
+    assert given[:2] == ["x.yaml", "y.yaml"]
+    assert [*given[2]] == [{"id": "0"}, {"id": "1"}], "made one by one, and taken by the node"
     assert "blueprint_id" not in node.opened[0].requests[0]
     benchmark_jobs.create(name="d", scenarios={"problems": []})
     assert node.opened[0].requests[3]["scenarios"] == {"problems": []}
@@ -113,7 +111,7 @@ def test_a_data_set_with_its_answers(node: NodeControl) -> None:
     benchmark_jobs.create(name="b", scenarios=[{}], candidates=({"code": text} for text in "xy"))
     first, second = node.opened[0].requests
     assert (first["candidates"], first["format"], first["grader"]) == ("s.jsonl", "rft", {"type": "python"})
-    assert second["candidates"] == [{"code": "x"}, {"code": "y"}]
+    assert [*second["candidates"]] == [{"code": "x"}, {"code": "y"}]
     assert "format" not in second
     with pytest.raises(ValidationError, match="candidates must be"):
         benchmark_jobs.create(name="c", scenarios=[], candidates=3)  # type: ignore[arg-type]
@@ -121,11 +119,31 @@ def test_a_data_set_with_its_answers(node: NodeControl) -> None:
         benchmark_jobs.create(name="c", scenarios=[], grader=3)  # type: ignore[arg-type]
 
 
+def test_an_idempotency_key_goes_with_what_was_asked(node: NodeControl) -> None:
+    """The same request has the same fingerprint, another one another."""
+    for name, key in (("a", "k"), ("a", "k"), ("b", "k"), ("a", None)):
+        benchmark_jobs.create(name=name, scenarios=[{"id": "s"}], config={"attempts": 2}, idempotency_key=key)
+    first, second, other, none = node.opened[0].keys
+    assert first is not None
+    assert other is not None
+    assert first == second
+    assert (first.key, other.key, none) == ("k", "k", None)
+    assert first.asked != other.asked
+    for wrong in ("", 5, "é"):
+        with pytest.raises(ValidationError):
+            benchmark_jobs.create(name="a", scenarios=[], idempotency_key=wrong)  # type: ignore[arg-type]
+
+
 def test_other_verbs_of_jobs(node: NodeControl) -> None:
     """By id, by name or by the job itself."""
     job = benchmark_jobs.create(name="j", scenarios=[])
     assert benchmark_jobs.get("j").progress.done == 1
     assert [listed.name for listed in benchmark_jobs.list()] == ["b", "a"]
+    assert [listed.name for listed in benchmark_jobs.list(limit=1)] == ["b"]
+    assert [listed.name for listed in benchmark_jobs.list(name="a")] == ["a"]
+    for wrong in ({"limit": 0}, {"limit": "1"}, {"name": 3}):
+        with pytest.raises(ValidationError):
+            benchmark_jobs.list(**wrong)  # type: ignore[arg-type]
     assert benchmark_jobs.results(job).runs[0].scenario_id == "s1"
     assert benchmark_jobs.cancel(job).state == "cancelled"
     assert [event.kind for event in benchmark_jobs.events(job)] == ["run_finished"] * 3

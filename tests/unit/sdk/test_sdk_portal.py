@@ -305,3 +305,50 @@ def test_work_that_the_end_breaks_is_not_reported(tmp_path: Path) -> None:
     Sandbox.run().wait()
     """)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+def test_a_call_that_was_interrupted_does_not_keep_the_next_from_the_loop(
+    node: NodeControl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C may come between two lines, also before the loop was woken."""
+    sandbox = Sandbox.run().wait()
+    loop = portal.current_portal()._loop
+    assert loop is not None
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(loop, "call_soon_threadsafe", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        sandbox.exec(["echo", "lost"])
+    monkeypatch.undo()
+    assert sandbox.exec(["echo", "next"]).result(timeout=30).stdout == "next\n"
+
+
+def test_interrupts_at_any_moment_lock_nothing() -> None:
+    """Signals whose handler raises, 300 of them, spread over submitting and waiting: what follows works."""
+    done = _run(
+        """
+        import random, signal
+        class Interrupted(BaseException):
+            pass
+        def interrupt(*_):
+            raise Interrupted
+        signal.signal(signal.SIGALRM, interrupt)
+        sandbox = Sandbox.run().wait()
+        harena.wait([sandbox.exec(["echo", "x"])])  # imports what is needed, so that no import is interrupted
+        moments = random.Random(1)
+        for number in range(300):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, moments.uniform(1e-5, 4e-4))
+                while True:
+                    harena.wait([sandbox.exec(["echo", "x"])])
+                    sandbox.exec(["echo", "x"]).result()
+            except Interrupted:
+                pass
+            assert sandbox.exec(["echo", str(number)]).result(timeout=20).stdout == f"{number}\\n"
+        print("done")
+        """,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr

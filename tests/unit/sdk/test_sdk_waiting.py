@@ -74,7 +74,7 @@ def test_a_loop_that_takes_one_at_a_time_leaves_no_watchers(node: NodeControl) -
         seen.append(process.result().stdout)
     assert seen == [f"{number}\n" for number in range(20)]
     assert pending == [last]
-    assert not last._watchers
+    assert last._outcome.waiting == 0
 
 
 def test_a_sandbox_is_done_when_it_runs_or_has_failed(node: NodeControl) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import aiohttp
+import pytest
 import pytest_asyncio
+from served import Served
 from server_world import World, world
 
 from harena.testing import FakeClock
@@ -24,3 +26,11 @@ async def http(here: World) -> AsyncIterator[aiohttp.ClientSession]:
     """Requests without the sdk."""
     async with aiohttp.ClientSession(here.url) as session:
         yield session
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server with keys, for blocking requests."""
+    made = Served(tmp_path_factory.mktemp("served"))
+    yield made
+    made.close()

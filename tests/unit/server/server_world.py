@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+from prometheus_client.parser import text_string_to_metric_families
 
 from harena.core.clock import Clock, SystemClock
-from harena.core.ports import Operations
+from harena.core.ports import WholeNode
+from harena.core.workspace import LimitsOf, WorkspaceLimits
 from harena.node.blueprints import Blueprints
 from harena.node.node import Node
 from harena.runtime.layers import LayerStore
 from harena.sdk.http.operations import HttpOperations
+from harena.server import document
 from harena.server.identity import OpenAccess
 from harena.server.keys import Keys
 from harena.server.listening import HttpServer
+from harena.server.quotas import LimitSource, Quotas
 from harena.server.state import ServerState
 from harena.store.access import AccessStore
+from harena.store.database import Database
 from harena.testing import FakeRuntime
 
 
@@ -37,15 +46,34 @@ class World:
         return HttpOperations(self.url, api_key=api_key, clock=clock)
 
 
-def fake_node(home: Path, clock: Clock, runtime: FakeRuntime | None = None) -> Node:
+def fake_node(
+    home: Path, clock: Clock, runtime: FakeRuntime | None = None, limits_of: LimitsOf | None = None, **more: Any
+) -> Node:
     blueprints = Blueprints(clock, layers=LayerStore(home / "layers"), root=home / "blueprints")
-    return Node(runtime or FakeRuntime(), blueprints, clock, store_path=home / "harena.db")
+    return Node(
+        runtime or FakeRuntime(),
+        blueprints,
+        clock,
+        store_path=home / "harena.db",
+        limits_of=limits_of,
+        training_worker=(sys.executable, "-m", "harena.testing.fake_trainer"),
+        **more,
+    )
 
 
 @asynccontextmanager
-async def served(operations: Operations, clock: Clock, home: Path, *, keyed: bool = False) -> AsyncIterator[HttpServer]:
+async def served(
+    operations: WholeNode,
+    clock: Clock,
+    home: Path,
+    *,
+    keyed: bool = False,
+    quotas: Quotas | None = None,
+    port: int = 0,
+) -> AsyncIterator[HttpServer]:
     """These operations behind HTTP."""
-    store = await AccessStore.open(home / "access.db")
+    database = await Database.open(home / "harena.db")
+    store = AccessStore(database)
     state = ServerState(
         operations,
         clock=clock,
@@ -53,24 +81,48 @@ async def served(operations: Operations, clock: Clock, home: Path, *, keyed: boo
         access=Keys(store, clock) if keyed else OpenAccess(),
         open_to_loopback=not keyed,
         version="0",
+        quotas=quotas,
     )
-    server = HttpServer(state)
+    server = HttpServer(state, port=port)
     await server.start()
     try:
         yield server
     finally:
         await server.close(drain_seconds=5)
         state.leases.cancel_timers()
-        await store.close()
+        await database.close()
+    check_answers(state)
+
+
+def check_answers(state: ServerState) -> None:
+    """Whatever this server has answered in its life is documented for its route."""
+    pages = text_string_to_metric_families(state.metrics.page(sandboxes_running=0).decode())
+    samples = [sample for page in pages for sample in page.samples if sample.name == "harena_http_requests_total"]
+    strange = []
+    for labels in (sample.labels for sample in samples):
+        method, route, status = labels["method"], labels["route"], labels["status"]
+        operation = _documented().get(route, {}).get(method.lower())
+        if operation is not None and status not in {*operation["responses"], "0"}:
+            strange.append(f"{method} {route}: {status}")
+    assert strange == [], f"docs/reference/openapi.json does not say that these can be answered: {strange}"
+
+
+@cache
+def _documented() -> dict[str, Any]:
+    paths: dict[str, Any] = document.openapi()["paths"]
+    return paths
 
 
 @asynccontextmanager
-async def world(home: Path, *, clock: Clock | None = None, keyed: bool = False) -> AsyncIterator[World]:
+async def world(
+    home: Path, *, clock: Clock | None = None, keyed: bool = False, limits: LimitSource | None = None
+) -> AsyncIterator[World]:
     """A node with a fake runtime behind a real server."""
     clock, runtime = clock or SystemClock(), FakeRuntime()
-    node = fake_node(home, clock, runtime)
+    quotas = Quotas(WorkspaceLimits(), limits, clock)
+    node = fake_node(home, clock, runtime, quotas.limits_of)
     try:
-        async with served(node, clock, home, keyed=keyed) as server:
+        async with served(node, clock, home, keyed=keyed, quotas=quotas) as server:
             yield World(runtime, server._state, server)
     finally:
         await node.close()

@@ -6,10 +6,13 @@ from pathlib import Path
 import aiohttp
 import pytest
 from pydantic import BaseModel
+from server_world import World, check_answers
 
 from harena.core.models import ExecOutcome, ExecResult
+from harena.core.problems import STATUSES
 from harena.core.wire import result_to_json
-from harena.server import document, shapes
+from harena.server import document, documented, shapes
+from harena.server.metrics import Metrics
 
 ROOT = Path(__file__).parents[3]
 
@@ -24,10 +27,33 @@ def test_every_route_but_the_health_check_needs_a_key() -> None:
     open_routes = []
     for path, route in document.openapi()["paths"].items():
         for method, operation in route.items():
-            assert {"4XX", "5XX"} <= set(operation["responses"])
+            assert {"403", "500"} <= set(operation["responses"])
             if not operation.get("security"):
                 open_routes.append((method, path))
     assert open_routes == [("get", "/healthz")]
+
+
+def test_every_status_of_the_table_has_a_meaning() -> None:
+    """And nothing else has: what a route is said to answer comes from the table of problems."""
+    assert set(documented.MEANINGS) == set(STATUSES)
+    named = {
+        status
+        for route in document.openapi()["paths"].values()
+        for operation in route.values()
+        for status in operation["responses"]
+    }
+    assert {int(status) for status in named if int(status) >= 300} == set(STATUSES) - documented.BEFORE_ROUTES
+
+
+async def test_an_answer_that_is_not_documented_is_noticed(here: World, http: aiohttp.ClientSession) -> None:
+    """By what every test with a server ends with."""
+    async with http.get("/v1/blueprints/none") as answer:
+        assert answer.status == 404
+    check_answers(here.state)
+    here.state.metrics.answered("GET", "/v1/blueprints", 404, 0.0)
+    with pytest.raises(AssertionError, match="GET /v1/blueprints: 404"):
+        check_answers(here.state)
+    here.state.metrics = Metrics()
 
 
 @pytest.mark.parametrize(

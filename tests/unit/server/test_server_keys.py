@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ import pytest
 import pytest_asyncio
 from server_world import World, world
 
-from harena.core.errors import AccessError, NotFoundError, SandboxNotFoundError, ValidationError
+from harena.core.errors import AccessError, NotFoundError, PlatformError, SandboxNotFoundError, ValidationError
+from harena.core.job_store import STORE_UNAVAILABLE
 from harena.core.models import SandboxSpec
 from harena.sdk.http.operations import HttpOperations
-from harena.server.keys import KNOWN_SECONDS, Keys
+from harena.server.keys import KNOWN_SECONDS, MOST_AWAY_SECONDS, Keys
+from harena.store.access import AccessStore
 from harena.testing import FakeClock
 from harena.testing.conformance_operations import GOOD
 
@@ -52,11 +55,10 @@ async def test_a_key_is_not_kept(keyed: World, tmp_path: Path) -> None:
     """Neither it nor its secret half is in any file of the server."""
     token = await key_for(keyed)
     assert (await ask(keyed, token, "GET", "/v1/sandboxes"))[0] == 200
-    secret = token.rpartition("_")[2].encode()
+    secret = token.split("_", 2)[2].encode()  # which may have underscores
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert kept
     assert [path for path in kept if secret in path.read_bytes()] == []
-    assert (tmp_path / "access.db").stat().st_mode & 0o077 == 0
 
 
 async def test_a_key_with_another_secret_is_unknown(keyed: World) -> None:
@@ -100,6 +102,106 @@ async def test_revocation(keyed: World) -> None:
     assert (await ask(keyed, second, "GET", "/v1/sandboxes"))[0] == 401
 
 
+async def test_what_belongs_to_others_is_as_unknown_as_what_never_was(keyed: World) -> None:
+    """The same answer, word for word but for the name that was asked for."""
+    ours = await key_for(keyed, "ours", "admin")
+    theirs = await key_for(keyed, "theirs", "admin")
+    made = {
+        "sandboxes": await ask(keyed, ours, "POST", "/v1/sandboxes", {}),
+        "leases": await ask(keyed, ours, "POST", "/v1/leases", {"seconds": 60}),
+        "benchmark_jobs": await ask(keyed, ours, "POST", "/v1/benchmark_jobs", {"name": "n", "scenarios": [GOOD]}),
+        "keys": await ask(keyed, ours, "POST", "/v1/keys", {"name": "k", "scopes": ["read"]}),
+        "blueprints": await ask(keyed, ours, "POST", "/v1/blueprints", {"name": "ours-only"}),
+    }
+    verbs = {
+        "sandboxes": ["GET /", "GET /processes", "GET /files?path=/x", "POST /stop", "GET /wait?seconds=0"],
+        "leases": ["POST /renew", "DELETE /"],
+        "benchmark_jobs": ["GET /", "GET /results", "GET /results/page", "GET /events", "POST /cancel", "DELETE /"],
+        "keys": ["DELETE /"],
+        "blueprints": ["GET /", "DELETE /"],
+    }
+    for noun, (status, content) in made.items():
+        assert status == 201, content
+        name = content["id"]
+        for method, _, verb in (verb.partition(" ") for verb in verbs[noun]):
+            answers = []
+            for asked in (name, "x" * len(name)):
+                path = f"/v1/{noun}/{asked}{verb}".rstrip("/")
+                status, problem = await ask(keyed, theirs, method, path, {} if verb == "/stop" else None)
+                problem.pop("request_id")
+                answers.append((status, json.loads(json.dumps(problem).replace(asked, "NAME"))))
+            assert answers[0] == answers[1]
+            assert answers[0][0] == 404, verb
+
+
+async def test_a_revoked_key_is_as_unknown_as_one_that_never_was(keyed: World) -> None:
+    """For every route, and before anything else is looked at."""
+    revoked = await key_for(keyed)
+    access = keyed.state.access
+    assert isinstance(access, Keys)
+    await access.revoke(revoked.split("_")[1])
+    for method, path, content in (
+        ("GET", "/v1/sandboxes", None),
+        ("POST", "/v1/benchmark_jobs", {"unknown": "field"}),
+        ("POST", "/v1/sandboxes/sb_1/execs", {}),
+        ("DELETE", "/v1/blueprints/x", None),
+        ("GET", "/metrics", None),
+    ):
+        answers = []
+        for token in (revoked, "hk_000000000000_" + "a" * 43):
+            status, problem = await ask(keyed, token, method, path, content)
+            answers.append((status, problem["code"], problem["detail"]))
+        assert answers[0] == answers[1]
+        assert answers[0][0] == 401
+
+
+async def test_a_store_that_is_away_shuts_nobody_out_at_once() -> None:
+    """Who was known stays known for a while; nobody else is let in, and a fault of another kind is one."""
+    clock, store = FakeClock(auto_jump=False), Shelf()
+    keys = Keys(store, clock)
+    known, unknown = [f"Bearer {(await keys.create(name='n', workspace='w', scopes=['read']))[0]}" for _ in range(2)]
+    caller = await keys.identify(known)
+    store.fault = PlatformError("away", reason=STORE_UNAVAILABLE)
+    await clock.advance(KNOWN_SECONDS)
+    assert await keys.identify(known) == caller
+    with pytest.raises(PlatformError, match="away"):
+        await keys.identify(unknown)
+    await clock.advance(MOST_AWAY_SECONDS + 1)
+    with pytest.raises(PlatformError, match="away"):
+        await keys.identify(known)
+    store.fault = None
+    assert await keys.identify(known) == caller
+    store.fault = PlatformError("broken")
+    await clock.advance(KNOWN_SECONDS)
+    with pytest.raises(PlatformError, match="broken"):
+        await keys.identify(known)
+    store.fault = None
+    await keys.revoke(known.split("_")[1])
+    store.fault = PlatformError("away", reason=STORE_UNAVAILABLE)
+    with pytest.raises(PlatformError, match="away"):
+        await keys.identify(known)
+
+
+class Shelf(AccessStore):
+    """Keys in a dict, and a fault when they are looked for."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, dict[str, Any]] = {}
+        self.fault: PlatformError | None = None
+
+    async def insert_key(self, key: Mapping[str, Any]) -> None:
+        self.rows[key["id"]] = {**key, "revoked_at": None}
+
+    async def find_key(self, key_id: str) -> dict[str, Any] | None:
+        if self.fault is not None:
+            raise self.fault
+        return self.rows.get(key_id)
+
+    async def revoke_key(self, key_id: str, at: str) -> bool:
+        self.rows[key_id]["revoked_at"] = at
+        return True
+
+
 async def test_admins_make_keys_for_their_own_workspace(keyed: World) -> None:
     """And see and revoke no others."""
     admin, other = await key_for(keyed, "ours", "admin"), await key_for(keyed, "theirs", "admin")
@@ -130,6 +232,7 @@ async def test_workspaces_do_not_see_each_other(keyed: World) -> None:
     theirs = HttpOperations(keyed.url, api_key=token)
     sandbox = await ours.create_sandbox(SandboxSpec(tags=("x",)))
     job = await ours.create_benchmark_job({"name": "job", "scenarios": [GOOD]})
+    recipe = await ours.create_blueprint("env")
 
     assert await theirs.list_sandboxes() == []
     with pytest.raises(SandboxNotFoundError):
@@ -146,7 +249,13 @@ async def test_workspaces_do_not_see_each_other(keyed: World) -> None:
         assert (await ask(keyed, token, method, path, content))[0] == 404, path
     assert (await sandbox.refresh()).status == "running"
 
-    assert await theirs.list_benchmark_jobs() == []
+    assert (await theirs.list_benchmark_jobs())["benchmark_jobs"] == []
+    assert recipe.id not in {blueprint.id for blueprint in await theirs.list_blueprints()}
+    for wanted in (recipe.id, "env"):
+        with pytest.raises(NotFoundError):
+            await theirs.get_blueprint(wanted)
+        with pytest.raises(NotFoundError):
+            await theirs.create_benchmark_job({"name": "job", "scenarios": [GOOD], "blueprint_id": wanted})
     for name in (job["id"], "job"):
         for verb in (
             theirs.get_benchmark_job(name),

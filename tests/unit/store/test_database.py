@@ -49,7 +49,7 @@ async def test_a_failed_transaction_leaves_nothing(database: Database) -> None:
 async def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     """The error names the file and the setting to change."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(PlatformError, match="Set HARENA_HOME to a directory") as caught:
+    with pytest.raises(PlatformError, match="or set HARENA_HOME to a directory") as caught:
         await Database.open(tmp_path / "file" / "harena.db")
     assert str(tmp_path / "file") in str(caught.value)
 

@@ -13,7 +13,7 @@ from harena.store import migrations
 from harena.store.benchmark_jobs import JobStore
 from harena.store.database import Database
 from harena.store.migrate import KNOWN, NEWEST
-from harena.store.tables import metadata
+from harena.store.tables import COUNTS, metadata
 
 OF_HARENA_0_1 = """
 CREATE TABLE benchmark_jobs (
@@ -60,7 +60,7 @@ async def test_a_database_of_harena_0_1_keeps_everything(old: Path) -> None:
     """Jobs, results, events and their order are there, and the job can be written to."""
     database = await Database.open(old)
     store = JobStore(database)
-    row = await store.find_job("old")
+    row = await store.find_job("default", "old")
     assert row is not None
     assert (row["config"], row["durable"], row["lease_epoch"]) == ({"concurrency": 8}, False, 1)
     assert [run["envelope"] for run in await store.page_runs("job_1", after=0, limit=9)] == [
@@ -73,6 +73,7 @@ async def test_a_database_of_harena_0_1_keeps_everything(old: Path) -> None:
     await store.write(Batch("job_1", runs={1: {"state": "done", "score": 0.5, "passed": False, "ended_cursor": 9}}))
     assert await store.open_runs("job_1") == []
     assert len(await store.events_after("job_1", 0)) == 1
+    assert [row[name] for name in COUNTS] == [1, 1, 1, 1, 1, 0, 1]
     await database.close()
 
 

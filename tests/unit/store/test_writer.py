@@ -51,7 +51,7 @@ async def test_what_comes_together_is_written_together() -> None:
         writer.add_run(number, {"state": "running"})
         writer.add_run(number, {"state": "done"})
         writer.add_event(event(number))
-    await clock.advance(0.04)
+    await clock.advance(0.09)
     assert store.batches == []
     await clock.advance(0.02)
     assert len(store.batches) == 1

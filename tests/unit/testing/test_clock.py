@@ -1,8 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 
-from harena.core.clock import Clock, Pacer, SystemClock
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harena.core.clock import GRACE_SECONDS, STOPPED_SECONDS, Clock, Pacer, SystemClock
 from harena.testing import FakeClock
 
 
@@ -120,3 +125,75 @@ async def test_a_pacer_pauses_until_it_is_stopped() -> None:
     await looking
     assert not await pacer.pause(100.0)
     assert (clock.now(), clock.pending) == (5.0, 0)
+
+
+def wake_up_later(patch: pytest.MonkeyPatch, seconds: float) -> None:
+    """As if this process, or the whole machine, had been stopped for so long."""
+    loop = asyncio.get_running_loop()
+    before = loop.time
+    patch.setattr(loop, "time", lambda: before() + seconds)
+
+
+async def turns() -> None:
+    """Of the loop: what is due has run then."""
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("stopped_seconds", [1000.0, 1e7])
+async def test_whoever_was_stopped_hears_what_happened_before_a_deadline_counts(
+    stopped_seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What would have met the deadline lies in a socket: it can cancel the timer."""
+    told: list[str] = []
+    timer = SystemClock().call_later(60, lambda: told.append("too late"))
+    here, there = socket.socketpair()
+    loop, heard = asyncio.get_running_loop(), asyncio.Event()
+
+    def renew() -> None:
+        loop.remove_reader(here)
+        told.append("renewed")
+        timer.cancel()
+        heard.set()
+
+    loop.add_reader(here, renew)
+    with here, there:
+        wake_up_later(monkeypatch, stopped_seconds)
+        there.send(b"x")
+        await heard.wait()
+        wake_up_later(monkeypatch, 10 * GRACE_SECONDS)
+        await turns()
+    assert told == ["renewed"]
+
+
+async def test_a_deadline_is_not_lost_by_a_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing comes it counts after the grace, once; one that is met in time counts at once."""
+    told: list[str] = []
+    clock = SystemClock()
+    clock.call_later(60, lambda: told.append("late"))
+    wake_up_later(monkeypatch, 60 + STOPPED_SECONDS / 2)
+    await turns()
+    assert told == ["late"]
+    clock.call_later(60, lambda: told.append("later"))
+    wake_up_later(monkeypatch, 60 + 2 * STOPPED_SECONDS)
+    await turns()
+    assert told == ["late"]
+    wake_up_later(monkeypatch, GRACE_SECONDS)
+    await turns()
+    assert told == ["late", "later"]
+    wake_up_later(monkeypatch, 1000)
+    await turns()
+    assert told == ["late", "later"]
+
+
+@given(steps=st.lists(st.tuples(st.floats(0, 100), st.floats(-1e9, 1e9)), max_size=10))
+async def test_the_fake_wall_clock_can_be_set_without_time_passing(steps: list[tuple[float, float]]) -> None:
+    """Both clocks move by what passes; only one by what it is set by."""
+    clock, passed, start = FakeClock(), 0.0, FakeClock().utcnow()
+    total = 0.0
+    for seconds, by in steps:
+        await clock.sleep(seconds)
+        clock.set_wall_clock(by_seconds=by)
+        passed, total = passed + seconds, total + seconds + by
+    assert clock.now() == pytest.approx(passed)
+    assert (clock.utcnow() - start).total_seconds() == pytest.approx(total, abs=1e-3)

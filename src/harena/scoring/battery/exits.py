@@ -12,6 +12,7 @@ EXITS = (
         family=_FAMILY,
         tries="Ends the process with code 0 when it is loaded, before any check.",
         top="import os\nos._exit(0)",
+        is_harmless=True,
     ),
     Forgery(
         name="system-exit-at-import",

@@ -41,6 +41,8 @@ class Forgery:
     body: str = "return None"
     files: Mapping[str, str] = field(default_factory=dict)
     """beside the program; names may hold @...@ words, too"""
+    is_harmless: bool = False
+    """it may be run without any isolation"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from typing import Any
 
 from harena.scoring.formats.cases import Run, call_contracts, call_of, function_name, stdio_contract, text_of
 from harena.scoring.formats.rows import FieldError, Row, json_of, shown
-from harena.scoring.formats.task import Family, Task
+from harena.scoring.formats.task import Family, Task, made
 from harena.scoring.scenario import ScenarioLimits
 
 APPS_SECONDS = 4.0
@@ -74,7 +74,7 @@ def read_codecontests(row: Row) -> Task:
         contract=stdio_contract("public_tests", runs, "floats", _time_limit(row)),
         solution=_python_solution(row),
         # 0 stands for none; in less than 64 MiB an interpreter with a few modules does not start
-        limits=ScenarioLimits(memory_mb=max(64, -(-memory // MIB))) if memory else ScenarioLimits(),
+        limits=made(ScenarioLimits, "memory_limit_bytes", memory_mb=max(64, -(-memory // MIB)) if memory else None),
     )
 
 

@@ -61,7 +61,11 @@ def read_grader_file(path: str | Path) -> Mapping[str, Any]:
         content = json.loads(Path(path).read_bytes())
     except OSError as error:
         raise refusal(str(path), None, f"cannot be read: {error.strerror}; check the path") from None
-    except (ValueError, RecursionError) as error:
+    except UnicodeDecodeError as error:
+        raise refusal(str(path), None, f"not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    except RecursionError:
+        raise refusal(str(path), None, "nested too deeply to be read") from None
+    except ValueError as error:
         raise refusal(str(path), None, f"not JSON: {error}") from None
     return grader_in(content, str(path))
 
@@ -91,6 +95,8 @@ def read(row: Row) -> Task:
     return Task(
         id=row.id(),
         statement="" if is_request else _conversation(row),
+        messages=() if is_request else tuple(row.decoded("messages")),
+        item=item,
         contract=contract_of(grader, item, GRADER),
         sample=sample,
         entry="answer.txt",

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from harena.core.checked import MOST_CORES
 from harena.scoring.contracts_harbor import TEST_SCRIPT, HarborContract
 from harena.scoring.formats.dockerfile import Environment, inside, read_dockerfile, text_of
 from harena.scoring.formats.rows import FieldError, Row, shown
@@ -159,13 +160,18 @@ def _variables(table: Mapping[str, Any], name: str) -> dict[str, str]:
 
 def _limits(environment: Mapping[str, Any]) -> ScenarioLimits:
     cpus = environment.get("cpus")
-    if cpus is not None and (isinstance(cpus, bool) or not isinstance(cpus, int | float) or cpus <= 0):
-        raise FieldError("environment.cpus", f"must be a number, more than 0, not {shown(cpus)}")
-    return ScenarioLimits(
+    if cpus is not None and (isinstance(cpus, bool) or not isinstance(cpus, int | float) or not 0 < cpus <= MOST_CORES):
+        raise FieldError(
+            "environment.cpus", f"must be a number, more than 0 and at most {MOST_CORES}, not {shown(cpus)}"
+        )
+    limits: ScenarioLimits = made(
+        ScenarioLimits,
+        "environment",
         cpu=None if cpus is None else float(cpus),
         memory_mb=_megabytes(environment, "memory"),
         disk_mb=_megabytes(environment, "storage"),
     )
+    return limits
 
 
 def _megabytes(environment: Mapping[str, Any], name: str) -> int | None:

@@ -8,22 +8,30 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from harena.core.rows import RowsFile
+from harena.scoring.carry import parsed
+from harena.scoring.contract_parts import Contract
+from harena.scoring.contracts import CommandContract, ReferenceContract, TestsContract
+from harena.scoring.formats.answers import program_in
 from harena.scoring.formats.graders import GRADER, grader_in, read_grader_file
 from harena.scoring.formats.harbor import DIRECTORY, task_folders
 from harena.scoring.formats.recognise import FORMATS, SCENARIOS, family_named, is_own, recognised
-from harena.scoring.formats.rows import LINE_ENDINGS, FieldError, Row, Rows, refusal
+from harena.scoring.formats.rows import FieldError, Row, Rows, refusal
 from harena.scoring.formats.samples import Answer, Samples
 from harena.scoring.formats.task import Family, Task
-from harena.scoring.load import load_document, load_scenarios
-from harena.scoring.reading import Mistake, ScenarioFileError, read_document
+from harena.scoring.load import load_document, load_problems
+from harena.scoring.reading import LINE_ENDINGS, Mistake, ScenarioFileError, read_document
 from harena.scoring.scenario import Candidate, Expected, Scenario, ScenarioBatch
+from harena.scoring.stored import ContractLookup
 
-Source = str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]]
+Source = str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | RowsFile
 
 ORACLE, NOP = "oracle", "nop"
 """in place of answers: the rows' own solutions, which must pass, and answers that do nothing, which must not"""
@@ -39,14 +47,20 @@ def import_scenarios(
     candidates: Source | None = None,
     form: str | None = None,
     grader: str | Path | Mapping[str, Any] | None = None,
+    contracts: ContractLookup | None = None,
+    compact: bool = False,
 ) -> ScenarioBatch:
     """Scenarios in harena's own format, or in one of other people's (`FORMATS`), told by its shape or given as `form`.
 
     `grader`: that of rows that hold none of their own (a file, or what is in it). `candidates`: the answers
-    (`samples`), or "oracle", or "nop"; None = the oracle's. Raises ScenarioFileError with every mistake.
+    (`samples`), or "oracle", or "nop"; None = the oracle's. `contracts`: where stored scoring contracts are. `compact`:
+    for batches that stay in memory, see `CompactScenarios`. Raises ScenarioFileError with every mistake.
     """
+    for given in (source, candidates, grader):
+        if isinstance(given, str | Path) and "\0" in str(given):
+            raise refusal(ascii(str(given)), None, "is no name of a file: there is a NUL in it")
     if grader is None and (form == SCENARIOS or (form is None and _looks_own(source))):
-        return _own(source, candidates)
+        return _own(source, candidates, contracts, compact=compact)
     rows = _rows(source)
     if grader is not None:
         if form == SCENARIOS:
@@ -55,14 +69,51 @@ def import_scenarios(
     return _imported(rows, candidates, None if form is None else family_named(form))
 
 
+@dataclass(frozen=True, slots=True)
+class ProblemSet:
+    """What is known of problems that have been checked, with or without candidates."""
+
+    form: str
+    """the data format that they are written in"""
+    problems: int
+    candidates: int
+    """that came with them, in harena's own format"""
+    contracts: tuple[Contract, ...]
+
+
+def import_problems(
+    source: Source,
+    *,
+    form: str | None = None,
+    grader: str | Path | Mapping[str, Any] | None = None,
+    contracts: ContractLookup | None = None,
+) -> ProblemSet:
+    """Check problems that candidates will be given to later; arguments as in `import_scenarios`. Raises
+    ScenarioFileError with every mistake."""
+    if grader is not None or not (form == SCENARIOS or (form is None and _looks_own(source))):
+        batch = import_scenarios(source, candidates=NOP, form=form, grader=grader)
+        made = tuple(scenario.scoring for scenario in batch.scenarios)
+        return ProblemSet(batch.form, len({scenario.problem_id for scenario in batch.scenarios}), 0, made)
+    document = read_document(source)
+    content = document.content
+    if isinstance(content, Mapping) and content.get("problems") and not content.get("scenarios"):
+        problems = load_problems(document, contracts=contracts)
+        scorings = [problem.scoring for problem in problems.values() if problem.scoring is not None]
+        return ProblemSet(SCENARIOS, len(problems), 0, tuple(scorings))
+    scenarios = load_document(document, contracts=contracts).scenarios
+    named = {scenario.problem_id or scenario.id for scenario in scenarios}
+    return ProblemSet(SCENARIOS, len(named), len(scenarios), tuple(scenario.scoring for scenario in scenarios))
+
+
 def _looks_own(source: Source) -> bool:
     """It is harena's own, or so little that harena's own reader shall say what is missing."""
     if isinstance(source, Mapping):
         return is_own(source) or not source
     if not isinstance(source, str | Path):
-        return not source or not isinstance(source[0], Mapping) or is_own(source[0]) or source[0].keys() <= {"id"}
+        row = next(iter(source), None)
+        return not isinstance(row, Mapping) or is_own(row) or row.keys() <= {"id"}
     path = Path(source)
-    if path.is_dir() or path.suffix == ".gz":
+    if os.path.isdir(path) or path.suffix == ".gz":  # a name that is too long for one is no folder
         return False
     if path.suffix.lower() in LINE_ENDINGS:
         return _first_line_is_own(path)
@@ -88,14 +139,19 @@ def _first_line_is_own(path: Path) -> bool:
     return not isinstance(row, Mapping) or not row or is_own(row) or row.keys() <= {"id"}
 
 
-def _own(source: Source, candidates: Source | None) -> ScenarioBatch:
+def _own(
+    source: Source, candidates: Source | None, contracts: ContractLookup | None, *, compact: bool
+) -> ScenarioBatch:
     if candidates is None:
-        return load_scenarios(source)
+        is_lines = isinstance(source, RowsFile) or (
+            isinstance(source, str | Path) and Path(source).suffix.lower() in LINE_ENDINGS
+        )
+        return load_document(read_document(source), contracts=contracts, compact=compact and is_lines)
     if candidates in (ORACLE, NOP):
         raise refusal(
             "candidates", None, f"{candidates!r} is for data sets that hold solutions; name a file of candidates"
         )
-    return load_document(read_document(candidates), problems=read_document(source))
+    return load_document(read_document(candidates), problems=read_document(source), contracts=contracts)
 
 
 def _imported(rows: Rows, candidates: Source | None, family: Family | None) -> ScenarioBatch:
@@ -105,6 +161,9 @@ def _imported(rows: Rows, candidates: Source | None, family: Family | None) -> S
             raise ScenarioFileError(rows.mistakes or [Mistake(rows.name, None, "", "there are no rows")])
         family = recognised(first)
     samples = Samples(candidates) if candidates is not None and candidates not in (ORACLE, NOP) else None
+    if samples is not None and samples.is_empty:
+        named = str(candidates) if isinstance(candidates, str | Path) else "candidates"
+        raise ScenarioFileError(samples.mistakes or [Mistake(named, None, "", "there are no answers")])
     joined = _Join(rows, family, samples, idle=candidates == NOP)
     scenarios = tuple(joined.scenarios())
     if joined.mistakes:
@@ -115,7 +174,7 @@ def _imported(rows: Rows, candidates: Source | None, family: Family | None) -> S
 
 
 def _rows(source: Source) -> Rows:
-    if isinstance(source, str | Path) and Path(source).is_dir():
+    if isinstance(source, str | Path) and os.path.isdir(source):
         return _directories(Path(source))
     return Rows([source] if isinstance(source, Mapping) else source)
 
@@ -176,7 +235,8 @@ class _Join:
     def _of(self, task: Task, number: int) -> Iterator[Scenario]:
         if self._samples is not None:
             for count, answer in enumerate(self._samples.take(task.id, number), 1):
-                yield self._scenario(task, f"{task.id}/{count}", _program(task, answer), None)
+                made = self._scenario(task, f"{task.id}/{count}", _program(task, answer), None)
+                yield replace(made, answer=answer.text)
         elif task.sample is not None:
             yield self._scenario(task, f"{task.id}/sample", task.sample, None)
         elif self._idle:
@@ -210,6 +270,8 @@ class _Join:
             problem_id=task.id,
             statement=task.statement,
             files=task.files,
+            messages=task.messages,
+            item=task.item,
         )
 
     def _note_what_is_left(self) -> None:
@@ -228,7 +290,35 @@ class _Join:
 
 
 def _program(task: Task, answer: Answer) -> str:
-    return task.prefix + answer.text if answer.is_completion else answer.text
+    """What is run of an answer. A fenced completion is either the rest of the prompt or, not indented, the whole of
+    it once more; then the prompt is only kept for what it imports and defines."""
+    if not task.entry.endswith(".py"):
+        return answer.text
+    code = program_in(answer.text, _asked_for(task))
+    if not answer.is_completion:
+        return code
+    if code is answer.text or code[:1].isspace():
+        return task.prefix + code
+    return f"{task.prefix}\n{code}" if _is_whole(task.prefix) else code
 
 
-__all__ = ["FORMATS", "NOP", "ORACLE", "SCENARIOS", "import_scenarios"]
+def _asked_for(task: Task) -> set[str]:
+    """Names of which a program must define one, where the contract calls some."""
+    names = set()
+    for contract in (task.contract, task.class_contract):
+        if isinstance(contract, TestsContract | ReferenceContract) and contract.entry_point:
+            names.add(contract.entry_point.partition(".")[0])
+        elif isinstance(contract, CommandContract):
+            names.update(contract.calls.values())
+    return names
+
+
+def _is_whole(prefix: str) -> bool:
+    try:
+        parsed(prefix)
+    except ValueError:
+        return False
+    return True
+
+
+__all__ = ["FORMATS", "NOP", "ORACLE", "SCENARIOS", "ProblemSet", "import_problems", "import_scenarios"]

@@ -13,9 +13,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from harena.scoring.reading import Document, Mistake, ScenarioFileError, read_yaml
+from harena.core.rows import RowsFile
+from harena.scoring.reading import LINE_ENDINGS, Document, Mistake, ScenarioFileError, read_yaml
 
-LINE_ENDINGS = (".jsonl", ".ndjson")
 ENDINGS = (*LINE_ENDINGS, ".json", ".yaml", ".yml")
 
 ID_FIELDS = ("task_id", "question_id", "problem_id", "instance_id", "id", "index")
@@ -60,6 +60,8 @@ class Row:
                 text = str(value)
                 if len(text) > 200:
                     raise FieldError(name, "is longer than the 200 characters allowed")
+                if not text.isprintable():
+                    raise FieldError(name, f"must be printable, without control characters, not {text!a}")
                 return text
         return str(self.number)
 
@@ -145,7 +147,7 @@ def shown(value: Any) -> str:
 class Rows:
     """The rows of one source. `mistakes` grows while they are read: lines that are no rows are left out."""
 
-    def __init__(self, source: str | Path | Sequence[Any]) -> None:
+    def __init__(self, source: str | Path | Sequence[Any] | RowsFile) -> None:
         self.name = str(source) if isinstance(source, str | Path) else "rows"
         self.mistakes: list[Mistake] = []
         self._rows = self._read(source)
@@ -182,7 +184,7 @@ class Rows:
     def __iter__(self) -> Iterator[Row]:
         return self._rows
 
-    def _read(self, source: str | Path | Sequence[Any]) -> Iterator[Row]:
+    def _read(self, source: str | Path | Sequence[Any] | RowsFile) -> Iterator[Row]:
         if not isinstance(source, str | Path):
             return self._of_items(source, None)
         path = Path(source)
@@ -232,7 +234,7 @@ class Rows:
     def _of_items(self, content: Any, document: Document | None) -> Iterator[Row]:
         if isinstance(content, Mapping):
             content = [content]
-        if not isinstance(content, list | tuple):
+        if not isinstance(content, list | tuple | RowsFile):
             raise refusal(self.name, None, f"a data set is a list of rows, not {shown(content)}")
         for number, fields in enumerate(content):
             if not isinstance(fields, Mapping):

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harena.core.rows import RowsFile
 from harena.scoring.formats.rows import FieldError, Row, Rows, shown
 from harena.scoring.reading import Mistake
 
@@ -50,7 +51,7 @@ class Answer:
 class Samples:
     """The answers of one source, by problem."""
 
-    def __init__(self, source: str | Path | Sequence[Any] | Mapping[str, Any]) -> None:
+    def __init__(self, source: str | Path | Sequence[Any] | RowsFile | Mapping[str, Any]) -> None:
         self.by_problem: dict[str, list[Answer]] = {}
         self.in_order: list[list[Answer]] = []
         """those that name no problem"""
@@ -73,6 +74,11 @@ class Samples:
             answers = self.in_order[0]
             message = "some rows name their problem (task_id) and this one does not; name it in all, or in none"
             self.mistakes.append(answers[0].row.mistake(FieldError("task_id", message)))
+
+    @property
+    def is_empty(self) -> bool:
+        """There is no answer in it."""
+        return not self.by_problem and not self.in_order
 
     def _add(self, row: Row) -> None:
         answers = _answers(row)
@@ -104,7 +110,7 @@ def _answers(row: Row) -> list[Answer]:
     raise FieldError("completion", "is required (or solution, code, output_text, or a list of them)")
 
 
-def _mapping_in(source: str | Path | Sequence[Any]) -> Mapping[str, Any] | None:
+def _mapping_in(source: str | Path | Sequence[Any] | RowsFile) -> Mapping[str, Any] | None:
     """The content of a JSON file that holds answers by id; None for every other file."""
     if not isinstance(source, str | Path) or Path(source).suffix.lower() != ".json":
         return None

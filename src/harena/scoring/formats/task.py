@@ -38,6 +38,10 @@ class Task:
     entry: str = DEFAULT_ENTRY
     files: Mapping[str, str] = field(default_factory=dict)
     limits: ScenarioLimits = NO_LIMITS
+    messages: tuple[Mapping[str, Any], ...] = ()
+    """the prompt as a conversation, where the row has it as one; then `statement` is only for people"""
+    item: Mapping[str, Any] = field(default_factory=dict)
+    """fields of the row that are its author's own, for prompts made of them"""
     note: str = ""
     """why the trust is `shared`, where the family could also have had `separate`"""
 

@@ -17,8 +17,7 @@ async def open_http(base_url: str, *, api_key: str | None = None) -> Operations:
     Sandboxes that are made through it end when it is closed, or when this process has not been heard of for the length
     of its lease. Raises ValidationError for an address that is none, PlatformError where aiohttp is not installed.
     """
-    parts = urlsplit(base_url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+    if not _is_address(base_url):
         raise ValidationError(
             f"HARENA_BASE_URL={base_url}: give the address of a server, as http://127.0.0.1:8642; "
             "unset it to run sandboxes inside this process"
@@ -29,3 +28,16 @@ async def open_http(base_url: str, *, api_key: str | None = None) -> Operations:
         message = f"a server is spoken to with {error.name}, which is not installed: pip install 'harena[http]'"
         raise PlatformError(message, step="open server") from error
     return HttpOperations(base_url.rstrip("/"), api_key=api_key)
+
+
+def _is_address(base_url: str) -> bool:
+    try:
+        parts = urlsplit(base_url)
+        return (
+            parts.scheme in ("http", "https")
+            and bool(parts.hostname)
+            and parts.port != 0
+            and not (parts.query or parts.fragment)
+        )
+    except ValueError:  # a port that is none, half of an IPv6 address
+        return False

@@ -9,20 +9,24 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 from urllib.parse import quote
 
 import aiohttp
 from yarl import URL
 
+from harena.core.clock import Clock, SystemClock
 from harena.core.errors import HarenaError, SandboxUnavailableError
 from harena.core.problems import from_problem
+from harena.sdk.http.retry_after import is_idempotent, pause_seconds
 
 CONNECT_SECONDS = 10.0
 KEEP_ALIVE_SECONDS = 30.0
 """shorter than the server's, so that no request is sent on a connection that it closes in the same moment"""
 MOST_OF_A_PROBLEM = 1024 * 1024
+CLOSED = "CLOSED"
+"""reason of an error: this client was closed"""
 
 Query = Mapping[str, str | int | float | list[str]]
 
@@ -30,8 +34,10 @@ Query = Mapping[str, str | int | float | list[str]]
 class Connection:
     """Used from one event loop. Opened with its first request, closed with `close`."""
 
-    def __init__(self, base_url: str, *, api_key: str | None = None) -> None:
+    def __init__(self, base_url: str, *, api_key: str | None = None, clock: Clock | None = None) -> None:
+        """`clock` is for tests."""
         self.base_url = base_url
+        self._clock = clock or SystemClock()
         self._headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
         self._session: aiohttp.ClientSession | None = None
         self._closed = False
@@ -48,8 +54,31 @@ class Connection:
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """The answer's begin. `path` is absolute and quoted, `body` bytes or an asynchronous iterable of them.
 
-        Raises the server's error, also where it comes before the body was sent.
+        A server that is too busy for this now is asked again when it says so (see `harena.sdk.http.retry_after`), where
+        the body can be sent again. Raises the server's error, also where it comes before the body was sent.
         """
+        again = body is None or isinstance(body, bytes)
+        tries, waited = 0, 0.0
+        while True:
+            async with AsyncExitStack() as stack:
+                try:
+                    response = await stack.enter_async_context(self._sent(method, path, query, body, headers))
+                except HarenaError as error:
+                    tries += 1
+                    idempotent = is_idempotent(method, headers or {})
+                    pause = pause_seconds(error, idempotent=idempotent, tries=tries, waited=waited)
+                    if pause is None or not again:
+                        raise
+                else:
+                    yield response
+                    return
+            await self._clock.sleep(pause)
+            waited += pause
+
+    @asynccontextmanager
+    async def _sent(
+        self, method: str, path: str, query: Query | None, body: Any, headers: Mapping[str, str] | None
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
         try:
             async with self._opened().request(
                 method,
@@ -102,7 +131,7 @@ class Connection:
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._closed:
-            raise SandboxUnavailableError(f"the connection to {self.base_url} was closed", reason="CLOSED")
+            raise SandboxUnavailableError(f"the connection to {self.base_url} was closed", reason=CLOSED)
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE_SECONDS),
@@ -147,4 +176,6 @@ async def _problem(response: aiohttp.ClientResponse) -> HarenaError:
     if not isinstance(written, dict):
         shown = text[:200].decode("utf-8", "replace")
         written = {"status": response.status, "detail": f"something that is no harena server says {shown!r}"}
+        if (seconds := response.headers.get("retry-after", "")).isdecimal():  # a proxy, for a server that is away
+            written["retry_after_seconds"] = int(seconds)
     return from_problem(written)

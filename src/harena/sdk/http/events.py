@@ -3,19 +3,57 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterable
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from typing import Any
 
+from harena.core.errors import SandboxUnavailableError
+from harena.core.problems import from_problem
+from harena.sdk.http.connection import Connection
 
-async def read_events(lines: AsyncIterable[bytes]) -> AsyncGenerator[tuple[str, Any], None]:
-    """(event, data) of each event; comments, which keep the connection alive, are left out. Raises ValueError."""
-    kind, written = "message", b""
-    async for line in lines:
-        line = line.rstrip(b"\r\n")
-        if line.startswith(b"event:"):
-            kind = line[6:].strip().decode()
-        elif line.startswith(b"data:"):
-            written += line[5:].strip()
-        elif not line and written:
-            yield kind, json.loads(written)
-            kind, written = "message", b""
+
+async def read_events(pieces: AsyncIterable[bytes]) -> AsyncGenerator[tuple[str, Any], None]:
+    """(event, data) of each event in these pieces of a stream, wherever they were cut; comments, which keep the
+    connection alive, are left out. Raises ValueError."""
+    kind, written, rest = "message", b"", b""
+    async for piece in pieces:
+        lines = (rest + piece).split(b"\n")
+        rest = lines.pop()
+        for line in lines:
+            if line.startswith(b"data:"):
+                written += line[5:].strip()
+            elif line.startswith(b"event:"):
+                kind = line[6:].strip().decode()
+            elif written and not line.strip():
+                yield kind, json.loads(written)
+                kind, written = "message", b""
+
+
+async def followed(
+    connection: Connection, where: Callable[[], Awaitable[str]], after: int
+) -> AsyncGenerator[Mapping[str, Any], None]:
+    """The events of the job that `where` gives the path of, from the first after cursor `after` to its end. A
+    connection that breaks off is opened again where it ended, once without any news. Raises what a `problem` among them
+    says, and SandboxUnavailableError."""
+    cursor, failed = after, False
+    while True:
+        try:
+            async with aclosing(_opened(connection, f"{await where()}/events", cursor)) as events:
+                async for kind, event in events:
+                    if kind == "end":
+                        return
+                    if kind == "problem":
+                        raise from_problem(event)
+                    cursor, failed = event["cursor"], False
+                    yield event
+        except SandboxUnavailableError:
+            if failed:
+                raise
+        failed = True
+
+
+async def _opened(connection: Connection, path: str, after: int) -> AsyncGenerator[tuple[str, Any], None]:
+    async with connection.request("GET", path, query={"after": after}) as response:
+        async with aclosing(read_events(response.content.iter_any())) as events:
+            async for event in events:
+                yield event

@@ -10,9 +10,9 @@ import asyncio
 import contextlib
 import json
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from pathlib import Path
+from functools import partial
 from typing import Any, TypeVar
 
 from harena.core.clock import Clock, SystemClock
@@ -21,26 +21,30 @@ from harena.core.errors import (
     NotFoundError,
     SandboxNotFoundError,
     SandboxUnavailableError,
-    ValidationError,
 )
+from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint, SandboxSpec, SandboxStatus
+from harena.core.patience import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, MOST_AWAY_SECONDS
 from harena.core.ports import SandboxHandle
-from harena.core.problems import from_problem
 from harena.core.wire import blueprint_from_json, info_from_json, spec_to_json, text_of
-from harena.sdk.http.connection import Connection, Query, step
-from harena.sdk.http.events import read_events
+from harena.sdk.http.catalog import HttpCatalog, definition_path
+from harena.sdk.http.connection import CLOSED, Connection, Query, step
+from harena.sdk.http.events import followed
 from harena.sdk.http.lease import LEASE_SECONDS, ClientLease
+from harena.sdk.http.registry import HttpRegistry
 from harena.sdk.http.sandbox import RemoteHandle
+from harena.sdk.http.training import HttpTraining
+from harena.sdk.http.training_sources import with_sent_sources
+from harena.sdk.http.uploads import JobUpload
 
 T = TypeVar("T")
 
 PAGE = 500
-JOBS_PAGE = 100
 JOB_WAIT_SECONDS = 30
 """how long one request waits for a job's end; asked again for as long as somebody waits"""
 
 
-class HttpOperations:
+class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
     """Implements `Operations`. Used from one event loop."""
 
     def __init__(
@@ -52,8 +56,9 @@ class HttpOperations:
         lease_seconds: float = LEASE_SECONDS,
     ) -> None:
         """`clock` and `lease_seconds` are for tests."""
-        self._connection = Connection(base_url, api_key=api_key)
-        self._lease = ClientLease(self._connection, clock or SystemClock(), seconds=lease_seconds)
+        self._clock = clock or SystemClock()
+        self._connection = Connection(base_url, api_key=api_key, clock=self._clock)
+        self._lease = ClientLease(self._connection, self._clock, seconds=lease_seconds)
         self._given_up: set[asyncio.Task[None]] = set()
 
     # -- sandboxes --
@@ -135,50 +140,53 @@ class HttpOperations:
         answer = await self._connection.json("GET", "/v1/blueprints")
         return [self._blueprint(entry) for entry in answer["blueprints"]]
 
-    # -- benchmark jobs --
+    # -- scores and benchmark jobs --
 
-    async def create_benchmark_job(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """See `Operations`. A scenario file is this machine's, and its content is sent."""
-        content = dict(request)
-        for field in ("scenarios", "candidates", "grader"):
-            given = content.get(field)
-            if isinstance(given, str | Path) and (field, given) not in _WORDS:
-                file = await asyncio.to_thread(_read_file, Path(given))
-                content[field] = _parsed(file) if field == "grader" else file
-        key = {"idempotency-key": uuid.uuid4().hex}
-        answer: Mapping[str, Any] = await self._twice(
-            lambda: self._connection.json("POST", "/v1/benchmark_jobs", content=content, headers=key)
-        )
+    async def score(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """See `Operations`."""
+        answer: Mapping[str, Any] = await self._connection.json("POST", "/v1/scores", content=request)
         return answer
+
+    async def create_benchmark_job(
+        self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+    ) -> Mapping[str, Any]:
+        """See `Operations`. A scenario file is this machine's, and its content is sent."""
+        given = request.get("definition")
+        path = "/v1/benchmark_jobs" if given is None else f"{definition_path(given)}/run"
+        headers = {"idempotency-key": uuid.uuid4().hex if key is None else key.key}
+        asked = {name: part for name, part in request.items() if name != "definition"}
+        upload = await asyncio.to_thread(partial(JobUpload.opened, asked, by_lines=given is None))
+        try:
+            headers["content-type"] = upload.content_type
+            return await self._twice(lambda: self._sent(path, upload, headers))
+        finally:
+            upload.close()
 
     async def get_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
         return await self._job(job_id_or_name)
 
-    async def list_benchmark_jobs(self) -> list[Mapping[str, Any]]:
+    async def list_benchmark_jobs(
+        self, *, name: str | None = None, before: int | None = None, limit: int = 100
+    ) -> Mapping[str, Any]:
         """See `Operations`."""
-        query: dict[str, str | int | float | list[str]] = {"limit": JOBS_PAGE}
-        found: list[Mapping[str, Any]] = []
-        while True:
-            page = await self._connection.json("GET", "/v1/benchmark_jobs", query=query)
-            found += page["benchmark_jobs"]
-            if page["next_cursor"] is None:
-                return found
-            query["cursor"] = page["next_cursor"]
+        asked: dict[str, str | int | None] = {"name": name, "cursor": before, "limit": limit}
+        query: Query = {field: value for field, value in asked.items() if value is not None}
+        answer: Mapping[str, Any] = await self._connection.json("GET", "/v1/benchmark_jobs", query=query)
+        return answer
 
     async def wait_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
-        """See `Operations`."""
+        """See `Operations`. A server that goes away meanwhile is asked again, for ten minutes: its jobs outlive it."""
         job = await self._job(job_id_or_name)
+        job_id = job["id"]
         while job["ended_at"] is None:
-            job = await self._job(job["id"], {"wait_seconds": JOB_WAIT_SECONDS})
-        return await self.benchmark_job_results(job["id"])
+            job = await self._patiently(lambda: self._job(job_id, {"wait_seconds": JOB_WAIT_SECONDS}))
+        return await self._patiently(lambda: self.benchmark_job_results(job_id))
 
     async def benchmark_job_results(self, job_id_or_name: str) -> Mapping[str, Any]:
-        """See `Operations`."""
-        answer: Mapping[str, Any] = await self._connection.json(
-            "GET", f"{await self._job_path(job_id_or_name)}/results"
-        )
-        return answer
+        """See `Operations`. The server sends the runs in the order of their ends."""
+        answer = await self._connection.json("GET", f"{await self._job_path(job_id_or_name)}/results")
+        return {**answer, "runs": sorted(answer["runs"], key=lambda run: int(run["run"]))}
 
     async def benchmark_job_results_page(
         self, job_id_or_name: str, *, after: int = 0, limit: int = 1000
@@ -186,6 +194,13 @@ class HttpOperations:
         """See `Operations`."""
         answer: Mapping[str, Any] = await self._connection.json(
             "GET", f"{await self._job_path(job_id_or_name)}/results/page", query={"after": after, "limit": limit}
+        )
+        return answer
+
+    async def benchmark_job_summary(self, job_id_or_name: str) -> Mapping[str, Any]:
+        """See `Operations`."""
+        answer: Mapping[str, Any] = await self._connection.json(
+            "GET", f"{await self._job_path(job_id_or_name)}/summary"
         )
         return answer
 
@@ -201,22 +216,11 @@ class HttpOperations:
         return answer
 
     async def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
-        """See `Operations`. A connection that breaks off is opened again where it ended, once without any news."""
-        cursor, failed = after, False
-        while True:
-            try:
-                async with aclosing(self._events(job_id_or_name, cursor)) as events:
-                    async for kind, event in events:
-                        if kind == "end":
-                            return
-                        if kind == "problem":
-                            raise from_problem(event)
-                        cursor, failed = event["cursor"], False
-                        yield event
-            except SandboxUnavailableError:
-                if failed:
-                    raise
-            failed = True
+        """See `Operations`."""
+        where = partial(self._job_path, job_id_or_name)
+        async with aclosing(followed(self._connection, where, after)) as events:
+            async for event in events:
+                yield event
 
     async def close(self) -> None:
         """End the lease, and with it this client's sandboxes, then the connections. May be called more than once."""
@@ -227,13 +231,13 @@ class HttpOperations:
         finally:
             await self._connection.close()
 
-    async def _events(self, job: str, after: int) -> AsyncGenerator[tuple[str, Any], None]:
-        async with self._connection.request(
-            "GET", f"{await self._job_path(job)}/events", query={"after": after}
-        ) as response:
-            async with aclosing(read_events(response.content)) as events:
-                async for event in events:
-                    yield event
+    async def _with_sent_sources(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        return await with_sent_sources(self, request)
+
+    async def _sent(self, path: str, upload: JobUpload, headers: Mapping[str, str]) -> Mapping[str, Any]:
+        async with self._connection.request("POST", path, body=upload.body(), headers=headers) as response:
+            answer: Mapping[str, Any] = json.loads(await response.read())
+        return answer
 
     async def _created_under_lease(self, spec: SandboxSpec) -> SandboxHandle:
         content = {**spec_to_json(spec), "lease_id": await self._lease.id()}
@@ -265,10 +269,22 @@ class HttpOperations:
                 raise
         return await ask()
 
+    async def _patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """What is asked, as soon as a server answers."""
+        away, pause = 0.0, FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                return await ask()
+            except SandboxUnavailableError as error:
+                if error.reason == CLOSED or away >= MOST_AWAY_SECONDS:
+                    raise
+            await self._clock.sleep(pause)
+            away, pause = away + pause, min(2 * pause, LONGEST_PAUSE_SECONDS)
+
     async def _job_path(self, job_id_or_name: str) -> str:
         """Where the server has it. A name with a slash cannot be in a path: its newest job is looked for."""
         if "/" in job_id_or_name:
-            page = await self._connection.json("GET", "/v1/benchmark_jobs", query={"name": job_id_or_name, "limit": 1})
+            page = await self.list_benchmark_jobs(name=job_id_or_name, limit=1)
             if not page["benchmark_jobs"]:
                 raise NotFoundError(f"no benchmark job has the name {job_id_or_name!r} on this server")
             job_id_or_name = page["benchmark_jobs"][0]["id"]
@@ -291,24 +307,3 @@ class HttpOperations:
             return blueprint_from_json(answer)
         except (KeyError, TypeError, ValueError) as error:
             raise self._connection.broken(f"a blueprint cannot be understood ({error!r})") from error
-
-
-_WORDS = (("candidates", "oracle"), ("candidates", "nop"))
-"""of a request that name no file"""
-
-
-def _parsed(file: Mapping[str, str]) -> Any:
-    try:
-        return json.loads(file["text"])
-    except ValueError as error:
-        raise ValidationError(f"{file['file_name']}: a grader is one JSON object; {error}") from None
-
-
-def _read_file(path: Path) -> dict[str, str]:
-    """A scenario file as the server takes it: its name, which says the format, and its text."""
-    try:
-        return {"file_name": path.name, "text": path.read_text(encoding="utf-8")}
-    except UnicodeDecodeError as error:
-        raise ValidationError(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8") from None
-    except OSError as error:
-        raise ValidationError(f"{path} cannot be read: {error.strerror}") from None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Header, Request
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 
 from harena.core.errors import ValidationError
+from harena.core.idempotency import IdempotencyKey
 from harena.server.identity import ADMIN, READ, WRITE, Caller
 from harena.server.state import ServerState, state_of
 
@@ -33,27 +34,32 @@ def check_query(request: Request) -> None:
             raise ValidationError(f"unknown query parameter {', '.join(unknown)}; there are: {there_are}")
 
 
-async def _caller(request: Request, scope: str) -> Caller:
-    caller = await state_of(request).access.identify(request.headers.get("authorization"))
-    request.state.caller = caller
+def _caller(request: Request, scope: str) -> Caller:
+    caller: Caller = request.state.caller  # told apart by `harena.server.requests`, before the body was read
     caller.check(scope)
     check_query(request)
     return caller
 
 
 async def _reader(request: Request, _: Annotated[object, Depends(_documented)]) -> Caller:
-    return await _caller(request, READ)
+    return _caller(request, READ)
 
 
 async def _writer(request: Request, _: Annotated[object, Depends(_documented)]) -> Caller:
-    return await _caller(request, WRITE)
+    return _caller(request, WRITE)
 
 
 async def _admin(request: Request, _: Annotated[object, Depends(_documented)]) -> Caller:
-    return await _caller(request, ADMIN)
+    return _caller(request, ADMIN)
+
+
+async def _once(request: Request, idempotency_key: Annotated[str | None, Header()] = None) -> IdempotencyKey | None:
+    return None if idempotency_key is None else IdempotencyKey.of(idempotency_key, await request.body())
 
 
 Reader = Annotated[Caller, Depends(_reader)]
 Writer = Annotated[Caller, Depends(_writer)]
 Admin = Annotated[Caller, Depends(_admin)]
 State = Annotated[ServerState, Depends(state_of)]
+Once = Annotated[IdempotencyKey | None, Depends(_once)]
+"""what every creation takes, for `Idempotency.once`"""

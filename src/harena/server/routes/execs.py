@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from harena.core.errors import HarenaError, ValidationError
+from harena.core.errors import HarenaError
 from harena.core.frames import MOST_BYTES, Frame, frames
 from harena.core.models import ExecRequest, ExecResult
 from harena.core.output import OutputBuffer
@@ -21,10 +21,11 @@ from harena.sdk.options import check_absolute
 from harena.sdk.process import check_size, checked_command, checked_environment, checked_timeout
 from harena.server import shapes
 from harena.server.answers import StreamAnswer, begun
+from harena.server.bodies import JsonRoute, read_bounded
 from harena.server.routes.asking import OCTETS, State, Writer
 from harena.server.routes.sandboxes import decoded
 
-router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}/execs", tags=["commands"])
+router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}/execs", tags=["commands"], route_class=JsonRoute)
 
 MEDIA_TYPE = "application/vnd.harena.frames"
 MOST_STDIN_BYTES = 4 * MOST_BYTES
@@ -70,10 +71,7 @@ async def write_stdin(
 ) -> None:
     """Write the body to the command's standard input; answers when its pipe has taken it."""
     running = state.find_exec(caller.workspace, sandbox_id, exec_id)
-    content = await request.body()
-    if len(content) > MOST_STDIN_BYTES:
-        raise ValidationError(f"give at most {MOST_STDIN_BYTES} bytes in one write", reason="TOO_LARGE")
-    await running.write_stdin(content)
+    await running.write_stdin(await read_bounded(request, MOST_STDIN_BYTES))
 
 
 @router.post("/{exec_id}/stdin/close", status_code=204)

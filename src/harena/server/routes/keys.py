@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter
 
 from harena.core.errors import AccessError
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
+from harena.server.bodies import JsonRoute
 from harena.server.keys import Keys
-from harena.server.routes.asking import Admin, State
+from harena.server.routes.asking import Admin, Once, State
 from harena.server.state import ServerState
 
-router = APIRouter(prefix="/v1/keys", tags=["keys"])
+router = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=JsonRoute)
 
 
 @router.post("", status_code=201, response_model=shapes.NewKeyAnswer)
-async def create(asked: shapes.KeyAsked, caller: Admin, state: State) -> JsonAnswer:
-    """Make a key. The answer holds the key itself, which cannot be asked for again."""
-    token, key = await _keys(state).create(name=asked.name, workspace=caller.workspace, scopes=asked.scopes)
-    return JsonAnswer({**key, "key": token}, status_code=201)
+async def create(asked: shapes.KeyAsked, caller: Admin, state: State, key: Once) -> JsonAnswer:
+    """Make a key. The answer holds the key itself, which cannot be asked for again but with an idempotency key."""
+    keys = _keys(state)
+
+    async def made() -> dict[str, Any]:
+        token, described = await keys.create(name=asked.name, workspace=caller.workspace, scopes=asked.scopes)
+        return {**described, "key": token}
+
+    return JsonAnswer(await state.idempotency.once(caller.workspace, "keys", key, made), status_code=201)
 
 
 @router.get("", response_model=shapes.KeysAnswer)

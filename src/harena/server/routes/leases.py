@@ -6,17 +6,22 @@ from fastapi import APIRouter
 
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
+from harena.server.bodies import JsonRoute
 from harena.server.leases import Lease
-from harena.server.routes.asking import State, Writer
+from harena.server.routes.asking import Once, State, Writer
 
-router = APIRouter(prefix="/v1/leases", tags=["leases"])
+router = APIRouter(prefix="/v1/leases", tags=["leases"], route_class=JsonRoute)
 
 
 @router.post("", status_code=201, response_model=shapes.LeaseAnswer)
-async def open_lease(asked: shapes.LeaseAsked, caller: Writer, state: State) -> JsonAnswer:
+async def open_lease(asked: shapes.LeaseAsked, caller: Writer, state: State, key: Once) -> JsonAnswer:
     """Open a lease. Sandboxes that name it end with it: when it is closed, or not renewed within `seconds`."""
     state.check_not_draining()
-    return _answer(state.leases.open(caller.workspace, asked.seconds), 201)
+
+    async def made() -> Lease:
+        return state.leases.open(caller.workspace, asked.seconds)
+
+    return _answer(await state.idempotency.once(caller.workspace, "leases", key, made), 201)
 
 
 @router.post("/{lease_id}/renew", response_model=shapes.LeaseAnswer)

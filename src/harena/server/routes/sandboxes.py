@@ -8,7 +8,7 @@ import binascii
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Query
 
 from harena.core.checked import MOST_PIDS
 from harena.core.errors import SandboxFailedError, SandboxValidationError, ValidationError
@@ -19,22 +19,17 @@ from harena.sdk.options import check_absolute
 from harena.sdk.process import checked_environment
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
-from harena.server.routes.asking import Reader, State, Writer
+from harena.server.bodies import JsonRoute
+from harena.server.routes.asking import Once, Reader, State, Writer
 from harena.server.state import ServerState
 
-router = APIRouter(prefix="/v1/sandboxes", tags=["sandboxes"])
+router = APIRouter(prefix="/v1/sandboxes", tags=["sandboxes"], route_class=JsonRoute)
 
 MOST_WAIT_SECONDS = 60.0
 
 
 @router.post("", status_code=201, response_model=shapes.SandboxAnswer)
-async def create(
-    asked: shapes.SandboxAsked,
-    request: Request,
-    caller: Writer,
-    state: State,
-    idempotency_key: Annotated[str | None, Header()] = None,
-) -> JsonAnswer:
+async def create(asked: shapes.SandboxAsked, caller: Writer, state: State, key: Once) -> JsonAnswer:
     """Create and start a sandbox; answers when it runs."""
     state.check_not_draining()
     spec = _spec(asked)
@@ -42,7 +37,7 @@ async def create(
     async def made() -> SandboxHandle:
         return await _create(state, caller.workspace, spec, asked.lease_id)
 
-    handle = await state.idempotency.once(caller.workspace, "sandboxes", idempotency_key, await request.body(), made)
+    handle = await state.idempotency.once(caller.workspace, "sandboxes", key, made)
     return JsonAnswer(info_to_json(handle.info), status_code=201)
 
 
@@ -136,14 +131,16 @@ async def first_of(state: ServerState, work: Any, seconds: float) -> None:
 
 async def _create(state: ServerState, workspace: str, spec: SandboxSpec, lease_id: str | None) -> SandboxHandle:
     lease = None if lease_id is None else state.leases.find(workspace, lease_id)
-    try:
-        handle = await state.operations.create_sandbox(spec)
-    except SandboxFailedError as error:
-        if error.sandbox_id is not None:
-            await state.sandboxes.note(error.sandbox_id, workspace)
-        raise
-    state.metrics.sandboxes_created.inc()
-    await state.sandboxes.note(handle.info.id, workspace)
+    most = (await state.quotas.limits_of(workspace)).sandboxes
+    async with state.sandboxes.room_for_one(workspace, most):
+        try:
+            handle = await state.operations.in_workspace(workspace).create_sandbox(spec)
+        except SandboxFailedError as error:
+            if error.sandbox_id is not None:
+                await state.sandboxes.note(error.sandbox_id, workspace, lives=False)
+            raise
+        state.metrics.sandboxes_created.inc()
+        await state.sandboxes.note(handle.info.id, workspace)
     if lease is not None:
         await state.leases.hold(lease, handle)
     return handle

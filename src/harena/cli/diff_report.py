@@ -1,0 +1,80 @@
+"""Two jobs compared, for people: what changed, scenario by scenario, and what can be said of the whole."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+from harena.cli.output import shown
+from harena.cli.report import write_table
+
+ORDER = ("newly_failing", "newly_passing", "score", "reason", "unscored", "only_in_a", "only_in_b")
+"""what is shown first"""
+_SIGNIFICANT = 0.05
+
+
+def write_diff(answer: Mapping[str, Any], *, show: int, out: TextIO | None = None) -> None:
+    """Write what `benchmark_jobs.diff` answers, with `show` scenarios at most."""
+    out = out or sys.stdout
+    listed = sorted(answer["scenarios"], key=lambda entry: (ORDER.index(entry["change"]), entry["scenario_id"]))
+    if listed and show:
+        rows = [
+            (entry["scenario_id"], entry["change"].replace("_", " "), _side(entry["a"]), _side(entry["b"]),
+             "-" if entry["difference"] is None else f"{entry['difference']:+.3f}")
+            for entry in listed[:show]
+        ]  # fmt: skip
+        write_table("changed scenarios", ("scenario", "change", "a", "b", "score"), rows, out)
+        if len(listed) > show:
+            out.write(f"... and {len(listed) - show} more (--show, --format json)\n")
+    out.write("".join(f"{line}\n" for line in diff_lines(answer)))
+
+
+def diff_lines(answer: Mapping[str, Any]) -> list[str]:
+    """The comparison in a few sentences."""
+    jobs, changes, flaky = answer["jobs"], answer["changes"], answer["flaky"]
+    counted = ", ".join(f"{changes[name]} {name.replace('_', ' ')}" for name in ORDER if changes[name])
+    lines = [
+        *(f"{side}: {job['name']} ({job['id']}), {job['state']}" for side, job in jobs.items()),
+        f"{answer['compared']} scenarios are scored in both; "
+        + (f"{counted}; {answer['unchanged']} unchanged" if counted else "nothing changed"),
+    ]
+    if answer["pass_rate"] is not None:
+        lines += [
+            f"pass rate {_rate(answer['pass_rate'], percent=True)}, {_verdict(answer)}",
+            f"mean score {_rate(answer['mean_score'], percent=False)}",
+        ]
+    if flaky["a"] or flaky["b"]:
+        lines.append(f"flaky (attempts of one job disagree): {len(flaky['a'])} in a, {len(flaky['b'])} in b")
+    return [shown(line) for line in (*lines, *(f"warning: {warning}" for warning in answer["warnings"]))]
+
+
+def _rate(rate: Mapping[str, float], *, percent: bool) -> str:
+    if percent:
+        return (
+            f"{rate['a']:.1%} -> {rate['b']:.1%}: {100 * rate['difference']:+.1f} points "
+            f"(95% interval {100 * rate['low']:+.1f} to {100 * rate['high']:+.1f})"
+        )
+    return (
+        f"{rate['a']:.3f} -> {rate['b']:.3f}: {rate['difference']:+.3f} "
+        f"(95% interval {rate['low']:+.3f} to {rate['high']:+.3f})"
+    )
+
+
+def _verdict(answer: Mapping[str, Any]) -> str:
+    """In words, by McNemar's exact test over the scenarios that changed sides."""
+    p_value = answer["mcnemar"]["p_value"]
+    if answer["mcnemar"]["newly_passing"] + answer["mcnemar"]["newly_failing"] == 0:
+        return "no scenario changed sides"
+    chance = "more than chance explains" if p_value < _SIGNIFICANT else "no more than chance may do"
+    return f"{chance} (McNemar's exact p = {p_value:.2g})"
+
+
+def _side(attempts: Mapping[str, Any] | None) -> str:
+    if attempts is None:
+        return "-"
+    reasons = " ".join([*attempts["reasons"], *attempts["unscored"]])
+    if not attempts["scored"]:
+        return f"no score ({reasons})"
+    passed = f"{attempts['passed']}/{attempts['scored']} passed" if attempts["attempts"] > 1 else ""
+    return f"{passed or format(attempts['score'], '.3f')} ({reasons})"

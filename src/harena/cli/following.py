@@ -1,0 +1,51 @@
+"""The events of a job, to its end, whatever happens to the connection: none is missed, and none comes twice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harena.core.errors import SandboxUnavailableError
+from harena.core.patience import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, MOST_AWAY_SECONDS
+
+Event = Mapping[str, Any]
+
+_FINAL = ("NODE_CLOSED", "CLOSED")
+"""reasons of what will not come back: this process's own node has ended"""
+
+
+@dataclass(slots=True)
+class Follower:
+    """Opens the events again, from the last one that it has seen, with pauses that grow while there is no news."""
+
+    events: Callable[[int], Iterable[Event]]
+    """the events after a cursor; raises SandboxUnavailableError where the connection breaks off"""
+    cursor: int = 0
+    """of the last event that was seen"""
+    on_lost: Callable[[str], None] = lambda text: None
+    """told what is the matter, and "" when all is well again"""
+    pause: Callable[[float], None] = time.sleep
+
+    def __iter__(self) -> Iterator[Event]:
+        """Raises SandboxUnavailableError when the server has been away for too long, and what else the events raise."""
+        away, next_pause = 0.0, FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                for event in self.events(self.cursor):
+                    if event["cursor"] <= self.cursor:
+                        continue
+                    if away:
+                        away, next_pause = 0.0, FIRST_PAUSE_SECONDS
+                        self.on_lost("")
+                    self.cursor = event["cursor"]
+                    yield event
+                return
+            except SandboxUnavailableError as error:
+                if error.reason in _FINAL or away >= MOST_AWAY_SECONDS:
+                    raise
+                self.on_lost(f"{error}; asking again in {next_pause:g} s")
+            self.pause(next_pause)
+            away += next_pause
+            next_pause = min(2 * next_pause, LONGEST_PAUSE_SECONDS)

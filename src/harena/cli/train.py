@@ -1,0 +1,333 @@
+"""`harena train`: models that learn, by SFT or by RL from what their programs do in sandboxes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from harena.address import server_address
+from harena.cli import face
+from harena.cli.following import Follower
+from harena.cli.output import shown
+from harena.cli.report import Format, write_json, write_table
+from harena.cli.train_live import watch as show
+from harena.cli.train_request import put, request_of, source
+from harena.cli.train_tally import TrainingTally
+from harena.core.training_jobs import EVAL_STEPS, STEPS, is_along
+
+FAILED_EXIT = 1
+INTERRUPTED_EXIT = 130
+
+app = typer.Typer(no_args_is_help=True, help="Train models, by SFT or by RL on rewards from execution.")
+
+JobArgument = Annotated[
+    str, typer.Argument(metavar="JOB", help="Id of the job, or its name (the newest of that name).")
+]
+RequestFile = Annotated[
+    Path | None,
+    typer.Option("--request", metavar="FILE", help="The request, or a part of it, as JSON; options add to it."),
+]
+Model = Annotated[str | None, typer.Option(help="A shipped model, a directory, NAME@VERSION or ORGANISATION/NAME.")]
+Name = Annotated[str | None, typer.Option(help="What the job is called.")]
+Capability = Annotated[str | None, typer.Option(metavar="NAME@VERSION", help="Whose prompt stands before all others.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="May be given more than once.")]
+Config = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="FIELD=VALUE", help="A field of the config, its value as JSON or text; see the reference."
+    ),
+]
+Wait = Annotated[bool, typer.Option("--wait", help="Return when the job has ended; exit code 1 unless it completed.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the job as JSON.")]
+Key = Annotated[str | None, typer.Option(help="The same key with the same request is the same job.")]
+
+
+@app.command()
+def sft(
+    request: RequestFile = None,
+    model: Model = None,
+    dataset: Annotated[str | None, typer.Option(metavar="PATH|NAME@VERSION", help="Rows to learn from.")] = None,
+    name: Name = None,
+    capability: Capability = None,
+    tags: Tags = None,
+    config: Config = None,
+    wait: Wait = False,
+    as_json: Json = False,
+    idempotency_key: Key = None,
+) -> None:
+    """Start an SFT job: learn from demonstrations."""
+    asked = request_of(request, "sft", model, name, capability, tags, config)
+    put(asked["config"], "dataset_ref", source(dataset))
+    _submit(asked, wait=wait, as_json=as_json, key=idempotency_key)
+
+
+@app.command()
+def rl(
+    request: RequestFile = None,
+    model: Model = None,
+    algorithm: Annotated[
+        str | None, typer.Option(help="grpo, ppo (without a critic), cispo, gspo or importance_sampling.")
+    ] = None,
+    prompts: Annotated[str | None, typer.Option(metavar="PATH|NAME@VERSION", help="Prompts to answer.")] = None,
+    task: Annotated[
+        str | None, typer.Option(metavar="NAME[@VERSION]", help="The task whose verification rewards.")
+    ] = None,
+    recipe: Annotated[str | None, typer.Option(help="The reward recipe, as code_tests_v1.")] = None,
+    name: Name = None,
+    capability: Capability = None,
+    tags: Tags = None,
+    config: Config = None,
+    wait: Wait = False,
+    as_json: Json = False,
+    idempotency_key: Key = None,
+) -> None:
+    """Start an RL job: learn from rewards."""
+    asked = request_of(request, "rl", model, name, capability, tags, config)
+    put(asked["config"], "algorithm", algorithm)
+    put(asked["config"], "prompt_dataset_ref", source(prompts))
+    put(asked["config"], "task_ref", task)
+    if recipe is not None:
+        given = asked["config"].get("reward_recipe")
+        asked["config"]["reward_recipe"] = {**(given if isinstance(given, dict) else {}), "name": recipe}
+    _submit(asked, wait=wait, as_json=as_json, key=idempotency_key)
+
+
+@app.command("list")
+def list_jobs(
+    form: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
+    name: Annotated[str | None, typer.Option(help="Only those of this name.")] = None,
+    state: Annotated[str | None, typer.Option(help="Only those in this state, as 'running'.")] = None,
+    trainer_type: Annotated[str | None, typer.Option("--type", help="Only 'sft' or only 'rl'.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="So many at most, the newest.")] = 100,
+) -> None:
+    """List the jobs, newest first."""
+    found = face.load().training_jobs.list(name=name, state=state, trainer_type=trainer_type, limit=limit)
+    jobs = face.plain(found)
+    if form is not Format.TABLE:
+        write_json(jobs)
+        return
+    rows = [
+        (
+            job["id"],
+            job["name"],
+            job["trainer_type"],
+            job["state"],
+            job["created_at"][:19],
+            _progress(job),
+            _reached(job),
+        )
+        for job in jobs
+    ]
+    write_table("training jobs", ("id", "name", "type", "state", "created (UTC)", "step", "newest"), rows)
+
+
+@app.command()
+def get(job: JobArgument) -> None:
+    """Print a job as JSON: its state, progress, plan, newest metrics and artifacts."""
+    write_json(face.plain(face.load().training_jobs.get(job)))
+
+
+@app.command()
+def wait(
+    job: JobArgument,
+    timeout: Annotated[float | None, typer.Option("--timeout-sec", min=0.001, help="Give up after so long.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Wait for a job's end. Exit code 0: it completed. 1: it ended otherwise. 2: it had not ended in time."""
+    raise typer.Exit(_ended(face.load().training_jobs.wait(job, timeout=timeout), as_json=as_json))
+
+
+@app.command()
+def logs(
+    job: JobArgument,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the job has ended.")] = False,
+    after: Annotated[int, typer.Option(min=0, help="Only what follows this cursor.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Print what was said about a job, and with --follow what is said, each with its time and level."""
+    jobs = face.load().training_jobs
+    said = _followed(jobs, job, after) if follow else iter(jobs.logs(job, after=after))
+    for item in said:
+        if as_json:
+            sys.stdout.write(json.dumps(face.plain(item)) + "\n")
+        else:
+            sys.stdout.write(f"{item.at[:19]} {item.level:<7} {shown(item.message)}\n")
+        if follow:
+            sys.stdout.flush()
+
+
+@app.command()
+def watch(job: JobArgument) -> None:
+    """Show a job while it runs: how far it is, how well it learns, where its time goes, and what it says. Ctrl-C ends
+    the watching, not the job. Exit code 1 unless the job completed."""
+    jobs = face.load().training_jobs
+    found = jobs.get(job)
+    try:
+        _show(jobs, found, after=0)
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED_EXIT) from None
+    raise typer.Exit(_ended(jobs.get(found.id), as_json=False))
+
+
+@app.command()
+def plot(
+    jobs: Annotated[list[str], typer.Argument(metavar="JOB...", help="Ids or names; several are drawn together.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="A .svg, .png or .pdf file.")],
+    title: Annotated[str, typer.Option(help="What is written above.")] = "",
+) -> None:
+    """Draw the metrics of jobs: a panel for each question, a line for each job."""
+    face.load().training_jobs.plot(jobs, output, title=title)
+    sys.stdout.write(f"{shown(str(output))}\n")
+
+
+@app.command()
+def metrics(
+    job: JobArgument,
+    names: Annotated[
+        list[str] | None, typer.Option("--name", help="Only these, as train/reward; may be given more than once.")
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="table, json or csv.")] = Format.TABLE,
+) -> None:
+    """Print what was measured, step by step; as JSON every array and scalar."""
+    found = face.plain(face.load().training_jobs.metrics(job))["metrics"]
+    if form is Format.JSON:
+        write_json(found)
+        return
+    for axis in (STEPS, EVAL_STEPS):
+        columns = [name for name, values in found.items() if is_along(axis, name, values) and _wanted(name, names)]
+        if not columns:
+            continue
+        rows = [[step, *(found[name][place] for name in columns)] for place, step in enumerate(found[axis])]
+        if form is Format.TABLE:
+            write_table(axis, ("step", *columns), [[_number(value) for value in row] for row in rows])
+        else:
+            lines = [",".join("" if value is None else str(value) for value in row) for row in rows]
+            sys.stdout.write("\n".join([",".join(["step", *columns]), *lines, ""]))
+
+
+@app.command()
+def artifacts(
+    job: JobArgument,
+    output: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Fetch the files into this folder.")] = None,
+    below: Annotated[str, typer.Option(help="Only files whose path begins so, as model/.")] = "",
+) -> None:
+    """Print what a job has written (checkpoints, the model, sampled rollouts) as JSON, or fetch it."""
+    jobs = face.load().training_jobs
+    if output is None:
+        write_json(face.plain(jobs.artifacts(job)))
+        return
+    for place in jobs.download(job, output, below=below):
+        sys.stdout.write(f"{shown(str(place))}\n")
+
+
+@app.command()
+def cancel(job: JobArgument) -> None:
+    """End a job, its worker and its sandboxes; what it had stays."""
+    _tell(face.plain(face.load().training_jobs.cancel(job)))
+
+
+@app.command()
+def retry(
+    job: JobArgument,
+    start: Annotated[
+        str, typer.Option("--from", help="checkpoint: go on where it was; scratch: begin anew, in a new folder.")
+    ] = "checkpoint",
+    wait: Wait = False,
+    as_json: Json = False,
+) -> None:
+    """Queue a job that has ended once more."""
+    jobs = face.load().training_jobs
+    again = jobs.retry(job, start=start)
+    if wait or server_address() is None:
+        raise typer.Exit(_to_its_end(jobs, again, as_json=as_json))
+    _tell(face.plain(again))
+
+
+@app.command()
+def delete(jobs: Annotated[list[str], typer.Argument(metavar="JOB...", help="Ids of jobs that have ended.")]) -> None:
+    """Delete jobs that have ended, with all that they wrote, for good."""
+    deleting = face.load().training_jobs
+    for job in jobs:
+        deleting.delete(job)
+        sys.stdout.write(f"{job}: deleted\n")
+
+
+def _submit(asked: Mapping[str, Any], *, wait: bool, as_json: bool, key: str | None) -> None:
+    jobs = face.load().training_jobs
+    job = jobs.create(asked, idempotency_key=key)
+    if wait or server_address() is None:  # a job of this process would end with it
+        raise typer.Exit(_to_its_end(jobs, job, as_json=as_json))
+    if as_json:
+        write_json(face.plain(job))
+    else:
+        sys.stdout.write(f"{job.id}\n")
+
+
+def _to_its_end(jobs: Any, job: Any, *, as_json: bool) -> int:
+    """Say what happens, end the job on Ctrl-C where it is this process's; its exit code."""
+    sys.stderr.write(f"{job.name}: {job.id}\n")
+    try:
+        _show(jobs, job, after=job.cursor)
+    except KeyboardInterrupt:
+        if server_address() is not None:
+            sys.stderr.write(f"\nthe job goes on: harena train logs --follow {job.id}\n")
+            return INTERRUPTED_EXIT
+        sys.stderr.write("\nstopping the job; what it has is kept\n")
+        jobs.cancel(job.id)
+        return INTERRUPTED_EXIT
+    return _ended(jobs.get(job.id), as_json=as_json)
+
+
+def _show(jobs: Any, job: Any, *, after: int) -> None:
+    tally = TrainingTally.of(job) if after else TrainingTally()
+    show(lambda cursor: map(face.plain, jobs.events(job.id, after=cursor)), tally, name=job.name, after=after)
+
+
+def _followed(jobs: Any, job: str, after: int) -> Iterator[Any]:
+    follower = Follower(lambda cursor: jobs.events(job, after=cursor), cursor=after)
+    return (event for event in follower if event["message"] is not None)
+
+
+def _ended(job: Any, *, as_json: bool) -> int:
+    if as_json:
+        write_json(face.plain(job))
+    else:
+        _tell(face.plain(job))
+    return 0 if job.state == "completed" else FAILED_EXIT
+
+
+def _tell(job: Mapping[str, Any]) -> None:
+    error = f"\n{_shown_lines(job['error'])}" if job["error"] else ""
+    sys.stdout.write(f"{job['id']} ({shown(job['name'])}): {job['state']}, step {_progress(job)}{error}\n")
+
+
+def _shown_lines(text: str) -> str:
+    """Several lines, each as a terminal may have it."""
+    return "\n".join(shown(line) for line in text.splitlines())
+
+
+def _progress(job: Mapping[str, Any]) -> str:
+    progress = job["progress"]
+    return f"{progress['step']}/{'?' if progress['steps'] is None else progress['steps']}"
+
+
+def _reached(job: Mapping[str, Any]) -> str:
+    """The one number that says most."""
+    newest = job["metrics"]
+    for name in ("eval/pass_rate", "eval/loss", "train/reward", "train/loss"):
+        if isinstance(value := newest.get(name), int | float):
+            return f"{name} {value:.3f}"
+    return ""
+
+
+def _wanted(name: str, names: list[str] | None) -> bool:
+    return not names or name in names
+
+
+def _number(value: Any) -> str:
+    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)

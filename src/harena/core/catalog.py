@@ -1,0 +1,121 @@
+"""What is kept by name and version: scenarios, scoring contracts, definitions of benchmark jobs. Words and port.
+
+An entry is a name and immutable versions 1, 2, ... of it. A version is named `NAME@2`; a bare name means the newest
+version that is not archived. Names are unique in a workspace, of each kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from harena.core.errors import ValidationError
+
+CatalogKind = Literal["scenarios", "scoring_contracts", "benchmark_job_defs"]
+NOUNS: Mapping[CatalogKind, str] = {
+    "scenarios": "scenarios",
+    "scoring_contracts": "scoring contract",
+    "benchmark_job_defs": "definition",
+}
+"""for people"""
+
+MAX_NAME = 128
+MAX_VERSION = 2**31 - 1
+NAME_PATTERN = rf"^[A-Za-z0-9][A-Za-z0-9._-]{{0,{MAX_NAME - 1}}}$"
+METADATA_NAME_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$"
+_REFERENCE = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,127})(?:@([1-9][0-9]{0,9}))?")
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """Which stored versions something was made of."""
+
+    scenarios: str | None = None
+    """as `NAME@2`; None = they came with the job"""
+    digest: str | None = None
+    """of the stored scenarios' content"""
+    contract: str | None = None
+    """as `NAME@2`; None = the scoring contract was written in place"""
+
+
+NO_LINEAGE = Lineage()
+
+
+def parse_reference(reference: object) -> tuple[str, int | None]:
+    """(name, version or None) of `NAME` or `NAME@2`. Raises ValidationError."""
+    match = _REFERENCE.fullmatch(reference) if isinstance(reference, str) else None
+    version = int(match[2]) if match is not None and match[2] else None
+    if match is None or (version is not None and version > MAX_VERSION):
+        shown = repr(reference) if isinstance(reference, str) else type(reference).__name__
+        raise ValidationError(
+            f"{shown[:200]} is no stored version: write NAME or NAME@2, the name in letters, digits, '.', '_' and '-'"
+        )
+    return match[1], version
+
+
+def is_reference(scenarios: object) -> bool:
+    """In place of scenarios: {"ref": "NAME@2"}, stored ones."""
+    return isinstance(scenarios, Mapping) and "ref" in scenarios
+
+
+def referred(scenarios: Mapping[str, Any]) -> str:
+    """What {"ref": ...} names. Raises ValidationError."""
+    if set(scenarios) != {"ref"}:
+        raise ValidationError(
+            "scenarios: a reference to stored scenarios stands alone, as {'ref': 'NAME@2'} "
+            f"(got also {', '.join(sorted(map(str, set(scenarios) - {'ref'})))[:200]})"
+        )
+    parse_reference(scenarios["ref"])
+    return str(scenarios["ref"])
+
+
+class CatalogStorePort(Protocol):
+    """The catalogue in one store. Every method is one transaction; all raise PlatformError.
+
+    An entry is {workspace, kind, name, version, digest, metadata, described, created_at, archived_at, sequence}.
+    """
+
+    async def add(self, entry: Mapping[str, Any], content: bytes) -> tuple[Row, bool]:
+        """(the entry, whether it is new): a new version of its name, after all there are; or, where one that is not
+        archived has the same digest and metadata, that one."""
+
+    async def find(self, workspace: str, kind: CatalogKind, name: str, version: int | None) -> Row | None:
+        """This version, archived or not; without a version, the newest that is not archived."""
+
+    async def page(
+        self,
+        workspace: str,
+        kind: CatalogKind,
+        *,
+        name: str | None = None,
+        prefix: str = "",
+        metadata: Mapping[str, str],
+        archived: bool = False,
+        before: int | None = None,
+        limit: int,
+    ) -> list[Row]:
+        """Newest first, those before a sequence only: of each name the newest version that is not archived; with
+        `name`, every version of that name; with `archived`, every version of every name, archived ones too."""
+
+    async def content(self, workspace: str, digest: str) -> bytes | None:
+        """What was stored under this digest."""
+
+    async def archive(self, workspace: str, kind: CatalogKind, name: str, version: int | None, at: str) -> int:
+        """Archive one version, or all of them; how many were not archived before."""
+
+    async def add_calibration(self, calibration: Mapping[str, Any], sources: bytes | None) -> None:
+        """{job_id, workspace, name, version, gold_runs, created_at}, and what its report is made from; None = only the
+        process that began it can make its report."""
+
+    async def find_calibration(self, workspace: str, job_id: str) -> Row | None:
+        """The calibration, with its `report` (None = not yet made) and `sources`."""
+
+    async def calibrations_of(self, workspace: str, name: str, version: int, *, limit: int = 100) -> list[Row]:
+        """The calibrations of a version of scenarios, newest first, as `find_calibration`."""
+
+    async def report_calibration(self, job_id: str, report: Mapping[str, Any]) -> None:
+        """Keep its report; one that is there stays."""

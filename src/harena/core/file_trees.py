@@ -1,0 +1,157 @@
+"""Trees of files: their digest, and the tar stream in which they travel. Names, contents and whether a file may be
+executed count; owners, times and empty directories do not.
+
+A stream that comes from elsewhere is not trusted: names are checked, links and devices are refused, and sizes are
+counted before anything is written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from harena.core.errors import ValidationError
+
+MOST_FILES = 100_000
+MOST_BYTES = 64 * 1024**3
+PIECE_BYTES = 1024 * 1024
+TOO_LARGE = "TOO_LARGE"
+
+
+@dataclass(frozen=True, slots=True)
+class TreeFile:
+    """One file of a tree."""
+
+    name: str
+    """below the tree, with slashes"""
+    path: Path
+    bytes: int
+    executable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """What a tree is known by."""
+
+    digest: str
+    """sha256 in hexadecimal digits"""
+    files: int
+    bytes: int
+
+
+def files_of(place: Path) -> list[TreeFile]:
+    """The files below a directory, in the order of their names; of a file, that file alone. Links to files are followed
+    (a Hugging Face cache is made of them). Raises ValidationError for what cannot be kept."""
+    if not place.exists():
+        raise ValidationError(f"there is no file or directory {place}")
+    if place.is_file():
+        return [_file(place, place.name)]
+    found = []
+    for folder, folders, names in os.walk(place):
+        folders.sort()
+        for name in folders:
+            if (linked := Path(folder, name)).is_symlink():
+                raise ValidationError(f"{linked} is a link to a directory: put the directory itself there")
+        found += [_file(path, path.relative_to(place).as_posix()) for path in (Path(folder, name) for name in names)]
+    found.sort(key=lambda file: file.name)
+    if not found:
+        raise ValidationError(f"{place} has no files")
+    if len(found) > MOST_FILES:
+        raise ValidationError(f"{place} has more than {MOST_FILES} files, the most that an object may have")
+    return found
+
+
+def tree_of(files: list[TreeFile]) -> Tree:
+    """Reads every file. Raises OSError."""
+    whole = hashlib.sha256()
+    for file in files:
+        with file.path.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        whole.update(f"{digest} {'x' if file.executable else '-'} {len(file.name)} {file.name}\n".encode())
+    return Tree(whole.hexdigest(), len(files), sum(file.bytes for file in files))
+
+
+def packed(files: list[TreeFile]) -> Iterator[bytes]:
+    """A tar stream of them, the same for the same tree. Raises OSError, ValidationError for a file that changes its
+    size meanwhile."""
+    for file in files:
+        member = tarfile.TarInfo(file.name)
+        member.size, member.mode = file.bytes, 0o755 if file.executable else 0o644
+        yield member.tobuf(tarfile.PAX_FORMAT)
+        left = file.bytes
+        with file.path.open("rb") as content:
+            while left and (piece := content.read(min(left, PIECE_BYTES))):
+                left -= len(piece)
+                yield piece
+        if left:
+            raise ValidationError(f"{file.path} became shorter while it was read: send it again when nobody writes it")
+        yield b"\0" * (-file.bytes % tarfile.BLOCKSIZE)
+    yield b"\0" * (2 * tarfile.BLOCKSIZE)
+
+
+def unpack(source: IO[bytes], folder: Path, *, most_bytes: int = MOST_BYTES) -> None:
+    """Write what a tar stream holds into a new directory. Raises ValidationError for a stream that is none, or whose
+    files would be more than may be or lie elsewhere, and OSError; what was written by then stays."""
+    folder.mkdir(parents=True)
+    left, count = most_bytes, 0
+    try:
+        with tarfile.open(fileobj=source, mode="r|") as archive:
+            for member in archive:
+                name = _checked_name(member)
+                if member.isdir():
+                    continue
+                left, count = left - member.size, count + 1
+                if left < 0:
+                    raise ValidationError(f"the object is larger than {most_bytes} bytes", reason=TOO_LARGE)
+                if count > MOST_FILES:
+                    raise ValidationError(f"the object has more than {MOST_FILES} files", reason=TOO_LARGE)
+                _write(archive, member, folder / name)
+    except (tarfile.TarError, EOFError) as error:
+        raise ValidationError(f"what was sent is no whole tar stream: {error}") from None
+
+
+def _file(path: Path, name: str) -> TreeFile:
+    try:
+        about = path.stat()
+        name.encode()
+    except OSError as error:
+        raise ValidationError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeEncodeError:
+        raise ValidationError(f"{name!r}: names of files are UTF-8; rename it") from None
+    if not stat.S_ISREG(about.st_mode):
+        raise ValidationError(f"{path} is neither a file nor a directory: leave it out")
+    return TreeFile(name, path, about.st_size, bool(about.st_mode & 0o100))
+
+
+def _checked_name(member: tarfile.TarInfo) -> PurePosixPath:
+    name = PurePosixPath(member.name)
+    if not (member.isreg() or member.isdir()) or member.sparse is not None:
+        raise ValidationError(f"{member.name!r:.200} is neither a plain file nor a directory: leave it out")
+    if "\0" in member.name or name.is_absolute() or ".." in name.parts or (member.isreg() and not name.parts):
+        raise ValidationError(f"{member.name!r:.200} is a name that could lie outside of the object")
+    return name
+
+
+def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
+    content = archive.extractfile(member)
+    assert content is not None, "it is a regular file"
+    left = member.size
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("xb") as out:
+            while piece := content.read(PIECE_BYTES):
+                left -= len(piece)
+                out.write(piece)
+            os.fchmod(out.fileno(), 0o755 if member.mode & 0o100 else 0o644)
+            out.flush()
+            os.fsync(out.fileno())
+    except (FileExistsError, NotADirectoryError):
+        raise ValidationError(f"{member.name!r:.200} comes twice, or below a file") from None
+    if left:
+        raise ValidationError(f"what was sent is no whole tar stream: {member.name!r:.200} is cut short")

@@ -1,0 +1,257 @@
+"""Two benchmark jobs compared, scenario by scenario: pure functions over their finished runs.
+
+A scenario's attempts are taken together. It *passes* where more than half of its scored attempts do; its score is their
+mean. Attempts that the platform lost, or whose contract could not be applied, say nothing about a candidate: a scenario
+with no scored attempt on a side is listed as such, and never counted as a change.
+
+The statistics are paired, over the scenarios that are scored on both sides: each scenario is its own control, so what
+makes some scenarios harder than others cancels out, and attempts of one scenario are not taken for independent samples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+VERSIONS = ("scorer_version", "scenario_digest", "contract_version", "scenario_version")
+"""of a run: where one of them differs, the two sides were not asked for the same"""
+SAME_SCORE = 1e-9
+_95_PERCENT = 1.959963984540054
+"""quantile of the normal distribution for an interval of 95 %"""
+
+
+class Change(StrEnum):
+    """What became of a scenario from one job to the other."""
+
+    NEWLY_PASSING = "newly_passing"
+    NEWLY_FAILING = "newly_failing"
+    SCORE = "score"
+    """it passes, or fails, as before, with another score"""
+    REASON = "reason"
+    """the same score for other reasons"""
+    UNSCORED = "unscored"
+    """no attempt was scored on one side or on both: the platform, or the contract, failed"""
+    ONLY_IN_A = "only_in_a"
+    ONLY_IN_B = "only_in_b"
+
+
+@dataclass(slots=True)
+class Attempts:
+    """The attempts of one scenario in one job."""
+
+    scored: int = 0
+    passed: int = 0
+    score_sum: float = 0.0
+    reasons: Counter[str] = field(default_factory=Counter)
+    """of scored attempts"""
+    unscored: Counter[str] = field(default_factory=Counter)
+    """reasons of those without a score"""
+    versions: set[tuple[Any, ...]] = field(default_factory=set)
+
+    def add(self, run: Mapping[str, Any]) -> None:
+        """One more run, as results have it."""
+        self.versions.add(tuple(run.get(name) for name in VERSIONS))
+        if run["score"] is None:
+            self.unscored[run["reason"]] += 1
+            return
+        self.scored += 1
+        self.passed += bool(run["passed"])
+        self.score_sum += run["score"]
+        self.reasons[run["reason"]] += 1
+
+    @property
+    def passes(self) -> bool:
+        """More than half of what was scored."""
+        return 2 * self.passed > self.scored
+
+    @property
+    def pass_rate(self) -> float:
+        """Over scored attempts, of which there must be one."""
+        return self.passed / self.scored
+
+    @property
+    def score(self) -> float:
+        """The mean of scored attempts, of which there must be one."""
+        return self.score_sum / self.scored
+
+    @property
+    def is_flaky(self) -> bool:
+        """Scored attempts disagree whether it passes."""
+        return 0 < self.passed < self.scored
+
+    def answer(self) -> dict[str, Any]:
+        """As JSON types."""
+        return {
+            "attempts": self.scored + self.unscored.total(),
+            "scored": self.scored,
+            "passed": self.passed,
+            "score": self.score if self.scored else None,
+            "reasons": dict(sorted(self.reasons.items())),
+            "unscored": dict(sorted(self.unscored.items())),
+        }
+
+
+def gather(runs: Iterable[Mapping[str, Any]], scenarios: dict[str, Attempts] | None = None) -> dict[str, Attempts]:
+    """The runs of one job, in any order, by scenario; added to `scenarios`, where that is given."""
+    scenarios = {} if scenarios is None else scenarios
+    for run in runs:
+        attempts = scenarios.get(run["scenario_id"])
+        if attempts is None:
+            attempts = scenarios[run["scenario_id"]] = Attempts()
+        attempts.add(run)
+    return scenarios
+
+
+def diff(a: Mapping[str, Attempts], b: Mapping[str, Attempts]) -> dict[str, Any]:
+    """What changed from job `a` to job `b`, as JSON types.
+
+        {compared, unchanged, changes: {change: scenarios},
+         pass_rate, mean_score: {a, b, difference, low, high} or None where nothing can be compared,
+         mcnemar: {newly_passing, newly_failing, p_value},
+         flaky: {a: [scenario], b: [scenario]}, warnings: [text],
+         scenarios: [{scenario_id, change, difference: of the mean scores or None, a, b}]}
+
+    `difference` is b - a; `low` and `high` are its 95 % confidence interval. `scenarios` holds those that changed, by
+    id; `a` and `b` there are {attempts, scored, passed, score, reasons, unscored}, or None where the job lacks it.
+    """
+    changed: list[dict[str, Any]] = []
+    pairs: list[tuple[Attempts, Attempts]] = []
+    for name in sorted(a.keys() | b.keys()):
+        of_a, of_b = a.get(name), b.get(name)
+        if of_a is not None and of_b is not None and of_a.scored and of_b.scored:
+            pairs.append((of_a, of_b))
+        change = _change(of_a, of_b)
+        if change is not None:
+            changed.append(_changed(name, change, of_a, of_b))
+    counts = Counter(entry["change"] for entry in changed)
+    gained, lost = counts[Change.NEWLY_PASSING], counts[Change.NEWLY_FAILING]
+    return {
+        "compared": len(pairs),
+        "unchanged": len(a.keys() | b.keys()) - len(changed),
+        "changes": {str(change): counts[change] for change in Change},
+        "pass_rate": _paired([(left.pass_rate, right.pass_rate) for left, right in pairs]),
+        "mean_score": _paired([(left.score, right.score) for left, right in pairs]),
+        "mcnemar": {"newly_passing": gained, "newly_failing": lost, "p_value": mcnemar_exact(gained, lost)},
+        "flaky": {
+            side: sorted(name for name, attempts in of.items() if attempts.is_flaky)
+            for side, of in (("a", a), ("b", b))
+        },
+        "warnings": _warnings(a, b),
+        "scenarios": changed,
+    }
+
+
+def regressed(answer: Mapping[str, Any]) -> bool:
+    """A scenario passes no longer, or has a lower score than before. Of what `diff` answers."""
+    return any(
+        entry["change"] == Change.NEWLY_FAILING or (entry["change"] == Change.SCORE and entry["difference"] < 0)
+        for entry in answer["scenarios"]
+    )
+
+
+def significantly_worse(answer: Mapping[str, Any]) -> bool:
+    """The pass rate or the mean score fell by more than chance explains: its interval lies below 0."""
+    return any(rate is not None and rate["high"] < 0 for rate in (answer["pass_rate"], answer["mean_score"]))
+
+
+def mcnemar_exact(gained: int, lost: int) -> float:
+    """Two-sided p-value that as many scenarios change sides by chance alone, each as likely one way as the other.
+
+    The exact binomial form of McNemar's test (Q. McNemar, "Note on the sampling error of the difference between
+    correlated proportions or percentages", Psychometrika 12, 1947).
+    """
+    changed, fewer = gained + lost, min(gained, lost)
+    if changed == 0:
+        return 1.0
+    # from the largest term down: by logarithms, so that a hundred thousand changes are no overflow
+    term = math.exp(
+        math.lgamma(changed + 1) - math.lgamma(fewer + 1) - math.lgamma(changed - fewer + 1) - changed * math.log(2.0)
+    )
+    tail, number = 0.0, fewer
+    while number >= 0 and term > tail * 1e-17:
+        tail += term
+        term *= number / (changed - number + 1)
+        number -= 1
+    return min(1.0, 2.0 * tail)
+
+
+def _paired(pairs: Sequence[tuple[float, float]]) -> dict[str, float] | None:
+    """Means of both sides, their difference b - a, and its 95 % confidence interval, for values between 0 and 1.
+
+    The interval is that of A. Agresti and Y. Min, "Simple improved confidence intervals for comparing matched
+    proportions", Statistics in Medicine 24, 2005: Wald's with half an observation added to each of the four outcomes,
+    which keeps it honest for few pairs, and for pairs that all agree. Where attempts make fractions of the pairs, the
+    same two pseudo-pairs are added to the paired differences, of which E. Miller, "Adding error bars to evals",
+    arXiv:2411.00640, 2024, takes the plain standard error.
+    """
+    if not pairs:
+        return None
+    count = len(pairs)
+    a, b = (math.fsum(side) / count for side in zip(*pairs, strict=True))
+    differences = [right - left for left, right in pairs]
+    total, squares = math.fsum(differences), math.fsum(difference * difference for difference in differences) + 1
+    centre = total / (count + 2)
+    half = _95_PERCENT * math.sqrt(max(0.0, squares / (count + 2) - centre * centre) / (count + 2))
+    return {
+        "a": a,
+        "b": b,
+        "difference": total / count,
+        "low": max(-1.0, centre - half),
+        "high": min(1.0, centre + half),
+    }
+
+
+def _change(a: Attempts | None, b: Attempts | None) -> Change | None:
+    if a is None:
+        return Change.ONLY_IN_B
+    if b is None:
+        return Change.ONLY_IN_A
+    if not (a.scored and b.scored):
+        return Change.UNSCORED if (a.scored, a.unscored) != (b.scored, b.unscored) else None
+    if a.passes != b.passes:
+        return Change.NEWLY_PASSING if b.passes else Change.NEWLY_FAILING
+    if abs(a.score - b.score) > SAME_SCORE:
+        return Change.SCORE
+    return Change.REASON if a.reasons.keys() != b.reasons.keys() else None
+
+
+def _changed(name: str, change: Change, a: Attempts | None, b: Attempts | None) -> dict[str, Any]:
+    both = a is not None and b is not None and a.scored > 0 and b.scored > 0
+    return {
+        "scenario_id": name,
+        "change": str(change),
+        "difference": b.score - a.score if a is not None and b is not None and both else None,
+        "a": None if a is None else a.answer(),
+        "b": None if b is None else b.answer(),
+    }
+
+
+def _warnings(a: Mapping[str, Attempts], b: Mapping[str, Attempts]) -> list[str]:
+    """Where the two sides were not asked for the same, a change may be one of the question."""
+    said = []
+    for place, version in enumerate(VERSIONS):
+        differ = sorted(name for name in a.keys() & b.keys() if _differ(a[name], b[name], place))
+        if differ:
+            shown = ", ".join(differ[:3]) + (", ..." if len(differ) > 3 else "")
+            said.append(
+                f"{version} differs in {len(differ)} scenarios ({shown}): scores may have changed with the scoring"
+            )
+    for side, of, other in (("a", a, b), ("b", b, a)):
+        missing = len(other.keys() - of.keys())
+        if missing:
+            said.append(f"{missing} scenarios are missing in {side}: they are not part of any rate")
+    for side, of in (("a", a), ("b", b)):
+        lost = sum(1 for attempts in of.values() if not attempts.scored)
+        if lost:
+            said.append(f"{lost} scenarios have no score in {side}: they are not part of any rate")
+    return said
+
+
+def _differ(a: Attempts, b: Attempts, place: int) -> bool:
+    """The versions of one kind are not the same, where both sides know them: older results may not have them."""
+    of_a, of_b = ({versions[place] for versions in side.versions} - {None, ""} for side in (a, b))
+    return bool(of_a and of_b and of_a != of_b)

@@ -1,0 +1,121 @@
+"""What training refers to: objects with versions, kept in a workspace. Words and ports.
+
+    kind        what it is                                                        version
+    capability  a directory with capability.yaml: the scaffold of a policy        X.Y.Z
+    task        a directory with task.yaml: an instruction, and what verifies it  X.Y.Z
+    dataset     rows to learn from: a file, or a directory of files               any word
+    model       a Hugging Face directory                                          any word
+    checkpoint  the same, or an adapter, that training made                       any word
+
+A version never changes and is never deleted: publishing the same again changes nothing, publishing something else under
+its name is an error. What is kept is a tree of files, known by its digest (`harena.core.file_trees`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterable, AsyncIterator, Mapping
+from typing import Any, Literal, Protocol
+
+from harena.core.errors import ValidationError
+
+ObjectKind = Literal["capability", "task", "dataset", "model", "checkpoint"]
+KINDS: tuple[ObjectKind, ...] = ("capability", "task", "dataset", "model", "checkpoint")
+MOST_CHARACTERS = 128
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"
+VERSION_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$"
+SEMANTIC_PATTERN = r"^(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})$"
+SEMANTIC: tuple[ObjectKind, ...] = ("capability", "task")
+"""kinds whose versions are X.Y.Z"""
+VERSION_TAKEN = "VERSION_TAKEN"
+"""reason of an error: this version is published with other content"""
+
+Row = dict[str, Any]
+
+
+def checked_kind(kind: object) -> ObjectKind:
+    """Raises ValidationError."""
+    for known in KINDS:
+        if kind == known:
+            return known
+    raise ValidationError(f"{kind!r:.80} is no kind of object; there are {', '.join(KINDS)}")
+
+
+def checked_version(kind: ObjectKind, name: object, version: object) -> tuple[str, str]:
+    """(name, version) to publish under. Raises ValidationError that lists what is wrong with either."""
+    mistakes = []
+    if not isinstance(name, str) or not re.fullmatch(NAME_PATTERN, name):
+        mistakes.append(
+            f"name: 1 to {MOST_CHARACTERS} letters, digits, '.', '_' and '-', the first a letter or a digit "
+            f"(got {name!r:.80})"
+        )
+    pattern, like = VERSION_PATTERN, f"1 to {MOST_CHARACTERS} letters, digits, '.', '_', '+' and '-'"
+    if kind in SEMANTIC:
+        pattern, like = SEMANTIC_PATTERN, "three numbers, as 1.0.0"
+    if not isinstance(version, str) or not re.fullmatch(pattern, version):
+        mistakes.append(f"version: {like} (got {version!r:.80})")
+    if mistakes:
+        raise ValidationError("\n  ".join([f"this {kind} cannot be published:", *mistakes]))
+    return str(name), str(version)
+
+
+def parse_object_ref(ref: object) -> tuple[str, str | None]:
+    """(name, version or None) of `NAME` or `NAME@VERSION`. Raises ValidationError."""
+    if isinstance(ref, str):
+        name, at, version = ref.partition("@")
+        if re.fullmatch(NAME_PATTERN, name) and (not at or re.fullmatch(VERSION_PATTERN, version)):
+            return name, version if at else None
+    raise ValidationError(f"{ref!r:.200} names no object: write NAME or NAME@VERSION")
+
+
+def version_order(version: str) -> tuple[tuple[int, ...], str]:
+    """Sorts versions X.Y.Z as numbers, before them all others as words."""
+    numbers = tuple(map(int, version.split("."))) if re.fullmatch(SEMANTIC_PATTERN, version) else ()
+    return numbers, version
+
+
+class RegistryOperations(Protocol):
+    """The part of `Operations` that is about objects. An object is answered as
+
+    {ref: "NAME@VERSION", kind, name, version, digest, files, bytes, described, created_at}; `described` as in
+    `harena.training.objects`.
+    """
+
+    async def push_object(
+        self, kind: ObjectKind, name: str, version: str, tree: AsyncIterable[bytes], *, digest: str | None = None
+    ) -> Mapping[str, Any]:
+        """Publish what is in a tar stream; with `digest` only if that is the tree's. Checked whole before anything is
+        kept. Raises ValidationError, with the reason VERSION_TAKEN where the version is published with other content;
+        the same content gives the object that there is."""
+
+    async def get_object(self, kind: ObjectKind, ref: str) -> Mapping[str, Any]:
+        """The version that NAME@VERSION names, or of NAME the newest (of X.Y.Z the highest). Raises NotFoundError."""
+
+    async def list_objects(
+        self, kind: ObjectKind | None = None, *, name: str | None = None, cursor: int | None = None, limit: int = 100
+    ) -> Mapping[str, Any]:
+        """One page, {objects, cursor}: every version, newest first."""
+
+    def pull_object(self, kind: ObjectKind, ref: str) -> AsyncIterator[bytes]:
+        """The object's tree as a tar stream. Raises NotFoundError before the first piece."""
+
+
+class RegistryStorePort(Protocol):
+    """The objects' rows in one store. Every method is one transaction; all raise PlatformError.
+
+    A row is {workspace, kind, name, version, digest, files, bytes, described, created_at, sequence}.
+    """
+
+    async def add(self, row: Mapping[str, Any]) -> Row:
+        """The row, which is new; or the one that there is of the same workspace, kind, name and version."""
+
+    async def find(self, workspace: str, kind: ObjectKind, name: str, version: str) -> Row | None:
+        """This version."""
+
+    async def versions(self, workspace: str, kind: ObjectKind, name: str) -> list[Row]:
+        """All of a name, newest first."""
+
+    async def page(
+        self, workspace: str, *, kind: ObjectKind | None, name: str | None, before: int | None, limit: int
+    ) -> list[Row]:
+        """Newest first, those before a sequence only."""

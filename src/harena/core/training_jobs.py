@@ -1,0 +1,125 @@
+"""The life of a training job, and what happens in it: states, legal transitions, kinds of events, their metrics.
+
+    queued -> running -> completed    every step is done, and what it learned is there
+        \\        \\-> failed          the error and the end of the worker's output say why
+         \\        \\-> cancelled      somebody asked; what it had stays
+          \\-> cancelled, failed
+    completed, failed, cancelled -> queued     only by `retry`, from its checkpoint or from scratch
+
+A job whose worker or whose server was killed stays running: it goes on from its newest checkpoint.
+
+Queries, answers and tests read this table; nothing else says which states there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Literal, get_args
+
+RetryFrom = Literal["checkpoint", "scratch"]
+RETRY_FROM: tuple[RetryFrom, ...] = get_args(RetryFrom)
+
+
+class TrainingState(StrEnum):
+    """Where a training job is."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def has_ended(self) -> bool:
+        """Nothing happens to it any more, unless somebody retries it."""
+        return self in ENDED_STATES
+
+
+TRAINING_TRANSITIONS: dict[TrainingState, frozenset[TrainingState]] = {
+    TrainingState.QUEUED: frozenset({TrainingState.RUNNING, TrainingState.CANCELLED, TrainingState.FAILED}),
+    TrainingState.RUNNING: frozenset({TrainingState.COMPLETED, TrainingState.FAILED, TrainingState.CANCELLED}),
+    TrainingState.COMPLETED: frozenset({TrainingState.QUEUED}),
+    TrainingState.FAILED: frozenset({TrainingState.QUEUED}),
+    TrainingState.CANCELLED: frozenset({TrainingState.QUEUED}),
+}
+ENDED_STATES = (TrainingState.COMPLETED, TrainingState.FAILED, TrainingState.CANCELLED)
+OPEN_STATES = (TrainingState.QUEUED, TrainingState.RUNNING)
+
+
+def may_become(new: TrainingState) -> tuple[TrainingState, ...]:
+    """The states that may be left for this one."""
+    return tuple(old for old, reached in TRAINING_TRANSITIONS.items() if new in reached)
+
+
+class TrainingEventKind(StrEnum):
+    """What can happen to a job. The worker tells of the first group, the node of the second."""
+
+    TRAINING_START = "training_start"
+    STEP_COMPLETE = "step_complete"
+    EVAL_COMPLETE = "eval_complete"
+    CHECKPOINT_SAVED = "checkpoint_saved"
+    TRAINING_ERROR = "training_error"
+    TRAINING_END = "training_end"
+    TRAINING_PAUSED = "training_paused"
+    """rollouts fail for the platform's sake: nothing is trained until they work again"""
+    TRAINING_CONTINUED = "training_continued"
+    LOG = "log"
+
+    JOB_QUEUED = "job_queued"
+    """{from: "checkpoint" or "scratch"} where it was retried"""
+    JOB_STARTED = "job_started"
+    JOB_RESUMED = "job_resumed"
+    """its worker or its server has gone, and it goes on from its newest checkpoint: {error, restarts}"""
+    JOB_RELEASED = "job_released"
+    """its server was stopped: the next one goes on"""
+    JOB_ENDED = "job_ended"
+    """{state, error}"""
+
+
+LAST_LINES = (TrainingEventKind.TRAINING_END, TrainingEventKind.TRAINING_ERROR)
+"""after one of these a worker has nothing more to say"""
+
+STEPS, EVAL_STEPS = "steps", "eval/steps"
+"""the axes of metrics: the step of each value of the arrays beside it, and of those named eval/..."""
+
+Metrics = dict[str, Any]
+"""name -> a number, or an array as long as its axis with None where there is no value"""
+
+
+def merge_metrics(merged: Metrics, told: Mapping[str, Any]) -> None:
+    """Add what one event tells to what was told before, in place. Arrays are appended to, scalars overwrite.
+
+    A step that was told before is trained anew since a restart: it and those after it are forgotten first.
+    """
+    scalars = {name: value for name, value in told.items() if not isinstance(value, list)}
+    merged.update(scalars)
+    for axis in (STEPS, EVAL_STEPS):
+        if isinstance(steps := told.get(axis), list) and steps:
+            _append(merged, axis, {name: value for name, value in told.items() if name not in scalars})
+
+
+def axis_of(name: str) -> str:
+    """Which axis an array belongs to."""
+    return EVAL_STEPS if name.startswith("eval/") else STEPS
+
+
+def is_along(axis: str, name: str, values: Any) -> bool:
+    """These values of a metric belong to the steps of this axis."""
+    return isinstance(values, list) and name not in (STEPS, EVAL_STEPS) and axis_of(name) == axis
+
+
+def _append(merged: Metrics, axis: str, told: Mapping[str, list[Any]]) -> None:
+    new = {name: values for name, values in told.items() if axis_of(name) == axis}
+    before = merged.setdefault(axis, [])
+    kept = next((place for place, step in enumerate(before) if step >= new[axis][0]), len(before))
+    grown = len(new[axis])
+    for name in {*new, *(name for name, value in merged.items() if isinstance(value, list) and axis_of(name) == axis)}:
+        old = (merged.get(name) or [])[:kept]
+        values = [*new.get(name, [])][:grown]
+        merged[name] = [*old, *[None] * (kept - len(old)), *values, *[None] * (grown - len(values))]
+
+
+def newest_metrics(told: Mapping[str, Any]) -> Metrics:
+    """What one event tells, as single values: the last of each array."""
+    return {name: value[-1] if isinstance(value, list) else value for name, value in told.items() if value != []}

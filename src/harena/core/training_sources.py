@@ -1,0 +1,90 @@
+"""The paths in a request for training: where they may be, and how versions that are named by their content take their
+place. A path is one of the machine of whoever asks: a client sends what lies there, and a server takes none. Pure but
+for `path_version`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from harena.core.errors import ValidationError
+from harena.core.registry import ObjectKind
+
+HEADING = "this training job cannot run:"
+_DATASETS = ("dataset_ref", "prompt_dataset_ref", "eval_dataset_ref")
+_TRAJECTORIES = "trajectory_dataset_refs"
+
+
+class GivenPath(NamedTuple):
+    """One path of a request."""
+
+    where: str
+    """the field, as "config.trajectory_dataset_refs[0]\""""
+    kind: ObjectKind
+    path: str
+
+
+def is_model_path(model: str) -> bool:
+    """It begins as paths do; all other words are names."""
+    return model.startswith(("/", "./", "../", "~")) or model in (".", "..")
+
+
+def paths_of(request: Mapping[str, Any]) -> list[GivenPath]:
+    """In the order of the fields. What has a wrong type is none."""
+    found = []
+    model, config = request.get("model"), request.get("config")
+    if isinstance(model, str) and is_model_path(model):
+        found.append(GivenPath("model", "model", model))
+    if isinstance(config, Mapping):
+        given = [(f"config.{field}", config.get(field)) for field in _DATASETS]
+        trajectories = config.get(_TRAJECTORIES)
+        if isinstance(trajectories, list):
+            given += [(f"config.{_TRAJECTORIES}[{place}]", source) for place, source in enumerate(trajectories)]
+        found += [GivenPath(where, "dataset", source) for where, source in given if source and isinstance(source, str)]
+    return found
+
+
+def with_versions(request: Mapping[str, Any], versions: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
+    """The request with (name, version) in place of the path of each of these fields."""
+    made = dict(request)
+    if "model" in versions:
+        made["model"] = "@".join(versions["model"])
+    if isinstance(request.get("config"), Mapping):
+        config = dict(request["config"])
+        for field in _DATASETS:
+            if (version := versions.get(f"config.{field}")) is not None:
+                config[field] = _ref(version)
+        if isinstance(trajectories := config.get(_TRAJECTORIES), list):
+            config[_TRAJECTORIES] = [
+                _ref(versions[where]) if (where := f"config.{_TRAJECTORIES}[{place}]") in versions else source
+                for place, source in enumerate(trajectories)
+            ]
+        made["config"] = config
+    return made
+
+
+def check_no_paths(request: Mapping[str, Any]) -> None:
+    """Raises ValidationError: a server reads no file because somebody names it."""
+    if found := paths_of(request):
+        lines = [
+            f"{where}: {path!r:.200} is a path of your own machine: harena's clients send what lies there; else "
+            f"publish it (`harena push {kind} PATH NAME@VERSION`) and name the version"
+            for where, kind, path in found
+        ]
+        raise ValidationError("\n  ".join([HEADING, *lines]))
+
+
+def path_version(place: Path) -> tuple[str, str]:
+    """The name and version that a path's content gets. Reads all of it. Raises ValidationError, OSError."""
+    from harena.core.file_trees import files_of, tree_of
+
+    digest = tree_of(files_of(place)).digest
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", place.stem).lstrip("._-")[:100] or "data"
+    return name, f"sha256-{digest[:16]}"
+
+
+def _ref(version: tuple[str, str]) -> dict[str, str]:
+    return {"name": version[0], "version": version[1]}

@@ -1,0 +1,47 @@
+"""What a node asks of a store of webhook deliveries: the port.
+
+A delivery is made with its job, waits for the job's end, and becomes due in the transaction in which the job ends;
+that is `JobStorePort`'s. From then on whoever tries it counts the try first: of two processes that see the same
+delivery due, one gets it, and a process that is killed between its try and the note of what came of it has left the
+next try behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Protocol
+
+from harena.core.job_store import Row
+
+
+class WebhookStorePort(Protocol):
+    """Webhook deliveries in one store. Every method is one transaction; all raise PlatformError."""
+
+    async def pending(self, *, durable: bool, limit: int, without: Collection[str] = ()) -> list[Row]:
+        """{id, job_id, url, receiver, secret, tries, due_at, body} of deliveries that are neither over nor waiting, of
+        jobs that outlive their process or of jobs that do not, but for those to the receivers `without`; those that are
+        due first come first."""
+
+    async def count_try(self, delivery_id: str, *, tries: int, due_at: str, body: str) -> bool:
+        """Begin a try of a delivery that was tried `tries` times: count it, note when the next one is due should
+        nothing be heard of this one, and what is posted. Whether nobody else had begun it."""
+
+    async def put_off(self, delivery_id: str, *, tries: int, due_at: str, error: str | None) -> None:
+        """The `tries`-th try has failed, and the next one is due then."""
+
+    async def end(
+        self,
+        delivery_id: str,
+        *,
+        tries: int,
+        state: str,
+        at: str,
+        error: str | None,
+        kind: str,
+        body: Mapping[str, Any],
+    ) -> bool:
+        """The delivery is over after that many tries: forget its secret, and add an event of this kind to its job.
+        Whether it was not over before."""
+
+    async def of_jobs(self, job_ids: Sequence[str]) -> dict[str, Row]:
+        """job id -> {id, job_id, url, state, tries, due_at, ended_at, error}; without jobs that have none."""

@@ -1,0 +1,218 @@
+"""Calibrations of a node: an ordinary benchmark job, the report that its runs make, and where that is kept.
+
+    request      {scenarios, candidates = None, format = None, grader = None, name = "calibration", gold_runs = 5,
+                  blueprint_id = "default", config = {concurrency = 8, timeout_seconds = 10}}: as of a benchmark job
+    calibration  {id, job_id (the same), scenarios: "NAME@2" or None, gold_runs, created_at, state (the job's; None = it
+                  was deleted), ended, fit, report}; `fit` and `report` are None until it has ended, and where its job
+                  did not complete; the report, and what fitness means, are those of `harena.scoring.calibration`
+
+The report is made when it is first asked for after the job's end, by any process that has the store; it is kept with
+the version of the scenarios for good, also when the job is deleted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from harena.core.catalog import CatalogStorePort, Row, is_reference, parse_reference, referred
+from harena.core.clock import Clock
+from harena.core.errors import HostUnsupportedError, NotFoundError, ValidationError
+from harena.jobs.lifecycle import JobState
+from harena.node.job_scenarios import kept_sources, read_batch
+from harena.node.kept_json import pack, unpack
+
+if TYPE_CHECKING:
+    from harena.core.idempotency import IdempotencyKey
+    from harena.node.benchmark_jobs import BenchmarkJobs
+    from harena.node.catalog import CatalogReader
+    from harena.scoring.calibration import Calibration
+
+DEFAULT_CONFIG = {"concurrency": 8, "timeout_seconds": 10.0}
+"""some forgeries take all the time that they are given"""
+DEFAULT_GOLD_RUNS = 5
+MOST_LISTED = 100
+ENDED_STATES = tuple(state for state in JobState if state.is_terminal)
+_SOURCES = ("scenarios", "candidates", "format", "grader")
+_FIELDS = (*_SOURCES, "name", "gold_runs", "blueprint_id", "config")
+
+
+class Calibrations:
+    """What one node's store knows of calibrations. Used from one event loop."""
+
+    def __init__(
+        self,
+        jobs: BenchmarkJobs,
+        store: Callable[[], Awaitable[CatalogStorePort]],
+        reader: Callable[[str], CatalogReader],
+        clock: Clock,
+        *,
+        durable: bool,
+        isolates: bool = True,
+    ) -> None:
+        """`durable`: jobs outlive this process, and so does what their reports are made from. `isolates`: programs are
+        kept from the machine that they run on; where they are not, no forgery is run that could do it harm."""
+        self._jobs = jobs
+        self._store = store
+        self._reader = reader
+        self._clock = clock
+        self._durable = durable
+        self._isolates = isolates
+        self._planned: dict[str, Calibration] = {}
+        """by job: what this process has begun and not yet reported"""
+
+    async def create(
+        self, workspace: str, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+    ) -> dict[str, Any]:
+        """Check everything, then start it, or give the one that was started with this `key` before, also by another
+        process. Raises ValidationError, NotFoundError; nothing has been started then."""
+        from harena.scoring.battery import battery_version
+
+        store = await self._store()
+        if key is not None:
+            key = replace(key, noun="calibrations")
+            earlier = await self._jobs.created_with(workspace, key)
+            row = None if earlier is None else await store.find_calibration(workspace, earlier)
+            if row is not None:
+                return await self._settled(row)
+        self._check_isolated()
+        unknown = [name for name in request if name not in _FIELDS]
+        if unknown:
+            raise ValidationError(
+                f"this calibration cannot run:\n  {', '.join(map(str, unknown))[:200]}: unknown key; valid keys are "
+                f"{', '.join(_FIELDS)}"
+            )
+        gold_runs = request.get("gold_runs", DEFAULT_GOLD_RUNS)
+        sources: dict[str, Any] = {name: request.get(name) for name in _SOURCES}
+        if sources["scenarios"] is None:
+            raise ValidationError("this calibration cannot run:\n  scenarios: missing")
+        reader = self._reader(workspace)
+        planned, kept, version = await asyncio.to_thread(_planned, sources, gold_runs, reader, keep=self._durable)
+        config = request.get("config") or {}
+        job = await self._jobs.create(
+            workspace,
+            {
+                **{name: source for name, source in sources.items() if source is not None},
+                "name": request.get("name", "calibration"),
+                "blueprint_id": request.get("blueprint_id", "default"),
+                "config": {**DEFAULT_CONFIG, **config} if isinstance(config, Mapping) else config,
+            },
+            calibration={"gold_runs": gold_runs, "battery_version": battery_version()},
+            key=key,
+        )
+        begun = (job["lineage"] or {}).get("scenarios")
+        if begun != version:  # by a process that ended before it could note it; another version is the newest by now
+            sources["scenarios"] = {"ref": begun}
+            planned, kept, version = await asyncio.to_thread(_planned, sources, gold_runs, reader, keep=self._durable)
+        self._planned[job["id"]] = planned
+        name, number = parse_reference(version) if version is not None else (None, None)
+        row = {
+            "job_id": job["id"],
+            "workspace": workspace,
+            "name": name,
+            "version": number,
+            "gold_runs": gold_runs,
+            "created_at": self._clock.utcnow().isoformat(),
+        }
+        await store.add_calibration(row, kept)
+        return _answer({**row, "report": None}, job["state"])
+
+    def _check_isolated(self) -> None:
+        from harena.scoring import battery
+
+        if not self._isolates and not all(forgery.is_harmless for forgery in battery.BATTERY):
+            raise HostUnsupportedError(
+                "a calibration runs programs that attack the machine they run on, and this runtime does not isolate "
+                "them; use one that does",
+                step="calibrate",
+            )
+
+    async def get(self, workspace: str, calibration_id: str) -> dict[str, Any]:
+        """How far it is. Raises NotFoundError."""
+        row = await (await self._store()).find_calibration(workspace, calibration_id)
+        if row is None:
+            raise NotFoundError(f"no calibration has the id {calibration_id!r}")
+        return await self._settled(row)
+
+    async def wait(self, workspace: str, calibration_id: str) -> dict[str, Any]:
+        """The calibration, when it has ended. Raises NotFoundError; PlatformError as the job's own wait."""
+        found = await self.get(workspace, calibration_id)
+        if not found["ended"]:
+            await self._jobs.wait(workspace, calibration_id)
+        return await self.get(workspace, calibration_id)
+
+    async def of_version(self, workspace: str, name: str, version: int) -> list[dict[str, Any]]:
+        """Those of a version of stored scenarios, newest first."""
+        rows = await (await self._store()).calibrations_of(workspace, name, version, limit=MOST_LISTED)
+        return [await self._settled(row) for row in rows]
+
+    async def _settled(self, row: Row) -> dict[str, Any]:
+        """The calibration, with its report made and kept if it can be."""
+        if row["report"] is not None:
+            return _answer(row, "completed")
+        try:
+            state = (await self._jobs.get(row["workspace"], row["job_id"]))["state"]
+        except NotFoundError:
+            return _answer(row, None)
+        if state != "completed":
+            return _answer(row, state)
+        planned = self._planned.get(row["job_id"])
+        if planned is None:
+            if row["sources"] is None:
+                return _answer(row, state)  # what it was made from went with the process that began it
+            planned = await asyncio.to_thread(
+                _read_plan, unpack(row["sources"]), row["gold_runs"], self._reader(row["workspace"])
+            )
+        runs = (await self._jobs.results(row["workspace"], row["job_id"]))["runs"]
+        report = await asyncio.to_thread(planned.report, runs)
+        await (await self._store()).report_calibration(row["job_id"], report)
+        self._planned.pop(row["job_id"], None)
+        return _answer({**row, "report": report}, state)
+
+
+def _planned(
+    sources: dict[str, Any], gold_runs: int, reader: CatalogReader, *, keep: bool
+) -> tuple[Calibration, bytes | None, str | None]:
+    """(what is to be run, what it can be made from again, the stored version)."""
+    if is_reference(sources["scenarios"]):  # from here on it is one version, whatever is stored meanwhile
+        sources["scenarios"] = {"ref": reader.version(referred(sources["scenarios"]))}
+    planned = _read_plan(sources, gold_runs, reader)
+    kept = pack(kept_sources(sources, reader)) if keep else None
+    return planned, kept, sources["scenarios"]["ref"] if is_reference(sources["scenarios"]) else None
+
+
+def _read_plan(sources: Mapping[str, Any], gold_runs: int, reader: CatalogReader) -> Calibration:
+    from harena.scoring.calibration import Calibration
+
+    return Calibration(read_batch(sources, reader), gold_runs=gold_runs)
+
+
+def _answer(row: Row, state: str | None) -> dict[str, Any]:
+    report = row["report"]
+    version = None if row["name"] is None else f"{row['name']}@{row['version']}"
+    return {
+        "id": row["job_id"],
+        "job_id": row["job_id"],
+        "scenarios": version,
+        "gold_runs": row["gold_runs"],
+        "created_at": row["created_at"],
+        "state": state,
+        "ended": state is None or state in ENDED_STATES,
+        "fit": None if report is None else report["fit"],
+        "report": report,
+    }
+
+
+def with_calibrations(entry: Mapping[str, Any], found: list[dict[str, Any]]) -> dict[str, Any]:
+    """An entry of stored scenarios with the calibrations of its version, newest first, and the newest report."""
+    newest = next((one["report"] for one in found if one["report"] is not None), None)
+    told = ("id", "created_at", "state", "gold_runs", "fit")
+    listed = [{**{name: one[name] for name in told}, **_rates(one["report"])} for one in found]
+    return {**entry, "calibrations": listed, "calibration": newest}
+
+
+def _rates(report: Mapping[str, Any] | None) -> dict[str, Any]:
+    named = ("flake_rate", "battery_version")
+    return {name: None if report is None else report[name] for name in named}

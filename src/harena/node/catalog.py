@@ -1,0 +1,359 @@
+"""Scenarios and scoring contracts that are kept by name: created, versioned, found, listed and archived.
+
+An entry is a whole batch: `scenarios` keep what a scenario file holds, a data set in any format that a job takes, or
+problems that candidates are given to later; a single scenario is a batch of one. A version never changes, and is never
+deleted: archiving hides it from lists and from its bare name, and jobs that name it go on as before.
+
+    create       {name, scenarios | contract | request, metadata = {}}; scenarios also {format = None, grader = None};
+                 definitions: `request` is a part of a job's request (`harena.jobs.definitions`)
+    an entry     {ref: "NAME@2", name, version, digest, metadata, created_at, archived_at, ...}
+                 scenarios: {format, problems, candidates, trust, scorers, contracts} and, from `get`, {calibrations,
+                 calibration}: what `harena.node.calibrations` says of the version, newest first and without their
+                 reports, and the newest report
+                 scoring contracts: {type, trust, scorer_version} and, from `get`, {contract}
+                 definitions: {fields, problems, blueprint_id, config, webhook: {url, signed} or None} and, with
+                 content, {request} without the webhook's secret
+    a page       {entries: [entry], cursor: int | None}
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from harena.core.catalog import (
+    METADATA_NAME_PATTERN,
+    NAME_PATTERN,
+    NOUNS,
+    CatalogKind,
+    CatalogStorePort,
+    Row,
+    parse_reference,
+)
+from harena.core.clock import Clock
+from harena.core.errors import NotFoundError, ValidationError
+from harena.core.results import Trust
+from harena.core.rows import check_json
+from harena.jobs.definitions import without_secret
+from harena.node.kept_json import content_of, pack, unpack
+
+if TYPE_CHECKING:
+    from harena.scoring.stored import StoredContract
+
+MOST_METADATA = 100
+MOST_METADATA_CHARACTERS = 1000
+MAX_PAGE = 500
+MOST_SCORERS = 20
+_FIELDS: Mapping[CatalogKind, tuple[str, ...]] = {
+    "scenarios": ("name", "scenarios", "format", "grader", "metadata"),
+    "scoring_contracts": ("name", "contract", "metadata"),
+    "benchmark_job_defs": ("name", "request", "metadata"),
+}
+_LISTED_BY: Mapping[CatalogKind, str] = {
+    "scenarios": "scenario ls",
+    "scoring_contracts": "contract ls",
+    "benchmark_job_defs": "benchmark def ls",
+}
+_KEPT = "what is stored is kept as JSON"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredScenarios:
+    """A version of stored scenarios, as a job runs it."""
+
+    version: str
+    """NAME@2"""
+    digest: str
+    sources: Mapping[str, Any]
+    """{scenarios, format, grader}, as in a job's request"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDefinition:
+    """A version of a definition, as a job is made of it."""
+
+    name: str
+    version: str
+    """NAME@2"""
+    digest: str
+    request: Mapping[str, Any]
+    """with the webhook's secret"""
+
+
+class Catalog:
+    """The catalogue of one node's store. Every verb is about one workspace's entries. Used from one event loop."""
+
+    def __init__(self, store: Callable[[], Awaitable[CatalogStorePort]], clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    async def create(self, workspace: str, kind: CatalogKind, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Check everything, then keep it: as the next version of its name, or as the version that there is of the same
+        content and metadata. Raises ValidationError, which lists every mistake; nothing has been kept then."""
+        name, metadata = _checked_request(kind, request)
+        store = await self._store()  # open before threads wait for what is in it
+        reader = self.reader(workspace)
+        # a large file takes a while, and others shall not wait for it
+        made = await asyncio.to_thread(_MAKERS[kind], request, reader)
+        entry = {
+            "workspace": workspace,
+            "kind": kind,
+            "name": name,
+            "digest": made.digest,
+            "metadata": metadata,
+            "described": made.described,
+            "created_at": self._clock.utcnow().isoformat(),
+        }
+        row, _ = await store.add(entry, made.content)
+        return entry_answer(row)
+
+    async def get(self, workspace: str, kind: CatalogKind, reference: str, *, content: bool = False) -> dict[str, Any]:
+        """The version that NAME@2 names, or the newest that is not archived of NAME; of scenarios with `content` what
+        was stored: {scenarios, format, grader}. Raises NotFoundError."""
+        row = await self.find(workspace, kind, reference)
+        answer = entry_answer(row)
+        if content or kind == "scoring_contracts":
+            held = unpack(await self._content(row))
+            answer |= without_secret(held) if kind == "benchmark_job_defs" else held
+        return answer
+
+    async def list(
+        self,
+        workspace: str,
+        kind: CatalogKind,
+        *,
+        name: str | None = None,
+        prefix: str = "",
+        metadata: Mapping[str, str] | None = None,
+        archived: bool = False,
+        cursor: int | None = None,
+        limit: int = 100,
+    ) -> dict[str, Any]:
+        """Newest first: the newest version of each name that begins with `prefix`, or with `name` every version of that
+        one, or with `archived` every version there is; those that carry all of `metadata`. Raises ValidationError."""
+        if not 1 <= limit <= MAX_PAGE:
+            raise ValidationError(f"limit must be from 1 to {MAX_PAGE} (got {limit})")
+        rows = await (await self._store()).page(
+            workspace,
+            kind,
+            name=name,
+            prefix=prefix,
+            metadata=_checked_filter(metadata or {}),
+            archived=archived,
+            before=cursor,
+            limit=limit + 1,
+        )
+        page = rows[:limit]
+        more = len(rows) > limit
+        return {"entries": [entry_answer(row) for row in page], "cursor": page[-1]["sequence"] if more else None}
+
+    async def archive(self, workspace: str, kind: CatalogKind, reference: str) -> dict[str, Any]:
+        """Archive the version that NAME@2 names, or every version of NAME: {name, archived: how many were not archived
+        before}. Raises NotFoundError."""
+        name, version = parse_reference(reference)
+        store = await self._store()
+        archived = await store.archive(workspace, kind, name, version, self._clock.utcnow().isoformat())
+        if not archived:
+            # it was archived before, or there is no such thing
+            there = (
+                await store.find(workspace, kind, name, version)
+                if version is not None
+                else await store.page(workspace, kind, name=name, metadata={}, archived=True, limit=1)
+            )
+            if not there:
+                raise _not_found(kind, reference)
+        return {"name": name, "archived": archived}
+
+    async def find(self, workspace: str, kind: CatalogKind, reference: str) -> Row:
+        """As it is stored. Raises NotFoundError, ValidationError (it is no reference)."""
+        row = await (await self._store()).find(workspace, kind, *parse_reference(reference))
+        if row is None:
+            raise _not_found(kind, reference)
+        return row
+
+    async def scenarios(self, workspace: str, reference: str) -> StoredScenarios:
+        """A version, as a job runs it. Raises NotFoundError, ValidationError."""
+        row = await self.find(workspace, "scenarios", reference)
+        return StoredScenarios(version_name(row), row["digest"], unpack(await self._content(row)))
+
+    async def contract(self, workspace: str, reference: str) -> StoredContract:
+        """A version, as a scenario is scored by it. Raises NotFoundError, ValidationError."""
+        from harena.scoring.reading import Document
+        from harena.scoring.stored import StoredContract, load_contract
+
+        row = await self.find(workspace, "scoring_contracts", reference)
+        written = unpack(await self._content(row))["contract"]
+        return StoredContract(version_name(row), load_contract(Document(version_name(row), written)))
+
+    async def definition(self, workspace: str, reference: str) -> StoredDefinition:
+        """A version, as a job is made of it. Raises NotFoundError, ValidationError."""
+        row = await self.find(workspace, "benchmark_job_defs", reference)
+        request = unpack(await self._content(row))["request"]
+        return StoredDefinition(row["name"], version_name(row), row["digest"], request)
+
+    def reader(self, workspace: str) -> CatalogReader:
+        """The workspace's entries for a thread that reads scenarios, while this loop goes on."""
+        return CatalogReader(self, workspace, asyncio.get_running_loop())
+
+    async def _content(self, row: Row) -> bytes:
+        content = await (await self._store()).content(row["workspace"], row["digest"])
+        assert content is not None, "a version's content is stored with it, and neither is ever deleted"
+        return content
+
+
+class CatalogReader:
+    """Looks things up for another thread than the event loop's."""
+
+    def __init__(self, catalog: Catalog, workspace: str, loop: asyncio.AbstractEventLoop) -> None:
+        self._catalog = catalog
+        self._workspace = workspace
+        self._loop = loop
+
+    def version(self, reference: str) -> str:
+        """Of the stored scenarios that are named, as NAME@2."""
+        asked = self._catalog.find(self._workspace, "scenarios", reference)
+        return version_name(asyncio.run_coroutine_threadsafe(asked, self._loop).result())
+
+    def scenarios(self, reference: str) -> StoredScenarios:
+        """See Catalog."""
+        asked = self._catalog.scenarios(self._workspace, reference)
+        return asyncio.run_coroutine_threadsafe(asked, self._loop).result()
+
+    def contract(self, reference: str) -> StoredContract:
+        """See Catalog. A `ContractLookup`."""
+        asked = self._catalog.contract(self._workspace, reference)
+        return asyncio.run_coroutine_threadsafe(asked, self._loop).result()
+
+
+def version_name(row: Row) -> str:
+    """NAME@2."""
+    return f"{row['name']}@{row['version']}"
+
+
+def entry_answer(row: Row) -> dict[str, Any]:
+    """An entry as it is answered."""
+    told = ("name", "version", "digest", "metadata", "created_at", "archived_at")
+    return {"ref": version_name(row), **{name: row[name] for name in told}, **row["described"]}
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    digest: str
+    content: bytes
+    described: dict[str, Any]
+
+
+def _made(content: dict[str, Any], described: dict[str, Any]) -> _Made:
+    digest = hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
+    return _Made(digest, pack(content), described)
+
+
+def _made_scenarios(request: Mapping[str, Any], reader: CatalogReader) -> _Made:
+    from harena.scoring.formats.importing import import_problems
+    from harena.scoring.stored import pinned, references
+
+    given, form, grader = request["scenarios"], request.get("format"), request.get("grader")
+    checked = import_problems(given, form=form, grader=grader, contracts=reader.contract)
+    held = content_of(given, _KEPT)
+    check_json(held, "scenarios")
+    content = {
+        "scenarios": pinned(held, reader.contract),
+        "format": checked.form,
+        "grader": content_of(grader, _KEPT),
+    }
+    contracts = checked.contracts
+    shared = any(contract.trust is Trust.SHARED for contract in contracts)
+    return _made(
+        content,
+        {
+            "format": checked.form,
+            "problems": checked.problems,
+            "candidates": checked.candidates,
+            "trust": str(Trust.SHARED if shared else Trust.SEPARATE),
+            "scorers": sorted({contract.version for contract in contracts})[:MOST_SCORERS],
+            "contracts": references(content["scenarios"]),
+        },
+    )
+
+
+def _made_contract(request: Mapping[str, Any], reader: CatalogReader) -> _Made:
+    from harena.scoring.reading import Document, read_document
+    from harena.scoring.stored import load_contract
+
+    given = request["contract"]
+    document = Document("contract", dict(given)) if isinstance(given, Mapping) else read_document(given)
+    contract = load_contract(document)
+    check_json(document.content, "contract")
+    described = {
+        "type": document.content["type"],
+        "trust": str(contract.trust),
+        "scorer_version": contract.version,
+    }
+    return _made({"contract": document.content}, described)
+
+
+def _made_definition(request: Mapping[str, Any], reader: CatalogReader) -> _Made:
+    from harena.node.job_definitions import kept_definition, outline
+
+    kept, problems = kept_definition(request["request"], reader)
+    return _made({"request": kept}, outline(kept, problems))
+
+
+_MAKERS: Mapping[CatalogKind, Callable[[Mapping[str, Any], CatalogReader], _Made]] = {
+    "scenarios": _made_scenarios,
+    "scoring_contracts": _made_contract,
+    "benchmark_job_defs": _made_definition,
+}
+
+
+def _checked_request(kind: CatalogKind, request: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+    """(name, metadata). Raises ValidationError that lists every mistake but those of the content."""
+    fields = _FIELDS[kind]
+    content = fields[1]
+    mistakes = [f"{name}: unknown key; valid keys are {', '.join(fields)}" for name in request if name not in fields]
+    name = request.get("name")
+    if not isinstance(name, str) or not re.fullmatch(NAME_PATTERN, name):
+        shown = repr(name)[:200] if name is None or isinstance(name, str) else type(name).__name__
+        mistakes.append(
+            "name: 1 to 128 letters, digits, '.', '_' and '-', the first a letter or a digit, without a version "
+            f"(got {shown})"
+        )
+    if request.get(content) is None:
+        mistakes.append(f"{content}: missing")
+    metadata = _checked_metadata(request.get("metadata") or {}, mistakes)
+    if mistakes:
+        raise ValidationError("\n  ".join([f"this {NOUNS[kind]} cannot be stored:", *mistakes]))
+    return str(name), metadata
+
+
+def _checked_metadata(given: Any, mistakes: list[str]) -> dict[str, str]:
+    """Text by name; what is wrong is noted."""
+    told = len(mistakes)
+    if not isinstance(given, Mapping) or len(given) > MOST_METADATA:
+        mistakes.append(f"metadata: must be a mapping of at most {MOST_METADATA} names to texts")
+        return {}
+    for name, value in given.items():
+        if not isinstance(name, str) or not re.fullmatch(METADATA_NAME_PATTERN, name):
+            mistakes.append(f"metadata: {name!r:.80} is no name; names are 1 to 64 letters, digits, '_', '.' and '-'")
+        elif not isinstance(value, str) or len(value) > MOST_METADATA_CHARACTERS or not value.isprintable():
+            mistakes.append(f"metadata.{name}: must be printable text of at most {MOST_METADATA_CHARACTERS} characters")
+    return dict(given) if len(mistakes) == told else {}
+
+
+def _checked_filter(given: Mapping[str, str]) -> dict[str, str]:
+    mistakes: list[str] = []
+    metadata = _checked_metadata(given, mistakes)
+    if mistakes:
+        raise ValidationError("\n  ".join(["this cannot be looked for:", *mistakes]))
+    return metadata
+
+
+def _not_found(kind: CatalogKind, reference: str) -> NotFoundError:
+    command = f"harena {_LISTED_BY[kind]}"
+    archived = "" if "@" in reference else " that is not archived"
+    return NotFoundError(f"no {NOUNS[kind]} {reference!r}{archived}; `{command}` shows what there is")

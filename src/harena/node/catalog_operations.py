@@ -1,0 +1,74 @@
+"""The part of `Operations` that is about what is kept by name, for one workspace of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harena.core.catalog import CatalogKind
+    from harena.core.idempotency import IdempotencyKey
+    from harena.node.rooms import Rooms
+
+
+class CatalogOperations:
+    """Stored scenarios, scoring contracts and calibrations. Used from one event loop."""
+
+    workspace: str
+    _rooms: Rooms
+
+    async def create_catalog_entry(self, kind: CatalogKind, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """See `Operations`."""
+        return await self._rooms.benchmark_jobs().catalog.create(self.workspace, kind, request)
+
+    async def get_catalog_entry(self, kind: CatalogKind, reference: str, *, content: bool = False) -> Mapping[str, Any]:
+        """See `Operations`."""
+        from harena.node.calibrations import with_calibrations
+
+        jobs = self._rooms.benchmark_jobs()
+        entry = await jobs.catalog.get(self.workspace, kind, reference, content=content)
+        if kind != "scenarios":
+            return entry
+        found = await jobs.calibrations.of_version(self.workspace, entry["name"], entry["version"])
+        return with_calibrations(entry, found)
+
+    async def list_catalog_entries(
+        self,
+        kind: CatalogKind,
+        *,
+        name: str | None = None,
+        prefix: str = "",
+        metadata: Mapping[str, str] | None = None,
+        archived: bool = False,
+        cursor: int | None = None,
+        limit: int = 100,
+    ) -> Mapping[str, Any]:
+        """See `Operations`."""
+        return await self._rooms.benchmark_jobs().catalog.list(
+            self.workspace,
+            kind,
+            name=name,
+            prefix=prefix,
+            metadata=metadata,
+            archived=archived,
+            cursor=cursor,
+            limit=limit,
+        )
+
+    async def archive_catalog_entry(self, kind: CatalogKind, reference: str) -> Mapping[str, Any]:
+        """See `Operations`."""
+        return await self._rooms.benchmark_jobs().catalog.archive(self.workspace, kind, reference)
+
+    async def create_calibration(
+        self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+    ) -> Mapping[str, Any]:
+        """See `Operations`."""
+        return await self._rooms.benchmark_jobs().calibrations.create(self.workspace, request, key=key)
+
+    async def get_calibration(self, calibration_id: str) -> Mapping[str, Any]:
+        """See `Operations`."""
+        return await self._rooms.benchmark_jobs().calibrations.get(self.workspace, calibration_id)
+
+    async def wait_calibration(self, calibration_id: str) -> Mapping[str, Any]:
+        """See `Operations`."""
+        return await self._rooms.benchmark_jobs().calibrations.wait(self.workspace, calibration_id)

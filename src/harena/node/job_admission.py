@@ -1,0 +1,63 @@
+"""How many jobs, and runs of jobs, a workspace may have at one time on this node.
+
+Jobs are counted in the store. Nodes that accept jobs of one workspace in the same moment do not see each other's:
+together they may accept as many too many as there are nodes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from harena.core.errors import LimitExceededError
+from harena.jobs.slots import Slots
+from harena.node.job_leases import OPEN_STATES
+
+if TYPE_CHECKING:
+    from harena.core.job_store import JobStorePort
+    from harena.core.workspace import LimitsOf
+
+RETRY_SECONDS = 5.0
+"""after which a workspace with too many jobs may find that one has ended"""
+
+
+class JobAdmission:
+    """Used from one event loop."""
+
+    def __init__(self, limits_of: LimitsOf | None, slots: Slots) -> None:
+        """`limits_of`: what a workspace may use; None = everything."""
+        self._limits_of = limits_of
+        self._slots = slots
+        self._coming: Counter[str] = Counter()
+        """jobs that are being accepted"""
+
+    @asynccontextmanager
+    async def room_for_job(self, workspace: str, store: JobStorePort) -> AsyncIterator[None]:
+        """A job is accepted within the block. Raises LimitExceededError where the workspace has as many as it may."""
+        if self._limits_of is None:
+            yield
+            return
+        limits = await self._limits_of(workspace)
+        self._slots.allow(workspace, limits.runs)
+        self._coming[workspace] += 1
+        try:
+            there_are = await store.count_jobs(workspace, states=OPEN_STATES) + self._coming[workspace] - 1
+            if there_are >= limits.open_jobs:
+                raise LimitExceededError(
+                    f"the workspace {workspace} may have {limits.open_jobs} benchmark jobs that have not ended, and "
+                    f"has {there_are}: wait for one of them, cancel one, or ask for more (harena workspaces set)",
+                    reason="OPEN_JOBS",
+                    retry_delay=timedelta(seconds=RETRY_SECONDS),
+                )
+            yield
+        finally:
+            self._coming[workspace] -= 1
+
+    async def look(self, workspaces: Collection[str]) -> None:
+        """See how many runs these may have under way now. Raises PlatformError."""
+        if self._limits_of is not None:
+            for workspace in workspaces:
+                self._slots.allow(workspace, (await self._limits_of(workspace)).runs)

@@ -1,0 +1,136 @@
+"""What a job runs: scenarios from what its request names, and the same request as it is kept for another node.
+
+`sources` are {scenarios, candidates, format, grader}, as in a job's request, and for a calibration {calibration:
+{gold_runs, battery_version}}. Everything here is called in a thread of its own: large files take a while.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from harena.core.catalog import Lineage, is_reference, referred
+from harena.core.errors import ValidationError
+from harena.core.rows import check_json
+from harena.jobs.worker import JobScenario
+from harena.node.kept_json import content_of
+
+if TYPE_CHECKING:
+    from harena.node.catalog import CatalogReader
+    from harena.scoring.scenario import Scenario, ScenarioBatch
+
+LoadScenarios = Callable[[Any], Sequence[JobScenario]]
+
+_KEPT = "this job is kept as JSON until it has ended"
+
+
+def read_scenarios(sources: Mapping[str, Any], reader: CatalogReader) -> Sequence[JobScenario]:
+    """The scenarios, each with its lineage. Raises ScenarioFileError, ValidationError, NotFoundError."""
+    batch = read_batch(sources, reader)
+    return batch.scenarios if sources.get("calibration") is None else _trials(batch, sources["calibration"])
+
+
+def read_batch(sources: Mapping[str, Any], reader: CatalogReader) -> ScenarioBatch:
+    """The batch that is named, with the stored versions that it was made of."""
+    from harena.scoring.formats import import_scenarios
+
+    given, version, digest = sources, None, None
+    if is_reference(sources["scenarios"]):
+        stored = reader.scenarios(referred(sources["scenarios"]))
+        _check_nothing_beside(sources, stored.sources, stored.version)
+        given, version, digest = {**sources, **stored.sources}, stored.version, stored.digest
+        given["scenarios"] = _named_problems(given["scenarios"], given.get("candidates"))
+    _check_answered(given, version or "what is given as scenarios")
+    batch = import_scenarios(
+        given["scenarios"],
+        candidates=given.get("candidates"),
+        form=given.get("format"),
+        grader=given.get("grader"),
+        contracts=reader.contract,
+        compact=True,
+    )
+    if version is None:
+        return batch
+    made_of = [Lineage(version, digest, scenario.lineage.contract) for scenario in batch.scenarios]
+    scenarios = (replace(one, lineage=lineage) for one, lineage in zip(batch.scenarios, made_of, strict=True))
+    return replace(batch, scenarios=tuple(scenarios))
+
+
+def kept_sources(sources: Mapping[str, Any], reader: CatalogReader, why: str = _KEPT) -> dict[str, Any]:
+    """The same as JSON: files as what they hold, and stored things by their versions. Raises ValidationError, whose
+    messages say `why`."""
+    from harena.scoring.stored import pinned
+
+    kept = {
+        name: source if name in ("format", "calibration") else content_of(source, why)
+        for name, source in sources.items()
+    }
+    if is_reference(kept["scenarios"]):
+        kept["scenarios"] = {"ref": reader.version(referred(kept["scenarios"]))}
+    for name in ("scenarios", "candidates"):
+        kept[name] = pinned(kept[name], reader.contract)
+    for name, source in kept.items():
+        check_json(source, name)
+    return kept
+
+
+def lineage_of(scenarios: Sequence[JobScenario]) -> dict[str, Any] | None:
+    """What a job says of the stored versions that it runs; None = of none."""
+    made_of = getattr(scenarios, "lineages", None) or {scenario.lineage for scenario in scenarios}
+    contracts = sorted({lineage.contract for lineage in made_of if lineage.contract is not None})
+    version, digest = next(((one.scenarios, one.digest) for one in made_of if one.scenarios is not None), (None, None))
+    if version is None and not contracts:
+        return None
+    return {"scenarios": version, "digest": digest, "contracts": contracts}
+
+
+def _check_nothing_beside(sources: Mapping[str, Any], stored: Mapping[str, Any], version: str) -> None:
+    """Format and grader are stored; what is asked for beside them must be the same, or nothing."""
+    for name in ("format", "grader"):
+        if sources.get(name) is not None and sources[name] != stored[name]:
+            raise ValidationError(f"{name}: {version} is stored with its own; leave {name} out")
+
+
+def _check_answered(sources: Mapping[str, Any], name: str) -> None:
+    """Problems alone have nothing that could be run."""
+    content = sources["scenarios"]
+    alone = isinstance(content, Mapping) and content.get("problems") and not content.get("scenarios")
+    if alone and sources.get("candidates") is None:
+        raise ValidationError(
+            f"candidates: missing; {name} holds problems only; give rows of {{id, problem, candidate}}"
+        )
+
+
+def _named_problems(stored: Any, candidates: Any) -> Any:
+    """Of stored problems those that the candidates name. All have been checked when they were stored, and a step of a
+    training names few of many. All of them where a name is unknown: whoever tells of that mistake shall know all."""
+    from harena.scoring.reading import read_document
+
+    if not isinstance(stored, Mapping) or not stored.get("problems") or candidates is None:
+        return stored
+    if isinstance(candidates, str | os.PathLike):
+        if candidates in ("oracle", "nop"):
+            return stored
+        candidates = read_document(os.fspath(candidates)).content
+    rows = candidates.get("scenarios") if isinstance(candidates, Mapping) else candidates
+    if not isinstance(rows, list):
+        return stored
+    named = {row["problem"] for row in rows if isinstance(row, Mapping) and isinstance(row.get("problem"), str)}
+    found = [problem for problem in stored["problems"] if problem["id"] in named]
+    return {**stored, "problems": found} if found and len(found) == len(named) else stored
+
+
+def _trials(batch: ScenarioBatch, asked: Mapping[str, Any]) -> Sequence[Scenario]:
+    """What a calibration of the batch runs. Raises ValidationError, also where this harena has another battery than the
+    one that the job was accepted with: its runs are numbered otherwise."""
+    from harena.scoring.battery import battery_version
+    from harena.scoring.calibration import Calibration
+    from harena.scoring.load import load_scenarios
+
+    if asked["battery_version"] != battery_version():
+        raise ValidationError("this harena has another exploit battery than the calibration was begun with; start anew")
+    rows = load_scenarios(Calibration(batch, gold_runs=asked["gold_runs"]).rows).scenarios
+    lineage = batch.scenarios[0].lineage
+    return [replace(row, lineage=replace(lineage, contract=None)) for row in rows]

@@ -1,0 +1,27 @@
+"""What a job's results come to, read from the store a page at a time."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from harena.node.job_answers import summary_answer
+
+if TYPE_CHECKING:
+    from harena.core.job_store import JobStorePort, Row
+
+SUMMED_AT_A_TIME = 500
+"""runs that are in memory while results are added up"""
+
+
+async def job_summary(store: JobStorePort, row: Row, *, now: datetime) -> dict[str, Any]:
+    """The results so far without the runs themselves: a large job takes no more memory than a small one. Raises
+    PlatformError."""
+    from harena.jobs.summary import Summing
+
+    summing, cursor = Summing(), 0
+    while page := await store.page_runs(row["id"], after=cursor, limit=SUMMED_AT_A_TIME):
+        cursor = page[-1]["ended_cursor"]
+        for run in page:
+            summing.add(run["envelope"])
+    return summary_answer(row, summing, now=now)

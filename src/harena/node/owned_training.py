@@ -1,0 +1,304 @@
+"""A training job that this process runs: a worker process, what it tells on its way into the store, and its end.
+
+A worker that dies without having told its end is started again and goes on from its newest checkpoint; one that dies
+MOST_CRASHES times without getting to another checkpoint fails the job.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harena.core.clock import Clock
+from harena.core.errors import PlatformError
+from harena.core.job_store import LEASE_LOST, STORE_UNAVAILABLE
+from harena.core.training_jobs import (
+    STEPS,
+    TrainingEventKind,
+    TrainingState,
+    newest_metrics,
+)
+from harena.core.training_lines import BEAT, BrokenLine, WorkerLine
+from harena.jobs.lease import BEAT_SECONDS
+from harena.node.training_answers import ended_event
+from harena.node.worker_process import WorkerProcess, how_it_ended
+
+if TYPE_CHECKING:
+    from harena.core.job_store import Row
+    from harena.core.training_store import TrainingStorePort
+
+MOST_CRASHES = 3
+SILENT_SECONDS = 600.0
+"""after which a worker that tells nothing, not even a beat, is taken for stuck"""
+STORE_PAUSE_SECONDS = 1.0
+RESTART_PAUSE_SECONDS = 0.5
+PLAN_FILE = "plan.json"
+
+_log = logging.getLogger("harena.node")
+
+
+class Stop(StrEnum):
+    """Why this process ends a job that it runs."""
+
+    CANCEL = "cancel"
+    LEAVE = "leave"
+    """this process is about to end"""
+    LOST = "lost"
+    """another process has the job now"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workers:
+    """How workers are started on this node."""
+
+    command: Sequence[str]
+    env: Mapping[str, str]
+
+
+class OwnedTraining:
+    """Used from one event loop. `row` is as it was claimed: its lease is this process's."""
+
+    def __init__(
+        self,
+        row: Row,
+        folder: Path,
+        *,
+        workers: Workers,
+        store: TrainingStorePort,
+        clock: Clock,
+        lost: str | None = None,
+    ) -> None:
+        """`lost`: why its last worker is no more, where that did not end as it should. A worker goes on where the
+        folder's last one was."""
+        self.id: str = row["id"]
+        self.failure: PlatformError | None = None
+        self._row = row
+        self._folder = folder
+        self._workers = workers
+        self._store = store
+        self._clock = clock
+        self._lost = lost
+        self._stop: Stop | None = None
+        self._stopping = asyncio.Event()
+        self._news = asyncio.Event()
+        self._next_beat = clock.now() + BEAT_SECONDS
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def ended(self) -> bool:
+        """It is not run here any more, and the store knows (or `failure` says why not)."""
+        return self._task is not None and self._task.done()
+
+    @property
+    def news(self) -> asyncio.Event:
+        """Set when something more has been recorded. Take it before reading, wait for it after."""
+        return self._news
+
+    def start(self, *, on_end: Callable[[], object]) -> None:
+        """Begin; `on_end` is called when it is not run here any more."""
+        self._task = asyncio.create_task(self._run(), name=self.id)
+        self._task.add_done_callback(lambda _: on_end())
+
+    def stop(self, why: Stop) -> None:
+        """End its worker; `wait` returns when it has ended."""
+        self._stop = self._stop or why
+        self._stopping.set()
+
+    async def wait(self) -> None:
+        """Returns when it is not run here any more. A cancelled wait leaves the job alone."""
+        assert self._task is not None
+        await asyncio.wait([self._task])
+
+    async def keep(self, *, cancel: bool, epoch: int) -> None:
+        """What was seen of this job in the store, now and then: obey, and show that this process lives. Raises
+        PlatformError."""
+        if epoch != self._row["lease_epoch"]:
+            self.stop(Stop.LOST)
+        elif cancel:
+            self.stop(Stop.CANCEL)
+        elif self._clock.now() >= self._next_beat:
+            self._next_beat = self._clock.now() + BEAT_SECONDS
+            await self._store.write(self.id, {}, epoch=epoch)
+
+    async def _run(self) -> None:
+        try:
+            await self._begin()
+            state, error = await self._work()
+            await self._end(state, error)
+        except PlatformError as error:
+            self.failure = error
+            if error.reason != LEASE_LOST:
+                _log.error("training job %s: %s", self.id, error)
+        except Exception as fault:  # noqa: BLE001 - a bug of ours must end the job as failed, not leave it running
+            _log.exception("training job %s failed in a way that it should not", self.id)
+            await self._end(TrainingState.FAILED, f"harena failed: {fault!r}")
+        self._tell()
+
+    async def _begin(self) -> None:
+        await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
+        if self._row["state"] == TrainingState.QUEUED:
+            values = {"state": TrainingState.RUNNING, "started_at": self._now()}
+            await self._record(values, [self._event(TrainingEventKind.JOB_STARTED, "the job has started")])
+        elif self._lost is None:
+            said = "it goes on from its newest checkpoint: its server was stopped"
+            await self._record({}, [self._event(TrainingEventKind.JOB_RESUMED, said)])
+
+    async def _work(self) -> tuple[TrainingState | None, str | None]:
+        """The state that the job comes to, and its error; None = it is not this process's to say."""
+        died, printed = self._lost, ""
+        while True:
+            if self._stop is not None:
+                return self._stopped()
+            if died is not None:
+                if self._row["crashes"] + 1 >= MOST_CRASHES:
+                    more = f"so did {MOST_CRASHES - 1} before it, without getting to another checkpoint"
+                    return TrainingState.FAILED, f"{died}; {more}{printed}"
+                await self._restarted(died + printed)
+                await self._clock.sleep(RESTART_PAUSE_SECONDS)
+            last, died, printed = await self._one_worker()
+            if last is not None and last.event_type == TrainingEventKind.TRAINING_END:
+                return TrainingState.COMPLETED, None
+            if last is not None:
+                return TrainingState.FAILED, last.error or last.message or "its worker did not say why"
+
+    def _stopped(self) -> tuple[TrainingState | None, str | None]:
+        if self._stop is Stop.CANCEL:
+            return TrainingState.CANCELLED, None
+        if self._stop is Stop.LOST or self._row["durable"]:
+            return None, None
+        why = "the process that ran it was closed: go on with `harena train retry`"
+        return TrainingState.FAILED, why
+
+    async def _one_worker(self) -> tuple[WorkerLine | None, str, str]:
+        """Its last line, if it said one; how it ended, and the end of what it printed."""
+        await asyncio.to_thread(self._write_plan)
+        try:
+            env = {**self._workers.env, "HARENA_WORKSPACE": self._row["workspace"]}
+            worker = await WorkerProcess.start(self._workers.command, self._folder, env, self._clock)
+        except PlatformError as error:
+            return None, str(error), ""
+        last, trouble = None, ""
+        try:
+            last = await self._listen(worker)
+            if worker.was_silent:
+                trouble = f"its worker told nothing for {SILENT_SECONDS:g} seconds, and was killed"
+        except BrokenLine as error:
+            trouble = f"its worker told what none of harena's tells ({error})"
+        finally:
+            code = await worker.end()
+        tail = await asyncio.to_thread(worker.tail)
+        return last, trouble or f"its worker {how_it_ended(code)}", f"\n{tail}" if tail else ""
+
+    async def _listen(self, worker: WorkerProcess) -> WorkerLine | None:
+        """Its last line; None = it tells nothing any more, or is to be ended. Raises BrokenLine, PlatformError."""
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            while True:
+                hearing = asyncio.create_task(worker.lines())
+                timer = self._clock.call_later(SILENT_SECONDS, worker.kill_as_silent)
+                try:
+                    await asyncio.wait((hearing, stopping), return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    timer.cancel()
+                    hearing.cancel()  # no effect on what is done
+                    await asyncio.wait([hearing])
+                if hearing.cancelled() or not (told := hearing.result()):
+                    return None
+                await self._hear(told)
+                if (last := next((line for line in told if line.is_last), None)) is not None:
+                    return last
+        finally:
+            stopping.cancel()
+
+    async def _hear(self, lines: Sequence[WorkerLine]) -> None:
+        events: list[dict[str, Any]] = []
+        values: dict[str, Any] = {}
+        row = self._row
+        for line in lines:
+            if line.event_type == BEAT:
+                continue
+            body = {"metrics": line.metrics, "data": line.data, "artifacts": line.artifacts, "error": line.error}
+            told = {name: part for name, part in body.items() if part}
+            events.append(self._event(line.event_type, line.message, level=line.level, **told))
+            if line.metrics:
+                row["metrics"] = values["metrics"] = {**row["metrics"], **newest_metrics(line.metrics)}
+            if line.artifacts:
+                row["artifacts"] = values["artifacts"] = {**row["artifacts"], **line.artifacts}
+            if line.event_type == TrainingEventKind.TRAINING_START and "steps" in line.data:
+                values["steps"] = line.data["steps"]
+            if line.event_type == TrainingEventKind.STEP_COMPLETE and line.metrics.get(STEPS):
+                values["step"] = line.metrics[STEPS][-1]
+            if line.event_type == TrainingEventKind.CHECKPOINT_SAVED:
+                row["crashes"] = values["crashes"] = 0
+        if events:
+            await self._record(values, events)
+
+    async def _restarted(self, error: str) -> None:
+        row = self._row
+        row["restarts"], row["crashes"] = row["restarts"] + 1, row["crashes"] + 1
+        values = {"restarts": row["restarts"], "crashes": row["crashes"]}
+        event = self._event(
+            TrainingEventKind.JOB_RESUMED,
+            f"it goes on from its newest checkpoint: {error}",
+            level="warning",
+            error=error,
+            data={"restarts": row["restarts"]},
+        )
+        await self._record(values, [event])
+
+    async def _end(self, state: TrainingState | None, error: str | None) -> None:
+        if state is None:
+            if self._stop is not Stop.LOST:
+                # an owner without a start time has let go: the next node need not wait for the lease to end
+                await self._record({"owner_started": ""}, [self._event(TrainingEventKind.JOB_RELEASED, None)])
+            return
+        now = self._now()
+        values = {"state": state, "error": error, "ended_at": now}
+        await self._record(values, [{"at": now, **ended_event(state, error)}])
+
+    async def _record(self, values: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> None:
+        """As soon as the store takes it. Raises PlatformError where it never will."""
+        while True:
+            try:
+                await self._store.write(self.id, values, events, epoch=self._row["lease_epoch"])
+            except PlatformError as error:
+                if error.reason != STORE_UNAVAILABLE or self._stop in (Stop.LEAVE, Stop.LOST):
+                    self.stop(Stop.LOST)
+                    raise
+                _log.warning("training job %s: %s", self.id, error)
+                await self._clock.sleep(STORE_PAUSE_SECONDS)
+            else:
+                self._next_beat = self._clock.now() + BEAT_SECONDS
+                return self._tell()
+
+    def _event(self, kind: str, message: str | None, *, level: str = "info", **body: Any) -> dict[str, Any]:
+        told = {name: part for name, part in body.items() if part is not None}
+        return {"at": self._now(), "kind": kind, "level": level, "message": message, "body": told}
+
+    def _write_plan(self) -> None:
+        row = self._row
+        plan = {
+            "job_id": self.id,
+            "workspace": row["workspace"],
+            "trainer_type": row["trainer_type"],
+            "request": row["request"],
+            "resolved": row["resolved"],
+            "plan": row["plan"],
+        }
+        place = self._folder / PLAN_FILE
+        temporary = place.with_suffix(".tmp")
+        temporary.write_text(json.dumps(plan, indent=1))
+        temporary.replace(place)
+
+    def _now(self) -> str:
+        return self._clock.utcnow().isoformat()
+
+    def _tell(self) -> None:
+        told, self._news = self._news, asyncio.Event()
+        told.set()

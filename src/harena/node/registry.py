@@ -1,0 +1,246 @@
+"""The objects that training refers to: published, found, listed and pulled. Their files lie in this node's data folder,
+each tree under its digest; what is said of them is in the store.
+
+    objects/trees/<2 digits>/<digest>/...   never changed, and shared by all that have the same content
+    objects/incoming/...                    what is being received; of a process that was killed, removed a day later
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harena.core.clock import Clock
+from harena.core.errors import NotFoundError, PlatformError, ValidationError
+from harena.core.file_trees import MOST_BYTES, TOO_LARGE, Tree, files_of, packed, tree_of, unpack
+from harena.core.registry import (
+    SEMANTIC,
+    VERSION_TAKEN,
+    ObjectKind,
+    RegistryStorePort,
+    Row,
+    checked_kind,
+    checked_version,
+    parse_object_ref,
+    version_order,
+)
+
+if TYPE_CHECKING:
+    from harena.training.references import Resolved
+    from harena.training.requests import RLRequest, SFTRequest
+
+MAX_PAGE = 500
+LEFT_OVER_SECONDS = 24 * 3600
+
+
+class Registry:
+    """The objects of one node's store. Every verb is about one workspace's. Used from one event loop."""
+
+    def __init__(
+        self,
+        store: Callable[[], Awaitable[RegistryStorePort]],
+        folder: Path,
+        clock: Clock,
+        *,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        """`folder` need not be there yet; `most_bytes` of one object."""
+        self._store = store
+        self._folder = folder
+        self._clock = clock
+        self._most_bytes = most_bytes
+
+    async def push(
+        self,
+        workspace: str,
+        kind: ObjectKind,
+        name: str,
+        version: str,
+        tree: AsyncIterable[bytes],
+        *,
+        digest: str | None = None,
+    ) -> dict[str, Any]:
+        """See `RegistryOperations`."""
+        checked_version(checked_kind(kind), name, version)
+        incoming = self._folder / "incoming" / uuid.uuid4().hex
+        try:
+            await asyncio.to_thread(self._make_room, incoming)
+            await self._receive(tree, incoming / "tree.tar")
+            return await self._publish(workspace, kind, name, version, incoming, digest)
+        except OSError as error:
+            raise PlatformError(
+                f"{self._folder} cannot keep {kind} {name}@{version}: {error.strerror or error}; make room there, or "
+                "set HARENA_HOME to a directory that you can write to",
+                step="registry",
+            ) from error
+        finally:
+            await asyncio.to_thread(shutil.rmtree, incoming, ignore_errors=True)
+
+    async def get(self, workspace: str, kind: ObjectKind, ref: str) -> dict[str, Any]:
+        """See `RegistryOperations`."""
+        return object_answer(await self.find(workspace, checked_kind(kind), ref))
+
+    async def list(
+        self,
+        workspace: str,
+        kind: ObjectKind | None = None,
+        *,
+        name: str | None = None,
+        cursor: int | None = None,
+        limit: int = 100,
+    ) -> dict[str, Any]:
+        """See `RegistryOperations`."""
+        if not 1 <= limit <= MAX_PAGE:
+            raise ValidationError(f"limit must be from 1 to {MAX_PAGE} (got {limit})")
+        wanted = None if kind is None else checked_kind(kind)
+        store = await self._store()
+        rows = await store.page(workspace, kind=wanted, name=name, before=cursor, limit=limit + 1)
+        page = rows[:limit]
+        return {
+            "objects": [object_answer(row) for row in page],
+            "cursor": page[-1]["sequence"] if len(rows) > limit else None,
+        }
+
+    async def pull(self, workspace: str, kind: ObjectKind, ref: str) -> AsyncGenerator[bytes, None]:
+        """See `RegistryOperations`."""
+        row = await self.find(workspace, checked_kind(kind), ref)
+        files = await asyncio.to_thread(files_of, self.place(row["digest"]))
+        pieces = packed(files)
+        while piece := await asyncio.to_thread(_next_pieces, pieces):
+            yield piece
+
+    async def find(self, workspace: str, kind: ObjectKind, ref: str) -> Row:
+        """As it is stored. Raises NotFoundError, ValidationError (it is no reference), PlatformError where its files
+        are gone."""
+        name, version = parse_object_ref(ref)
+        store = await self._store()
+        if version is not None:
+            row = await store.find(workspace, kind, name, version)
+        else:
+            rows = await store.versions(workspace, kind, name)
+            if kind in SEMANTIC:
+                rows.sort(key=lambda row: version_order(row["version"]), reverse=True)
+            row = rows[0] if rows else None
+        if row is None:
+            raise NotFoundError(f"no {kind} {ref!r} is published in this workspace; see `harena ls {kind}`")
+        if not self.place(row["digest"]).is_dir():
+            raise PlatformError(
+                f"the files of {kind} {ref} are not in {self._folder}: this node shares its database with another "
+                "one, or they were removed; push it again",
+                step="registry",
+            )
+        return row
+
+    async def resolve(self, workspace: str, request: SFTRequest | RLRequest) -> Resolved:
+        """Everything that a request for training refers to. Raises NotFoundError or ValidationError with a line for
+        each reference that is missing or does not fit."""
+        from harena.node.training_references import References
+
+        return await References(self, workspace).resolve(request)
+
+    def place(self, digest: str) -> Path:
+        """The directory of a tree."""
+        return self._folder / "trees" / digest[:2] / digest
+
+    async def _receive(self, tree: AsyncIterable[bytes], target: Path) -> None:
+        # what a tar stream has beside the files: a header and padding each, names that are long
+        most = self._most_bytes + self._most_bytes // 8 + 64 * 1024 * 1024
+        with await asyncio.to_thread(target.open, "wb") as out:
+            async for piece in tree:
+                most -= len(piece)
+                if most < 0:
+                    raise ValidationError(f"the object is larger than {self._most_bytes} bytes", reason=TOO_LARGE)
+                await asyncio.to_thread(out.write, piece)
+
+    async def _publish(
+        self, workspace: str, kind: ObjectKind, name: str, version: str, incoming: Path, digest: str | None
+    ) -> dict[str, Any]:
+        folder = incoming / "tree"
+        made = await asyncio.to_thread(self._unpacked, incoming / "tree.tar", folder)
+        if digest is not None and digest != made.digest:
+            raise ValidationError(
+                f"{kind} {name}@{version} did not arrive as it was sent: its digest is {made.digest}, and {digest} was "
+                "announced; send it again"
+            )
+        store = await self._store()
+        there = await store.find(workspace, kind, name, version)
+        if there is None:
+            described = await asyncio.to_thread(_described, kind, name, version, folder)
+            await asyncio.to_thread(self._keep, folder, made.digest)
+            row = {
+                "workspace": workspace,
+                "kind": kind,
+                "name": name,
+                "version": version,
+                "digest": made.digest,
+                "files": made.files,
+                "bytes": made.bytes,
+                "described": described,
+                "created_at": self._clock.utcnow().isoformat(),
+            }
+            there = await store.add(row)  # the other's, where somebody else published it in this moment
+        elif there["digest"] == made.digest:
+            await asyncio.to_thread(self._keep, folder, made.digest)  # in case that its files were removed
+        if there["digest"] != made.digest:
+            raise ValidationError(
+                f"{kind} {name}@{version} is published with other content (sha256 {there['digest'][:16]}, this is "
+                f"{made.digest[:16]}), and a version never changes: publish it as another version",
+                reason=VERSION_TAKEN,
+            )
+        return object_answer(there)
+
+    def _unpacked(self, source: Path, folder: Path) -> Tree:
+        with source.open("rb") as stream:
+            unpack(stream, folder, most_bytes=self._most_bytes)
+        return tree_of(files_of(folder))
+
+    def _keep(self, folder: Path, digest: str) -> None:
+        target = self.place(digest)
+        if target.is_dir():
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.rename(target)
+        except OSError:
+            if not target.is_dir():  # else somebody else was faster, with the same content
+                raise
+
+    def _make_room(self, incoming: Path) -> None:
+        incoming.mkdir(parents=True)
+        oldest = self._clock.utcnow().timestamp() - LEFT_OVER_SECONDS
+        for entry in incoming.parent.iterdir():
+            with contextlib.suppress(FileNotFoundError):  # its owner was done with it in this moment
+                if entry != incoming and entry.stat().st_mtime < oldest:
+                    shutil.rmtree(entry, ignore_errors=True)
+
+
+def object_answer(row: Mapping[str, Any]) -> dict[str, Any]:
+    """An object as it is answered."""
+    told = ("kind", "name", "version", "digest", "files", "bytes", "described", "created_at")
+    return {"ref": f"{row['name']}@{row['version']}", **{name: row[name] for name in told}}
+
+
+def _described(kind: ObjectKind, name: str, version: str, folder: Path) -> dict[str, Any]:
+    from harena.training.objects import describe
+
+    try:
+        return describe(kind, name, version, folder)
+    except ValidationError as error:  # which may name files of a directory that nobody knows
+        message = str(error).replace(f"{folder}/", "").replace(str(folder), f"{name}@{version}")
+        raise ValidationError(message, reason=error.reason) from None
+
+
+def _next_pieces(pieces: Iterator[bytes]) -> bytes:
+    """About a mebibyte of them; b"" at the end."""
+    gathered, size = [], 0
+    for piece in pieces:
+        gathered.append(piece)
+        size += len(piece)
+        if size >= 1024 * 1024:
+            break
+    return b"".join(gathered)

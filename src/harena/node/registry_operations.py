@@ -1,0 +1,37 @@
+"""The part of `Operations` that is about the objects that training refers to, for one workspace of a node."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harena.core.registry import ObjectKind
+    from harena.node.rooms import Rooms
+
+
+class RegistryOperations:
+    """Capabilities, tasks, data sets, models and checkpoints. Used from one event loop."""
+
+    workspace: str
+    _rooms: Rooms
+
+    async def push_object(
+        self, kind: ObjectKind, name: str, version: str, tree: AsyncIterable[bytes], *, digest: str | None = None
+    ) -> Mapping[str, Any]:
+        """See `Operations`."""
+        return await self._rooms.registry().push(self.workspace, kind, name, version, tree, digest=digest)
+
+    async def get_object(self, kind: ObjectKind, ref: str) -> Mapping[str, Any]:
+        """See `Operations`."""
+        return await self._rooms.registry().get(self.workspace, kind, ref)
+
+    async def list_objects(
+        self, kind: ObjectKind | None = None, *, name: str | None = None, cursor: int | None = None, limit: int = 100
+    ) -> Mapping[str, Any]:
+        """See `Operations`."""
+        return await self._rooms.registry().list(self.workspace, kind, name=name, cursor=cursor, limit=limit)
+
+    def pull_object(self, kind: ObjectKind, ref: str) -> AsyncIterator[bytes]:
+        """See `Operations`."""
+        return self._rooms.registry().pull(self.workspace, kind, ref)

@@ -1,0 +1,56 @@
+"""What it takes to accept a training job: its request is checked, what it refers to is found, and a plan is made of
+both, with nothing left open."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from harena.core.errors import ValidationError
+from harena.core.training_sources import HEADING
+from harena.training.plan import RLPlan, SFTPlan, plan_of, plan_to_json
+from harena.training.references import Resolved
+from harena.training.requests import RLRequest, SFTRequest, backend_aliases, parse_request
+from harena.training.reward_checks import check_rewards
+
+Resolve = Callable[[str, SFTRequest | RLRequest], Awaitable[Resolved]]
+"""(workspace, request) -> what it refers to; see `Registry.resolve`"""
+
+
+async def accepted(workspace: str, body: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+    """{name, trainer_type, request, resolved, plan}, as JSON types. Raises ValidationError that lists every mistake,
+    NotFoundError, PlatformError."""
+    request = parse_request(body, aliases=backend_aliases())
+    resolved = await resolve(workspace, request)
+    plan = plan_of(request, resolved)
+    _check_room(plan, resolved)
+    if isinstance(plan, RLPlan):
+        await asyncio.to_thread(_check_rewards, plan, resolved)
+    return {
+        "name": request.name or f"{request.trainer_type} {request.model}",
+        "trainer_type": request.trainer_type,
+        "request": {"backend": request.backend, **request.model_dump(mode="json", exclude_unset=True)},
+        "resolved": resolved.to_json(),
+        "plan": plan_to_json(plan),
+    }
+
+
+def _check_rewards(plan: RLPlan, resolved: Resolved) -> None:
+    try:
+        check_rewards(plan, resolved)
+    except ValidationError as error:
+        raise ValidationError(f"{HEADING}\n  config.reward_recipe: {error}") from None
+
+
+def _check_room(plan: SFTPlan | RLPlan, resolved: Resolved) -> None:
+    """Raises ValidationError where no prompt leaves room for an answer. Whether each of them does, its worker says."""
+    model = resolved.find("model")
+    if model is None or not isinstance(plan, RLPlan):
+        return
+    context = model.described.get("context_length")
+    if context is not None and plan.max_new_tokens >= context:
+        raise ValidationError(
+            f"{HEADING}\n  config.max_new_tokens: {plan.max_new_tokens} leaves no room for a prompt in the {context} "
+            f"tokens of {model.name}: give less"
+        )

@@ -1,0 +1,41 @@
+"""The files of a training job that others may have: those that its artifacts name, and nothing else of its folder."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from harena.core.errors import PlatformError
+
+PIECE_BYTES = 1 << 20
+
+
+def files_below(folder: Path, artifacts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """{path, size_bytes} of every file that `artifacts` (name -> path or paths, below the folder) mean, by path. Links,
+    and what has been removed since, are left out. Raises PlatformError."""
+    found: dict[str, int] = {}
+    try:
+        for value in artifacts.values():
+            for named in value if isinstance(value, list) else [value]:
+                place = folder / str(named)
+                if not place.resolve().is_relative_to(folder.resolve()):
+                    continue
+                for path in (place, *(sorted(place.rglob("*")) if place.is_dir() else ())):
+                    if path.is_file() and not path.is_symlink():
+                        found[path.relative_to(folder).as_posix()] = path.stat().st_size
+    except OSError as error:
+        raise PlatformError(f"the files of {folder} cannot be listed: {error}", step="artifacts") from error
+    return [{"path": path, "size_bytes": found[path]} for path in sorted(found)]
+
+
+async def pieces_of(path: Path) -> AsyncIterator[bytes]:
+    """The content of a file. Raises PlatformError."""
+    try:
+        file = await asyncio.to_thread(path.open, "rb")
+        with file:
+            while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
+                yield piece
+    except OSError as error:
+        raise PlatformError(f"{path.name} cannot be read: {error.strerror}", step="artifacts") from error

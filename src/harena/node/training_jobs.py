@@ -1,0 +1,318 @@
+"""Training jobs of one node: a request is checked whole, accepted into the store, run by a worker process when it is
+its turn, and answered from the store.
+
+Every verb's first argument is the workspace that asks: what another workspace has does not exist. A node runs `most`
+jobs at one time (1: a job takes the machine); the others wait in the order of their acceptance.
+
+Whose jobs end with whom: an embedded node's end with its process, as failed, and can be retried from their checkpoint.
+A server's (`durable`) outlive it: the next node over the same store goes on with them, by the same lease as benchmark
+jobs (`harena.jobs.lease`). What the worker writes (checkpoints, ledger, the exported model) is in a folder of the job
+below the node's home: a node of another machine needs the same home to go on from a checkpoint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harena.core.checked import shown
+from harena.core.clock import Clock
+from harena.core.errors import (
+    LimitExceededError,
+    NotFoundError,
+    SandboxUnavailableError,
+    ValidationError,
+)
+from harena.core.idempotency import IdempotencyKey
+from harena.core.training_jobs import (
+    ENDED_STATES,
+    OPEN_STATES,
+    RETRY_FROM,
+    Metrics,
+    TrainingEventKind,
+    TrainingState,
+    may_become,
+)
+from harena.node.job_admission import RETRY_SECONDS
+from harena.node.owned_training import Stop, Workers
+from harena.node.training_answers import (
+    add_to_metrics,
+    logs_answer,
+    training_answer,
+    training_event_answer,
+)
+from harena.node.training_files import files_below, pieces_of
+from harena.node.training_queue import POLL_SECONDS, OpenDatabase, TrainingQueue
+
+if TYPE_CHECKING:
+    from harena.core.job_store import Row
+    from harena.core.training_store import TrainingStorePort
+    from harena.core.workspace import LimitsOf
+
+MAX_JOBS_PAGE = 500
+MAX_LOGS_PAGE = 5000
+FILTERS = {"name": "name", "state": "state", "trainer_type": "trainer_type"}
+
+Accept = Callable[[str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
+"""(workspace, request) -> {name, trainer_type, request, resolved, plan}; raises ValidationError (every mistake)"""
+
+
+class TrainingJobs:
+    """The training jobs that this store knows, and those of them that this process runs. Used from one event loop."""
+
+    def __init__(
+        self,
+        open_database: OpenDatabase,
+        home: Path,
+        accept: Accept,
+        clock: Clock,
+        *,
+        workers: Workers,
+        durable: bool = False,
+        most: int = 1,
+        limits_of: LimitsOf | None = None,
+    ) -> None:
+        """`home`: below which the jobs' folders are. `most`: jobs that run at one time. `limits_of`: what a workspace
+        may use (None = everything)."""
+        self._queue = TrainingQueue(open_database, home, clock, workers=workers, durable=durable, most=most)
+        self._accept = accept
+        self._clock = clock
+        self._limits_of = limits_of
+        self._closed = False
+
+    async def start(self) -> None:
+        """A durable node's: run what waits, go on with jobs that nobody runs any more, now and from now on."""
+        if self._queue.durable:
+            self._queue.tend()
+
+    async def create(
+        self, workspace: str, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+    ) -> dict[str, Any]:
+        """Check everything, then accept a job, or give the one that was accepted with this `key` before.
+
+        Raises ValidationError (every mistake), NotFoundError, LimitExceededError, PlatformError. Nothing has been
+        started then."""
+        store = await self._queue.store()
+        try:
+            standing = await self._accepted(workspace, request, store, key)
+        except (ValidationError, NotFoundError, LimitExceededError):
+            # what it was made of may be gone by now, and it may itself be what leaves no room
+            earlier = None if key is None else await store.find_answer(workspace, key)
+            if earlier is None:
+                raise
+            standing = earlier
+        self._queue.tend()
+        return await self.get(workspace, standing)
+
+    async def get(self, workspace: str, job: str) -> dict[str, Any]:
+        """A job by its id, or the newest of that name. Raises NotFoundError."""
+        return training_answer(await self._find(workspace, job))
+
+    async def list(
+        self,
+        workspace: str,
+        *,
+        wanted: Mapping[str, str | None],
+        before: int | None = None,
+        limit: int = 100,
+    ) -> dict[str, Any]:
+        """{training_jobs, next_cursor}: up to `limit` (1 to 500) jobs whose name, state and trainer_type are as
+        `wanted`, newest first; `next_cursor` as `before` asks for what follows. Raises ValidationError."""
+        if not 1 <= limit <= MAX_JOBS_PAGE or (before is not None and before < 0):
+            raise ValidationError(
+                f"limit must be 1 to {MAX_JOBS_PAGE} and before at least 0 (got {limit} and {before})"
+            )
+        columns = {FILTERS[name]: value for name, value in wanted.items() if value is not None}
+        if (state := columns.get("state")) is not None and state not in tuple(TrainingState):
+            raise ValidationError(f"state: {shown(state)} is none of {', '.join(TrainingState)}")
+        store = await self._queue.store()
+        rows = await store.list_jobs(workspace, wanted=columns, before=before, limit=limit + 1)
+        more, rows = len(rows) > limit, [await self._queue.settled(row) for row in rows[:limit]]
+        return {
+            "training_jobs": [training_answer(row) for row in rows],
+            "next_cursor": rows[-1]["sequence"] if more else None,
+        }
+
+    async def wait(self, workspace: str, job: str) -> dict[str, Any]:
+        """The job, when it has ended. Raises NotFoundError; PlatformError where its end could not be recorded."""
+        row = await self._find(workspace, job)
+        while not TrainingState(row["state"]).has_ended:
+            if (owned := self._queue.owned(row["id"])) is not None:
+                await owned.wait()
+            else:
+                await self._pause()
+            row = await self._find(workspace, row["id"])
+        return training_answer(row)
+
+    async def cancel(self, workspace: str, job: str) -> dict[str, Any]:
+        """End the job, its worker and its sandboxes; what it had stays. No effect on a job that has ended. Raises
+        NotFoundError."""
+        row = await self._find(workspace, job)
+        store = await self._queue.store()
+        if not TrainingState(row["state"]).has_ended:
+            now = self._clock.utcnow().isoformat()
+            await store.write(row["id"], {"cancel_requested_at": now}, while_in=OPEN_STATES)
+        while not TrainingState(row["state"]).has_ended:
+            if (owned := self._queue.owned(row["id"])) is not None:
+                owned.stop(Stop.CANCEL)
+                await owned.wait()
+            elif row["state"] == TrainingState.QUEUED or await self._queue.is_abandoned(row):
+                await self._queue.end_unowned(row, TrainingState.CANCELLED, None)
+            else:
+                await self._pause()
+            row = await self._find(workspace, row["id"])
+        return training_answer(row)
+
+    async def retry(self, workspace: str, job: str, *, start: str = "checkpoint") -> dict[str, Any]:
+        """Queue a job that has ended once more: from its newest checkpoint (from its beginning where it has none), or
+        from "scratch", in a new folder. Raises NotFoundError, ValidationError (it has not ended), PlatformError."""
+        if start not in RETRY_FROM:
+            raise ValidationError(f"from: {shown(start)} is none of {', '.join(RETRY_FROM)}")
+        row = await self._find(workspace, job)
+        await self._check_room(workspace, await self._queue.store())
+        fresh = start == "scratch"
+        values: dict[str, Any] = {
+            "state": TrainingState.QUEUED,
+            **dict.fromkeys(("started_at", "ended_at", "error", "cancel_requested_at")),
+            "attempt": row["attempt"] + fresh,
+            "crashes": 0,
+            "durable": self._queue.durable,
+            **self._queue.owner,
+        }
+        if fresh:
+            values |= {"step": 0, "steps": None, "metrics": {}, "artifacts": {}}
+        event = self._event(TrainingEventKind.JOB_QUEUED, f"the job was retried from {start}", data={"from": start})
+        ended = may_become(TrainingState.QUEUED)
+        if not await (await self._queue.store()).write(row["id"], values, [event], while_in=ended):
+            raise ValidationError(f"training job {row['id']} has not ended: cancel it first, or wait for its end")
+        self._queue.tend(retried=row["id"])
+        return await self.get(workspace, row["id"])
+
+    async def delete(self, workspace: str, job: str) -> None:
+        """Delete a job that has ended, with its events and its folder. Raises NotFoundError, ValidationError."""
+        row = await self._find(workspace, job)
+        if not await (await self._queue.store()).delete_job(row["id"], while_in=ENDED_STATES):
+            raise ValidationError(f"training job {row['id']} has not ended: cancel it first")
+        await asyncio.to_thread(shutil.rmtree, self._queue.folders / row["id"], ignore_errors=True)
+
+    async def logs(self, workspace: str, job: str, *, after: int = 0, limit: int = 1000) -> dict[str, Any]:
+        """Up to `limit` (1 to 5000) messages that follow cursor `after`. Raises NotFoundError, ValidationError."""
+        if not 1 <= limit <= MAX_LOGS_PAGE or after < 0:
+            raise ValidationError(f"limit must be 1 to {MAX_LOGS_PAGE} and after at least 0 (got {limit} and {after})")
+        row = await self._find(workspace, job)
+        events = await (await self._queue.store()).events_after(row["id"], after, limit=limit, told=True)
+        return logs_answer(events, after=after)
+
+    async def metrics(self, workspace: str, job: str, *, after: int = 0) -> dict[str, Any]:
+        """What was measured since cursor `after`, along its axes. Raises NotFoundError."""
+        row = await self._find(workspace, job)
+        store = await self._queue.store()
+        metrics: Metrics = {}
+        cursor = after
+        while events := await store.events_after(row["id"], cursor):
+            add_to_metrics(metrics, events)
+            cursor = events[-1]["cursor"]
+        return {"metrics": metrics, "cursor": cursor}
+
+    async def artifacts(self, workspace: str, job: str) -> dict[str, Any]:
+        """What the job's present try has written so far. Raises NotFoundError, PlatformError."""
+        row = await self._find(workspace, job)
+        folder = self._queue.folder(row)
+        files = await asyncio.to_thread(files_below, folder, row["artifacts"])
+        return {"artifacts": row["artifacts"], "files": files, "folder": str(folder)}
+
+    async def file(self, workspace: str, job: str, path: str) -> AsyncIterator[bytes]:
+        """One of those files. Raises NotFoundError, PlatformError."""
+        row = await self._find(workspace, job)
+        folder = self._queue.folder(row)
+        if all(file["path"] != path for file in await asyncio.to_thread(files_below, folder, row["artifacts"])):
+            raise NotFoundError(
+                f"training job {row['id']} has no file {path!r}; `harena train artifacts` shows what there is"
+            )
+        async for piece in pieces_of(folder / path):
+            yield piece
+
+    async def events(self, workspace: str, job: str, *, after: int = 0) -> AsyncIterator[dict[str, Any]]:
+        """What happened and happens, from the first event after cursor `after` to the job's end."""
+        job_id, cursor = (await self._find(workspace, job))["id"], after
+        store = await self._queue.store()
+        while True:
+            owned = self._queue.owned(job_id)
+            news = owned.news if owned else None
+            # the state first: what is read after a job has ended is all there is
+            ended = TrainingState((await self._find(workspace, job_id))["state"]).has_ended
+            events = await store.events_after(job_id, cursor)
+            for event in events:
+                cursor = event["cursor"]
+                yield training_event_answer(job_id, event)
+            if events:
+                continue
+            if ended:
+                return
+            if owned is not None and news is not None and not owned.ended:
+                await news.wait()
+            else:
+                await self._pause()
+
+    async def drain(self) -> None:
+        """Before `close`: begin no job any more."""
+        await self._queue.drain()
+
+    async def close(self) -> None:
+        """End the workers: jobs of an embedded node have failed then, a server's are let go of."""
+        self._closed = True
+        await self._queue.close()
+
+    async def _accepted(
+        self, workspace: str, request: Mapping[str, Any], store: TrainingStorePort, key: IdempotencyKey | None
+    ) -> str:
+        await self._check_room(workspace, store)
+        accepted = await self._accept(workspace, request)
+        row = {
+            **accepted,
+            "id": f"train_{uuid.uuid4().hex[:16]}",
+            "workspace": workspace,
+            "state": TrainingState.QUEUED,
+            "created_at": self._clock.utcnow().isoformat(),
+            "metrics": {},
+            "artifacts": {},
+            "durable": self._queue.durable,
+            **self._queue.owner,
+        }
+        event = self._event(TrainingEventKind.JOB_QUEUED, "the job was accepted")
+        return await store.insert_job(row, [event], key=key)
+
+    async def _check_room(self, workspace: str, store: TrainingStorePort) -> None:
+        if self._limits_of is None:
+            return
+        most = (await self._limits_of(workspace)).open_jobs
+        if (there_are := await store.count_jobs(workspace, states=OPEN_STATES)) >= most:
+            raise LimitExceededError(
+                f"the workspace {workspace} may have {most} training jobs that have not ended, and has {there_are}: "
+                "wait for one of them, cancel one, or ask for more (harena workspaces set)",
+                reason="OPEN_JOBS",
+                retry_delay=timedelta(seconds=RETRY_SECONDS),
+            )
+
+    async def _find(self, workspace: str, job: str) -> Row:
+        row = await (await self._queue.store()).find_job(workspace, job)
+        if row is None:
+            raise NotFoundError(f"no training job has the id or name {job!r}; `harena train list` shows what there is")
+        return await self._queue.settled(row)
+
+    async def _pause(self) -> None:
+        if self._closed:
+            raise SandboxUnavailableError(
+                "this node was closed; of a job that had not ended, ask the node that goes on with it",
+                reason="NODE_CLOSED",
+            )
+        await self._clock.sleep(POLL_SECONDS)
+
+    def _event(self, kind: str, message: str, *, level: str = "info", **body: Any) -> dict[str, Any]:
+        told = {name: part for name, part in body.items() if part is not None}
+        return {"at": self._clock.utcnow().isoformat(), "kind": kind, "level": level, "message": message, "body": told}

@@ -1,0 +1,202 @@
+"""The training jobs that one process runs, and when each begins: those that wait, in the order of their acceptance, and
+those whose owner has gone.
+
+A job is written by the holder of its lease only (`harena.jobs.lease`); ending one that nobody runs names the epoch that
+was seen, too, so that it fails where somebody has just begun it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harena.core.clock import Clock, Pacer
+from harena.core.errors import PlatformError
+from harena.core.job_store import LEASE_LOST
+from harena.core.training_jobs import OPEN_STATES, TrainingState
+from harena.jobs.lease import LeaseWatch
+from harena.jobs.owner import Fate, Owner, fate, this_process
+from harena.node.job_acceptance import owner_columns
+from harena.node.owned_training import OwnedTraining, Stop, Workers
+from harena.node.training_answers import ended_event
+
+if TYPE_CHECKING:
+    from harena.core.job_store import Row
+    from harena.core.training_store import TrainingStorePort
+    from harena.store.database import Database
+
+POLL_SECONDS = 0.25
+"""how often the store is asked what others want, and about jobs that others run"""
+
+IDLE_SECONDS = 1.0
+"""the same, where there is nothing to do but to see whether others leave something"""
+
+OpenDatabase = Callable[[], Awaitable["Database"]]
+
+
+class TrainingQueue:
+    """Used from one event loop."""
+
+    def __init__(
+        self, open_database: OpenDatabase, home: Path, clock: Clock, *, workers: Workers, durable: bool, most: int
+    ) -> None:
+        """As `TrainingJobs`."""
+        self.durable = durable
+        self.owner = owner_columns(this_process())
+        """of the jobs that are accepted, and run, here"""
+        self.folders = home / "training"
+        self._open_database = open_database
+        self._clock = clock
+        self._workers = workers
+        self._most = most
+        self._watch = LeaseWatch()
+        self._owned: dict[str, OwnedTraining] = {}
+        self._failures: dict[str, PlatformError] = {}
+        self._pacer = Pacer(clock)
+        self._tending: asyncio.Task[None] | None = None
+        self._wanted = False
+        """somebody has accepted a job since the store was last looked at"""
+        self._closed = self._draining = False
+
+    def owned(self, job_id: str) -> OwnedTraining | None:
+        """The job, if this process runs it. Raises PlatformError where it has run it, and its end could not be
+        recorded."""
+        if (failure := self._failures.get(job_id)) is not None:
+            raise failure
+        return self._owned.get(job_id)
+
+    def folder(self, row: Row) -> Path:
+        """Where the present try of a job writes."""
+        return self.folders / str(row["id"]) / str(row["attempt"])
+
+    async def store(self) -> TrainingStorePort:
+        """The store. Raises PlatformError."""
+        from harena.store.training_jobs import TrainingStore
+
+        return TrainingStore(await self._open_database())
+
+    def tend(self, retried: str | None = None) -> None:
+        """There may be something to begin; `retried`: a job that is not what it was."""
+        if retried is not None:
+            self._failures.pop(retried, None)
+        self._wanted = True
+        if not self._closed and (self._tending is None or self._tending.done()):
+            self._tending = asyncio.create_task(self._keep_tending(), name="tend training jobs")
+
+    async def _keep_tending(self) -> None:
+        """Begin what may begin, see what others want, and show that this process lives: a server for ever, an embedded
+        node while it has jobs that have not ended."""
+        while True:
+            self._wanted = False
+            try:
+                waiting = await self._begin_some()
+                await self._look()
+            except PlatformError:
+                waiting = True  # the store is away: whoever uses it next is told, and here it is asked again
+            if not (waiting or self._owned or self.durable or self._wanted):
+                return
+            if not await self._pacer.pause(POLL_SECONDS if waiting or self._owned else IDLE_SECONDS):
+                return
+
+    async def _begin_some(self) -> bool:
+        """Whether there are jobs that wait for this node."""
+        store = await self.store()
+        rows = [row for row in await store.open_jobs(states=OPEN_STATES) if row["id"] not in self._owned]
+        mine = [row for row in rows if row["durable"] == self.durable and (self.durable or self._is_mine(row))]
+        for row in sorted(mine, key=lambda row: row["state"] == TrainingState.QUEUED):  # those that ran come first
+            if len(self._owned) >= self._most or self._draining:
+                break
+            if row["state"] == TrainingState.QUEUED or await self.is_abandoned(row):
+                await self._take(row, store)
+        return bool(mine)
+
+    async def _take(self, row: Row, store: TrainingStorePort) -> None:
+        seen = {"epoch": row["lease_epoch"], "beat": row["lease_beat"], "while_in": (row["state"],)}
+        if not await store.claim(row["id"], self.owner, **seen):
+            return
+        self._watch.forget(row["id"])
+        claimed = await store.read_job(row["id"])
+        if claimed is None or claimed["lease_epoch"] != row["lease_epoch"] + 1:
+            return
+        if claimed["cancel_requested_at"] is not None:  # its last owner did not live to do it
+            await self.end_unowned(claimed, TrainingState.CANCELLED, None)
+            return
+        died = row["state"] == TrainingState.RUNNING and row["owner_started"] != ""
+        gone = f"the server that ran it (pid {row['owner_pid']}) has gone"
+        self._run(claimed, store, lost=gone if died else None)
+
+    def _run(self, row: Row, store: TrainingStorePort, *, lost: str | None) -> None:
+        folder = self.folder(row)
+        owned = OwnedTraining(row, folder, workers=self._workers, store=store, clock=self._clock, lost=lost)
+        self._owned[owned.id] = owned
+        owned.start(on_end=partial(self._forget, owned))
+
+    def _forget(self, owned: OwnedTraining) -> None:
+        self._owned.pop(owned.id, None)
+        if owned.failure is not None:
+            self._failures[owned.id] = owned.failure
+
+    async def _look(self) -> None:
+        running = [owned for owned in self._owned.values() if not owned.ended]
+        if not running:
+            return
+        seen = await (await self.store()).look([owned.id for owned in running])
+        for owned in running:
+            cancel, epoch = seen.get(owned.id, (False, 0))
+            await owned.keep(cancel=cancel, epoch=epoch)
+
+    async def end_unowned(self, row: Row, state: TrainingState, error: str | None) -> bool:
+        """A job that nobody runs, as it is known here; False = it is not so any more."""
+        now = self._clock.utcnow().isoformat()
+        values = {"state": state, "error": error, "ended_at": now}
+        seen = {"epoch": row["lease_epoch"], "while_in": (row["state"],)}
+        try:
+            return await (await self.store()).write(
+                row["id"], values, [{"at": now, **ended_event(state, error)}], **seen
+            )
+        except PlatformError as lost:
+            if lost.reason != LEASE_LOST:
+                raise
+            return False
+
+    async def is_abandoned(self, row: Row) -> bool:
+        """Nobody runs this job, which has not ended, as far as can be seen now. To be asked again and again."""
+        if row["id"] in self._owned:
+            return False
+        one_machine = (await self._open_database()).is_one_machine
+        owner = Owner(pid=row["owner_pid"], started=row["owner_started"], boot=row["owner_boot"])
+        seen = fate(owner, one_machine=one_machine)
+        if seen is Fate.ALIVE and row["durable"]:
+            seen = Fate.UNKNOWN  # it may be stopped or stuck: another server goes on when it does not beat
+        mark = {"epoch": row["lease_epoch"], "beat": row["lease_beat"]}
+        return self._watch.has_ended(row["id"], seen, **mark, now=self._clock.now())
+
+    def _is_mine(self, row: Row) -> bool:
+        return all(row[column] == value for column, value in self.owner.items())
+
+    async def settled(self, row: Row) -> Row:
+        """The row, failed (also in the store) where the job ended with its process."""
+        if TrainingState(row["state"]).has_ended or row["durable"] or not await self.is_abandoned(row):
+            return row
+        why = f"the process that ran it (pid {row['owner_pid']}) has gone: go on with `harena train retry`"
+        await self.end_unowned(row, TrainingState.FAILED, why)
+        return await (await self.store()).read_job(row["id"]) or row
+
+    async def drain(self) -> None:
+        """Before `close`: begin no job any more."""
+        self._draining = True
+
+    async def close(self) -> None:
+        """End the workers: jobs of an embedded node have failed then, a server's are let go of."""
+        self._closed = True
+        self._pacer.stop()
+        if self._tending is not None:
+            await asyncio.wait([self._tending])
+        running = list(self._owned.values())
+        for owned in running:
+            owned.stop(Stop.LEAVE)
+        for owned in running:
+            await owned.wait()

@@ -1,0 +1,185 @@
+"""References of a request for training, found when it is submitted: whatever is published or changed later, the job
+uses what was there then. What cannot be found, or does not fit, is one error with a line for each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harena.core.errors import HarenaError, NotFoundError, ValidationError
+from harena.core.file_trees import files_of, packed, tree_of
+from harena.core.registry import ObjectKind, Row
+from harena.core.training_sources import HEADING, path_version
+from harena.training.model_names import cached_model, model_name_kind
+from harena.training.objects.dataset import Use, read_part
+from harena.training.objects.model import read_model
+from harena.training.references import Resolved, ResolvedRef
+from harena.training.requests import DatasetSource, RLRequest, SFTRequest, VersionRef
+from harena.training.row_files import DEFAULT_SPLIT
+from harena.training.shipped_models import SHIPPED_MODELS
+
+if TYPE_CHECKING:
+    from harena.node.registry import Registry
+
+USES: Mapping[str, str] = {"sft": "SFT", "prompts": "prompts", "trajectories": "trajectories"}
+
+
+class References:
+    """Finds what requests of one workspace refer to. Used from one event loop."""
+
+    def __init__(self, registry: Registry, workspace: str) -> None:
+        self._registry = registry
+        self._workspace = workspace
+        self._mistakes: list[tuple[str, HarenaError]] = []
+
+    async def resolve(self, request: SFTRequest | RLRequest) -> Resolved:
+        """Every reference. Raises NotFoundError where all that is wrong is that something is not there, else
+        ValidationError; each with all that is wrong."""
+        config = request.config
+        found = [await self._tried("model", self._model(request.model))]
+        if request.capability_ref is not None:
+            found.append(await self._tried("capability_ref", self._capability(request.capability_ref)))
+        evaluated: Use = "sft" if isinstance(request, SFTRequest) else "prompts"
+        if isinstance(request, SFTRequest):
+            found.append(await self._dataset("config.dataset_ref", request.config.dataset_ref, "sft"))
+        else:
+            split = request.config.prompt_split
+            found.append(
+                await self._dataset("config.prompt_dataset_ref", request.config.prompt_dataset_ref, "prompts", split)
+            )
+            if request.config.task_ref is not None:
+                found.append(await self._tried("config.task_ref", self._task(request.config.task_ref)))
+        for place, source in enumerate(config.trajectory_dataset_refs):
+            where = f"config.trajectory_dataset_refs[{place}]"
+            found.append(await self._dataset(where, source, "trajectories"))
+        found.append(await self._dataset("config.eval_dataset_ref", config.eval_dataset_ref, evaluated))
+        if self._mistakes:
+            lines = [f"{where}: {error}" for where, error in self._mistakes]
+            absent = all(isinstance(error, NotFoundError) for _, error in self._mistakes)
+            raise (NotFoundError if absent else ValidationError)("\n  ".join([HEADING, *lines]))
+        return Resolved(refs=tuple(ref for ref in found if ref is not None))
+
+    async def _tried(self, where: str, finding: Awaitable[ResolvedRef]) -> ResolvedRef | None:
+        """None where it is wrong, which is noted. Raises PlatformError."""
+        try:
+            ref = await finding
+        except (ValidationError, NotFoundError) as error:
+            self._mistakes.append((where, error))
+            return None
+        return replace(ref, where=where)
+
+    async def _model(self, model: str) -> ResolvedRef:
+        kind = model_name_kind(model)
+        if kind == "shipped":
+            shipped = SHIPPED_MODELS[model]
+            described = {"shipped": asdict(shipped), "context_length": shipped.context_length}
+            return _ref("model", model, None, shipped.digest, None, described)
+        if kind == "path":
+            folder = Path(model).expanduser().absolute()
+            return await asyncio.to_thread(_model_at, model, None, folder)
+        if kind == "hugging_face":
+            cached = await asyncio.to_thread(cached_model, model)
+            return await asyncio.to_thread(_model_at, cached.name, cached.commit, cached.folder)
+        try:
+            return self._stored("model", await self._registry.find(self._workspace, "model", model))
+        except NotFoundError:
+            try:
+                return self._stored("checkpoint", await self._registry.find(self._workspace, "checkpoint", model))
+            except NotFoundError:
+                shipped_ones = ", ".join(SHIPPED_MODELS)
+                raise NotFoundError(
+                    f"no model or checkpoint {model!r} is published in this workspace, and harena comes with "
+                    f"{shipped_ones}; see `harena ls model`"
+                ) from None
+
+    async def _capability(self, asked: VersionRef) -> ResolvedRef:
+        row = await self._version("capability", asked)
+        if row["described"]["prompt"] is None:
+            raise ValidationError(f"{asked.name}@{asked.version} has no agent: training uses its entry agent's prompt")
+        return self._stored("capability", row)
+
+    async def _task(self, ref: str) -> ResolvedRef:
+        return self._stored("task", await self._registry.find(self._workspace, "task", self._own(ref)))
+
+    async def _dataset(
+        self, where: str, source: DatasetSource | None, use: Use, split: str | None = None
+    ) -> ResolvedRef | None:
+        if source is None:
+            return None
+        return await self._tried(where, self._usable(source, use, split))
+
+    async def _usable(self, source: DatasetSource, use: Use, split: str | None) -> ResolvedRef:
+        row = await (self._of_path(source) if isinstance(source, str) else self._version("dataset", source))
+        ref = f"{row['name']}@{row['version']}" if not isinstance(source, str) else source
+        place = self._registry.place(row["digest"]) / row["described"]["path"]
+        parts = row["described"]["parts"]
+        if split is not None and set(parts) == {""}:  # the rows of one file may say which split they are of
+            parts = {split: await asyncio.to_thread(_part_of, ref, place, split)}
+        wanted = split or (DEFAULT_SPLIT if DEFAULT_SPLIT in parts else next(iter(parts)) if len(parts) == 1 else None)
+        if wanted is None or wanted not in parts:
+            there = ", ".join(sorted(parts))
+            what = "name one (prompt_split)" if wanted is None else f"it has no split {wanted!r}"
+            raise ValidationError(f"{ref} has the splits {there}: {what}")
+        part = parts[wanted]
+        if use not in part["uses"]:
+            raise ValidationError(f"{ref} cannot be used as {USES[use]}: {part['cannot'][use]}")
+        described = {name: part[name] for name in ("rows", "uses", "reward_recipe")}
+        return _ref(
+            "dataset", row["name"], row["version"], row["digest"], str(place), {**described, "split": wanted or None}
+        )
+
+    async def _of_path(self, path: str) -> Row:
+        """A path becomes a version that is named by its content: what is trained on stays, whatever becomes of it."""
+        place = Path(path).expanduser().absolute()
+        name, version = await asyncio.to_thread(path_version, place)
+        try:
+            return await self._registry.find(self._workspace, "dataset", f"{name}@{version}")
+        except NotFoundError:
+            pass
+        files = await asyncio.to_thread(files_of, place)
+
+        async def tree() -> AsyncIterator[bytes]:
+            pieces = packed(files)
+            while piece := await asyncio.to_thread(next, pieces, b""):
+                yield piece
+
+        try:
+            await self._registry.push(self._workspace, "dataset", name, version, tree())
+        except ValidationError as error:
+            raise ValidationError(str(error).replace(f"{name}@{version}", path)) from None
+        return await self._registry.find(self._workspace, "dataset", f"{name}@{version}")
+
+    async def _version(self, kind: ObjectKind, asked: VersionRef) -> Row:
+        return await self._registry.find(self._workspace, kind, f"{self._own(asked.name)}@{asked.version}")
+
+    def _own(self, name: str) -> str:
+        """Hosted names may carry their organisation; here that is the workspace."""
+        owner, slash, rest = name.partition("/")
+        return rest if slash and owner == self._workspace else name
+
+    def _stored(self, kind: ObjectKind, row: Row) -> ResolvedRef:
+        place = str(self._registry.place(row["digest"]))
+        return _ref(kind, row["name"], row["version"], row["digest"], place, row["described"])
+
+
+def _ref(
+    kind: ObjectKind, name: str, version: str | None, digest: str, path: str | None, described: Mapping[str, Any]
+) -> ResolvedRef:
+    return ResolvedRef(
+        where="", kind=kind, name=name, version=version, digest=digest, path=path, described=dict(described)
+    )
+
+
+def _model_at(name: str, version: str | None, folder: Path) -> ResolvedRef:
+    described = read_model(folder, may_be_adapter=False)
+    return _ref("model", name, version, tree_of(files_of(folder)).digest, str(folder), described)
+
+
+def _part_of(ref: str, place: Path, split: str) -> dict[str, Any]:
+    try:
+        return read_part(place, split)
+    except ValidationError as error:
+        raise ValidationError(str(error).replace(str(place), ref)) from None

@@ -1,0 +1,47 @@
+"""How a node's training jobs are wired: their folders, their worker program, and what takes requests in."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harena.core.home import harena_home
+from harena.node.owned_training import Workers
+from harena.node.training_acceptance import Resolve, accepted
+from harena.node.training_jobs import TrainingJobs
+from harena.node.training_queue import OpenDatabase
+
+if TYPE_CHECKING:
+    from harena.core.clock import Clock
+    from harena.core.workspace import LimitsOf
+
+WORKER = (sys.executable, "-P", "-m", "harena.training.worker")
+
+
+def training_jobs(
+    open_database: OpenDatabase,
+    store_place: Path | str,
+    resolve: Resolve,
+    clock: Clock,
+    *,
+    durable: bool,
+    most: int,
+    worker: Sequence[str] | None,
+    limits_of: LimitsOf | None,
+) -> TrainingJobs:
+    """As `Node`; `resolve` finds what requests refer to. Folders of jobs are beside the store where that is a file,
+    else in harena's home."""
+    home = store_place.parent if isinstance(store_place, Path) else harena_home()
+    # a worker's sandboxes are its own node's: what it is told of a server is not for it
+    env = {name: value for name, value in os.environ.items() if name not in ("HARENA_BASE_URL", "HARENA_API_KEY")}
+
+    async def accept(workspace: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        return await accepted(workspace, body, resolve)
+
+    workers = Workers(command=tuple(worker or WORKER), env={**env, "HARENA_HOME": str(home.resolve())})
+    return TrainingJobs(
+        open_database, home, accept, clock, workers=workers, durable=durable, most=most, limits_of=limits_of
+    )

@@ -1,0 +1,85 @@
+"""One try of one webhook delivery: an HTTP POST that ends in time, follows nobody, and goes only where it may.
+
+Whether an address is allowed is asked when its socket is made, after the name was looked up: a name that means another
+address a moment later (or an address in disguise) changes nothing. Proxies of the environment are not used.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import socket
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from harena.core.errors import ValidationError
+from harena.jobs.webhooks import SEND_SECONDS, Answered, Network, is_allowed
+
+Address = tuple[int, int, int, str, tuple[str | int, ...] | tuple[bytes, ...] | tuple[str, int]]
+
+
+class Post(Protocol):
+    """Sends one delivery."""
+
+    async def __call__(self, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
+        """What came of it; raises nothing for what the receiver does."""
+
+
+class _NotAllowedError(OSError):
+    """This server does not post to that address."""
+
+
+def check_can_post() -> None:
+    """Raises ValidationError where what is needed for webhooks is not installed."""
+    if importlib.util.find_spec("aiohttp") is None:
+        raise ValidationError("webhook: posting needs aiohttp, which is not installed: pip install 'harena[http]'")
+
+
+class HttpPost:
+    """Implements `Post`."""
+
+    def __init__(self, allowed: Sequence[Network] | None, *, seconds: float = SEND_SECONDS) -> None:
+        """`allowed`: networks beside the public internet; None = every address. `seconds`: for all of one try."""
+        self._allowed = allowed
+        self._seconds = seconds
+
+    async def __call__(self, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
+        """See `Post`."""
+        import aiohttp
+
+        sockets, refused = _Sockets(self._allowed), "this server does not post to that address"
+        try:
+            async with (
+                aiohttp.ClientSession(
+                    connector=aiohttp.TCPConnector(force_close=True, socket_factory=sockets.make),
+                    timeout=aiohttp.ClientTimeout(total=self._seconds),
+                    cookie_jar=aiohttp.DummyCookieJar(),
+                ) as session,
+                session.post(url, data=body, headers=headers, allow_redirects=False) as response,
+            ):
+                return Answered(status=response.status)
+        except TimeoutError:
+            return Answered(error=f"the receiver did not answer within {self._seconds:g} seconds")
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            if sockets.refused and not sockets.made:
+                # not which address: that would tell what names mean inside this network
+                return Answered(error=f"{refused}; its operator can: `harena serve --webhook-allow`", for_good=True)
+            # a URL that the library does not take will not be taken later either
+            never = isinstance(error, aiohttp.InvalidURL)
+            return Answered(error=f"the receiver could not be reached: {type(error).__name__}", for_good=never)
+
+
+class _Sockets:
+    """Makes the sockets of one try."""
+
+    def __init__(self, allowed: Sequence[Network] | None) -> None:
+        self.made = 0
+        self.refused = 0
+        self._allowed = allowed
+
+    def make(self, address: Address) -> socket.socket:
+        family, kind, protocol, _, place = address
+        if self._allowed is not None and not is_allowed(str(place[0]), self._allowed):
+            self.refused += 1
+            raise _NotAllowedError("not allowed")
+        self.made += 1
+        return socket.socket(family, kind, protocol)

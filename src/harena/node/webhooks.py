@@ -1,0 +1,253 @@
+"""Webhooks of one node: whom a job's end is told, tried until it is heard or given up.
+
+The store has what is due (see `harena.core.webhook_store`), so a node that is killed at any moment leaves nothing
+behind that the next one would not do: a receiver hears of every end at least once, and knows repetitions by their id. A
+server posts what jobs of servers have left, an embedded node what jobs of embedded nodes have: the two may post to
+different addresses, and one must not do what the other would refuse.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import random
+import uuid
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from harena.core.clock import Clock
+from harena.core.errors import PlatformError, ValidationError
+from harena.core.job_store import STORE_UNAVAILABLE, JobStorePort, Row
+from harena.core.webhook_signature import ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, signature
+from harena.core.webhook_store import WebhookStorePort
+from harena.jobs import webhooks as rules
+from harena.jobs.webhooks import DeliveryState
+from harena.node.job_summary import job_summary
+from harena.node.webhook_post import Post, check_can_post
+
+if TYPE_CHECKING:
+    from harena.jobs.models import JobWebhook
+    from harena.jobs.webhooks import Network
+
+LOOK_SECONDS = 5.0
+"""how often the store is asked for deliveries that another node has left"""
+MOST_AT_ONCE = 16
+"""tries that are under way at the same time"""
+MOST_PER_RECEIVER = 4
+"""of them: one that hangs shall not hold up the others"""
+READ_AT_ONCE = 100
+
+Stores = Callable[[], tuple[WebhookStorePort, JobStorePort]]
+
+_log = logging.getLogger("harena.webhooks")
+
+
+def new_delivery(webhook: JobWebhook, *, durable: bool, allowed: Sequence[Network] | None) -> Row:
+    """A delivery as it is stored with its job. Raises ValidationError where it could never be made: what is needed is
+    not installed, or the URL names an address outright that this node does not post to."""
+    check_can_post()
+    address = rules.literal_address(webhook.url)
+    if allowed is not None and address is not None and not rules.is_allowed(address, allowed):
+        raise ValidationError(
+            f"webhook.url: this server does not post to {address}, which is not of the public internet; its operator "
+            "can allow it: harena serve --webhook-allow ADDRESS"
+        )
+    return {
+        "id": f"msg_{uuid.uuid4().hex}",
+        "url": webhook.url,
+        "receiver": rules.receiver_of(webhook.url),
+        "secret": webhook.secret,
+        "durable": durable,
+        "state": DeliveryState.WAITING,
+    }
+
+
+def delivery_answer(row: Row) -> dict[str, Any]:
+    """A delivery as its job shows it: without its secret."""
+    plain = {name: row[name] for name in ("url", "state", "tries", "ended_at", "error")}
+    return {**plain, "delivery_id": row["id"], "next_try_at": row["due_at"]}
+
+
+class WebhookDeliveries:
+    """The deliveries that this process makes. Used from one event loop."""
+
+    def __init__(
+        self, stores: Stores, clock: Clock, post: Post, *, durable: bool, luck: Callable[[], float] = random.random
+    ) -> None:
+        """`stores` is not called before `wake`. `durable`: a server's, which also looks for what others have left, from
+        the first `wake` to its end."""
+        self._stores = stores
+        self._clock = clock
+        self._post = post
+        self._durable = durable
+        self._luck = luck
+        self._task: asyncio.Task[None] | None = None
+        self._news = asyncio.Event()
+        self._trying: dict[str, asyncio.Task[None]] = {}
+        self._busy: Counter[str] = Counter()
+        """receiver -> tries that are under way"""
+        self._first_seen: dict[tuple[str, int], float] = {}
+        """(delivery, tries) -> when it was first seen here: the store's times of day are of clocks that jump"""
+        self._closing = False
+
+    def wake(self) -> None:
+        """Something may be due, or become due soon."""
+        self._news.set()
+        if self._task is None and not self._closing:
+            self._task = asyncio.create_task(self._deliver(), name="deliver webhooks")
+            self._task.add_done_callback(self._over)
+
+    async def close(self) -> None:
+        """Try once what was not tried yet, wait for the tries that are under way, and end; what has failed is left to
+        the next node. Takes as long as the slowest receiver may."""
+        self._closing = True
+        self._news.set()
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+    def _over(self, task: asyncio.Task[None]) -> None:
+        self._task = None
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("deliveries of webhooks have ended: this is a bug", exc_info=error)
+
+    async def _deliver(self) -> None:
+        webhooks, jobs = self._stores()
+        while not self._closing:
+            self._news.clear()
+            try:
+                wait = await self._start_due(webhooks, jobs)
+            except PlatformError:
+                wait = LOOK_SECONDS  # the store is away: it has what is due, and is asked again
+            if wait is None and not (self._durable or self._trying or self._news.is_set()):
+                return
+            await self._pause(LOOK_SECONDS if wait is None else min(wait, LOOK_SECONDS))
+        with contextlib.suppress(PlatformError):  # the next node finds them
+            await self._start_due(webhooks, jobs, last=True)
+        while self._trying:
+            await asyncio.wait(self._trying.values())
+
+    async def _start_due(self, webhooks: WebhookStorePort, jobs: JobStorePort, *, last: bool = False) -> float | None:
+        """Begin what is due (`last`: and was never tried); seconds until more is, None = nothing is left."""
+        soonest: float | None = None
+        full = [] if last else [receiver for receiver, tries in self._busy.items() if tries >= MOST_PER_RECEIVER]
+        rows = await webhooks.pending(durable=self._durable, limit=READ_AT_ONCE, without=full)
+        seen = {(row["id"], row["tries"]) for row in rows}
+        self._first_seen = {at: self._first_seen.get(at, self._clock.now()) for at in seen}
+        for row in rows:
+            if row["id"] in self._trying or (last and row["tries"]):
+                continue
+            wait = self._wait_seconds(row)
+            if wait <= 0 and (last or self._has_place(row["receiver"])):
+                self._trying[row["id"]] = task = asyncio.create_task(self._try(row, webhooks, jobs), name=row["id"])
+                self._busy[row["receiver"]] += 1
+                task.add_done_callback(partial(self._tried, row))
+            else:
+                soonest = wait if soonest is None else min(soonest, wait)
+        if soonest == 0 and len(self._trying) >= MOST_AT_ONCE:
+            return LOOK_SECONDS  # the next try to end says that there is a place
+        return soonest  # 0: a receiver has taken all that it may, and the next look is for the others
+
+    def _has_place(self, receiver: str) -> bool:
+        return len(self._trying) < MOST_AT_ONCE and self._busy[receiver] < MOST_PER_RECEIVER
+
+    def _wait_seconds(self, row: Row) -> float:
+        due_in = (datetime.fromisoformat(row["due_at"]) - self._clock.utcnow()).total_seconds()
+        known_for = self._clock.now() - self._first_seen[row["id"], row["tries"]]
+        return rules.remaining_seconds(due_in, row["tries"], known_for)
+
+    def _tried(self, row: Row, task: asyncio.Task[None]) -> None:
+        del self._trying[row["id"]]
+        self._busy -= Counter([row["receiver"]])
+        self._news.set()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            # tried again when the try that was noted ahead is due
+            _log.error("the webhook delivery %s broke off: %s", row["id"], error, exc_info=error)
+
+    async def _try(self, row: Row, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
+        tries = row["tries"] + 1
+        if row["tries"] >= rules.MOST_TRIES:
+            await self._end(webhooks, row, row["tries"], DeliveryState.FAILED, "nothing was heard of its last try")
+            return
+        body = row["body"] or await self._said(row, jobs)
+        if body is None:
+            return
+        # should this process be killed now, the next try is the one that would follow a failure
+        left = timedelta(seconds=rules.SEND_SECONDS + rules.longest_delay_seconds(tries))
+        due_at = (self._clock.utcnow() + left).isoformat()
+        if not await webhooks.count_try(row["id"], tries=row["tries"], due_at=due_at, body=body):
+            return
+        answered = await self._post(row["url"], self._headers(row, body.encode()), body.encode())
+        state, error = rules.judged(answered)
+        delay = rules.delay_seconds(tries, self._luck())
+        if state is not DeliveryState.PENDING:
+            await self._end(webhooks, row, tries, state, error)
+        elif delay is None:
+            await self._end(webhooks, row, tries, DeliveryState.FAILED, f"{error}; given up after {tries} tries")
+        else:
+            due_at = (self._clock.utcnow() + timedelta(seconds=delay)).isoformat()
+            await self._noted(partial(webhooks.put_off, row["id"], tries=tries, due_at=due_at, error=error))
+
+    async def _end(
+        self, webhooks: WebhookStorePort, row: Row, tries: int, state: DeliveryState, error: str | None
+    ) -> None:
+        end = partial(
+            webhooks.end,
+            row["id"],
+            tries=tries,
+            state=state,
+            at=self._clock.utcnow().isoformat(),
+            error=error,
+            kind="webhook_delivered" if state is DeliveryState.DELIVERED else "webhook_failed",
+            body={"delivery_id": row["id"], "tries": tries, "error": error},
+        )
+        await self._noted(end)
+
+    async def _noted(self, note: Callable[[], Awaitable[object]]) -> None:
+        """Write what came of a try, waiting for a store that is away: what was heard shall not be posted again."""
+        while True:
+            try:
+                await note()
+                return
+            except PlatformError as error:
+                if error.reason != STORE_UNAVAILABLE or self._closing:
+                    raise
+                await self._clock.sleep(LOOK_SECONDS)
+
+    async def _said(self, row: Row, jobs: JobStorePort) -> str | None:
+        """What is posted; None = the job was just deleted, and its delivery with it."""
+        job = await jobs.read_job(row["job_id"])
+        if job is None:
+            return None
+        results = await job_summary(jobs, job, now=self._clock.utcnow())
+        told = {
+            "event": rules.JOB_ENDED,
+            "delivery_id": row["id"],
+            "at": job["ended_at"],
+            **{name: results[name] for name in ("job_id", "name", "state", "error", "summary")},
+        }
+        return json.dumps(told)
+
+    def _headers(self, row: Row, body: bytes) -> Mapping[str, str]:
+        at = int(self._clock.utcnow().timestamp())
+        headers = {
+            "content-type": "application/json",
+            "user-agent": f"harena/{version('harena')}",
+            ID_HEADER: row["id"],
+            TIMESTAMP_HEADER: str(at),
+        }
+        if row["secret"] is not None:
+            headers[SIGNATURE_HEADER] = signature(row["secret"], row["id"], at, body)
+        return headers
+
+    async def _pause(self, seconds: float) -> None:
+        timer = self._clock.call_later(seconds, self._news.set)
+        try:
+            await self._news.wait()
+        finally:
+            timer.cancel()

@@ -1,0 +1,58 @@
+"""Many scenarios, as the rows that they were written in: a checked one is a dozen objects, its row some hundred bytes.
+
+A hundred thousand checked ones would hold 230 MB for as long as their job runs, and each collection of garbage would
+look at all of them. What is asked for is made anew, in some 10 microseconds; those that were asked for last are kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any, overload
+
+from harena.core.catalog import Lineage
+from harena.scoring.scenario import Scenario
+
+KEPT = 1000
+"""as many as a job may run at one time"""
+
+
+class CompactScenarios(Sequence[Scenario]):
+    """Scenarios that were checked. `again` makes one of its row, which is JSON."""
+
+    def __init__(self, again: Callable[[Any], Scenario]) -> None:
+        self.ids: list[str] = []
+        """of all, in their order"""
+        self.lineages: set[Lineage] = set()
+        """of all"""
+        self._rows: list[bytes | Scenario] = []
+        self._again = again
+        self._lately = lru_cache(maxsize=KEPT)(self._made)
+
+    def add(self, scenario: Scenario, row: Any) -> None:
+        """One more, which was made of this row. Where a stored contract is in it, it is kept itself: stores are asked
+        when a job is accepted, and not when it runs."""
+        self.ids.append(scenario.id)
+        self.lineages.add(scenario.lineage)
+        is_whole = scenario.lineage.contract is None
+        self._rows.append(json.dumps(row, separators=(",", ":")).encode() if is_whole else scenario)
+
+    @overload
+    def __getitem__(self, index: int) -> Scenario: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Scenario]: ...
+    def __getitem__(self, index: int | slice) -> Scenario | list[Scenario]:
+        if isinstance(index, slice):
+            return [self._made(number) for number in range(*index.indices(len(self)))]
+        return self._lately(index)
+
+    def __iter__(self) -> Iterator[Scenario]:
+        return map(self._made, range(len(self)))
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def _made(self, index: int) -> Scenario:
+        row = self._rows[index]
+        return self._again(json.loads(row)) if isinstance(row, bytes) else row

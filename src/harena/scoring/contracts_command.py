@@ -1,0 +1,111 @@
+"""The `command` contract: a trusted command, a suite of tests, or a piece of test code over the candidate's files."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
+
+from harena.core.results import Trust
+from harena.scoring.contract_parts import (
+    Arguments,
+    Contract,
+    Files,
+    RelativePath,
+    Seconds,
+    Strict,
+    Text,
+    program,
+    trusted_files,
+)
+from harena.scoring.contracts_calls import EntryPoint
+
+
+class Proof(Strict):
+    """Where the trusted part leaves the word that it was given on standard input, when everything has passed."""
+
+    file: RelativePath | None = None
+    """a file that holds `harena-proof WORD`; None = a line of standard output"""
+
+
+def _shell(written: Any) -> Any:
+    return ("bash", "-c", written) if isinstance(written, str) else written
+
+
+Command = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_shell),
+    Field(strict=False, min_length=1),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
+]
+
+
+class CommandContract(Contract):
+    """Run a trusted command or suite over the candidate's files, in a fresh sandbox. Trust is `shared`, unless the
+    candidate has a sandbox of its own."""
+
+    type: Literal["command"]
+    command: Command | None = None
+    """argv, or one string for `bash -c`"""
+    pytest: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] | None = None
+    """in place of `command`: test files or pytest arguments, run by a trusted pytest runner that gives its own proof"""
+    unittest: Annotated[tuple[RelativePath, ...], Field(strict=False, min_length=1)] | None = None
+    """in place of `command`: test files of unittest's, run by a trusted runner that gives its own proof"""
+    asserts: Annotated[Text, AfterValidator(program)] | None = None
+    """in place of `command`: trusted code that runs after the candidate's, in the same module, by a trusted runner that
+    gives its own proof; it passes if it raises nothing"""
+    calls: dict[str, EntryPoint] = {}
+    """with `asserts`: their names for functions of the candidate, which then runs in another process than they do; only
+    plain values cross"""
+    isolate: bool | Literal["sandbox"] = True
+    """with `pytest` and `unittest`: the candidate's modules live in a process of their own, and the tests see stand-ins
+    for them; "sandbox": in a sandbox of their own, which makes the trust `separate`"""
+    scorer_timeout_seconds: Seconds = 30.0
+    """with `isolate: sandbox`: wall time of the suite itself, what it waits for the candidate's answers not counted"""
+    requires: Annotated[tuple[str, ...], Field(strict=False, max_length=100)] = ()
+    """modules that the trusted part imports and the image must have: where one is missing, a run that does not pass has
+    no score"""
+    files: Annotated[Files, AfterValidator(trusted_files)] = {}
+    """trusted files, written after the candidate's and over them"""
+    env: dict[str, str] = {}
+    proof: Proof = Proof()
+    allow: Arguments = ()
+    """patterns (`conftest.py`, `tests/*`) of candidate files that are kept though they can steer a test run"""
+
+    @model_validator(mode="after")
+    def _one_command(self) -> Self:
+        if sum(part is not None for part in (self.command, self.pytest, self.unittest, self.asserts)) != 1:
+            raise ValueError("exactly one of `command`, `pytest`, `unittest` and `asserts` is required")
+        if any(not path.endswith(".py") for path in self.unittest or ()):
+            raise ValueError("`unittest` names test files, which end in .py")
+        if self.isolate == "sandbox" and self.pytest is None and self.unittest is None:
+            raise ValueError("`isolate: sandbox` is for `pytest` and `unittest`")
+        if any(not all(part.isidentifier() for part in name.split(".")) for name in self.requires):
+            raise ValueError("`requires` names modules, as `numpy` or `yaml.nodes`")
+        if self.calls and self.asserts is None:
+            raise ValueError("`calls` is for `asserts`")
+        if any(not name.isidentifier() for name in self.calls):
+            raise ValueError("the names in `calls` are words, as the asserts call them")
+        return self
+
+    @property
+    def trust(self) -> Trust:
+        """The candidate's code can reach the trusted command's process, or at least its sandbox; unless it has one of
+        its own."""
+        return Trust.SEPARATE if self.isolate == "sandbox" else Trust.SHARED
+
+    @property
+    def version(self) -> str:
+        """See Contract."""
+        return "command-3"
+
+    @property
+    def suite(self) -> tuple[str, ...]:
+        """What a trusted runner is to run: test files, and pytest's arguments; () = it is no suite."""
+        return self.pytest or self.unittest or ()
+
+    @property
+    def test_files(self) -> dict[int, str]:
+        """The test files that the suite names, by their index in it."""
+        paths = {index: argument.partition("::")[0] for index, argument in enumerate(self.suite)}
+        return {index: path for index, path in paths.items() if not path.startswith("-") and path.endswith(".py")}

@@ -1,0 +1,230 @@
+"""Suites whose candidate has a sandbox of its own: the `command` contract with `isolate: sandbox`, trust `separate`.
+
+The suite runs in one sandbox, with the trusted files and nothing of the candidate but the text of its modules, from
+which stand-ins are made (`guest_proxy`). The candidate's modules live in another one. What the suite asks, and what the
+candidate answers, goes through this process as frames that are not looked into; they are decoded by the codec of
+`guest_driver` on either side. So no process of the candidate can signal the suite, see its files or use up its memory
+limit, and who is waited for when time is over is known.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from harena.core.errors import SandboxExecutionError
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult
+from harena.core.ports import RunningExec
+from harena.core.results import Reason
+from harena.scoring.codec import MAX_BYTES, MalformedError
+from harena.scoring.contracts import CommandContract
+from harena.scoring.drive import FrameReader
+from harena.scoring.guest_imports import NO_MODULE
+from harena.scoring.guest_pytest import NO_PYTEST
+from harena.scoring.guest_suite import ELSEWHERE
+from harena.scoring.program import WORKSPACE, Bench, put_files
+from harena.scoring.trusted_suite import (
+    ENVIRONMENT,
+    candidate_program,
+    idle_bench,
+    kept_files,
+    missing_modules,
+    suite_argv,
+    trusted_paths,
+)
+from harena.scoring.verdict import (
+    Share,
+    Verdict,
+    broken_contract,
+    failed,
+    one_line,
+    program_failure,
+    tampered,
+    timeout_reason,
+)
+
+MOST_QUESTION_BYTES = 8 * MAX_BYTES
+"""of all questions of one suite"""
+_NOT_STARTED = (126, 127, NO_PYTEST, NO_MODULE)
+_END_SECONDS = 5.0
+"""that a suite may take to end once it has given its proof, or has nobody to ask any more"""
+
+
+class _Time:
+    """Wall time that one side may take; it passes only while that side is waited for."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+
+    async def hear(self, side: FrameReader) -> bytes | None:
+        """Its next frame. Raises TimeoutError, MalformedError."""
+        with self._passing() as left:
+            return await side.next_within(left)
+
+    async def tell(self, side: RunningExec, body: bytes) -> None:
+        """Raises TimeoutError if it does not read. One that has closed its input is met at the next read."""
+        with self._passing() as left:
+            try:
+                async with asyncio.timeout(left):
+                    await side.write_stdin(body)
+            except SandboxExecutionError:
+                return
+
+    @contextmanager
+    def _passing(self) -> Iterator[float]:
+        now = asyncio.get_running_loop().time
+        began = now()
+        try:
+            yield max(0.001, self._left)
+        finally:
+            self._left -= now() - began
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What came of one conversation."""
+
+    proven: bool = False
+    tampered: str = ""
+    waited_for_candidate: bool = False
+    """time was over, and the candidate had been asked something"""
+    waited_for_suite: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    suite: ExecResult
+    candidate: ExecResult
+    heard: _Heard
+
+
+async def score_apart(bench: Bench, contract: CommandContract) -> Verdict:
+    """One suite, one candidate, two sandboxes. Raises PlatformError and SandboxError for what is nobody's doing."""
+    found = await _run(bench, contract, kept_files(contract, bench.scenario.candidate.files))
+    if found.heard.tampered:
+        return tampered(found.heard.tampered)
+    observation = f"{found.suite.outcome}:{found.suite.returncode}:{found.heard.proven}"
+    if found.heard.proven and found.suite.outcome is ExecOutcome.EXITED and found.suite.returncode == 0:
+        return Verdict(score=1.0, passed=True, reason=Reason.PASSED, checks_passed=1, observations=(observation,))
+    if (missing := await missing_modules(bench, contract)) is not None:
+        return broken_contract(missing)
+    if (failure := _candidate_failure(found, bench.share)) is not None:
+        return failed(*failure, observation=observation)
+    if found.heard.waited_for_suite:
+        timeout_reason(found.suite, "the suite", Share(cores=bench.base_spec.limits.cpu, alone=bench.share.alone))
+    if found.suite.outcome is not ExecOutcome.EXITED or found.suite.returncode in _NOT_STARTED:
+        # the suite's own sandbox has failed it: for what the candidate answered, or for any candidate
+        idle = idle_bench(bench)
+        nothing = await _run(idle, contract, dict(idle.scenario.candidate.files))
+        if nothing.suite.outcome is found.suite.outcome and nothing.suite.returncode == found.suite.returncode:
+            return broken_contract(
+                f"the suite fails with a candidate that does nothing, too: {_last_line(nothing.suite)}"
+            )
+        detail = f"what the candidate answered breaks the suite: {found.suite.outcome}"
+        return failed(Reason.SCORER_REJECTED, detail, observation=observation)
+    if found.suite.returncode == 0:
+        detail = "exit code 0 without the proof that every test has run and passed"
+        return failed(Reason.EXITED_EARLY, detail, observation=observation)
+    detail = f"exit code {found.suite.returncode}: {_last_line(found.suite)}"
+    return failed(Reason.SCORER_REJECTED, detail, observation=observation)
+
+
+def _candidate_failure(found: _Outcome, share: Share) -> tuple[Reason, str] | None:
+    """Why the candidate gave no answer, if it was it that did not. Raises StarvedError."""
+    result = found.candidate
+    if found.heard.waited_for_candidate:
+        seconds = result.duration_seconds
+        return timeout_reason(result, "the program", share), f"no answer within {seconds:.3g} s"
+    if result.outcome is ExecOutcome.MEMORY or result.stdout_truncated:
+        return program_failure(result, share)
+    return None
+
+
+def _last_line(result: ExecResult) -> str:
+    return one_line(result.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace")) or str(result.outcome)
+
+
+async def _run(bench: Bench, contract: CommandContract, theirs: dict[str, str]) -> _Outcome:
+    trusted = {**bench.scenario.files, **contract.files}
+    ours = trusted_paths(contract, bench.scenario.files)
+    theirs = {path: text for path, text in {**theirs, **bench.scenario.files}.items() if path not in ours}
+    word = secrets.token_hex(16)
+    both_seconds = bench.timeout_seconds + contract.scorer_timeout_seconds + _END_SECONDS
+    async with bench.sandboxes.sandbox(bench.base_spec) as beside, bench.sandboxes.sandbox(bench.spec) as apart:
+        await put_files(beside, trusted)
+        await put_files(apart, theirs)
+        suite = await beside.exec(
+            ExecRequest(
+                argv=suite_argv(contract, ours, (), ELSEWHERE),
+                env={**ENVIRONMENT, **contract.env},
+                cwd=WORKSPACE,
+                stdin_stream=True,
+                timeout_seconds=both_seconds,
+                output_bytes=MOST_QUESTION_BYTES,
+            )
+        )
+        candidate = await apart.exec(
+            ExecRequest(
+                argv=("python", "-c", candidate_program()),
+                env=ENVIRONMENT,
+                cwd=WORKSPACE,
+                stdin_stream=True,
+                timeout_seconds=both_seconds,
+            )
+        )
+        modules = {path: text for path, text in theirs.items() if path.endswith(".py")}
+        opening = word.encode() + b"\n" + _frame(json.dumps(modules).encode())
+        suite_time, time = _Time(contract.scorer_timeout_seconds), _Time(bench.timeout_seconds)
+        heard = await _relay(suite, candidate, opening, f"harena-proof {word}".encode(), suite_time, time)
+        candidate.close_stdin()
+        is_late = heard.waited_for_suite or heard.waited_for_candidate
+        ended = await _ended(suite, 0.0 if is_late else _END_SECONDS)
+        candidate.kill()
+        return _Outcome(ended, await bench.finish(apart, candidate), heard)
+
+
+async def _relay(
+    suite: RunningExec, candidate: RunningExec, opening: bytes, proof: bytes, suite_time: _Time, time: _Time
+) -> _Heard:
+    """Carry questions and answers until the suite has given its proof, or has ended."""
+    heard = _Heard()
+    questions, answers = FrameReader(suite.stdout), FrameReader(candidate.stdout)
+    try:
+        await suite_time.tell(suite, opening)
+        while (question := await suite_time.hear(questions)) is not None:
+            if question == proof:
+                heard.proven = True
+                return heard
+            heard.waited_for_candidate = True
+            await time.tell(candidate, _frame(question))
+            answer = await time.hear(answers)
+            heard.waited_for_candidate = False
+            if answer is None:  # it has ended: the suite is told by the end of its input
+                return heard
+            await suite_time.tell(suite, _frame(answer))
+    except MalformedError:
+        # the suite's own frames are made by a trusted program
+        heard.tampered = "the candidate's process said what is no answer" if heard.waited_for_candidate else ""
+    except TimeoutError:
+        heard.waited_for_suite = not heard.waited_for_candidate
+    finally:
+        suite.close_stdin()
+    return heard
+
+
+async def _ended(running: RunningExec, grace_seconds: float) -> ExecResult:
+    """How it ended, by itself within some seconds or killed then; the latter is a timeout."""
+    try:
+        async with asyncio.timeout(grace_seconds):
+            return await running.wait()
+    except TimeoutError:
+        running.kill()
+    return await running.wait()
+
+
+def _frame(body: bytes) -> bytes:
+    return b"%08x%b" % (len(body), body)

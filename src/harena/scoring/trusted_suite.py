@@ -1,0 +1,121 @@
+"""What trusted commands and suites are started with: their programs, and the files that a candidate may bring."""
+
+from __future__ import annotations
+
+import fnmatch
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path, PurePosixPath
+from types import ModuleType
+
+from harena.core.models import ExecOutcome, ExecRequest
+from harena.scoring import guest_driver, guest_equals, guest_proxy, guest_pytest, guest_suite, guest_unittest
+from harena.scoring.contracts import CommandContract
+from harena.scoring.program import WORKSPACE, Bench
+from harena.scoring.verdict import one_line
+
+REQUIRES_SECONDS = 60.0
+
+_STEERING_NAMES = frozenset({
+    "conftest.py", "sitecustomize.py", "usercustomize.py", "pyproject.toml", "pytest.ini", ".pytest.ini", "pytest.toml",
+    ".pytest.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py", "Makefile",
+})  # fmt: skip
+_STEERING_SUFFIXES = frozenset({".pth", ".pyc", ".pyo", ".so", ".egg-link"})
+_STEERING_FOLDERS = frozenset({"__pycache__", ".git"})
+_STEERING_FOLDER_SUFFIXES = frozenset({".dist-info", ".egg-info", ".egg"})
+_SHADOWING = sys.stdlib_module_names | {"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "py", "unittest"}
+
+ENVIRONMENT = {
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONNOUSERSITE": "1",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    "PYTEST_ADDOPTS": "",
+    "PYTEST_PLUGINS": "",
+}
+"""of every trusted command"""
+_PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WORKSPACE, "-c", "/dev/null")
+
+
+def steers(path: str) -> bool:
+    """A candidate's file of this name could change how a trusted command runs, without being imported by its tests."""
+    parts = PurePosixPath(path).parts
+    first = parts[0].partition(".")[0]
+    return (
+        parts[-1] in _STEERING_NAMES
+        or PurePosixPath(path).suffix in _STEERING_SUFFIXES
+        or any(part in _STEERING_FOLDERS or PurePosixPath(part).suffix in _STEERING_FOLDER_SUFFIXES for part in parts)
+        or first in _SHADOWING
+    )
+
+
+def kept_files(contract: CommandContract, files: Mapping[str, str]) -> dict[str, str]:
+    """The candidate's files that take part: not those that steer (unless allowed), none that a trusted one hides."""
+    trusted = set(contract.files)
+    folders = {parent.as_posix() for path in trusted for parent in PurePosixPath(path).parents}
+    return {
+        path: text
+        for path, text in files.items()
+        if path not in trusted
+        and path not in folders
+        and not any(parent.as_posix() in trusted for parent in PurePosixPath(path).parents)
+        and (not steers(path) or any(fnmatch.fnmatchcase(path, pattern) for pattern in contract.allow))
+    }
+
+
+def idle_bench(bench: Bench) -> Bench:
+    """The same for a candidate that defines what the candidate defines, and does nothing: what breaks with it, too, is
+    broken for any candidate. What it uses is not metered."""
+    from harena.scoring.battery import Forgery, Target, defined_functions, rendered
+
+    candidate = bench.scenario.candidate
+    stub = Forgery(name="stub", family="nothing", tries="Does nothing.")
+    target = Target("command", defined_functions(candidate.source), candidate.entry)
+    return bench.with_candidate(rendered(stub, target), files=bench.scenario.files)
+
+
+def trusted_paths(contract: CommandContract, files: Mapping[str, str]) -> list[str]:
+    """The contract's files, and those of the problem's that are its tests."""
+    return [*contract.files, *(path for path in contract.test_files.values() if path in files)]
+
+
+def candidate_program() -> str:
+    """In which the candidate's modules live, where they are in another process than a suite."""
+    return guest_program((guest_driver, guest_proxy), "serve")
+
+
+def suite_argv(contract: CommandContract, ours: Sequence[str], theirs: Sequence[str], home: str) -> tuple[str, ...]:
+    """The trusted runner of the contract's suite; see `guest_suite`."""
+    runner = guest_unittest if contract.unittest else guest_pytest
+    source = guest_program((guest_driver, guest_proxy, guest_equals, guest_suite, runner), "main")
+    options = () if contract.unittest else _PYTEST_OPTIONS
+    return ("python", "-c", source, ",".join(ours), ",".join(theirs), home, *options, *contract.suite)
+
+
+async def missing_modules(bench: Bench, contract: CommandContract) -> str | None:
+    """What is wrong if the image lacks a module that the contract requires; asked where no candidate can answer."""
+    if not contract.requires:
+        return None
+    program = "\n".join(["import sys", "sys.path[:] = [path for path in sys.path if path]",
+                         *(f"import {name}" for name in contract.requires)])  # fmt: skip
+    async with bench.sandboxes.sandbox(bench.base_spec) as sandbox:
+        request = ExecRequest(argv=("python", "-c", program), cwd="/", timeout_seconds=REQUIRES_SECONDS)
+        result = await (await sandbox.exec(request)).wait()
+    if result.outcome is ExecOutcome.EXITED and result.returncode == 0:
+        return None
+    line = one_line(result.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace"))
+    return f"the contract requires {', '.join(contract.requires)}: {line}; add it to the blueprint's packages"
+
+
+@cache
+def guest_program(modules: tuple[ModuleType, ...], start: str) -> str:
+    """A program that has these modules, under the names that they have here, and calls a function of the last one."""
+    sources = {module.__name__: Path(module.__file__ or "").read_text(encoding="utf-8") for module in modules}
+    return (
+        "import sys, types\n"
+        "for name in ('harena', 'harena.scoring'):\n    sys.modules[name] = types.ModuleType(name)\n"
+        f"for name, source in {sources!r}.items():\n"
+        "    module = sys.modules[name] = types.ModuleType(name)\n"
+        "    exec(compile(source, f'<{name}>', 'exec'), module.__dict__)\n"
+        f"module.{start}()\n"
+    )

@@ -1,0 +1,85 @@
+"""What scenarios and scoring contracts have in common: they are kept by name and version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from harena.core.catalog import CatalogKind
+from harena.core.checked import checked_count, checked_text, checked_texts
+from harena.sdk.portal import current_portal
+from harena.sdk.records import Record
+
+PAGE = 200
+
+
+class Entry(Record):
+    """One version of a name."""
+
+    __slots__ = ()
+    ref: str
+    """NAME@2"""
+    name: str
+    version: int
+    digest: str
+    """of the content"""
+    metadata: Mapping[str, str]
+    created_at: str
+    archived_at: str | None
+    trust: str
+
+
+E = TypeVar("E", bound=Entry)
+
+
+async def create_entry(kind: CatalogKind, request: Mapping[str, Any], made: Callable[[Mapping[str, Any]], E]) -> E:
+    """The version that was made, or that there is already."""
+    operations = await current_portal().operations()
+    return made(await operations.create_catalog_entry(kind, request))
+
+
+async def get_entry(kind: CatalogKind, ref: str, made: Callable[[Mapping[str, Any]], E], *, content: bool = False) -> E:
+    """Raises NotFoundError."""
+    checked_text(ref, "ref")
+    operations = await current_portal().operations()
+    return made(await operations.get_catalog_entry(kind, ref, content=content))
+
+
+async def list_entries(
+    kind: CatalogKind,
+    made: Callable[[Mapping[str, Any]], E],
+    *,
+    name: str | None,
+    prefix: str,
+    metadata: Mapping[str, str] | None,
+    archived: bool,
+    limit: int | None,
+) -> list[E]:
+    """Page after page, up to `limit`."""
+    if limit is not None:
+        checked_count(limit, "limit", least=1)
+    operations = await current_portal().operations()
+    found: list[E] = []
+    cursor: int | None = None
+    while limit is None or len(found) < limit:
+        page = await operations.list_catalog_entries(
+            kind,
+            name=name,
+            prefix=prefix,
+            metadata=checked_texts(metadata, "metadata"),
+            archived=archived,
+            cursor=cursor,
+            limit=PAGE if limit is None else min(PAGE, limit - len(found)),
+        )
+        found += [made(entry) for entry in page["entries"]]
+        cursor = page["cursor"]
+        if cursor is None:
+            break
+    return found
+
+
+async def archive_entry(kind: CatalogKind, ref: object) -> int:
+    """How many versions were archived. Raises NotFoundError."""
+    name = ref.ref if isinstance(ref, Entry) else checked_text(ref, "ref")
+    operations = await current_portal().operations()
+    return int((await operations.archive_catalog_entry(kind, name))["archived"])

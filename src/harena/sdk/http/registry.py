@@ -1,0 +1,58 @@
+"""The part of `Operations` that is about the objects that training refers to, over HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterable, Mapping
+from typing import Any
+
+from harena.core.registry import ObjectKind, checked_kind, checked_version, parse_object_ref
+from harena.sdk.http.connection import Connection, step
+
+OCTETS = "application/octet-stream"
+
+
+class HttpRegistry:
+    """Capabilities, tasks, data sets, models and checkpoints. Used from one event loop."""
+
+    _connection: Connection
+
+    async def push_object(
+        self, kind: ObjectKind, name: str, version: str, tree: AsyncIterable[bytes], *, digest: str | None = None
+    ) -> Mapping[str, Any]:
+        """See `Operations`."""
+        checked_version(checked_kind(kind), name, version)
+        query = {"kind": kind, "name": name, "version": version}
+        if digest is not None:
+            query["digest"] = digest
+        async with self._connection.request(
+            "POST", "/v1/objects", query=query, body=tree, headers={"content-type": OCTETS}
+        ) as response:
+            answer: Mapping[str, Any] = json.loads(await response.read())
+        return answer
+
+    async def get_object(self, kind: ObjectKind, ref: str) -> Mapping[str, Any]:
+        """See `Operations`."""
+        answer: Mapping[str, Any] = await self._connection.json("GET", _path(kind, ref))
+        return answer
+
+    async def list_objects(
+        self, kind: ObjectKind | None = None, *, name: str | None = None, cursor: int | None = None, limit: int = 100
+    ) -> Mapping[str, Any]:
+        """See `Operations`."""
+        asked: dict[str, str | int | None] = {"kind": kind, "name": name, "cursor": cursor, "limit": limit}
+        query = {field: value for field, value in asked.items() if value is not None}
+        page = await self._connection.json("GET", "/v1/objects", query=query)
+        return {"objects": page["objects"], "cursor": page["next_cursor"]}
+
+    async def pull_object(self, kind: ObjectKind, ref: str) -> AsyncGenerator[bytes, None]:
+        """See `Operations`."""
+        async with self._connection.request("GET", f"{_path(kind, ref)}/tree") as response:
+            async for piece in response.content.iter_any():
+                yield piece
+
+
+def _path(kind: ObjectKind, ref: str) -> str:
+    """Raises ValidationError."""
+    parse_object_ref(ref)
+    return f"/v1/objects/{checked_kind(kind)}/{step(ref)}"

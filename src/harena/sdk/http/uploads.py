@@ -1,0 +1,113 @@
+"""A benchmark job as it is sent: its scenarios line by line where they are rows or lines, else one body of JSON.
+
+Lines of files are sent as they are. Rows that were given as objects are written to a file of this machine first: so
+they are in memory one after the other, are taken from whoever makes them only once, and can be sent again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any
+
+from harena.core.checked import shown
+from harena.core.errors import ValidationError
+from harena.core.rows import check_json, written_rows
+from harena.sdk.http.given_files import parsed_grader, read_file
+
+JSON = "application/json"
+LINES = "application/x-ndjson"
+LINE_ENDINGS = (".jsonl", ".ndjson")
+PIECE_BYTES = 1 << 18
+_WORDS = (("candidates", "oracle"), ("candidates", "nop"))
+"""of a request that name no file"""
+
+
+class JobUpload:
+    """One request to create a job. Made by `opened`; `close` it."""
+
+    def __init__(self, head: bytes, lines: Sequence[IO[bytes]], stack: ExitStack) -> None:
+        self._head = head
+        self._lines = lines
+        self.close = stack.close
+
+    @classmethod
+    def opened(cls, request: Mapping[str, Any], *, by_lines: bool = True) -> JobUpload:
+        """What is to be sent, with the files of this machine; `by_lines` where the route takes lines. Not for the event
+        loop. Raises ValidationError."""
+        with ExitStack() as stack:
+            content = dict(request)
+            scenarios = _lines(content, "scenarios", stack) if by_lines else None
+            candidates = None if scenarios is None else _lines(content, "candidates", stack)
+            if candidates is not None:
+                content["candidates"] = {**(content["candidates"] or {}), "lines": _count(candidates)}
+            for field in ("scenarios", "candidates", "grader"):
+                given = content.get(field)
+                if isinstance(given, str | os.PathLike) and (field, given) not in _WORDS:
+                    file = read_file(_path(given, field))
+                    content[field] = parsed_grader(file) if field == "grader" else file
+                elif isinstance(given, tuple | Iterator):
+                    content[field] = list(given)
+            for field, part in content.items():
+                check_json(part, field, finite=True)
+            files = [file for file in (candidates, scenarios) if file is not None]
+            return cls(json.dumps(content).encode() + b"\n", files, stack.pop_all())
+
+    @property
+    def content_type(self) -> str:
+        """Of the body."""
+        return LINES if self._lines else JSON
+
+    async def body(self) -> AsyncIterator[bytes]:
+        """From its begin."""
+        yield self._head
+        for file in self._lines:
+            file.seek(0)
+            last = b"\n"
+            while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
+                last = piece[-1:]
+                yield piece
+            if last != b"\n":
+                yield b"\n"
+
+
+def _path(given: str | os.PathLike[str], field: str) -> Path:
+    if "\0" in (text := os.fspath(given)):
+        raise ValidationError(f"{field}: {shown(text)} is no name of a file: there is a NUL in it")
+    return Path(given)
+
+
+def _lines(content: dict[str, Any], field: str, stack: ExitStack) -> IO[bytes] | None:
+    """The lines of a field, which holds what else there is to say of them then; None = it is not sent as lines."""
+    given = content.get(field)
+    if isinstance(given, list | tuple | Iterator):
+        spool = stack.enter_context(tempfile.TemporaryFile(prefix="harena-rows-"))  # noqa: SIM115 - the stack is one
+        spool.writelines(written_rows(given, field))
+        content[field] = None
+        return spool
+    if not isinstance(given, str | os.PathLike) or Path(given).suffix.lower() not in LINE_ENDINGS:
+        return None
+    path = _path(given, field)
+    try:
+        file = stack.enter_context(path.open("rb"))
+    except OSError as error:
+        raise _unread(path, error) from None
+    content[field] = {"file_name": path.name}
+    return file
+
+
+def _count(file: IO[bytes]) -> int:
+    file.seek(0)
+    lines, last = 0, b"\n"
+    while piece := file.read(PIECE_BYTES):
+        lines, last = lines + piece.count(b"\n"), piece[-1:]
+    return lines if last == b"\n" else lines + 1
+
+
+def _unread(path: Path, error: OSError) -> ValidationError:
+    return ValidationError(f"{path} cannot be read: {error.strerror}")

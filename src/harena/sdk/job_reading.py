@@ -1,0 +1,76 @@
+"""What a job has to say, read a page at a time: in memory that does not grow with the job, over any transport."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from harena.core.job_diff import Attempts, diff, gather
+from harena.core.ports import Operations
+from harena.sdk.result_files import ResultFormat, result_file
+
+T = TypeVar("T")
+
+PAGE = 1000
+"""runs; the most that a server gives at one time"""
+_WITH_SUMMARY = (ResultFormat.JSON, ResultFormat.PARQUET)
+
+
+async def pages(operations: Operations, job: str, *, after: int = 0) -> AsyncGenerator[Mapping[str, Any], None]:
+    """The pages of results that there are now, {job_id, state, runs, cursor} each, in the order in which runs ended; at
+    least one. A job that is found by its name stays the same one."""
+    page = await operations.benchmark_job_results_page(job, after=after, limit=PAGE)
+    while True:
+        yield page
+        if len(page["runs"]) < PAGE:
+            return
+        page = await operations.benchmark_job_results_page(page["job_id"], after=page["cursor"], limit=PAGE)
+
+
+async def save(operations: Operations, job: str, path: Path, form: ResultFormat) -> None:
+    """Write the results that there are now to `path`: all of it or nothing. Raises NotFoundError, ValidationError."""
+    async with _in_thread(result_file(path, form)) as writer:
+        async for page in pages(operations, job):
+            job = page["job_id"]
+            await asyncio.to_thread(writer.add, page["runs"])
+        told = await operations.benchmark_job_summary(job) if form in _WITH_SUMMARY else {}
+        await asyncio.to_thread(writer.end, told)
+
+
+async def compare(operations: Operations, a: str, b: str) -> dict[str, Any]:
+    """What changed from job `a` to job `b`: as `harena.core.job_diff.diff` answers, with both jobs as `jobs`."""
+    jobs = [await operations.get_benchmark_job(job) for job in (a, b)]
+    of_a, of_b = [await _gathered(operations, job["id"]) for job in jobs]
+    named = {
+        side: {name: job[name] for name in ("id", "name", "state")} for side, job in zip(("a", "b"), jobs, strict=True)
+    }
+    answer = await asyncio.to_thread(diff, of_a, of_b)
+    unended = [f"{side} has not ended: what it lacks may come" for side, job in named.items() if _open(job)]
+    return {"jobs": named, **answer, "warnings": [*unended, *answer["warnings"]]}
+
+
+def _open(job: Mapping[str, Any]) -> bool:
+    return job["state"] in ("queued", "running")
+
+
+async def _gathered(operations: Operations, job: str) -> dict[str, Attempts]:
+    scenarios: dict[str, Attempts] = {}
+    async for page in pages(operations, job):
+        gather(page["runs"], scenarios)
+    return scenarios
+
+
+@asynccontextmanager
+async def _in_thread(context: AbstractContextManager[T]) -> AsyncIterator[T]:
+    """A context whose begin and end touch the disk, on the sdk's loop, which has others to serve."""
+    value = await asyncio.to_thread(context.__enter__)
+    try:
+        yield value
+    except BaseException as error:
+        if not await asyncio.to_thread(context.__exit__, type(error), error, error.__traceback__):
+            raise
+    else:
+        await asyncio.to_thread(context.__exit__, None, None, None)

@@ -1,0 +1,107 @@
+"""`Outcome`: what an operation ends with, handed from the sdk's loop to whoever waits in any thread.
+
+`concurrent.futures.Future` is not used, because a wait for one holds its condition in Python code: Ctrl-C in the wrong
+microsecond leaves that condition locked for ever (CPython issue 74174), and then the loop, which must take it to give
+the result, hangs with everything that it serves. Here the only lock that two threads share is taken by a `with` on a
+lock of C, which an interrupt cannot part from its release, and a waiter sleeps on a lock of its own.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import itertools
+import threading
+from collections.abc import Callable
+from typing import Generic, Literal, TypeVar
+
+T = TypeVar("T")
+
+_completions = itertools.count(1)
+
+
+class Outcome(Generic[T]):
+    """Ends once: with a value, an error, or cancelled."""
+
+    __slots__ = ("_callbacks", "_error", "_lock", "_value", "number", "state")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._callbacks: dict[object, Callable[[], object]] | None = None
+        self._value: T | None = None
+        self._error: BaseException | None = None
+        self.state: Literal["open", "value", "error", "cancelled"] = "open"
+        self.number: int | None = None
+        """one that grows with each outcome of this process; None while it is open"""
+
+    def give(self, value: T) -> bool:
+        """End with a value; False if it has ended already."""
+        return self._end("value", value, None)
+
+    def fail(self, error: BaseException) -> bool:
+        """End with an error; False if it has ended already."""
+        return self._end("error", None, error)
+
+    def cancel(self) -> bool:
+        """End without anything; False if it has ended already."""
+        return self._end("cancelled", None, None)
+
+    @property
+    def error(self) -> BaseException | None:
+        """What it failed with."""
+        return self._error
+
+    def get(self) -> T:
+        """The value of one that has ended; raises its error, or concurrent.futures.CancelledError."""
+        if self.state == "cancelled":
+            raise concurrent.futures.CancelledError
+        if self._error is not None:
+            try:
+                raise self._error
+            finally:
+                del self  # the error holds this frame, and the frame would hold the error
+        return self._value  # type: ignore[return-value]
+
+    def wait(self, timeout: float | None) -> bool:
+        """Block until it has ended, `timeout` seconds at most; whether it has."""
+        if self.state == "open":
+            woken = threading.Lock()
+            woken.acquire()
+            self.when_ended(woken, woken.release)
+            seconds = -1 if timeout is None else min(max(0.0, timeout), threading.TIMEOUT_MAX)
+            try:
+                woken.acquire(timeout=seconds)
+            finally:
+                self.forget(woken)
+        return self.state != "open"
+
+    def when_ended(self, token: object, callback: Callable[[], object]) -> None:
+        """Call `callback()` once, from any thread, when it has ended (at once if it has). It must not raise."""
+        with self._lock:
+            if self.state == "open":
+                if self._callbacks is None:
+                    self._callbacks = {}
+                self._callbacks[token] = callback
+                return
+        callback()
+
+    def forget(self, token: object) -> None:
+        """Do not call what came with this token any more."""
+        with self._lock:
+            if self._callbacks:
+                self._callbacks.pop(token, None)
+
+    @property
+    def waiting(self) -> int:
+        """Callbacks that would be called."""
+        return len(self._callbacks or ())
+
+    def _end(self, state: Literal["value", "error", "cancelled"], value: T | None, error: BaseException | None) -> bool:
+        with self._lock:
+            if self.state != "open":
+                return False
+            self._value, self._error, self.number = value, error, next(_completions)
+            self.state = state  # last: who sees it without the lock sees the rest
+            callbacks, self._callbacks = self._callbacks, None
+        for callback in (callbacks or {}).values():
+            callback()
+        return True

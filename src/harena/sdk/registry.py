@@ -1,0 +1,180 @@
+"""What training refers to: capabilities, tasks, data sets, models and checkpoints, by name and version.
+
+The verbs block; `registry.aio` has the same ones to await. A version never changes: to publish the same
+again changes nothing, to publish something else under it is an error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from harena.core.checked import checked_count, checked_text
+from harena.core.errors import PlatformError, ValidationError
+from harena.core.registry import KINDS, SEMANTIC, ObjectKind, checked_kind, checked_version, parse_object_ref
+from harena.sdk.portal import current_portal
+from harena.sdk.records import Record
+from harena.sdk.twins import Twin
+
+__all__ = ["KINDS", "StoredObject", "aio", "get", "list", "pull", "push"]
+
+PAGE = 200
+
+
+class StoredObject(Record):
+    """One version of an object."""
+
+    __slots__ = ()
+    ref: str
+    """NAME@VERSION"""
+    kind: str
+    name: str
+    version: str
+    digest: str
+    """sha256 of its tree of files"""
+    files: int
+    bytes: int
+    described: Mapping[str, Any]
+    """what was read of it; see `harena.training.objects`"""
+    created_at: str
+
+
+_Objects = list[StoredObject]
+
+
+async def _push(kind: ObjectKind, path: str | os.PathLike[str], ref: str | None = None) -> StoredObject:
+    """Publish a directory (of a data set also a file) as `ref`, NAME@VERSION; a capability and a task say their name
+    and version themselves. It is checked whole before anything is kept. Raises ValidationError."""
+    place = Path(path)
+    name, version = await asyncio.to_thread(_identity, checked_kind(kind), place, ref)
+    return await push_tree(kind, name, version, place)
+
+
+async def push_tree(kind: ObjectKind, name: str, version: str, place: Path) -> StoredObject:
+    """Publish what lies at a place of this machine. Raises ValidationError, PlatformError (it cannot be read)."""
+    from harena.core.file_trees import files_of, packed, tree_of
+
+    checked_version(kind, name, version)
+    operations = await current_portal().operations()
+    try:
+        files = await asyncio.to_thread(files_of, place)
+        tree = await asyncio.to_thread(tree_of, files)
+    except OSError as error:
+        raise PlatformError(f"{place} cannot be read: {error.strerror or error}", step="push") from error
+    sent = pieces_of(packed(files))
+    return StoredObject(await operations.push_object(kind, name, version, sent, digest=tree.digest))
+
+
+async def _pull(kind: ObjectKind, ref: str, path: str | os.PathLike[str], *, overwrite: bool = False) -> StoredObject:
+    """Write an object's files into the new directory `path`; with `overwrite` in place of one that is there. Raises
+    NotFoundError, ValidationError, PlatformError (what came is not the object)."""
+    operations = await current_portal().operations()
+    found = StoredObject(await operations.get_object(checked_kind(kind), checked_text(ref, "ref")))
+    target = Path(path).absolute()
+    if target.exists() and not (overwrite and target.is_dir()):
+        raise ValidationError(f"{path} is there: name a new directory, or allow a directory to be replaced (overwrite)")
+    if not target.parent.is_dir():
+        raise ValidationError(f"{path}: there is no directory {target.parent}; make it first")
+    try:
+        work = Path(await asyncio.to_thread(tempfile.mkdtemp, dir=target.parent, prefix=".harena-pull-"))
+        try:
+            with await asyncio.to_thread((work / "tree.tar").open, "wb") as out:
+                async for piece in operations.pull_object(kind, found.ref):
+                    await asyncio.to_thread(out.write, piece)
+            await asyncio.to_thread(_place, work, target, found.digest)
+        finally:
+            await asyncio.to_thread(shutil.rmtree, work, ignore_errors=True)
+    except OSError as error:
+        raise PlatformError(f"{path} could not be written: {error.strerror or error}", step="pull") from error
+    return found
+
+
+async def _get(kind: ObjectKind, ref: str) -> StoredObject:
+    """The version NAME@VERSION, or of NAME the newest. Raises NotFoundError."""
+    operations = await current_portal().operations()
+    return StoredObject(await operations.get_object(checked_kind(kind), checked_text(ref, "ref")))
+
+
+async def _list(kind: ObjectKind | None = None, *, name: str | None = None, limit: int | None = None) -> _Objects:
+    """Every version, newest first, page after page, up to `limit`."""
+    if limit is not None:
+        checked_count(limit, "limit", least=1)
+    operations = await current_portal().operations()
+    wanted = None if kind is None else checked_kind(kind)
+    found: _Objects = []
+    cursor: int | None = None
+    while limit is None or len(found) < limit:
+        size = PAGE if limit is None else min(PAGE, limit - len(found))
+        page = await operations.list_objects(wanted, name=name, cursor=cursor, limit=size)
+        found += [StoredObject(entry) for entry in page["objects"]]
+        cursor = page["cursor"]
+        if cursor is None:
+            break
+    return found
+
+
+async def pieces_of(made: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """An iterator that reads files, for an event loop."""
+    while piece := await asyncio.to_thread(next, made, b""):
+        yield piece
+
+
+def _identity(kind: ObjectKind, place: Path, ref: str | None) -> tuple[str, str]:
+    """(name, version) to publish under."""
+    if ref is not None:
+        name, version = parse_object_ref(ref)
+        if version is None:
+            raise ValidationError(f"{ref!r} has no version: write {name}@VERSION")
+        return name, version
+    if kind not in SEMANTIC:
+        raise ValidationError(f"give the {kind} a name and a version, as NAME@VERSION")
+    import yaml
+
+    path = place / f"{kind}.yaml"
+    if not path.is_file():
+        raise ValidationError(f"{place}: a {kind} is a directory with {kind}.yaml, and there is none")
+    try:
+        written = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise ValidationError(f"{path} cannot be read: {str(error)[:500]}") from None
+    fields = written if isinstance(written, Mapping) else {}
+    return checked_version(kind, fields.get("name"), fields.get("version"))
+
+
+def _place(work: Path, target: Path, digest: str) -> None:
+    from harena.core.file_trees import files_of, tree_of, unpack
+
+    with (work / "tree.tar").open("rb") as stream:
+        unpack(stream, work / "tree")
+    made = tree_of(files_of(work / "tree"))
+    if made.digest != digest:
+        raise PlatformError(
+            f"what came is not the object (sha256 {made.digest[:16]} instead of {digest[:16]}): pull it again",
+            step="pull",
+        )
+    if target.exists():
+        target.rename(work / "replaced")
+    (work / "tree").rename(target)
+
+
+push = Twin(_push)
+pull = Twin(_pull)
+get = Twin(_get)
+list = Twin(_list)  # noqa: A001 - the verb is called so
+
+
+class _Awaitable:
+    """The same verbs, to await."""
+
+    push = push.aio
+    pull = pull.aio
+    get = get.aio
+    list = list.aio
+
+
+aio = _Awaitable()

@@ -1,0 +1,141 @@
+"""Results into files: JSON, JSON lines, CSV and Parquet, a page of runs at a time, in memory that does not grow.
+
+A file is there whole or not at all: it is written beside its place, and moved there when it is complete.
+
+CSV is for spreadsheets, which take a cell that begins with `=`, `+`, `-` or `@` for a formula, and candidates choose
+some of the text: such text gets an apostrophe before it. JSON lines and Parquet hold every text as it is.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, Protocol, TextIO
+
+from harena.core.errors import ValidationError
+from harena.core.whole_files import output_mistakes, replaced
+from harena.sdk.result_parquet import ParquetWriter, check_parquet
+from harena.sdk.result_rows import COLUMNS, MORE, flat_row
+
+Run = Mapping[str, Any]
+
+FORMULA_BEGINS = tuple("=+-@\t\r\n＝＋－＠")  # noqa: RUF001 - the wide ones are formulas to some spreadsheets
+"""see OWASP, "CSV injection\""""
+
+
+class ResultFormat(StrEnum):
+    """How results are written to a file."""
+
+    JSON = "json"
+    """one object: {job_id, name, state, error, runs, summary}"""
+    JSONL = "jsonl"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+class ResultWriter(Protocol):
+    """Takes the runs of a job, in pages, and then what they add up to."""
+
+    def add(self, runs: Sequence[Run]) -> None:
+        """Some more runs."""
+
+    def end(self, told: Mapping[str, Any]) -> None:
+        """{job_id, name, state, error, summary}: there are no more."""
+
+
+class JsonWriter:
+    """One JSON object, with a run to a line."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._before = '{"runs": [\n'
+
+    def add(self, runs: Sequence[Run]) -> None:
+        """See ResultWriter."""
+        for run in runs:
+            self._out.write(self._before + json.dumps(run))
+            self._before = ",\n"
+
+    def end(self, told: Mapping[str, Any]) -> None:
+        """See ResultWriter."""
+        begin = "\n" if self._before == ",\n" else self._before
+        rest = "".join(f",\n{json.dumps(name)}: {json.dumps(value)}" for name, value in told.items())
+        self._out.write(f"{begin}]{rest}}}\n")
+
+
+class JsonLinesWriter:
+    """A run to a line."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def add(self, runs: Sequence[Run]) -> None:
+        """See ResultWriter."""
+        self._out.writelines(json.dumps(run) + "\n" for run in runs)
+
+    def end(self, told: Mapping[str, Any]) -> None:
+        """See ResultWriter. JSON lines hold runs only."""
+
+
+class CsvWriter:
+    """Flat rows under a header."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._rows = csv.writer(out, lineterminator="\n")
+        self._rows.writerow((*COLUMNS, MORE))
+
+    def add(self, runs: Sequence[Run]) -> None:
+        """See ResultWriter."""
+        self._rows.writerows([no_formula(value) for value in flat_row(run).values()] for run in runs)
+
+    def end(self, told: Mapping[str, Any]) -> None:
+        """See ResultWriter. CSV holds runs only."""
+
+
+def no_formula(value: Any) -> Any:
+    """A cell's value, with an apostrophe before text that a spreadsheet would take for a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_BEGINS) else value
+
+
+TEXT_WRITERS: dict[ResultFormat, type[JsonWriter | JsonLinesWriter | CsvWriter]] = {
+    ResultFormat.JSON: JsonWriter,
+    ResultFormat.JSONL: JsonLinesWriter,
+    ResultFormat.CSV: CsvWriter,
+}
+
+
+def format_of(path: Path, asked: str | None = None) -> ResultFormat:
+    """The format that was asked for, else the one that the file's ending tells. Raises ValidationError."""
+    word = asked if asked is not None else path.suffix.removeprefix(".").lower()
+    try:
+        return ResultFormat(word)
+    except ValueError:
+        given = f"format {asked!r}" if asked is not None else f"the ending of {path.name!r}"
+        raise ValidationError(f"{given} is none of {', '.join(ResultFormat)}: give one of them as the format") from None
+
+
+@contextmanager
+def result_file(path: Path, form: ResultFormat) -> Iterator[ResultWriter]:
+    """A writer whose file appears at `path` when the block has ended well; else there is what was there before.
+
+    Raises ValidationError where the file cannot be made, or what its format needs is not installed; PlatformError for a
+    disk that does not take it.
+    """
+    if mistakes := output_mistakes({"the results": path}, inputs=(), overwrite=True):
+        raise ValidationError(mistakes[0])
+    if form is ResultFormat.PARQUET:
+        check_parquet()
+    with replaced([path]) as [file]:
+        if form is ResultFormat.PARQUET:
+            with ParquetWriter(file) as writer:
+                yield writer
+        else:
+            text = TextIOWrapper(file, encoding="utf-8", newline="")
+            yield TEXT_WRITERS[form](text)
+            text.flush()
+            text.detach()

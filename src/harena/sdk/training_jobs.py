@@ -1,0 +1,286 @@
+"""Training jobs: models that learn, by SFT or by RL from what their programs do in sandboxes.
+
+The verbs block; `training_jobs.aio` has the same ones to await.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import json
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harena.core.checked import checked_count, checked_text, shown
+from harena.core.errors import SandboxTimeoutError, ValidationError
+from harena.core.idempotency import IdempotencyKey
+from harena.core.ports import Operations
+from harena.core.training_jobs import RetryFrom, merge_metrics
+from harena.core.whole_files import replaced
+from harena.sdk.portal import current_portal
+from harena.sdk.process import checked_timeout
+from harena.sdk.streams import BatchSource, StreamReader
+from harena.sdk.training_plots import check_plot, draw
+from harena.sdk.training_records import (
+    TrainingArtifacts,
+    TrainingEvent,
+    TrainingJob,
+    TrainingLog,
+    TrainingMetrics,
+    TrainingProgress,
+)
+from harena.sdk.twins import Twin
+
+__all__ = [
+    "TrainingArtifacts",
+    "TrainingEvent",
+    "TrainingJob",
+    "TrainingLog",
+    "TrainingMetrics",
+    "TrainingProgress",
+    "aio",
+    "artifacts",
+    "cancel",
+    "create",
+    "delete",
+    "download",
+    "events",
+    "get",
+    "list",
+    "logs",
+    "metrics",
+    "plot",
+    "retry",
+    "wait",
+]
+
+PAGE = 500
+"""jobs, or messages, that one request lists"""
+
+_Jobs = list[TrainingJob]
+_Logs = list[TrainingLog]
+_Events = StreamReader[TrainingEvent]
+_Paths = list[Path]
+
+
+async def _create(
+    request: Mapping[str, Any] | None = None, *, idempotency_key: str | None = None, **fields: Any
+) -> TrainingJob:
+    """Check everything, then accept a job, which begins when it is its turn.
+
+    The request is given whole or by its fields: trainer_type ("sft" or "rl"), model, config, and where they are wanted
+    name, capability_ref, project_ref, run_ref, tags and backend; see `harena.training.requests`. Paths are those of
+    this machine: what lies there is kept by its content, and sent to a server. The same `idempotency_key` with the
+    same request gives the job that is there, also after a crash of either side. Raises ValidationError that lists
+    every mistake, before anything is done.
+    """
+    if request is not None and not isinstance(request, Mapping):
+        raise ValidationError(f"a training job's request must be a mapping (got {shown(request)})")
+    asked = {**(request or {}), **fields}
+    try:
+        written = json.dumps(asked, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValidationError(f"a training job's request holds what JSON cannot: {error}") from None
+    key = None
+    if idempotency_key is not None:
+        key = IdempotencyKey.of(checked_text(idempotency_key, "idempotency_key"), written.encode())
+    operations = await current_portal().operations()
+    return TrainingJob(await operations.create_training_job(asked, key=key))
+
+
+async def _get(job: str | TrainingJob) -> TrainingJob:
+    """The job with this id or name, as it is now. Raises NotFoundError."""
+    job_id = _id(job)
+    operations = await current_portal().operations()
+    return TrainingJob(await operations.get_training_job(job_id))
+
+
+async def _list(
+    *,
+    name: str | None = None,
+    state: str | None = None,
+    trainer_type: str | None = None,
+    limit: int | None = None,
+) -> _Jobs:
+    """The jobs, newest first: those of this name, state and trainer_type where one is given, and at most `limit` (None
+    = all)."""
+    wanted = {"name": name, "state": state, "trainer_type": trainer_type}
+    for field, value in wanted.items():
+        if value is not None:
+            checked_text(value, field)
+    left = None if limit is None else checked_count(limit, "limit", least=1)
+    operations = await current_portal().operations()
+    jobs: _Jobs = []
+    before: int | None = None
+    while True:
+        size = PAGE if left is None else min(PAGE, left - len(jobs))
+        page = await operations.list_training_jobs(**wanted, before=before, limit=size)
+        jobs += [TrainingJob(answer) for answer in page["training_jobs"]]
+        before = page["next_cursor"]
+        if before is None or len(jobs) == left:
+            return jobs
+
+
+async def _wait(job: str | TrainingJob, *, timeout: float | None = None) -> TrainingJob:
+    """The job, when it has ended, however it did. Raises SandboxTimeoutError after `timeout` seconds (it goes on)."""
+    job_id = _id(job)
+    operations = await current_portal().operations()
+    timer = asyncio.timeout(checked_timeout(timeout, "timeout"))
+    try:
+        async with timer:
+            return TrainingJob(await operations.wait_training_job(job_id))
+    except TimeoutError:
+        if not timer.expired():
+            raise
+        raise SandboxTimeoutError(f"training job {job_id} had not ended after timeout={timeout} seconds") from None
+
+
+async def _cancel(job: str | TrainingJob) -> TrainingJob:
+    """End the job, its worker and its sandboxes; what it had stays."""
+    job_id = _id(job)
+    operations = await current_portal().operations()
+    return TrainingJob(await operations.cancel_training_job(job_id))
+
+
+async def _retry(job: str | TrainingJob, *, start: RetryFrom = "checkpoint") -> TrainingJob:
+    """Queue a job that has ended once more: from its newest "checkpoint" (with all that its ledger has), or from
+    "scratch". Raises ValidationError (it has not ended)."""
+    job_id = _id(job)
+    operations = await current_portal().operations()
+    return TrainingJob(await operations.retry_training_job(job_id, start=start))
+
+
+async def _delete(job: str | TrainingJob) -> None:
+    """Delete a job that has ended, with its events and all that it wrote. Raises NotFoundError, ValidationError."""
+    job_id = _id(job)
+    operations = await current_portal().operations()
+    await operations.delete_training_job(job_id)
+
+
+async def _logs(job: str | TrainingJob, *, after: int = 0) -> _Logs:
+    """What was said to people, from the first message after cursor `after` to the newest."""
+    job_id = _id(job)
+    cursor = checked_count(after, "after", least=0)
+    operations = await current_portal().operations()
+    said: _Logs = []
+    while True:
+        page = await operations.training_job_logs(job_id, after=cursor, limit=PAGE)
+        said += [TrainingLog(item) for item in page["items"]]
+        cursor = page["cursor"]
+        if len(page["items"]) < PAGE:
+            return said
+
+
+async def _metrics(job: str | TrainingJob, *, earlier: TrainingMetrics | None = None) -> TrainingMetrics:
+    """What was measured so far: arrays along the axes `steps` and `eval/steps`, and scalars. With `earlier`, only what
+    is new since then is fetched, and added to it."""
+    job_id = _id(job)
+    operations = await current_portal().operations()
+    answer = await operations.training_job_metrics(job_id, after=earlier.cursor if earlier else 0)
+    if earlier is None:
+        return TrainingMetrics(answer)
+    merged = {name: [*value] if isinstance(value, builtins.list) else value for name, value in earlier.metrics.items()}
+    merge_metrics(merged, answer["metrics"])
+    return TrainingMetrics({"metrics": merged, "cursor": answer["cursor"]})
+
+
+async def _artifacts(job: str | TrainingJob) -> TrainingArtifacts:
+    """What the job's present try has written so far: checkpoints, the exported model, sampled rollouts."""
+    job_id = _id(job)
+    operations = await current_portal().operations()
+    return TrainingArtifacts(await operations.training_job_artifacts(job_id))
+
+
+async def _download(job: str | TrainingJob, folder: str | os.PathLike[str], *, below: str = "") -> _Paths:
+    """Fetch the job's files, or those whose path begins with `below` (as "model/"), into a folder; where they are then.
+    Each is there whole or not at all. Raises NotFoundError (there are none), PlatformError."""
+    job_id = _id(job)
+    operations = await current_portal().operations()
+    found = await operations.training_job_artifacts(job_id)
+    wanted = [file["path"] for file in found["files"] if file["path"].startswith(below)]
+    if not wanted:
+        raise ValidationError(f"training job {job_id} has no files that begin with {below!r} yet")
+    return [await _fetched(operations, job_id, path, Path(folder)) for path in wanted]
+
+
+async def _fetched(operations: Operations, job_id: str, path: str, folder: Path) -> Path:
+    place = folder / path
+    if not place.resolve().is_relative_to(folder.resolve()):
+        raise ValidationError(f"the server names a file {path!r}, which would lie outside {folder}")
+    await asyncio.to_thread(place.parent.mkdir, parents=True, exist_ok=True)
+    with replaced([place]) as [file]:
+        async for piece in operations.training_job_file(job_id, path):
+            file.write(piece)
+    return place
+
+
+async def _plot(jobs: str | Sequence[str], path: str | os.PathLike[str], *, title: str = "") -> None:
+    """Draw the metrics of one job, or of several to compare, into a .svg, .png or .pdf file (the extra `plot`). Raises
+    NotFoundError, ValidationError (no such folder, no matplotlib, nothing to draw yet), OSError."""
+    names = [jobs] if isinstance(jobs, str) else [*jobs]
+    await asyncio.to_thread(check_plot, Path(path))
+    found: dict[str, Mapping[str, Any]] = {}
+    for name in names:
+        job = await _get(name)
+        label = job.name if job.name not in found else f"{job.name} ({job.id})"
+        found[label] = (await _metrics(job.id)).metrics
+    await asyncio.to_thread(draw, found, Path(path), title=title or ("" if len(found) > 1 else " and ".join(found)))
+
+
+def events(job: str | TrainingJob, *, after: int = 0) -> _Events:
+    """What happens to the job, for `for` and `async for`: from the first event after cursor `after` to its end."""
+    job_id = _id(job)
+    checked_count(after, "after", least=0)
+
+    async def opened() -> AsyncIterator[TrainingEvent]:
+        operations = await current_portal().operations()
+        return _as_events(operations.training_job_events(job_id, after=after))
+
+    portal = current_portal()
+    return StreamReader(portal, BatchSource(portal, opened))
+
+
+async def _as_events(answers: AsyncIterator[Mapping[str, Any]]) -> AsyncIterator[TrainingEvent]:
+    async for answer in answers:
+        yield TrainingEvent(answer)
+
+
+def _id(job: str | TrainingJob) -> str:
+    return job.id if isinstance(job, TrainingJob) else checked_text(job, "the job's id or name")
+
+
+create = Twin(_create)
+get = Twin(_get)
+list = Twin(_list)  # noqa: A001 - the verb's name, as in `training_jobs.list()`
+wait = Twin(_wait)
+cancel = Twin(_cancel)
+retry = Twin(_retry)
+delete = Twin(_delete)
+logs = Twin(_logs)
+metrics = Twin(_metrics)
+artifacts = Twin(_artifacts)
+download = Twin(_download)
+plot = Twin(_plot)
+
+
+class _Awaitable:
+    """The same verbs, to await (`events` is for `async for`)."""
+
+    create = create.aio
+    get = get.aio
+    list = list.aio
+    wait = wait.aio
+    cancel = cancel.aio
+    retry = retry.aio
+    delete = delete.aio
+    logs = logs.aio
+    metrics = metrics.aio
+    artifacts = artifacts.aio
+    download = download.aio
+    plot = plot.aio
+    events = staticmethod(events)
+
+
+aio = _Awaitable()

@@ -1,0 +1,114 @@
+"""Bodies of JSON: first it is asked whether that is what comes, and only then is it read.
+
+Strict: UTF-8, no NaN or Infinity, and no name twice in one object, where a reader would otherwise choose one of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine
+from typing import Any, NoReturn
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+
+from harena.core.errors import ValidationError
+from harena.core.models import MIB
+
+JSON = "application/json"
+LINES = "application/x-ndjson"
+OCTETS = "application/octet-stream"
+IN_THREAD_BYTES = MIB
+"""a larger body is read in a thread: others shall not wait for it"""
+_REASON = "BODY"
+
+
+class JsonRoute(APIRoute):
+    """A route whose body, where it takes one, is JSON as above. Raises ValidationError (415, 422)."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """See `APIRoute`."""
+        handler = super().get_route_handler()
+        if self.body_field is None:
+            return handler
+
+        async def strict(request: Request) -> Response:
+            if has_body(request) and not _is_json(content_type(request)):
+                given = request.headers.get("content-type")
+                raise ValidationError(
+                    f"content-type {given!r}: send JSON, as content-type: {JSON}"
+                    if given
+                    else f"a body without a content-type: send JSON, as content-type: {JSON}",
+                    reason="CONTENT_TYPE",
+                )
+            return await handler(_StrictRequest(request.scope, request.receive))
+
+        return strict
+
+
+class _StrictRequest(Request):
+    """Reads its body with `read_json`."""
+
+    async def json(self) -> Any:
+        """The body. Raises ValidationError."""
+        body = await self.body()
+        if len(body) > IN_THREAD_BYTES:
+            return await asyncio.to_thread(read_json, body)
+        return read_json(body)
+
+
+async def read_bounded(request: Request, most_bytes: int) -> bytes:
+    """The body; a longer one is not read to its end. Raises ValidationError (413)."""
+    pieces: list[bytes] = []
+    size = 0
+    async for piece in request.stream():
+        pieces.append(piece)
+        size += len(piece)
+        if size > most_bytes:
+            raise ValidationError(f"give at most {most_bytes} bytes in one write", reason="TOO_LARGE")
+    return b"".join(pieces)
+
+
+def content_type(request: Request) -> str:
+    """Without its parameters, in small letters."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def has_body(request: Request) -> bool:
+    """Something was sent, be it nothing in pieces."""
+    return request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
+
+
+def read_json(body: bytes, where: str = "the body") -> Any:
+    """One JSON value; `where` it was found is how its errors begin. Raises ValidationError."""
+    try:
+        return json.loads(body.decode("utf-8-sig"), parse_constant=_no_number, object_pairs_hook=_object)
+    except UnicodeDecodeError as error:
+        raise ValidationError(f"{where} is not UTF-8 (byte {error.start}): send UTF-8", reason=_REASON) from None
+    except json.JSONDecodeError as error:
+        message = f"{where} is no JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+        raise ValidationError(message, reason=_REASON) from None
+    except RecursionError:
+        raise ValidationError(f"{where} is nested too deeply to be read", reason=_REASON) from None
+    except ValueError as error:  # also an integer of more digits than Python reads
+        raise ValidationError(f"{where} cannot be read: {error}", reason=_REASON) from None
+
+
+def _is_json(media_type: str) -> bool:
+    return media_type == JSON or (media_type.startswith("application/") and media_type.endswith("+json"))
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise ValueError(f"the name {name!a} is written twice in one object; keep one of them")
+            seen.add(name)
+    return made

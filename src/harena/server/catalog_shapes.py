@@ -1,0 +1,71 @@
+"""What requests about stored scenarios, scoring contracts and calibrations may hold; see `harena.server.shapes`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from harena.core.catalog import NAME_PATTERN
+from harena.jobs.models import DEFAULT_BLUEPRINT, JobConfig
+from harena.node.calibrations import DEFAULT_GOLD_RUNS
+from harena.scoring.calibration import MAX_GOLD_RUNS
+from harena.server.shapes import Answer, Asked, ScenarioFile, Text, Whole
+
+Name = Annotated[str, Field(pattern=NAME_PATTERN)]
+Given = Annotated[ScenarioFile | list[Any] | dict[Text, Any], Field(union_mode="left_to_right")]
+
+
+class ScenariosAsked(Asked):
+    """Scenarios, or problems without candidates, to keep as a version of a name."""
+
+    name: Name
+    scenarios: Given
+    """a file, the scenarios or rows themselves, or a whole file's content as a mapping"""
+    format: Text | None = Field(None, min_length=1)
+    """of `scenarios`; null = told by its shape"""
+    grader: dict[Text, Any] | None = None
+    """of rows that hold none of their own"""
+    metadata: dict[Text, Text] = {}
+
+
+class ContractAsked(Asked):
+    """A scoring contract to keep as a version of a name."""
+
+    name: Name
+    contract: Annotated[ScenarioFile | dict[Text, Any], Field(union_mode="left_to_right")]
+    """a file, or what is in it"""
+    metadata: dict[Text, Text] = {}
+
+
+class ScenariosPage(Answer):
+    """One page of stored scenarios, newest first."""
+
+    scenarios: list[Whole]
+    next_cursor: int | None
+
+
+class ContractsPage(Answer):
+    """One page of stored scoring contracts, newest first."""
+
+    scoring_contracts: list[Whole]
+    next_cursor: int | None
+
+
+class CalibrationAsked(Asked):
+    """A calibration to start."""
+
+    scenarios: Given
+    """as of a benchmark job; {"ref": "NAME@2"} = stored ones"""
+    candidates: Annotated[
+        Literal["oracle"] | ScenarioFile | list[Any] | dict[Text, Any] | None, Field(union_mode="left_to_right")
+    ] = None
+    """right answers, where the scenarios hold none"""
+    format: Text | None = Field(None, min_length=1)
+    grader: dict[Text, Any] | None = None
+    name: Text = Field("calibration", min_length=1, max_length=200)
+    """of its job"""
+    gold_runs: int = Field(DEFAULT_GOLD_RUNS, ge=2, le=MAX_GOLD_RUNS)
+    blueprint_id: Text = Field(DEFAULT_BLUEPRINT, min_length=1)
+    config: JobConfig = JobConfig()
+    """a job's; concurrency 8 and timeout_seconds 10 where nothing is said"""

@@ -1,0 +1,62 @@
+"""Server-sent events of jobs: each with its cursor as `id` and its kind as `event`; the last one is `end`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from typing import Annotated, Any
+
+from fastapi import Header
+
+from harena.core.batches import Batches
+from harena.core.errors import HarenaError
+from harena.core.problems import to_problem
+from harena.server.state import ServerState
+
+SILENCE_SECONDS = 15.0
+"""after which a comment says that the connection still stands"""
+MOST_CURSOR = (1 << 63) - 1
+"""what the store can count to"""
+EVENTS = "text/event-stream"
+EVENT_SCHEMA = {
+    "description": "Each event; `data` is JSON.",
+    "type": "object",
+    "properties": {name: {"type": "string"} for name in ("id", "event", "data")},
+    "required": ["event", "data"],
+}
+LastEventId = Annotated[int | None, Header(ge=0, le=MOST_CURSOR)]
+
+
+async def sent(state: ServerState, found: AsyncIterator[Mapping[str, Any]]) -> AsyncGenerator[bytes, None]:
+    """What is sent of these events, to the job's end or the server's; a problem of theirs is the last event."""
+    draining = asyncio.ensure_future(state.draining.wait())
+    batches = Batches(found)
+    coming: asyncio.Future[list[Mapping[str, Any]] | None] | None = None
+    try:
+        yield b": events\n\n"  # whoever asks learns at once that there is such a job
+        while not draining.done():
+            coming = coming or asyncio.ensure_future(batches.next())
+            waits: list[asyncio.Future[Any]] = [coming, draining]
+            await asyncio.wait(waits, timeout=SILENCE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if not coming.done():
+                yield b": still here\n\n"
+                continue
+            happened, coming = coming.result(), None
+            if happened is None:
+                yield _event("end", {})
+                return
+            yield b"".join(_event(event["kind"], event, event["cursor"]) for event in happened)
+    except HarenaError as error:
+        yield _event("problem", to_problem(error))
+    finally:
+        draining.cancel()
+        if coming is not None:
+            coming.cancel()
+            await asyncio.wait([coming])
+        await batches.close()
+
+
+def _event(kind: str, content: Mapping[str, Any], cursor: int | None = None) -> bytes:
+    number = "" if cursor is None else f"id: {cursor}\n"
+    return f"{number}event: {kind}\ndata: {json.dumps(content)}\n\n".encode()

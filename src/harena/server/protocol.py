@@ -1,0 +1,104 @@
+"""HTTP as it is spoken on a connection, before there is a request: what is malformed, endless or never comes.
+
+Answers are problems as everywhere else. A request's head (its first line and its headers) has a size, and a time in
+which it must come: who has not said who they are shall not fill the memory, nor keep connections for nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from harena.core.errors import ValidationError
+from harena.server.answers import ProblemResponse
+
+MOST_URL_BYTES = 32 * 1024
+MOST_HEAD_BYTES = 64 * 1024
+"""of a request's first line and headers together"""
+HEAD_SECONDS = 60.0
+"""in which they must come, counted from the connection's begin or from their own"""
+
+_MALFORMED = ("this is no HTTP request that can be understood", "HTTP")
+_TOO_LONG = (f"the address is longer than {MOST_URL_BYTES} bytes", "URL_TOO_LONG")
+_TOO_LARGE = (f"the headers are larger than {MOST_HEAD_BYTES} bytes", "HEAD_TOO_LARGE")
+
+
+class HttpProtocol(HttpToolsProtocol):
+    """One connection."""
+
+    _refusal = _MALFORMED
+    """what is wrong, and the reason"""
+    _in_head = True
+    _head_bytes = 0
+    _unfinished_bytes = 0
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """See asyncio."""
+        super().connection_made(transport)
+        self._wind()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See asyncio."""
+        self._unwind()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """See asyncio."""
+        super().data_received(data)
+        # a header that never ends is told to nobody before its end
+        self._unfinished_bytes = self._unfinished_bytes + len(data) if self._in_head else 0
+        if self._unfinished_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
+            self._refusal = _TOO_LARGE
+            self.send_400_response("")
+
+    def on_message_begin(self) -> None:
+        """See httptools, as below."""
+        super().on_message_begin()
+        self._in_head, self._head_bytes = True, 0
+        self._wind()
+
+    def on_url(self, url: bytes) -> None:
+        """More of the address."""
+        super().on_url(url)
+        if len(self.url) > MOST_URL_BYTES:
+            self._refuse(_TOO_LONG)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """One whole header."""
+        super().on_header(name, value)
+        self._head_bytes += len(name) + len(value)
+        if self._head_bytes > MOST_HEAD_BYTES:
+            self._refuse(_TOO_LARGE)
+
+    def on_headers_complete(self) -> None:
+        """The request begins."""
+        self._in_head = False
+        self._unwind()
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """What cannot be understood is answered with a problem, and the connection closed."""
+        message, reason = self._refusal
+        answer = ProblemResponse(ValidationError(message, reason=reason), None)
+        phrase = http.HTTPStatus(answer.status_code).phrase
+        head: list[Any] = [f"HTTP/1.1 {answer.status_code} {phrase}".encode()]
+        head += (name + b": " + value for name, value in answer.raw_headers)
+        self.transport.write(b"\r\n".join([*head, b"connection: close", b"", bytes(answer.body)]))
+        self.transport.close()
+
+    def _refuse(self, refusal: tuple[str, str]) -> None:
+        self._refusal = refusal
+        raise ValueError(refusal[0])  # the parser stops, and `send_400_response` is called
+
+    def _wind(self) -> None:
+        self._unwind()
+        self._timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def _unwind(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

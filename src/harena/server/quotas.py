@@ -1,0 +1,83 @@
+"""What each workspace may use, and how fast each key may ask. Used from one event loop.
+
+What the store said about a workspace is believed for KNOWN_SECONDS, and for longer while the store is away.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Protocol
+
+from harena.core.clock import Clock
+from harena.core.errors import LimitExceededError, PlatformError
+from harena.core.workspace import WorkspaceLimits
+from harena.server.identity import Caller
+from harena.server.token_bucket import TokenBucket
+
+KNOWN_SECONDS = 2.0
+MOST_KNOWN = 10_000
+
+
+class LimitSource(Protocol):
+    """Where a workspace's own limits are kept."""
+
+    async def limits(self, workspace: str) -> dict[str, float | int]:
+        """Those that differ from what all may use. Raises PlatformError."""
+
+
+class Quotas:
+    """One server's."""
+
+    def __init__(self, defaults: WorkspaceLimits, source: LimitSource | None, clock: Clock) -> None:
+        """`defaults` is what a workspace may use for which `source` (None = there is none) says nothing else."""
+        self._defaults = defaults
+        self._source = source
+        self._clock = clock
+        self._known: OrderedDict[str, tuple[float, WorkspaceLimits]] = OrderedDict()
+        """workspace -> (until when it is believed, its limits)"""
+        self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
+        """by key; of those that were used last"""
+
+    async def limits_of(self, workspace: str) -> WorkspaceLimits:
+        """See `LimitsOf`."""
+        if self._source is None:
+            return self._defaults
+        now = self._clock.now()
+        until, limits = self._known.get(workspace, (0.0, None))
+        if limits is None or until <= now:
+            try:
+                own: dict[str, Any] = dict(await self._source.limits(workspace))
+            except PlatformError:
+                if limits is None:
+                    raise
+            else:
+                limits = replace(self._defaults, **own)
+            _remember(self._known, workspace, (now + KNOWN_SECONDS, limits))
+        return limits
+
+    async def admit(self, caller: Caller) -> WorkspaceLimits:
+        """One request of this caller's; what its workspace may use. Raises LimitExceededError."""
+        limits = await self.limits_of(caller.workspace)
+        now = self._clock.now()
+        name = caller.key_id or f"workspace {caller.workspace}"
+        bucket = self._buckets.get(name) or TokenBucket(limits.request_burst, now)
+        _remember(self._buckets, name, bucket)
+        wait = bucket.take(now, rate=limits.requests_per_second, burst=limits.request_burst)
+        if wait:
+            raise LimitExceededError(
+                f"this API key may send {limits.requests_per_second:g} requests a second, and {limits.request_burst} "
+                f"at once: ask again in {wait:.3g} seconds",
+                reason="REQUEST_RATE",
+                retry_delay=timedelta(seconds=wait),
+            )
+        return limits
+
+
+def _remember(entries: OrderedDict[str, Any], name: str, entry: Any) -> None:
+    """As the newest; the oldest is forgotten where there are too many."""
+    entries[name] = entry
+    entries.move_to_end(name)
+    if len(entries) > MOST_KNOWN:
+        entries.popitem(last=False)

@@ -1,0 +1,198 @@
+"""/v1/scenarios, /v1/scoring_contracts: kept by name and version; /v1/calibrations: whether scenarios are fit.
+
+Answers are as in `harena.node.catalog` and `harena.node.calibrations`. A version is named NAME@2 in paths, a bare NAME
+is the newest that is not archived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request
+
+from harena.core.catalog import CatalogKind
+from harena.core.errors import ValidationError
+from harena.core.idempotency import IdempotencyKey
+from harena.server import catalog_shapes, shapes
+from harena.server.answers import JsonAnswer
+from harena.server.bodies import JsonRoute
+from harena.server.event_streams import MOST_CURSOR
+from harena.server.routes.asking import Reader, State, Writer
+from harena.server.routes.given_files import with_files
+from harena.server.routes.sandboxes import MOST_WAIT_SECONDS, first_of
+from harena.server.state import ServerState
+
+router = APIRouter(prefix="/v1", tags=["catalog"], route_class=JsonRoute)
+
+Key = Annotated[str | None, Header()]
+Filters = Annotated[list[str], Query(description="NAME=VALUE: those whose metadata say so; may be given repeatedly")]
+Limit = Annotated[int, Query(ge=1, le=500)]
+Cursor = Annotated[int | None, Query(ge=0, le=MOST_CURSOR)]
+
+
+@router.post("/scenarios", status_code=201, response_model=shapes.Whole)
+async def create_scenarios(
+    asked: catalog_shapes.ScenariosAsked,
+    request: Request,
+    caller: Writer,
+    state: State,
+    idempotency_key: Key = None,
+) -> JsonAnswer:
+    """Keep scenarios as the next version of their name; the same content and metadata give the version that there
+    is."""
+    given = {**_plain(asked, "name", "format", "grader", "metadata"), "scenarios": asked.scenarios}
+    return await _created(state, caller.workspace, "scenarios", given, request, idempotency_key)
+
+
+@router.get("/scenarios", response_model=catalog_shapes.ScenariosPage)
+async def list_scenarios(
+    caller: Reader,
+    state: State,
+    name: str | None = None,
+    prefix: str = "",
+    metadata: Filters = [],  # noqa: B006 - FastAPI copies it
+    archived: bool = False,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> JsonAnswer:
+    """Newest first: of each name the newest version that is not archived; with `name` every version of that one, with
+    `archived` every version there is."""
+    return await page_of(state, caller.workspace, "scenarios", name, prefix, metadata, archived, cursor, limit)
+
+
+@router.get("/scenarios/{ref}", response_model=shapes.Whole)
+async def get_scenarios(ref: str, caller: Reader, state: State, content: bool = False) -> JsonAnswer:
+    """A version, with its calibrations; with `content` what was stored."""
+    operations = state.operations.in_workspace(caller.workspace)
+    return JsonAnswer(await operations.get_catalog_entry("scenarios", ref, content=content))
+
+
+@router.post("/scenarios/{ref}/archive", response_model=shapes.Whole)
+async def archive_scenarios(ref: str, caller: Writer, state: State) -> JsonAnswer:
+    """Hide a version, or with a bare name every version. Jobs that name one go on as before."""
+    return JsonAnswer(await state.operations.in_workspace(caller.workspace).archive_catalog_entry("scenarios", ref))
+
+
+@router.post("/scoring_contracts", status_code=201, response_model=shapes.Whole)
+async def create_contract(
+    asked: catalog_shapes.ContractAsked,
+    request: Request,
+    caller: Writer,
+    state: State,
+    idempotency_key: Key = None,
+) -> JsonAnswer:
+    """Keep a scoring contract as the next version of its name; the same content and metadata give the version that
+    there is."""
+    given = {**_plain(asked, "name", "metadata"), "contract": asked.contract}
+    return await _created(state, caller.workspace, "scoring_contracts", given, request, idempotency_key)
+
+
+@router.get("/scoring_contracts", response_model=catalog_shapes.ContractsPage)
+async def list_contracts(
+    caller: Reader,
+    state: State,
+    name: str | None = None,
+    prefix: str = "",
+    metadata: Filters = [],  # noqa: B006 - FastAPI copies it
+    archived: bool = False,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> JsonAnswer:
+    """As of scenarios."""
+    return await page_of(state, caller.workspace, "scoring_contracts", name, prefix, metadata, archived, cursor, limit)
+
+
+@router.get("/scoring_contracts/{ref}", response_model=shapes.Whole)
+async def get_contract(ref: str, caller: Reader, state: State) -> JsonAnswer:
+    """A version, with the contract."""
+    return JsonAnswer(await state.operations.in_workspace(caller.workspace).get_catalog_entry("scoring_contracts", ref))
+
+
+@router.post("/scoring_contracts/{ref}/archive", response_model=shapes.Whole)
+async def archive_contract(ref: str, caller: Writer, state: State) -> JsonAnswer:
+    """Hide a version, or with a bare name every version. What refers to one goes on as before."""
+    return JsonAnswer(
+        await state.operations.in_workspace(caller.workspace).archive_catalog_entry("scoring_contracts", ref)
+    )
+
+
+@router.post("/calibrations", status_code=201, response_model=shapes.Whole)
+async def calibrate(
+    asked: catalog_shapes.CalibrationAsked,
+    request: Request,
+    caller: Writer,
+    state: State,
+    idempotency_key: Key = None,
+) -> JsonAnswer:
+    """Start a calibration: a benchmark job of the same id that runs right answers, empty ones and every forgery."""
+    state.check_not_draining()
+    given: dict[str, Any] = _plain(asked, "format", "grader", "name", "gold_runs", "blueprint_id")
+    given |= {"scenarios": asked.scenarios, "candidates": asked.candidates}
+    given["config"] = asked.config.model_dump(exclude_unset=True)
+
+    key = await _key(idempotency_key, request)
+
+    async def made() -> Mapping[str, Any]:
+        async with with_files(given) as asking:
+            return await state.operations.in_workspace(caller.workspace).create_calibration(asking, key=key)
+
+    made_once = await state.idempotency.once(caller.workspace, "calibrations", key, made, stored=True)
+    return JsonAnswer(made_once, status_code=201)
+
+
+@router.get("/calibrations/{calibration}", response_model=shapes.Whole)
+async def get_calibration(
+    calibration: str,
+    caller: Reader,
+    state: State,
+    wait_seconds: Annotated[float, Query(ge=0, le=MOST_WAIT_SECONDS)] = 0.0,
+) -> JsonAnswer:
+    """How far it is; with `wait_seconds` when it has ended, or after that time."""
+    operations = state.operations.in_workspace(caller.workspace)
+    if wait_seconds > 0:
+        await first_of(state, operations.wait_calibration(calibration), wait_seconds)
+    return JsonAnswer(await operations.get_calibration(calibration))
+
+
+def _plain(asked: shapes.Asked, *fields: str) -> dict[str, Any]:
+    return asked.model_dump(include=set(fields))
+
+
+async def _created(
+    state: ServerState, workspace: str, kind: CatalogKind, given: Mapping[str, Any], request: Request, key: str | None
+) -> JsonAnswer:
+    async def made() -> Mapping[str, Any]:
+        async with with_files(given) as asking:
+            return await state.operations.in_workspace(workspace).create_catalog_entry(kind, asking)
+
+    once = await state.idempotency.once(workspace, kind, await _key(key, request), made)
+    return JsonAnswer(once, status_code=201)
+
+
+async def _key(given: str | None, request: Request) -> IdempotencyKey | None:
+    return None if given is None else IdempotencyKey.of(given, await request.body())
+
+
+async def page_of(
+    state: ServerState,
+    workspace: str,
+    kind: CatalogKind,
+    name: str | None,
+    prefix: str,
+    metadata: list[str],
+    archived: bool,
+    cursor: int | None,
+    limit: int,
+) -> JsonAnswer:
+    """One page of a kind, as {<kind>, next_cursor}. Raises ValidationError."""
+    wanted = {}
+    for pair in metadata:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise ValidationError(f"metadata {pair!r}: write it as NAME=VALUE")
+        wanted[key] = value
+    page = await state.operations.in_workspace(workspace).list_catalog_entries(
+        kind, name=name, prefix=prefix, metadata=wanted, archived=archived, cursor=cursor, limit=limit
+    )
+    return JsonAnswer({kind: page["entries"], "next_cursor": page["cursor"]})

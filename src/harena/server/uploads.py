@@ -1,0 +1,164 @@
+"""A benchmark job whose scenarios are sent line by line: they go to a file as they come, and never all into the memory.
+
+line 1             the job, as in a body of JSON; `scenarios` is left out, or {"file_name": NAME} where the lines are
+                   those of a file; `candidates` may be {"lines": N}, with or without "file_name"
+the next N lines   the candidates, where line 1 says so
+all others         the scenarios, one to a line
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError as PydanticError
+
+from harena.core.errors import ValidationError
+from harena.core.models import MIB
+from harena.core.rows import RowsFile
+from harena.server import shapes
+from harena.server.bodies import read_json
+from harena.server.shapes import MOST_JSON_BYTES
+
+WRITTEN_BYTES = MIB
+"""put into a file at a time"""
+_FIRST = "the first line"
+
+
+class Upload:
+    """One request's lines, in files; `close` removes them."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="harena-upload-")
+        self._digest = hashlib.sha256()
+        self._ahead = b""
+        self._sources: dict[str, Path | RowsFile] = {}
+        self._line = 1
+        self._line_bytes = 0
+        self._asked: shapes.JobLinesAsked | None = None
+
+    def close(self) -> None:
+        """Remove the files."""
+        self._folder.cleanup()
+
+    @property
+    def fingerprint(self) -> bytes:
+        """The same for the same upload, and for no other."""
+        return self._digest.digest()
+
+    def request(self) -> dict[str, Any]:
+        """As the node takes it."""
+        assert self._asked is not None
+        request = self._asked.model_dump(include={"name", "blueprint_id", "format", "grader"})
+        request["config"] = self._asked.config.model_dump(exclude_unset=True)
+        return {**request, "candidates": self._asked.candidates, **self._sources}
+
+    def without_folder(self, message: str) -> str:
+        """An error's message, with the names that the sender gave."""
+        for field in ("scenarios", "candidates"):
+            message = message.replace(f"{self._folder.name}/{field}/", "")
+        return message
+
+    async def read(self, body: AsyncIterator[bytes]) -> None:
+        """Take all of it. Raises ValidationError (also 413) and RequestValidationError."""
+        pieces = self._checked(body)
+        self._asked = asked = _asked(await self._first_line(pieces))
+        candidates = asked.candidates
+        if isinstance(candidates, shapes.LinesAsked):
+            await self._write("candidates", candidates.file_name, pieces, lines=candidates.lines)
+        elif isinstance(candidates, shapes.ScenarioFile):
+            path = self._path("candidates", candidates.file_name)
+            await asyncio.to_thread(path.write_text, candidates.text, encoding="utf-8")
+            self._sources["candidates"] = path
+        await self._write("scenarios", None if asked.scenarios is None else asked.scenarios.file_name, pieces)
+
+    async def _checked(self, body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        async for piece in body:
+            self._digest.update(piece)
+            first, last = piece.find(b"\n"), piece.rfind(b"\n")
+            self._line_bytes += len(piece) if first < 0 else first
+            if self._line_bytes > MOST_JSON_BYTES:
+                message = (
+                    f"line {self._line} is larger than {MOST_JSON_BYTES} bytes, the most that one scenario may have"
+                )
+                raise ValidationError(message, reason="TOO_LARGE")
+            if last >= 0:
+                self._line += piece.count(b"\n")
+                self._line_bytes = len(piece) - last - 1
+            if piece:
+                yield piece
+
+    async def _first_line(self, pieces: AsyncIterator[bytes]) -> bytes:
+        found: list[bytes] = []
+        async for piece in pieces:
+            line, end, self._ahead = piece.partition(b"\n")
+            found.append(line)
+            if end:
+                break
+        return b"".join(found)
+
+    async def _write(
+        self, field: str, file_name: str | None, pieces: AsyncIterator[bytes], *, lines: int | None = None
+    ) -> None:
+        """Put the next `lines` (None = all that come) into a file of this name, or of rows."""
+        path = self._path(field, file_name or "rows.jsonl")
+        self._sources[field] = path if file_name is not None else RowsFile(path, field)
+        with await asyncio.to_thread(path.open, "wb") as file:
+            waiting, size = [], 0
+            while lines is None or lines > 0:
+                piece, self._ahead = self._ahead or await anext(pieces, b""), b""
+                if not piece:
+                    break
+                if lines is not None:
+                    piece, self._ahead, lines = _first_lines(piece, lines)
+                waiting.append(piece)
+                size += len(piece)
+                if size >= WRITTEN_BYTES:
+                    await asyncio.to_thread(_put, file, waiting)
+                    waiting, size = [], 0
+            await asyncio.to_thread(_put, file, waiting)
+        if lines:
+            raise ValidationError(f"{field}.lines: {lines} more lines were to come when the body ended")
+
+    def _path(self, field: str, file_name: str) -> Path:
+        path = Path(self._folder.name) / field / checked_file_name(field, file_name)
+        path.parent.mkdir()
+        return path
+
+
+def checked_file_name(field: str, given: str) -> str:
+    """The last step of a file's name. Raises ValidationError."""
+    name = PurePosixPath(given).name
+    if not name or name in (".", "..") or "\0" in name or len(name.encode("utf-8", "replace")) > 255:
+        raise ValidationError(f"{field}.file_name {given!r}: give the name of a file, as a.yaml")
+    return name
+
+
+def _asked(line: bytes) -> shapes.JobLinesAsked:
+    if not line.strip():
+        raise ValidationError(f'{_FIRST} is the job, as {{"name": "nightly"}}, and it is empty')
+    try:
+        return shapes.JobLinesAsked.model_validate(read_json(line, _FIRST))
+    except PydanticError as error:
+        mistakes = [{**mistake, "loc": ("body", *mistake["loc"])} for mistake in error.errors(include_url=False)]
+        raise RequestValidationError(mistakes) from None
+
+
+def _first_lines(piece: bytes, lines: int) -> tuple[bytes, bytes, int]:
+    """(up to the end of that many lines, what is behind them, how many are still to come)"""
+    there = piece.count(b"\n")
+    if there < lines:
+        return piece, b"", lines - there
+    end = 0
+    for _ in range(lines):
+        end = piece.index(b"\n", end) + 1
+    return piece[:end], piece[end:], 0
+
+
+def _put(file: IO[bytes], pieces: list[bytes]) -> None:
+    file.write(b"".join(pieces))

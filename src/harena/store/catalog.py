@@ -1,0 +1,163 @@
+"""Queries over the catalogue: scenarios and scoring contracts by name and version, and calibrations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, exists, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from harena.core.catalog import CatalogKind, Row
+from harena.core.errors import PlatformError
+from harena.store.database import Database, insert_new
+from harena.store.tables import calibrations, catalog, catalog_contents
+
+TRIES = 10
+"""of whoever adds a version at the same moment as others add one to the same name"""
+
+
+class CatalogStore:
+    """Implements `CatalogStorePort` over one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, entry: Mapping[str, Any], content: bytes) -> tuple[Row, bool]:
+        """See CatalogStorePort."""
+        for left in reversed(range(TRIES)):
+            try:
+                async with self._database.transaction() as connection:
+                    return await _add(connection, entry, content)
+            except PlatformError as error:
+                # somebody else took this version's number, or stored the same content: look again
+                if not left or not isinstance(error.__cause__, IntegrityError):
+                    raise
+        raise AssertionError("the last try returns or raises")
+
+    async def find(self, workspace: str, kind: CatalogKind, name: str, version: int | None) -> Row | None:
+        """See CatalogStorePort."""
+        wanted = catalog.c.archived_at.is_(None) if version is None else catalog.c.version == version
+        statement = (
+            select(catalog)
+            .where(*_of(workspace, kind), catalog.c.name == name, wanted)
+            .order_by(catalog.c.version.desc())
+            .limit(1)
+        )
+        rows = await self._rows(statement)
+        return rows[0] if rows else None
+
+    async def page(
+        self,
+        workspace: str,
+        kind: CatalogKind,
+        *,
+        name: str | None = None,
+        prefix: str = "",
+        metadata: Mapping[str, str],
+        archived: bool = False,
+        before: int | None = None,
+        limit: int,
+    ) -> list[Row]:
+        """See CatalogStorePort."""
+        statement = select(catalog).where(*_of(workspace, kind))
+        if not archived:
+            statement = statement.where(catalog.c.archived_at.is_(None))
+        if name is not None:
+            statement = statement.where(catalog.c.name == name)
+        elif not archived:
+            statement = statement.where(~_is_followed(workspace, kind))
+        if prefix:
+            # not LIKE: to SQLite's, large and small letters are the same
+            statement = statement.where(func.substr(catalog.c.name, 1, len(prefix)) == prefix)
+        for key, value in metadata.items():
+            statement = statement.where(catalog.c.metadata[key].as_string() == value)
+        if before is not None:
+            statement = statement.where(catalog.c.sequence < before)
+        return await self._rows(statement.order_by(catalog.c.sequence.desc()).limit(limit))
+
+    async def content(self, workspace: str, digest: str) -> bytes | None:
+        """See CatalogStorePort."""
+        statement = select(catalog_contents.c.content).where(*_content_key(workspace, digest))
+        async with self._database.transaction() as connection:
+            content: bytes | None = await connection.scalar(statement)
+        return content
+
+    async def archive(self, workspace: str, kind: CatalogKind, name: str, version: int | None, at: str) -> int:
+        """See CatalogStorePort."""
+        statement = update(catalog).where(
+            *_of(workspace, kind), catalog.c.name == name, catalog.c.archived_at.is_(None)
+        )
+        if version is not None:
+            statement = statement.where(catalog.c.version == version)
+        async with self._database.transaction() as connection:
+            return (await connection.execute(statement.values(archived_at=at))).rowcount
+
+    async def add_calibration(self, calibration: Mapping[str, Any], sources: bytes | None) -> None:
+        """See CatalogStorePort."""
+        async with self._database.transaction() as connection:
+            await connection.execute(insert_new(connection, calibrations), {**calibration, "sources": sources})
+
+    async def find_calibration(self, workspace: str, job_id: str) -> Row | None:
+        """See CatalogStorePort."""
+        found = select(calibrations).where(calibrations.c.workspace == workspace, calibrations.c.job_id == job_id)
+        rows = await self._rows(found)
+        return rows[0] if rows else None
+
+    async def calibrations_of(self, workspace: str, name: str, version: int, *, limit: int = 100) -> list[Row]:
+        """See CatalogStorePort."""
+        found = select(calibrations).where(
+            calibrations.c.workspace == workspace, calibrations.c.name == name, calibrations.c.version == version
+        )
+        return await self._rows(found.order_by(calibrations.c.sequence.desc()).limit(limit))
+
+    async def report_calibration(self, job_id: str, report: Mapping[str, Any]) -> None:
+        """See CatalogStorePort."""
+        statement = update(calibrations).where(calibrations.c.job_id == job_id, calibrations.c.report.is_(None))
+        async with self._database.transaction() as connection:
+            await connection.execute(statement.values(report=dict(report)))
+
+    async def _rows(self, statement: Any) -> list[Row]:
+        async with self._database.transaction() as connection:
+            return [dict(row) for row in (await connection.execute(statement)).mappings()]
+
+
+def _of(workspace: str, kind: str) -> tuple[ColumnElement[bool], ...]:
+    return catalog.c.workspace == workspace, catalog.c.kind == kind
+
+
+def _content_key(workspace: str, digest: str) -> tuple[ColumnElement[bool], ...]:
+    return catalog_contents.c.workspace == workspace, catalog_contents.c.digest == digest
+
+
+def _is_followed(workspace: str, kind: str) -> ColumnElement[bool]:
+    """There is a later version of the same name that is not archived."""
+    later = catalog.alias("later")
+    return exists().where(
+        and_(
+            later.c.workspace == workspace,
+            later.c.kind == kind,
+            later.c.name == catalog.c.name,
+            later.c.version > catalog.c.version,
+            later.c.archived_at.is_(None),
+        )
+    )
+
+
+async def _add(connection: AsyncConnection, entry: Mapping[str, Any], content: bytes) -> tuple[Row, bool]:
+    of_name = (*_of(entry["workspace"], entry["kind"]), catalog.c.name == entry["name"])
+    # first: whoever stores the same after this takes the same number, and one of the two looks again
+    newest = await connection.scalar(select(func.max(catalog.c.version)).where(*of_name))
+    same = select(catalog).where(*of_name, catalog.c.digest == entry["digest"], catalog.c.archived_at.is_(None))
+    for row in (await connection.execute(same.order_by(catalog.c.version.desc()))).mappings():
+        if row["metadata"] == entry["metadata"]:
+            return dict(row), False
+    kept = select(catalog_contents.c.digest).where(*_content_key(entry["workspace"], entry["digest"]))
+    if await connection.scalar(kept) is None:
+        stored = {"workspace": entry["workspace"], "digest": entry["digest"], "content": content}
+        await connection.execute(insert(catalog_contents), stored)
+    values = {**entry, "version": (newest or 0) + 1, "archived_at": None}
+    await connection.execute(insert(catalog), values)
+    made = select(catalog).where(*of_name, catalog.c.version == values["version"])
+    return dict((await connection.execute(made)).mappings().one()), True

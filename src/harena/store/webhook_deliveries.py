@@ -1,0 +1,93 @@
+"""Queries over webhook deliveries. States are text here; what they may be is said by `harena.jobs.webhooks`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from harena.core.job_store import Row
+from harena.store.database import Database
+from harena.store.tables import benchmark_jobs, events, webhook_deliveries
+
+WAITING = "waiting"
+PENDING = "pending"
+
+_TO_POST = ("id", "job_id", "url", "receiver", "secret", "tries", "due_at", "body")
+_TO_SHOW = ("id", "job_id", "url", "state", "tries", "due_at", "ended_at", "error")
+
+
+def make_due(connection: Connection, job_id: str, at: str) -> None:
+    """In the transaction in which a job ends: its delivery, where it has one, is due from now on."""
+    waiting = update(webhook_deliveries).where(
+        webhook_deliveries.c.job_id == job_id, webhook_deliveries.c.state == WAITING
+    )
+    connection.execute(waiting.values(state=PENDING, due_at=at))
+
+
+class WebhookStore:
+    """Implements `WebhookStorePort` over one database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def pending(self, *, durable: bool, limit: int, without: Collection[str] = ()) -> list[Row]:
+        """See WebhookStorePort."""
+        table = webhook_deliveries
+        statement = (
+            select(*(table.c[name] for name in _TO_POST))
+            .where(table.c.state == PENDING, table.c.durable.is_(durable), table.c.receiver.not_in(list(without)))
+            .order_by(table.c.due_at)
+            .limit(limit)
+        )
+        async with self._database.transaction() as connection:
+            return [dict(row) for row in (await connection.execute(statement)).mappings()]
+
+    async def count_try(self, delivery_id: str, *, tries: int, due_at: str, body: str) -> bool:
+        """See WebhookStorePort."""
+        statement = _at(delivery_id, tries).values(tries=tries + 1, due_at=due_at, body=body)
+        async with self._database.transaction() as connection:
+            return (await connection.execute(statement)).rowcount == 1
+
+    async def put_off(self, delivery_id: str, *, tries: int, due_at: str, error: str | None) -> None:
+        """See WebhookStorePort."""
+        async with self._database.transaction() as connection:
+            await connection.execute(_at(delivery_id, tries).values(due_at=due_at, error=error))
+
+    async def end(
+        self,
+        delivery_id: str,
+        *,
+        tries: int,
+        state: str,
+        at: str,
+        error: str | None,
+        kind: str,
+        body: Mapping[str, Any],
+    ) -> bool:
+        """See WebhookStorePort."""
+        over = _at(delivery_id, tries).values(state=state, ended_at=at, error=error, due_at=None, secret=None)
+        async with self._database.transaction() as connection:
+            job_id = await connection.scalar(over.returning(webhook_deliveries.c.job_id))
+            if job_id is None:
+                return False
+            last = await connection.scalar(select(func.max(events.c.cursor)).where(events.c.job_id == job_id))
+            event = {"job_id": job_id, "cursor": (last or 0) + 1, "at": at, "kind": kind, "body": dict(body)}
+            await connection.execute(insert(events), event)
+            newest = update(benchmark_jobs).where(benchmark_jobs.c.id == job_id)
+            await connection.execute(newest.values(last_cursor=event["cursor"]))
+            return True
+
+    async def of_jobs(self, job_ids: Sequence[str]) -> dict[str, Row]:
+        """See WebhookStorePort."""
+        table = webhook_deliveries
+        statement = select(*(table.c[name] for name in _TO_SHOW)).where(table.c.job_id.in_(list(job_ids)))
+        async with self._database.transaction() as connection:
+            return {row["job_id"]: dict(row) for row in (await connection.execute(statement)).mappings()}
+
+
+def _at(delivery_id: str, tries: int) -> Any:
+    """A delivery that is not over and was tried so often."""
+    table = webhook_deliveries
+    return update(table).where(table.c.id == delivery_id, table.c.tries == tries, table.c.state == PENDING)

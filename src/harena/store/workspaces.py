@@ -1,0 +1,46 @@
+"""What workspaces may use, where that is not what all may. Every method is one transaction and raises PlatformError."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import select, union, update
+
+from harena.core.workspace import LIMITS
+from harena.store.database import Database, insert_new
+from harena.store.tables import api_keys, benchmark_jobs, workspaces
+
+
+class WorkspaceStore:
+    """One row for each workspace that something was set for."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def limits(self, workspace: str) -> dict[str, float | int]:
+        """Those that were set for it, by name."""
+        async with self._database.transaction() as connection:
+            found = await connection.execute(select(workspaces).where(workspaces.c.name == workspace))
+            row = found.mappings().first()
+        return _set(row or {})
+
+    async def set_limits(self, workspace: str, limits: Mapping[str, float | int | None]) -> None:
+        """Set these, and leave the others as they are; None = what all may use."""
+        async with self._database.transaction() as connection:
+            await connection.execute(insert_new(connection, workspaces), {"name": workspace})
+            if limits:
+                mine = update(workspaces).where(workspaces.c.name == workspace)
+                await connection.execute(mine.values(dict(limits)))
+
+    async def list(self) -> list[tuple[str, dict[str, float | int]]]:
+        """(name, what was set for it) of every workspace that has a key, a job or a limit, by name."""
+        names = union(select(workspaces.c.name), select(api_keys.c.workspace), select(benchmark_jobs.c.workspace))
+        async with self._database.transaction() as connection:
+            rows = (await connection.execute(select(workspaces))).mappings().all()
+            known = {row["name"]: _set(row) for row in rows}
+            return [(name, known.get(name, {})) for name in sorted(await connection.scalars(names))]
+
+
+def _set(row: Mapping[Any, Any]) -> dict[str, float | int]:
+    return {name: row[name] for name in LIMITS if row.get(name) is not None}

@@ -1,0 +1,233 @@
+"""What every transport must do with scenarios and scoring contracts that are kept by name: tests."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harena.core.catalog import CatalogKind
+from harena.core.errors import NotFoundError, ValidationError
+from harena.core.ports import Operations
+
+SUM = {"type": "stdio", "cases": [{"stdin": "1 2", "stdout": "3"}]}
+MAX = {"type": "stdio", "cases": [{"stdin": "1 2", "stdout": "2"}]}
+
+
+def program(what: str) -> str:
+    """A candidate."""
+    return f"print({what}(map(int, input().split())))"
+
+
+def answers(problem: str) -> list[dict[str, Any]]:
+    """Two candidates for one problem."""
+    return [{"id": what, "problem": problem, "candidate": program(what)} for what in ("sum", "max")]
+
+
+class CatalogConformance:
+    """All of it."""
+
+    async def test_contracts_have_versions(self, operations: Operations) -> None:
+        """Other content is the next version, the same content the same; a bare name is the newest, and what is archived
+        is found by its version only."""
+
+        async def create(contract: dict[str, Any]) -> dict[str, Any]:
+            request = {"name": "sums", "contract": contract}
+            return dict(await operations.create_catalog_entry("scoring_contracts", request))
+
+        first, second, again = await create(SUM), await create(MAX), await create(SUM)
+        assert (first["ref"], second["ref"], again) == ("sums@1", "sums@2", first)
+        assert (first["type"], first["trust"], first["archived_at"]) == ("stdio", "separate", None)
+        found = await operations.get_catalog_entry("scoring_contracts", "sums")
+        assert found == {**second, "contract": MAX}
+        assert (await operations.get_catalog_entry("scoring_contracts", "sums@1"))["contract"] == SUM
+        archived = await operations.archive_catalog_entry("scoring_contracts", "sums@2")
+        assert archived == {"name": "sums", "archived": 1}
+        assert (await operations.archive_catalog_entry("scoring_contracts", "sums@2"))["archived"] == 0
+        assert (await operations.get_catalog_entry("scoring_contracts", "sums"))["ref"] == "sums@1"
+        assert (await operations.get_catalog_entry("scoring_contracts", "sums@2"))["archived_at"] is not None
+        await operations.archive_catalog_entry("scoring_contracts", "sums")
+        with pytest.raises(NotFoundError, match="'sums' that is not archived"):
+            await operations.get_catalog_entry("scoring_contracts", "sums")
+
+    async def test_a_job_runs_stored_problems_and_says_which(self, operations: Operations, tmp_path: Path) -> None:
+        """Problems of a file, whose contract is stored too; candidates come with the job. What is stored afterwards
+        changes nothing, and what is archived still runs by its version."""
+        await operations.create_catalog_entry("scoring_contracts", {"name": "adding", "contract": SUM})
+        file = tmp_path / "problems.yaml"
+        file.write_text("problems:\n- {id: p, statement: add, scoring: {contract: adding}}\n")
+        stored = await operations.create_catalog_entry(
+            "scenarios", {"name": "add-set", "scenarios": str(file), "metadata": {"split": "train"}}
+        )
+        assert (stored["ref"], stored["format"], stored["problems"], stored["candidates"]) == (
+            "add-set@1",
+            "scenarios",
+            1,
+            0,
+        )
+        assert (stored["contracts"], stored["trust"], stored["metadata"]) == (
+            ["adding@1"],
+            "separate",
+            {"split": "train"},
+        )
+        await operations.create_catalog_entry("scoring_contracts", {"name": "adding", "contract": MAX})
+        await operations.archive_catalog_entry("scenarios", "add-set")
+        job = await operations.create_benchmark_job(
+            {"name": "of stored", "scenarios": {"ref": "add-set@1"}, "candidates": answers("p")}
+        )
+        results = await operations.wait_benchmark_job(job["id"])
+        assert job["lineage"] == {"scenarios": "add-set@1", "digest": stored["digest"], "contracts": ["adding@1"]}
+        assert {
+            run["scenario_id"]: (run["score"], run["scenario_version"], run["contract_version"], run["scorer_version"])
+            for run in results["runs"]
+        } == {
+            "sum": (1.0, "add-set@1", "adding@1", "stdio-1"),
+            "max": (0.0, "add-set@1", "adding@1", "stdio-1"),
+        }
+
+    async def test_inline_scenarios_refer_to_stored_contracts(self, operations: Operations) -> None:
+        """To the newest, or to a version; an inline contract has no version."""
+        for contract in (SUM, MAX):
+            await operations.create_catalog_entry("scoring_contracts", {"name": "inline", "contract": contract})
+        scorings: dict[str, dict[str, Any]] = {
+            "newest": {"contract": "inline"}, "first": {"contract": "inline@1"}, "own": SUM,
+        }  # fmt: skip
+        rows = [{"id": name, "candidate": program("sum"), "scoring": scoring} for name, scoring in scorings.items()]
+        job = await operations.create_benchmark_job({"name": "inline refs", "scenarios": rows})
+        results = await operations.wait_benchmark_job(job["id"])
+        assert {run["scenario_id"]: (run["score"], run["contract_version"]) for run in results["runs"]} == {
+            "newest": (0.0, "inline@2"),
+            "first": (1.0, "inline@1"),
+            "own": (1.0, None),
+        }
+        assert (await operations.get_benchmark_job(job["id"]))["lineage"] == {
+            "scenarios": None,
+            "digest": None,
+            "contracts": ["inline@1", "inline@2"],
+        }
+
+    async def test_a_whole_data_set_in_one_call(self, operations: Operations) -> None:
+        """A thousand scenarios with their candidates: one version, one job; its content comes back as it was."""
+        rows = [{"id": f"s{number}", "candidate": program("sum"), "scoring": SUM} for number in range(1000)]
+        made = await operations.create_catalog_entry("scenarios", {"name": "thousand", "scenarios": rows})
+        assert (made["problems"], made["candidates"], made["scorers"]) == (1000, 1000, ["stdio-1"])
+        found = await operations.get_catalog_entry("scenarios", "thousand", content=True)
+        assert found["scenarios"] == rows
+        assert (found["calibrations"], found["calibration"]) == ([], None)
+        assert "scenarios" not in await operations.get_catalog_entry("scenarios", "thousand")
+
+    async def test_data_sets_of_other_formats_are_stored_as_they_are(self, operations: Operations) -> None:
+        """With their format; answers come with the job, and "oracle" stands for their own solutions."""
+        row = {
+            "task_id": "HumanEval/0",
+            "prompt": "def add(a, b):\n",
+            "entry_point": "add",
+            "canonical_solution": "    return a + b\n",
+            "test": "def check(candidate):\n    assert candidate(1, 2) == 3\n",
+        }
+        made = await operations.create_catalog_entry("scenarios", {"name": "small-humaneval", "scenarios": [row]})
+        assert (made["format"], made["problems"]) == ("humaneval", 1)
+        wrong = {"task_id": "HumanEval/0", "completion": "    return a - b\n"}
+        for candidates, score in (("oracle", 1.0), ([wrong], 0.0)):
+            job = await operations.create_benchmark_job(
+                {"name": "h", "scenarios": {"ref": "small-humaneval"}, "candidates": candidates}
+            )
+            (run,) = (await operations.wait_benchmark_job(job["id"]))["runs"]
+            assert (run["score"], run["scenario_version"]) == (score, "small-humaneval@1")
+
+    async def test_pages_of_names(self, operations: Operations) -> None:
+        """By prefix, metadata and cursor; newest first, one line per name, and every version where it is asked for."""
+        for number in range(5):
+            row = {"id": "one", "candidate": program("sum"), "scoring": SUM, "metadata": {"n": number}}
+            request = {"name": f"page-{number % 3}", "scenarios": [row], "metadata": {"even": str(number % 2 == 0)}}
+            await operations.create_catalog_entry("scenarios", request)
+
+        async def refs(**asked: Any) -> list[str]:
+            page = await operations.list_catalog_entries("scenarios", prefix="page-", **asked)
+            return [entry["ref"] for entry in page["entries"]]
+
+        assert await refs() == ["page-1@2", "page-0@2", "page-2@1"]
+        assert await refs(metadata={"even": "False"}) == ["page-0@2"]
+        assert await refs(name="page-0") == ["page-0@2", "page-0@1"]
+        first = await operations.list_catalog_entries("scenarios", prefix="page-", limit=2)
+        assert [entry["ref"] for entry in first["entries"]] == ["page-1@2", "page-0@2"]
+        assert await refs(cursor=first["cursor"]) == ["page-2@1"]
+        await operations.archive_catalog_entry("scenarios", "page-1@2")
+        assert await refs() == ["page-0@2", "page-2@1", "page-1@1"]
+        assert len(await refs(archived=True)) == 5
+
+    @pytest.mark.parametrize(
+        ("kind", "request_", "says"),
+        [
+            ("scenarios", {"name": "a/b", "scenarios": [{}]}, "name"),
+            ("scenarios", {"name": "a@1", "scenarios": [{}]}, "name"),
+            ("scenarios", {"name": "x", "scenarios": [{"id": "a", "candidat": "x", "scoring": SUM}]}, "candidat"),
+            ("scenarios", {"name": "x", "scenarios": [{"id": "a", "candidate": "x", "scoring": {"contract": "no"}}]},
+             "no scoring contract 'no'"),
+            ("scenarios", {"name": "x", "scenarios": []}, "no scenarios"),
+            ("scenarios", {"name": "x", "scenarios": {"problems": [{"id": "p", "files": 3}]}}, "files"),
+            ("scenarios", {"name": "x", "scenarios": [{"foo": 1}]}, "no data format is like this"),
+            ("scenarios", {"name": "x", "scenarios": [{}], "colour": "red"}, "colour"),
+            ("scenarios", {"name": "x", "scenarios": [{}], "metadata": {"a b": "c"}}, "a b"),
+            ("scoring_contracts", {"name": "x", "contract": {"type": "best"}}, "must be one of tests"),
+            ("scoring_contracts", {"name": "x", "contract": {"contract": "y"}}, "type"),
+            ("scoring_contracts", {"name": "x"}, "contract: "),
+        ],
+    )  # fmt: skip
+    async def test_bad_entries(
+        self, operations: Operations, kind: CatalogKind, request_: dict[str, Any], says: str
+    ) -> None:
+        """What is wrong is named, and nothing is kept."""
+        with pytest.raises(ValidationError, match=says):
+            await operations.create_catalog_entry(kind, request_)
+        assert not (await operations.list_catalog_entries(kind, name="x", archived=True))["entries"]
+
+    async def test_a_mistake_in_a_file_has_its_line(self, operations: Operations, tmp_path: Path) -> None:
+        """Also where the file's content travels."""
+        file = tmp_path / "contract.json"
+        file.write_text(json.dumps({**SUM, "comparision": "exact"}, indent=1))
+        with pytest.raises(ValidationError, match=r"contract.json:9: comparision: .*comparison"):
+            await operations.create_catalog_entry("scoring_contracts", {"name": "x", "contract": str(file)})
+
+    @pytest.mark.parametrize(
+        ("scenarios", "more", "error", "says"),
+        [
+            ({"ref": "nothing"}, {}, NotFoundError, "no scenarios 'nothing'"),
+            ({"ref": "nothing@7"}, {}, NotFoundError, "nothing@7"),
+            ({"ref": "a b"}, {}, ValidationError, "is no stored version"),
+            ({"ref": 7}, {}, ValidationError, "is no stored version"),
+            ({"ref": "nothing", "scenarios": []}, {}, ValidationError, "stands alone"),
+            ({"ref": "lonely"}, {}, ValidationError, "candidates: missing; lonely@1 holds problems only"),
+            (
+                {"ref": "lonely"},
+                {"candidates": answers("p1")},
+                ValidationError,
+                "no problem has the id 'p1'; did you mean",
+            ),
+            ({"ref": "lonely"}, {"format": "humaneval", "candidates": []}, ValidationError, "stored with its own"),
+        ],
+    )
+    async def test_bad_references(
+        self, operations: Operations, scenarios: Any, more: dict[str, Any], error: type[Exception], says: str
+    ) -> None:
+        """One error, and no job."""
+        lonely = {"problems": [{"id": "p", "scoring": SUM}]}
+        await operations.create_catalog_entry("scenarios", {"name": "lonely", "scenarios": lonely})
+        with pytest.raises(error, match=says):
+            await operations.create_benchmark_job({"name": "bad reference", "scenarios": scenarios, **more})
+        with pytest.raises(NotFoundError):
+            await operations.get_benchmark_job("bad reference")
+
+    async def test_unknown_entries(self, operations: Operations) -> None:
+        """NotFoundError, from every verb, for every kind of name."""
+        kind: CatalogKind
+        for kind in ("scenarios", "scoring_contracts"):
+            for ref in ("unknown", "unknown@1"):
+                for verb in (operations.get_catalog_entry(kind, ref), operations.archive_catalog_entry(kind, ref)):
+                    with pytest.raises(NotFoundError, match=ref):
+                        await verb
+        for waiting in (operations.get_calibration("job_none"), operations.wait_calibration("job_none")):
+            with pytest.raises(NotFoundError, match="job_none"):
+                await waiting

@@ -1,0 +1,68 @@
+"""What every store of objects must do, as tests; needs pytest and pytest-asyncio.
+
+    class TestMyStore(RegistryStoreConformance):
+        @pytest_asyncio.fixture
+        async def store(self) -> AsyncIterator[RegistryStorePort]: ...
+
+        @pytest_asyncio.fixture
+        async def other(self, store: RegistryStorePort) -> AsyncIterator[RegistryStorePort]: ...
+
+`store` is empty; `other` is the same one, by connections of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from harena.core.registry import RegistryStorePort
+
+
+def row(name: str, version: str, digest: str = "d", *, workspace: str = "w", kind: str = "dataset") -> dict[str, Any]:
+    """A version that is to be."""
+    return {
+        "workspace": workspace,
+        "kind": kind,
+        "name": name,
+        "version": version,
+        "digest": digest,
+        "files": 1,
+        "bytes": 2**40,
+        "described": {"parts": {"": {"rows": 1}}},
+        "created_at": "t",
+    }
+
+
+class RegistryStoreConformance:
+    """All of it."""
+
+    async def test_a_row_comes_back_as_it_was(self, store: RegistryStorePort) -> None:
+        """By its whole name, and by no other."""
+        added = await store.add(row("a", "1"))
+        assert {name: value for name, value in added.items() if name != "sequence"} == row("a", "1")
+        assert await store.find("w", "dataset", "a", "1") == added
+        assert await store.find("other", "dataset", "a", "1") is None
+        assert await store.find("w", "model", "a", "1") is None
+        assert await store.find("w", "dataset", "a", "2") is None
+
+    async def test_a_version_is_there_once(self, store: RegistryStorePort, other: RegistryStorePort) -> None:
+        """Of those who publish it in the same moment one does, and all are told what is there."""
+        made = await asyncio.gather(
+            *(stores.add(row("a", "1", f"d{n}")) for n in range(4) for stores in (store, other))
+        )
+        assert len({found["digest"] for found in made}) == 1
+        assert len(await store.versions("w", "dataset", "a")) == 1
+
+    async def test_versions_and_pages(self, store: RegistryStorePort) -> None:
+        """Newest first; of one workspace, and of one kind or name where that is asked for."""
+        for name, version in (("a", "1"), ("b", "1"), ("a", "2")):
+            await store.add(row(name, version))
+        await store.add(row("a", "9", workspace="other"))
+        await store.add(row("c", "1", kind="model"))
+        assert [found["version"] for found in await store.versions("w", "dataset", "a")] == ["2", "1"]
+        page = await store.page("w", kind=None, name=None, before=None, limit=2)
+        assert [(found["name"], found["version"]) for found in page] == [("c", "1"), ("a", "2")]
+        rest = await store.page("w", kind="dataset", name=None, before=page[-1]["sequence"], limit=9)
+        assert [(found["name"], found["version"]) for found in rest] == [("b", "1"), ("a", "1")]
+        named = await store.page("w", kind="dataset", name="b", before=None, limit=9)
+        assert [found["name"] for found in named] == ["b"]

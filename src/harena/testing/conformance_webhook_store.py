@@ -1,0 +1,147 @@
+"""What every store of webhook deliveries must do. Subclass and override the `stores` fixture with empty stores."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from harena.core.errors import PlatformError
+from harena.core.job_store import Batch, JobStorePort
+from harena.core.webhook_store import WebhookStorePort
+from harena.testing.conformance_job_store import job, owner
+
+END = {"state": "completed", "ended_at": "2030-01-01T00:00:01+00:00"}
+OPEN = ("queued", "running")
+
+
+def delivery(number: int = 1, **more: Any) -> dict[str, Any]:
+    """A delivery as it is stored with its job."""
+    made = {"id": f"msg_{number}", "url": "http://x/", "receiver": "x:80", "secret": "s", "durable": True}
+    return {**made, "state": "waiting", **more}
+
+
+async def accept(jobs: JobStorePort, number: int = 1, **more: Any) -> None:
+    """A job with a delivery."""
+    made = delivery(number, **more)
+    await jobs.insert_job(job(f"job_{number}", delivery_id=made["id"]), [], delivery=made)
+
+
+class WebhookStoreConformance:
+    """The suite."""
+
+    @pytest.fixture
+    def stores(self) -> tuple[WebhookStorePort, JobStorePort]:
+        """Empty stores over one database."""
+        raise NotImplementedError(f"{type(self).__name__} must override the `stores` fixture")
+
+    @pytest.fixture
+    def webhooks(self, stores: tuple[WebhookStorePort, JobStorePort]) -> WebhookStorePort:
+        """Deliveries."""
+        return stores[0]
+
+    @pytest.fixture
+    def jobs(self, stores: tuple[WebhookStorePort, JobStorePort]) -> JobStorePort:
+        """Their jobs."""
+        return stores[1]
+
+    async def test_a_delivery_is_due_when_its_job_has_ended(
+        self, webhooks: WebhookStorePort, jobs: JobStorePort
+    ) -> None:
+        """Not before, and only once; by the holder's last write, or by whoever finds the holder gone."""
+        await accept(jobs, 1)
+        await accept(jobs, 2)
+        await jobs.insert_job(job("job_3"), [])
+        await jobs.write(Batch("job_1", job={"state": "running"}))
+        await jobs.write(Batch("job_3", job=END))
+        assert await webhooks.pending(durable=True, limit=9) == []
+        await jobs.write(Batch("job_1", job=END))
+        assert await jobs.update_job("job_2", {**END, "ended_at": "2030-01-01T00:00:00+00:00"}, while_in=OPEN)
+        pending = await webhooks.pending(durable=True, limit=9)
+        assert [(row["id"], row["tries"], row["secret"], row["body"]) for row in pending] == [
+            ("msg_2", 0, "s", None),
+            ("msg_1", 0, "s", None),
+        ]
+        assert pending[1]["due_at"] == END["ended_at"]
+        assert not await jobs.update_job("job_2", END, while_in=OPEN)
+        assert await webhooks.pending(durable=True, limit=1) == pending[:1]
+
+    async def test_an_end_that_is_not_written_makes_nothing_due(
+        self, webhooks: WebhookStorePort, jobs: JobStorePort
+    ) -> None:
+        """Whoever has lost the lease, or wrote an event twice, has not ended the job."""
+        await accept(jobs)
+        event = {"cursor": 1, "at": "t", "kind": "k", "body": {}}
+        with pytest.raises(PlatformError):
+            await jobs.write(Batch("job_1", job=END, events=[event, event]))
+        await jobs.claim_job("job_1", owner(7), epoch=1, while_in=OPEN)
+        with pytest.raises(PlatformError):
+            await jobs.write(Batch("job_1", job=END, epoch=1))
+        assert await webhooks.pending(durable=True, limit=9) == []
+
+    async def test_servers_and_embedded_nodes_see_their_own(
+        self, webhooks: WebhookStorePort, jobs: JobStorePort
+    ) -> None:
+        """One may post where the other may not."""
+        for number, durable in ((1, True), (2, False)):
+            await accept(jobs, number, durable=durable)
+            await jobs.write(Batch(f"job_{number}", job=END))
+        assert [row["id"] for row in await webhooks.pending(durable=True, limit=9)] == ["msg_1"]
+        assert [row["id"] for row in await webhooks.pending(durable=False, limit=9)] == ["msg_2"]
+
+    async def test_receivers_can_be_left_out(self, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
+        """Those that are busy do not hide what is due for others."""
+        for number, receiver in enumerate(("x:80", "y:80", "x:80", "z:443"), 1):
+            await accept(jobs, number, receiver=receiver)
+            await jobs.write(Batch(f"job_{number}", job=END))
+        found = await webhooks.pending(durable=True, limit=2, without=["x:80"])
+        assert sorted((row["id"], row["receiver"]) for row in found) == [("msg_2", "y:80"), ("msg_4", "z:443")]
+        assert len(await webhooks.pending(durable=True, limit=9, without=["y:80", "z:443"])) == 2
+
+    async def test_a_try_is_begun_once(self, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
+        """Of several that see the same delivery due, one gets it; what is posted is kept."""
+        await accept(jobs)
+        assert not await webhooks.count_try("msg_1", tries=0, due_at="t1", body="b"), "it waits for the job's end"
+        await jobs.write(Batch("job_1", job=END))
+        begun = await asyncio.gather(
+            *(webhooks.count_try("msg_1", tries=0, due_at="t1", body=f"body {number}") for number in range(3))
+        )
+        assert sorted(begun) == [False, False, True]
+        (row,) = await webhooks.pending(durable=True, limit=9)
+        assert (row["tries"], row["due_at"]) == (1, "t1")
+        assert row["body"] == f"body {begun.index(True)}"
+        await webhooks.put_off("msg_1", tries=1, due_at="t2", error="no answer")
+        await webhooks.put_off("msg_1", tries=0, due_at="t9", error="of a try that was overtaken")
+        shown = (await webhooks.of_jobs(["job_1", "job_2"]))["job_1"]
+        assert (shown["state"], shown["tries"], shown["due_at"], shown["error"]) == ("pending", 1, "t2", "no answer")
+        assert "secret" not in shown
+
+    async def test_a_delivery_ends_once(self, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
+        """With an event of its job that follows all others; its secret is forgotten."""
+        await accept(jobs)
+        events: list[dict[str, Any]] = [{"cursor": cursor, "at": "t", "kind": "k", "body": {}} for cursor in (1, 2)]
+        await jobs.write(Batch("job_1", job=END, events=events))
+        await webhooks.count_try("msg_1", tries=0, due_at="t1", body="b")
+        end: dict[str, Any] = {"state": "delivered", "at": "t3", "error": None, "kind": "webhook_delivered"}
+        assert not await webhooks.end("msg_1", tries=0, body={}, **end), "another try has overtaken it"
+        assert await webhooks.end("msg_1", tries=1, body={"tries": 1}, **end)
+        assert not await webhooks.end("msg_1", tries=1, body={}, **end)
+        assert await webhooks.pending(durable=True, limit=9) == []
+        assert await jobs.events_after("job_1", 2) == [
+            {"cursor": 3, "at": "t3", "kind": "webhook_delivered", "body": {"tries": 1}}
+        ]
+        row = await jobs.read_job("job_1")
+        assert row is not None
+        assert row["last_cursor"] == 3
+        shown = (await webhooks.of_jobs(["job_1"]))["job_1"]
+        assert (shown["state"], shown["ended_at"], shown["due_at"]) == ("delivered", "t3", None)
+
+    async def test_a_deleted_job_takes_its_delivery_along(self, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
+        """Nobody is told of it any more."""
+        await accept(jobs)
+        await jobs.write(Batch("job_1", job=END))
+        assert await jobs.delete_job("job_1", while_in=("completed",))
+        assert await webhooks.pending(durable=True, limit=9) == []
+        assert not await webhooks.end("msg_1", tries=0, state="failed", at="t", error=None, kind="k", body={})
+        assert await jobs.events_after("job_1", 0) == []

@@ -1,0 +1,99 @@
+"""Rollouts of agents that speak to the policy over HTTP: whoever can change an agent's base URL can train it.
+
+    async def agent(row: PromptRow, base_url: str) -> float:
+        client = AsyncOpenAI(base_url=base_url, api_key="none")
+        ...                                          # as many calls as it likes
+        return 1.0 if solved else 0.0
+
+What it asked and was answered becomes one trajectory, to the token (see `harena.training.chat_exchanges`). What an
+agent does between two calls has no bound, so nobody waits for it: unlike in other rollouts, which sequences are sampled
+side by side depends on time, and a `sync` run is repeated up to the rounding of floats only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from harena.core.errors import HarenaError
+from harena.training.chat_endpoint import AgentRun, ChatEndpoint
+from harena.training.prompts import PromptRow
+from harena.training.rewards.recipe import checked
+from harena.training.rollout import Policy, RolloutRequest
+from harena.training.templates import ChatTemplate, ChatTokenizer
+from harena.training.trajectory import Reward, StopReason, Trajectory
+
+MOST_THREADS = 4096
+Agent = Callable[[PromptRow, str], Awaitable[float | Reward] | float | Reward]
+"""(row, base URL) -> the reward of what it did. A plain function runs on a thread of its own"""
+
+
+class AgentRollouts:
+    """Implements `Rollouts`. An async context manager: the endpoint listens between its two ends.
+
+    What an agent raises ends the job with an error that names the row: only the agent knows whose doing it is. It gives
+    a `Reward` without a value for what the platform did; a PlatformError that it raises is one. An agent that was told
+    that the policy has no room left, or that it asked too often, and raises for it, earns 0.
+    """
+
+    def __init__(self, agent: Agent, tokenizer: ChatTokenizer) -> None:
+        """`tokenizer` is the engine's. Raises ValidationError where it has no chat template that can be used."""
+        ChatTemplate(tokenizer)
+        self._agent = agent
+        self._endpoint = ChatEndpoint(tokenizer)
+        # rollouts under way are bounded by the schedule; with fewer threads some would wait for others to end
+        self._threads = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="agent")
+        self._counts = {"rollouts": 0, "exchanges": 0, "segments": 0}
+
+    async def __aenter__(self) -> AgentRollouts:
+        """Begin to listen. Raises OSError."""
+        await self._endpoint.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Stop listening. An agent on a thread is answered no more, and ends by itself."""
+        await self._endpoint.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def prepare(self, rows: Sequence[PromptRow]) -> None:
+        """See Rollouts."""
+
+    async def rollout(self, request: RolloutRequest, policy: Policy) -> Trajectory:
+        """See Rollouts. Raises HarenaError where the agent raises."""
+        began = time.perf_counter()
+        base_url, run = self._endpoint.open(request.key, policy)
+        try:
+            reward = await self._reward(request.row, base_url, run)
+        finally:
+            self._endpoint.close_run(base_url)
+        exchanges = run.exchanges
+        self._counts["rollouts"] += 1
+        self._counts["exchanges"] += exchanges.count
+        self._counts["segments"] += len(exchanges.segments)
+        seconds = {"generate": run.seconds, "reward": time.perf_counter() - began - run.seconds}
+        return exchanges.trajectory(
+            request.row, request.sample, stop=run.overflow or exchanges.stop, reward=reward, seconds=seconds
+        )
+
+    def metrics(self) -> Mapping[str, float]:
+        """Means over all rollouts so far: exchanges, and segments, of which there is one where every prompt went on
+        from what was said before."""
+        rollouts = max(1, self._counts["rollouts"])
+        return {name: self._counts[name] / rollouts for name in ("exchanges", "segments")}
+
+    async def _reward(self, row: PromptRow, base_url: str, run: AgentRun) -> Reward:
+        try:
+            return await checked(self._run(row, base_url), "the agent", row)
+        except HarenaError as error:
+            if run.overflow is None:
+                raise
+            reason = "turn_limit" if run.overflow is StopReason.TURN_LIMIT else "cut_off"
+            return Reward(value=0.0, reason=reason, detail=str(error))
+
+    async def _run(self, row: PromptRow, base_url: str) -> object:
+        if inspect.iscoroutinefunction(self._agent):
+            return await self._agent(row, base_url)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._agent, row, base_url)

@@ -1,0 +1,84 @@
+"""A Hugging Face tokenizer, as the training room sees one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import jinja2
+
+_PROBE = ({"role": "user", "content": "a"}, {"role": "assistant", "content": "b"})
+
+
+class LocalTokenizer:
+    """Implements `harena.training.templates.ChatTokenizer`, and with it `harena.training.ports.Tokenizer`."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.inner = tokenizer
+
+    @property
+    def pad_token(self) -> int:
+        """What fills rows up; masked, so any token would do."""
+        pad = self.inner.pad_token_id
+        return int(self.inner.eos_token_id if pad is None else pad)
+
+    @cached_property
+    def end_tokens(self) -> tuple[int, ...]:
+        """The end-of-sequence token, and the one that the chat template ends an answer with, where it is another."""
+        of_turn = self._end_of_turn()
+        end = self.inner.eos_token_id
+        return (end,) if of_turn in (None, end) else (end, of_turn)
+
+    @property
+    def end_texts(self) -> tuple[str, ...]:
+        """See ChatTokenizer."""
+        return tuple(self.inner.convert_ids_to_tokens(list(self.end_tokens)))
+
+    @cached_property
+    def control_texts(self) -> frozenset[str]:
+        """See ChatTokenizer."""
+        return frozenset(str(token) for token in self.inner.added_tokens_decoder.values() if token.special)
+
+    @property
+    def chat_template(self) -> str | None:
+        """See ChatTokenizer."""
+        template = self.inner.chat_template
+        return template if isinstance(template, str) else None
+
+    def encode(self, text: str) -> tuple[int, ...]:
+        """See Tokenizer."""
+        return tuple(self.inner.encode(text, add_special_tokens=False))
+
+    def encode_plain(self, text: str) -> tuple[int, ...]:
+        """See `harena.training.turn_forms.PlainTokenizer`."""
+        return tuple(self.inner.encode(text, add_special_tokens=False, split_special_tokens=True))
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """See Tokenizer."""
+        return str(self.inner.decode(list(tokens), skip_special_tokens=True))
+
+    def render(
+        self, messages: Sequence[Mapping[str, Any]], *, tools: Sequence[Mapping[str, Any]], answer_follows: bool
+    ) -> str:
+        """See ChatTokenizer."""
+        try:
+            text = self.inner.apply_chat_template(
+                list(messages), tools=list(tools) or None, tokenize=False, add_generation_prompt=answer_follows
+            )
+        except (jinja2.TemplateError, TypeError, ValueError, LookupError) as error:
+            raise ValueError(f"the chat template does not take it: {error}") from None
+        return str(text)
+
+    def _end_of_turn(self) -> int | None:
+        """The special token that the template writes after what an assistant said."""
+        if self.chat_template is None:
+            return None
+        try:
+            before = self.render(_PROBE[:1], tools=(), answer_follows=True)
+            after = self.render(_PROBE, tools=(), answer_follows=False)
+        except ValueError:  # a template that wants a system message, say: then the end of a sequence ends an answer
+            return None
+        special = set(self.inner.all_special_ids) | set(self.inner.added_tokens_decoder)
+        said = self.encode(after[len(before) :]) if after.startswith(before) else ()
+        return next((token for token in reversed(said) if token in special), None)

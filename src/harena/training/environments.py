@@ -1,0 +1,190 @@
+"""What a policy talks to, turn by turn: the interface for users' own environments.
+
+    class Guess:
+        def reset(self, row):                 # -> what the policy reads after its prompt, or None
+            self.secret = row.metadata["secret"]
+
+        def step(self, action):               # -> Step, or (observation, reward, done)
+            if int(action) == self.secret:
+                return "=", 1.0, True
+            return ("<" if int(action) < self.secret else ">"), 0.0, False
+
+An environment is made for each episode and used by nobody else. Its methods may be coroutines; plain ones run on
+threads, so they may block. Three more methods are optional:
+
+    outcome()   a reward (a number, or a Reward) for the whole episode, asked for at its end
+    answer()    what a reward recipe judges at the end, in place of the last text that was said: a text, or a candidate
+                of several files
+    close()     ends what it holds; called once, also where the episode is cancelled
+
+Whatever the policy says is an action, never an error: an environment answers it, ends the episode, or says that it
+cannot be read (`Step(done=True, stop=StopReason.PARSE_ERROR)`). An environment that raises, or takes too long, has a
+fault; see `harena.training.rollout_turns` for what becomes of that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from harena.training.prompts import PromptRow
+from harena.training.trajectory import Candidate, Reward, StopReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What an environment answers to an action."""
+
+    observation: str = ""
+    """what the policy reads before its next turn; nothing is read after the last"""
+    reward: float | None = None
+    """of this turn; None = none was given"""
+    done: bool = False
+    stop: StopReason = StopReason.ANSWER
+    """why the episode is over, where it is: ANSWER or PARSE_ERROR"""
+    parts: Mapping[str, float] = field(default_factory=dict)
+    """what `reward` is made of, by name; for people"""
+
+
+class Environment(Protocol):
+    """One episode's surroundings. The methods may be coroutines; `outcome`, `answer` and `close` may be there too."""
+
+    def reset(self, row: PromptRow) -> str | Awaitable[str | None] | None:
+        """Begin; what the policy reads after the row's prompt."""
+
+    def step(self, action: str) -> Any:
+        """Do what the policy said: a Step, or (observation, reward, done), or one of them to await."""
+
+
+class EnvironmentFaultError(Exception):
+    """An environment raised, was late, or answered something that is no answer. Data for the episode; it never leaves
+    this package."""
+
+
+class Surroundings:
+    """An environment as the episode uses it: everything is awaited, has a time limit, and faults in one way."""
+
+    def __init__(self, make: Callable[[], Environment], *, timeout_seconds: float) -> None:
+        """`make` is called by `reset`. `timeout_seconds`: of each of its methods."""
+        self._make = make
+        self._timeout = timeout_seconds
+        self._environment: Environment | None = None
+
+    async def reset(self, row: PromptRow) -> str:
+        """What the policy reads first. Raises EnvironmentFaultError."""
+        self._environment = await self._asked(self._make, "cannot be made")
+        observation = await self._asked(self._environment.reset, "reset", row)
+        if observation is not None and not isinstance(observation, str):
+            raise EnvironmentFaultError(
+                f"reset gave {type(observation).__name__}: a text, or None, is what can be read"
+            )
+        return observation or ""
+
+    async def step(self, action: str) -> Step:
+        """Raises EnvironmentFaultError."""
+        assert self._environment is not None
+        return _as_step(await self._asked(self._environment.step, "step", action))
+
+    async def answer(self, said: str) -> Candidate:
+        """What is scored: what the environment says, else what the policy said last. Raises EnvironmentFaultError."""
+        ask = getattr(self._environment, "answer", None)
+        if ask is None:
+            return said
+        given = await self._asked(ask, "answer")
+        if not isinstance(given, str | Mapping):
+            raise EnvironmentFaultError(
+                f"answer gave {type(given).__name__}: a text or a candidate is what can be scored"
+            )
+        return given
+
+    async def outcome(self) -> Reward | None:
+        """What the environment says of the whole episode, where it says something. Raises EnvironmentFaultError."""
+        ask = getattr(self._environment, "outcome", None)
+        if ask is None:
+            return None
+        given = await self._asked(ask, "outcome")
+        if isinstance(given, Reward):
+            return given
+        _check_reward(given, "outcome")
+        return None if given is None else Reward(value=float(given))
+
+    async def close(self) -> None:
+        """End what the environment holds. May be called more than once. A fault of `close` changes nothing that was
+        said or earned: it is not told."""
+        environment, self._environment = self._environment, None
+        if (close := getattr(environment, "close", None)) is not None:
+            with suppress(EnvironmentFaultError):
+                await self._asked(close, "close")
+
+    async def _asked(self, ask: Callable[..., Any], name: str, *given: Any) -> Any:
+        try:
+            async with asyncio.timeout(self._timeout):
+                if inspect.iscoroutinefunction(ask):
+                    return await ask(*given)
+                answer = await asyncio.to_thread(ask, *given)
+                return await answer if inspect.isawaitable(answer) else answer
+        except TimeoutError as error:
+            raise EnvironmentFaultError(f"{name}: no answer after {self._timeout} s") from error
+        except Exception as error:
+            raise EnvironmentFaultError(f"{name}: {type(error).__name__}: {error}") from error
+
+
+async def begun(surroundings: Surroundings, row: PromptRow) -> str:
+    """What the policy reads first. It has said nothing yet, so a fault is nobody's but the platform's: a second
+    environment is tried, then it stands. Raises EnvironmentFaultError."""
+    try:
+        return await surroundings.reset(row)
+    except EnvironmentFaultError:
+        await surroundings.close()
+        return await surroundings.reset(row)
+
+
+async def follows(make: Callable[[], Surroundings], row: PromptRow, said: Sequence[str]) -> bool:
+    """Whether a fault at the last of these actions follows whoever said them: it comes again at the same place in a
+    fresh environment, and a fresh environment takes an empty action without one."""
+    if not said or await _fault_at(make(), row, said) != len(said) - 1:
+        return False
+    return await _fault_at(make(), row, [""]) is None
+
+
+async def _fault_at(surroundings: Surroundings, row: PromptRow, actions: Sequence[str]) -> int | None:
+    """At which of these actions there is a fault, what is asked for at the end counted to the last; -1 = before the
+    first, None = at none."""
+    place = -1
+    try:
+        await surroundings.reset(row)
+        for action in actions:
+            place += 1
+            if (await surroundings.step(action)).done:
+                break
+        await surroundings.outcome()
+        await surroundings.answer("")
+    except EnvironmentFaultError:
+        return place
+    finally:
+        await surroundings.close()
+    return None
+
+
+def _as_step(answer: Any) -> Step:
+    if isinstance(answer, tuple) and len(answer) == 3:
+        observation, reward, done = answer
+        if isinstance(observation, str | None) and isinstance(done, bool):
+            answer = Step(observation=observation or "", reward=reward, done=done)
+    if not isinstance(answer, Step):
+        raise EnvironmentFaultError(f"step gave {answer!r:.100}: a Step or (observation, reward, done) is expected")
+    _check_reward(answer.reward, "step")
+    return answer
+
+
+def _check_reward(value: Any, asked: str) -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is not None and not (number and math.isfinite(value)):
+        raise EnvironmentFaultError(
+            f"{asked} gave the reward {value!r:.100}: a finite number is what can be learnt from"
+        )

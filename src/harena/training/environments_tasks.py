@@ -1,0 +1,185 @@
+"""A task's environment: the sandbox that it describes, and its verification at the end."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+import signal
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Literal
+
+from harena.core.errors import PlatformError, SandboxFileError, ValidationError
+from harena.core.models import ExecOutcome
+from harena.scoring.formats.answers import program_in
+from harena.training.environments import Step
+from harena.training.environments_sandbox import SandboxEnvironment
+from harena.training.prompts import PromptRow
+from harena.training.scored import judged
+from harena.training.tasks import Task, flag_digest
+from harena.training.trajectory import Reward, StopReason
+
+Acting = Literal["tools", "shell", "python", "text"]
+_END_ROUNDS = 50
+"""of killing what there is: more than that is a program that starts new ones faster"""
+_LANGUAGES = {"shell": ("sh", "bash", "shell", "console"), "python": ("python", "python3", "py")}
+_INTERPRETERS = {"shell": ("sh", ".sh"), "python": ("python3", ".py")}
+_SHOWN = 4000
+
+
+class TaskEnvironment(SandboxEnvironment):
+    """One episode of a task. Implements `Environment`.
+
+    acting    what an action is: `tools`: a turn with a tool call, or the answer. `shell`, `python`: a program, which is
+              run at once, and the episode is over. `text`: a text that is only verified
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        *,
+        acting: Acting,
+        seconds: float,
+        reward_if_true: float = 1.0,
+        reward_if_false: float = 0.0,
+        **environment: Any,
+    ) -> None:
+        """`seconds`: wall time of the whole episode; what is left of it bounds each command. `environment`: see
+        SandboxEnvironment."""
+        options = {"blueprint": task.blueprint} if task.blueprint else {}
+        super().__init__(files=task.files, **{**options, **environment})
+        self._task = task
+        self._acting = acting
+        self._ends_after = seconds
+        self._ends_at = 0.0
+        self._rewards = (reward_if_false, reward_if_true)
+        self._told: list[str] = []
+        self._begun = False
+
+    def options_for(self, row: PromptRow) -> Mapping[str, Any]:
+        """The task's inputs are variables of every command."""
+        return {"environment_variables": self._task.environment(inputs_of(row))}
+
+    async def reset(self, row: PromptRow) -> str:
+        """Make the environment; a provision script that fails is a fault."""
+        self._ends_at = time.monotonic() + self._ends_after
+        await super().reset(row)
+        self._begun = True
+        if self._task.provision is not None:
+            done = await self._script(self._task.provision, self._task.provision_seconds, b"")
+            if done.returncode != 0:
+                raise PlatformError(
+                    f"task {self._task.name}: its provision script ended with {done.returncode}: {done.stderr[-300:]}"
+                )
+        return ""
+
+    async def step(self, action: str) -> Step:
+        """See `acting`."""
+        self._told.append(action)
+        if self._acting == "tools":
+            if time.monotonic() > self._ends_at:
+                return Step(done=True, stop=StopReason.TURN_LIMIT)
+            step = await super().step(action)
+            self._told.append(step.observation)
+            return step
+        self._said = action
+        if self._acting != "text":
+            self._told.append(await self._run(action))
+        return Step(done=True)
+
+    async def outcome(self) -> Reward:
+        """Whether the task was done."""
+        how = self._task.verification
+        if how.method in ("scoring", "llm_judge"):
+            candidate = "\n".join(self._told) if how.method == "llm_judge" else await self.answer()
+            verdict = await judged(
+                candidate, {"scoring": how.scoring}, idle="pass\n", timeout_seconds=how.timeout_seconds
+            )
+            if verdict.value is None:
+                return verdict
+            return self._reward(bool(verdict.value), verdict.reason, verdict.detail)
+        if how.method == "flag":
+            return self._reward(flag_digest(self._said) == how.flag_hash)
+        await self._end_processes()
+        if how.method == "env_flag":
+            return self._reward(await self._flag() == how.flag_hash)
+        script = how.script
+        if script is None:
+            script = f". {shlex.quote(how.script_path)}\n"
+        done = await self._script(script, how.timeout_seconds, self._said.encode("utf-8", "replace"))
+        if done.outcome is ExecOutcome.TIMEOUT:
+            raise PlatformError(f"the verification took longer than {how.timeout_seconds:g} s")
+        right = done.outcome is ExecOutcome.EXITED and done.returncode == how.expected_exit_code
+        return self._reward(right, detail="" if right else f"exit code {done.returncode}: {done.stderr[-300:]}")
+
+    async def close(self) -> None:
+        """Tear down, where the task says how, and end the sandbox; it is ended whatever the script does."""
+        try:
+            if self._task.teardown is not None and self._begun:
+                await self._script(self._task.teardown, self._task.teardown_seconds, b"")
+        finally:
+            await super().close()
+
+    def _reward(self, passed: bool, reason: str = "", detail: str = "") -> Reward:
+        return Reward(value=self._rewards[passed], reason=reason or ("passed" if passed else "failed"), detail=detail)
+
+    async def _run(self, action: str) -> str:
+        """What the program that the policy wrote says."""
+        interpreter, ending = _INTERPRETERS[self._acting]
+        path = f"{self.at.directory}/.completion{ending}"
+        program = program_in(action, languages=_LANGUAGES[self._acting])
+        await self.at.sandbox.write_file(path, program.encode("utf-8", "replace"))
+        done = await self.at.exec([interpreter, path], max(0.001, self._ends_at - time.monotonic()))
+        return f"{done.stdout}{done.stderr}"[:_SHOWN]
+
+    async def _script(self, text: str, seconds: float, stdin: bytes) -> Any:
+        """A script of the task's, at a place that nobody could have known."""
+        path = f"/tmp/{secrets.token_hex(16)}"
+        await self.at.sandbox.write_file(path, text, mode=0o700)
+        first = text.split("\n", 1)[0]
+        argv = shlex.split(first[2:]) if first.startswith("#!") else ["sh"]
+        done = await self.at.exec([*argv, path], seconds, stdin=stdin)
+        await self.at.sandbox.remove(path, missing_ok=True)
+        return done
+
+    async def _flag(self) -> str:
+        path = self._task.verification.flag_path
+        try:
+            found = await self.at.sandbox.read_file(path, timeout_seconds=self._task.verification.timeout_seconds)
+        except SandboxFileError as error:
+            if error.reason == "IO_FAILED":
+                raise
+            return ""
+        return flag_digest(found.decode("utf-8", "replace"))
+
+    async def _end_processes(self) -> None:
+        """What the policy has started in the background could change what is verified."""
+        for _ in range(_END_ROUNDS):
+            left = await self.at.sandbox.processes()
+            if not left:
+                return
+            for process in left:
+                with suppress(ValidationError):  # it has ended by itself
+                    await self.at.sandbox.kill(process.pid, signal.SIGKILL)
+        raise PlatformError("the processes that the policy has started do not end")
+
+
+async def solved(task: Task, row: PromptRow, *, seconds: float = 300.0) -> Reward:
+    """What the task's own solution earns in a fresh environment: 1, or the verification is not right. Raises
+    ValidationError for a task without one, and what the environment raises."""
+    if task.solution is None:
+        raise ValidationError(f"task {task.name} has no solution to be tried")
+    environment = TaskEnvironment(task, acting="shell", seconds=seconds)
+    try:
+        await environment.reset(row)
+        await environment.step(task.solution)
+        return await environment.outcome()
+    finally:
+        await environment.close()
+
+
+def inputs_of(row: PromptRow) -> dict[str, str]:
+    """What a row gives for a task's inputs."""
+    given = row.metadata.get("env_inputs", row.metadata.get("inputs", {}))
+    return {str(name): str(value) for name, value in given.items()} if isinstance(given, Mapping) else {}

@@ -1,0 +1,34 @@
+"""What is looked at when an object is published, and what is said of it from then on.
+
+capability  {description, entry_agent, prompt, agents}
+task        {instruction, variables, inputs, method, blueprint}
+dataset     {parts: {split: {rows, uses, cannot, reward_recipe}}, path}
+model       {architecture, context_length, adapter}
+checkpoint  the same
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from harena.core.registry import ObjectKind
+
+
+def describe(kind: ObjectKind, name: str, version: str, folder: Path) -> dict[str, Any]:
+    """What is said of the object in this directory. Raises ValidationError, which lists what is wrong with it."""
+    if kind == "capability":
+        from harena.training.objects.capability import read_capability
+
+        return read_capability(folder, name=name, version=version)
+    if kind == "task":
+        from harena.training.objects.task import read_task
+
+        return read_task(folder, name=name, version=version)
+    if kind == "dataset":
+        from harena.training.objects.dataset import read_dataset
+
+        return read_dataset(folder)
+    from harena.training.objects.model import read_model
+
+    return read_model(folder, may_be_adapter=kind == "checkpoint")

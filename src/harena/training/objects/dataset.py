@@ -1,0 +1,88 @@
+"""A data set: what its rows can be used for, found out once, when it is published.
+
+    sft           each row is a conversation, or a prompt and its answer
+    prompts       each row is something to be answered
+    trajectories  each row is what an agent did: ATIF, or a conversation in which the assistant acts
+
+A data set that can be used for nothing is refused, and the first row that stands in the way is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from harena.core.errors import ValidationError
+from harena.training.conversations import conversation_of
+from harena.training.datasets import prompt_row_of
+from harena.training.objects.atif import check_trajectory
+from harena.training.row_files import Row, read_rows, splits_of
+
+Use = Literal["sft", "prompts", "trajectories"]
+
+
+def read_dataset(folder: Path) -> dict[str, Any]:
+    """{path, parts}: `path` is the data set's only file, or "" for the directory; of each part {rows, uses, cannot:
+    {use: where and why not}, reward_recipe}. The only part of a data set without splits is "". Raises
+    ValidationError."""
+    files = [entry for entry in folder.iterdir() if entry.name != ".gitattributes"]
+    only = files[0] if len(files) == 1 and files[0].is_file() else None
+    place = only or folder
+    parts = {split or "": read_part(place, split) for split in splits_of(place)}
+    return {"path": only.name if only else "", "parts": parts}
+
+
+def read_part(place: Path, split: str | None) -> dict[str, Any]:
+    """What is said of one split; None = of rows that have none. Raises ValidationError."""
+    rows = read_rows(place, split=split)
+    if not rows:
+        raise ValidationError("the data set has no rows: there is nothing to learn from")
+    cannot: dict[str, tuple[int, str]] = {}
+    for use, read in _READERS.items():
+        if (wrong := _first_wrong(rows, read)) is not None:
+            cannot[use] = wrong
+    if len(cannot) == len(_READERS):
+        furthest = max(cannot.values(), key=lambda found: found[0])
+        raise ValidationError(
+            f"the data set can be used neither for SFT nor as prompts nor trajectories: {furthest[1]}"
+        )
+    return {
+        "rows": len(rows),
+        "uses": [use for use in _READERS if use not in cannot],
+        "cannot": {use: text for use, (_, text) in cannot.items()},
+        "reward_recipe": _recipe(rows) if "prompts" not in cannot else None,
+    }
+
+
+def _first_wrong(rows: Sequence[Row], read: Callable[[Mapping[str, Any]], object]) -> tuple[int, str] | None:
+    """(its number, where it is and what is wrong) of the first row that cannot be read so."""
+    for number, row in enumerate(rows):
+        try:
+            read(row.values)
+        except ValueError as error:
+            return number, f"{row.origin}: {error}"
+    return None
+
+
+def _as_prompt(values: Mapping[str, Any]) -> object:
+    if values.get("steps") is not None:
+        raise ValueError("it is a trajectory, and no prompt")
+    return prompt_row_of(values, id="row")
+
+
+_READERS: Mapping[Use, Callable[[Mapping[str, Any]], object]] = {
+    "sft": conversation_of,
+    "prompts": _as_prompt,
+    "trajectories": check_trajectory,
+}
+
+
+def _recipe(rows: Sequence[Row]) -> str:
+    """The reward recipe that every row has what it takes for."""
+    made = [prompt_row_of(row.values, id="row") for row in rows]
+    if all(row.scoring is not None for row in made):
+        return "code_tests_v1"
+    if all(row.expected_output is not None for row in made):
+        return "exact_match_v1"
+    return "row_reward_v1"

@@ -1,0 +1,310 @@
+"""From a request and what it refers to, to a plan with nothing left open. Pure.
+
+Defaults, where a request leaves a number out:
+
+    learning_rate        shipped model: SFT 3e-3, RL 1e-3; adapters (LoRA): 1e-4; all weights of another model: SFT
+                         2e-5, RL 2e-6; half of it for importance_sampling, which is not clipped
+    tuning               full for shipped models, else lora with rank 16 and alpha twice the rank, on all linear layers
+    batch_size           SFT 16 rows; RL 32 prompts, each with a group of 8
+    steps                SFT one epoch; RL one pass over the prompts, and 100 at the least
+    advantage            group_std; group_mean for importance_sampling
+    loss_agg             token; sequence for gspo
+    clip_low, clip_high  as `harena.training.algorithms` has them for each algorithm
+    temperature          1.0; top_p 1; top_k all; max_new_tokens 128
+    max_grad_norm        1.0; final_learning_rate 0.1; weight_decay 0
+    warmup_steps         a tenth of the steps, at most 5 (RL) or 20 (SFT)
+    checkpoint_interval  10, and 2 are kept; eval_interval 10, eval_max_rollouts 128
+    reward_recipe        of a task task_verifier_v1, or task_env_verifier_v1 where its flag or script is in the
+                         environment; of trajectories trajectory_imitation_v1; of prompts what all rows have: scoring
+                         code_tests_v1, an expected output exact_match_v1, else row_reward_v1
+    execution_mode       sync; of backend `ray` async, which is one_step_off_async; its colocated is sync
+    max_sequence_length  2048, and no more than the model has; too_long left
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from harena.training.advantages import AdvantageRule
+from harena.training.algorithms import AlgorithmName, LossSpec, loss_spec
+from harena.training.references import Resolved
+from harena.training.requests import Baseline, RLConfig, RLRequest, SFTRequest, TooLong, TrainingConfig
+from harena.training.requests import Tuning as TuningKind
+from harena.training.rewards.recipe import OverlongPolicy, overlong_of
+from harena.training.rl import RLSettings
+from harena.training.schedule import StalenessPolicy
+from harena.training.sft import SFTSettings
+from harena.training.trajectory import Sampling
+
+GROUP_SIZE, LEAST_RL_STEPS = 8, 100
+_RATES = {
+    ("sft", "shipped"): 3e-3, ("sft", "lora"): 1e-4, ("sft", "full"): 2e-5,
+    ("rl", "shipped"): 1e-3, ("rl", "lora"): 1e-4, ("rl", "full"): 2e-6,
+}  # fmt: skip
+_RATE_OF: dict[AlgorithmName, float] = {"importance_sampling": 0.5}
+_STALENESS_OF_RAY = {"async": 1, "colocated": 0}
+_ADVANTAGES: dict[AlgorithmName, AdvantageRule] = {"importance_sampling": "group_mean"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning:
+    """Which weights are trained."""
+
+    kind: TuningKind
+    rank: int | None = None
+    alpha: int | None = None
+    target_modules: tuple[str, ...] | None = None
+    """None = every linear layer but the last"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What every plan says."""
+
+    seed: int
+    learning_rate: float
+    final_learning_rate: float
+    warmup_steps: int
+    max_gradient_norm: float
+    weight_decay: float
+    tuning: Tuning
+    checkpoint_interval: int
+    keep_checkpoints: int
+    eval_interval: int | None
+    """None = there is no evaluation data set"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SFTPlan(Plan):
+    """An SFT job, with nothing left open."""
+
+    steps: int | None
+    epochs: int | None
+    """both: whichever ends first"""
+    batch_size: int
+    gradient_accumulation_steps: int
+    max_sequence_length: int
+    too_long: TooLong
+
+    def settings(self) -> SFTSettings:
+        """For the loop."""
+        return SFTSettings(
+            steps=self.steps,
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            gradient_accumulation_steps=self.gradient_accumulation_steps,
+            checkpoint_interval=self.checkpoint_interval,
+            eval_interval=self.eval_interval,
+            learning_rate=self.learning_rate,
+            warmup_steps=self.warmup_steps,
+            final_learning_rate=self.final_learning_rate,
+            max_gradient_norm=self.max_gradient_norm,
+            weight_decay=self.weight_decay,
+            seed=self.seed,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RLPlan(Plan):
+    """An RL job, with nothing left open."""
+
+    steps: int
+    groups_per_step: int
+    group_size: int
+    loss: LossSpec
+    advantage: AdvantageRule
+    max_staleness: int
+    staleness_policy: StalenessPolicy
+    max_new_tokens: int
+    temperature: float
+    top_p: float
+    top_k: int | None
+    stop: tuple[str, ...]
+    overlong: OverlongPolicy
+    max_turns: int | None
+    """None = as the reward recipe has it"""
+    offline: bool
+    baseline: Baseline
+    eval_max_rollouts: int
+    reward: tuple[str, dict[str, Any]] | None
+    """name and parameters of the recipe; None = offline, where the recorded rewards are taken"""
+
+    def settings(self, stop_tokens: tuple[int, ...]) -> RLSettings:
+        """For the loop; `stop_tokens`: the tokenizer's, and those that `stop` asks for."""
+        return RLSettings(
+            steps=self.steps,
+            groups_per_step=self.groups_per_step,
+            group_size=self.group_size,
+            sampling=Sampling(
+                max_new_tokens=self.max_new_tokens,
+                temperature=self.temperature,
+                top_p=self.top_p,
+                top_k=self.top_k,
+                stop_tokens=stop_tokens,
+            ),
+            loss=self.loss,
+            advantage=self.advantage,
+            max_staleness=self.max_staleness,
+            staleness_policy=self.staleness_policy,
+            learning_rate=self.learning_rate,
+            warmup_steps=self.warmup_steps,
+            final_learning_rate=self.final_learning_rate,
+            max_gradient_norm=self.max_gradient_norm,
+            weight_decay=self.weight_decay,
+            overlong=overlong_of(self.overlong, self.max_new_tokens),
+            seed=self.seed,
+            checkpoint_interval=self.checkpoint_interval,
+        )
+
+
+def plan_of(request: SFTRequest | RLRequest, resolved: Resolved) -> SFTPlan | RLPlan:
+    """The plan."""
+    return _rl_plan(request, resolved) if isinstance(request, RLRequest) else _sft_plan(request, resolved)
+
+
+def plan_to_json(plan: SFTPlan | RLPlan) -> dict[str, Any]:
+    """As JSON types."""
+    return {"trainer_type": "rl" if isinstance(plan, RLPlan) else "sft", **asdict(plan)}
+
+
+def plan_from_json(written: Mapping[str, Any]) -> SFTPlan | RLPlan:
+    """What `plan_to_json` made."""
+    fields = {name: value for name, value in written.items() if name != "trainer_type"}
+    kind: TypeAdapter[SFTPlan | RLPlan] = TypeAdapter(RLPlan if written["trainer_type"] == "rl" else SFTPlan)
+    return kind.validate_python(fields)
+
+
+def _sft_plan(request: SFTRequest, resolved: Resolved) -> SFTPlan:
+    config = request.config
+    batch, accumulated = config.batch_size or 16, config.gradient_accumulation_steps or 1
+    epochs = 1 if config.steps is None and config.epochs is None else config.epochs
+    sources = [*filter(None, [resolved.find("config.dataset_ref")])]
+    sources += resolved.all_of("config.trajectory_dataset_refs")
+    passes = math.ceil(sum(_rows(ref.described) for ref in sources) / (batch * accumulated)) * (epochs or 1)
+    steps = passes if config.steps is None else min(config.steps, passes) if epochs else config.steps
+    context = _context_length(resolved)
+    return SFTPlan(
+        **_for_every_plan(config, resolved, "sft", 1.0, steps=steps, most_warm_up=20),
+        steps=config.steps,
+        epochs=epochs,
+        batch_size=batch,
+        gradient_accumulation_steps=accumulated,
+        max_sequence_length=min(config.max_sequence_length or 2048, context or 2**31),
+        too_long=config.too_long or "left",
+    )
+
+
+def _rl_plan(request: RLRequest, resolved: Resolved) -> RLPlan:
+    config = request.config
+    groups = config.batch_size or 32
+    steps = config.steps or max(LEAST_RL_STEPS, math.ceil(_prompts(resolved) / groups))
+    staleness = _staleness(config)
+    algorithm = config.algorithm
+    loss = loss_spec(
+        algorithm,
+        max_staleness=staleness,
+        clip_low=config.clip_low,
+        clip_high=config.clip_high,
+        correction=config.correction or "bypass",
+        correction_cap=config.correction_cap,
+        kl_coefficient=config.kl_coef or 0.0,
+        aggregation=config.loss_agg or ("sequence" if algorithm == "gspo" else "token"),
+    )
+    turns = [count for count in (config.max_turns, config.max_episode_steps) if count is not None]
+    return RLPlan(
+        **_for_every_plan(config, resolved, "rl", _RATE_OF.get(algorithm, 1.0), steps=steps, most_warm_up=5),
+        steps=steps,
+        groups_per_step=groups,
+        group_size=config.group_size or config.num_rollouts or GROUP_SIZE,
+        loss=loss,
+        advantage=config.advantage or _ADVANTAGES.get(algorithm, "group_std"),
+        max_staleness=staleness,
+        staleness_policy=config.staleness_policy or "wait",
+        max_new_tokens=config.max_new_tokens or 128,
+        temperature=1.0 if config.temperature is None else config.temperature,
+        top_p=config.top_p or 1.0,
+        top_k=config.top_k,
+        stop=tuple(config.stop or ()),
+        overlong=config.overlong or "zero",
+        max_turns=min(turns) if turns else None,
+        offline=config.offline or False,
+        baseline=config.baseline or "prompt",
+        eval_max_rollouts=config.eval_max_rollouts or 128,
+        reward=_reward(config, resolved),
+    )
+
+
+def _for_every_plan(
+    config: TrainingConfig, resolved: Resolved, trainer: str, share: float, *, steps: int, most_warm_up: int
+) -> dict[str, Any]:
+    model = resolved.find("model")
+    shipped = model is not None and "shipped" in model.described
+    kind: TuningKind = config.tuning or ("full" if shipped and not _asks_for_adapters(config) else "lora")
+    rank = config.lora_rank or 16
+    modules = config.lora_target_modules
+    lora = Tuning(
+        kind="lora",
+        rank=rank,
+        alpha=config.lora_alpha or 2 * rank,
+        target_modules=None if modules is None else tuple(modules),
+    )
+    rate = _RATES[trainer, "shipped" if shipped else kind] * share
+    return {
+        "seed": config.seed or 0,
+        "learning_rate": rate if config.learning_rate is None else config.learning_rate,
+        "final_learning_rate": 0.1 if config.final_learning_rate is None else config.final_learning_rate,
+        "warmup_steps": min(most_warm_up, steps // 10) if config.warmup_steps is None else config.warmup_steps,
+        "max_gradient_norm": config.max_grad_norm or 1.0,
+        "weight_decay": config.weight_decay or 0.0,
+        "tuning": lora if kind == "lora" else Tuning(kind="full"),
+        "checkpoint_interval": config.checkpoint_interval or 10,
+        "keep_checkpoints": config.keep_checkpoints or 2,
+        "eval_interval": None if config.eval_dataset_ref is None else config.eval_interval or 10,
+    }
+
+
+def _asks_for_adapters(config: TrainingConfig) -> bool:
+    return any((config.lora_rank, config.lora_alpha, config.lora_target_modules))
+
+
+def _staleness(config: RLConfig) -> int:
+    mode = config.execution_mode or "sync"
+    if mode in _STALENESS_OF_RAY:
+        return _STALENESS_OF_RAY[mode]
+    return 0 if mode == "sync" else config.max_steps_off_policy or 1
+
+
+def _reward(config: RLConfig, resolved: Resolved) -> tuple[str, dict[str, Any]] | None:
+    """The recipe that is asked for, or that belongs to what there is: a task, trajectories, or the rows' own fields."""
+    if config.offline:
+        return None
+    if config.reward_recipe is not None:
+        return config.reward_recipe.name, config.reward_recipe.params
+    if (task := resolved.find("config.task_ref")) is not None:
+        in_environment = str(task.described.get("method", "")).startswith("env_")
+        return "task_env_verifier_v1" if in_environment else "task_verifier_v1", {}
+    if config.trajectory_dataset_refs:
+        return "trajectory_imitation_v1", {}
+    prompts = resolved.find("config.prompt_dataset_ref")
+    return str(prompts.described.get("reward_recipe", "row_reward_v1")) if prompts else "row_reward_v1", {}
+
+
+def _prompts(resolved: Resolved) -> int:
+    prompts = resolved.find("config.prompt_dataset_ref")
+    refs = resolved.all_of("config.trajectory_dataset_refs") if prompts is None else (prompts,)
+    return sum(_rows(ref.described) for ref in refs)
+
+
+def _rows(described: Any) -> int:
+    return int(described.get("rows", 0))
+
+
+def _context_length(resolved: Resolved) -> int | None:
+    model = resolved.find("model")
+    length = None if model is None else model.described.get("context_length")
+    return None if length is None else int(length)

@@ -1,0 +1,48 @@
+"""Rows to learn from, and the order in which they are used: a function of the seed, with nothing to remember."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptRow:
+    """A prompt, and what its reward recipe needs to know."""
+
+    id: str
+    prompt: str
+    messages: tuple[Mapping[str, Any], ...] = ()
+    """the conversation that a chat template made `prompt` of, if one did"""
+    expected_output: str | None = None
+    reward: float | None = None
+    scoring: Mapping[str, Any] | None = None
+    """a scoring contract"""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+def row_at(place: int, *, rows: int, seed: int) -> int:
+    """Which row is at this place of an endless order: epoch after epoch, each shuffled anew."""
+    epoch, within = divmod(place, rows)
+    return _epoch(epoch, rows, seed)[within]
+
+
+@lru_cache(maxsize=4)
+def _epoch(epoch: int, rows: int, seed: int) -> list[int]:
+    order = list(range(rows))
+    random.Random(f"{seed}/{epoch}").shuffle(order)  # noqa: S311 - an order, not a secret
+    return order
+
+
+def sample_key(seed: int, *, place: int, sample: int, readmissions: int = 0, turn: int = 0) -> tuple[int, ...]:
+    """The source of a rollout's randomness: nothing of it depends on when the rollout is made."""
+    return (seed, place, sample, readmissions, turn)
+
+
+def digest(text: str) -> str:
+    """sha256, shortened to 16 hexadecimal digits."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,53 @@
+"""What a request refers to, found: versions of stored objects, paths, shipped models; each with its digest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from harena.core.registry import ObjectKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedRef:
+    """One reference, found."""
+
+    where: str
+    """the field of the request: "model", "capability_ref", "config.trajectory_dataset_refs[0]" ..."""
+    kind: ObjectKind
+    name: str
+    """of the stored object or model; of a model's path, the path as it was given"""
+    version: str | None
+    """of a data set that was given as a path: one named by its content; None = a path of a model, or a shipped one"""
+    digest: str
+    """sha256 over the content, in hexadecimal digits"""
+    path: str | None
+    """the directory (of a data set of one file: that file) on the node's machine; None = a shipped model"""
+    described: Mapping[str, Any] = field(default_factory=dict)
+    """as in `harena.training.objects`; of a data set {rows, split, uses, reward_recipe} of the split that is meant, of
+    a shipped model {shipped: the fields of its recipe, context_length}"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """All references of one request. JSON types, there and back."""
+
+    refs: tuple[ResolvedRef, ...]
+
+    def find(self, where: str) -> ResolvedRef | None:
+        """That of a field; None = the request has none."""
+        return next((ref for ref in self.refs if ref.where == where), None)
+
+    def all_of(self, where: str) -> tuple[ResolvedRef, ...]:
+        """Those of a field that is a list, in its order."""
+        return tuple(ref for ref in self.refs if ref.where.startswith(f"{where}["))
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """As JSON types."""
+        return [asdict(ref) for ref in self.refs]
+
+    @classmethod
+    def from_json(cls, refs: list[dict[str, Any]]) -> Resolved:
+        """What `to_json` made."""
+        return cls(refs=tuple(ResolvedRef(**ref) for ref in refs))

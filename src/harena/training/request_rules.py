@@ -1,0 +1,264 @@
+"""The rules of a request for training that are about several fields. Pure: a mapping as it was sent, and sentences.
+
+They look at what was sent and not at what was made of it, so that all mistakes can be listed, also where single fields
+are wrong: a value of a wrong type is as good as none here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import Any
+
+from harena.core.checked import shown
+from harena.core.errors import ValidationError
+from harena.training.algorithms import ALGORITHMS, loss_spec
+from harena.training.rewards import reward_recipe
+from harena.training.rewards.registry import TASK_RECIPES
+
+Config = Mapping[str, Any]
+EPISODES = "task_env_agent_v1"
+"""the reward recipe whose rollouts have several turns"""
+
+PAIRS = (("local", "sft"), ("local", "rl"), ("tinker", "sft"), ("tinker", "rl"), ("ray", "rl"))
+"""(backend, trainer_type)"""
+
+_WORLDS = ("world_manifest_id", "world_runtime_id", "world_agent_name", "world_goal", "world_reward")
+HOSTED: Mapping[tuple[str, str], frozenset[str]] = {
+    ("tinker", "sft"): frozenset(
+        {
+            *("dataset_ref", "trajectory_dataset_refs", "eval_dataset_ref", "max_sequence_length", "batch_size"),
+            *("gradient_accumulation_steps", "learning_rate", "steps", "epochs", "lora_rank", "lora_alpha"),
+            "checkpoint_interval",
+        }
+    ),
+    ("tinker", "rl"): frozenset(
+        {
+            *("algorithm", "task_ref", *_WORLDS, "prompt_dataset_ref", "trajectory_dataset_refs", "reward_recipe"),
+            *("execution_mode", "prompt_split", "steps", "lora_rank", "max_turns", "max_episode_steps"),
+            *("num_rollouts", "batch_size", "learning_rate", "weight_sync_interval", "max_steps_off_policy"),
+            *("max_new_tokens", "temperature", "stop", "checkpoint_interval", "eval_dataset_ref", "eval_interval"),
+            "eval_max_rollouts",
+        }
+    ),
+    ("ray", "rl"): frozenset(
+        {
+            *("algorithm", "task_ref", "prompt_dataset_ref", "reward_recipe", "execution_mode", "max_turns"),
+            *("max_episode_steps", "num_rollouts", "batch_size", "learning_rate", "num_rollout_workers"),
+            *("buffer_size", "checkpoint_interval"),
+        }
+    ),
+}
+"""the fields of the hosted bodies' `config`"""
+_ALGORITHMS: Mapping[str, tuple[str, ...]] = {
+    "tinker": ("importance_sampling", "ppo"),
+    "ray": ("grpo",),
+    "local": ALGORITHMS,
+}
+_MODES: Mapping[str, tuple[str, ...]] = {
+    "tinker": ("sync", "one_step_off_async", "fully_async"),
+    "ray": ("async", "colocated", "distributed"),
+    "local": ("sync", "one_step_off_async", "fully_async"),
+}
+_OF_ROLLOUTS = (
+    *("reward_recipe", "task_ref", "execution_mode", "max_steps_off_policy", "staleness_policy", "num_rollouts"),
+    *("group_size", "max_turns", "max_episode_steps", "weight_sync_interval", "stop", "overlong"),
+    *("temperature", "max_new_tokens", "top_p", "top_k", "eval_dataset_ref"),
+)
+"""what has no meaning where nothing is sampled"""
+_OF_ADAPTERS = ("lora_rank", "lora_alpha", "lora_target_modules")
+
+
+def pair_mistakes(given: Mapping[str, Any], aliases: Sequence[str]) -> list[str]:
+    """Of backend and trainer_type."""
+    backend, trainer = given.get("backend", "local"), given.get("trainer_type")
+    if trainer is None:
+        return ["trainer_type: missing; it is 'sft' or 'rl'"]
+    if (backend, trainer) not in PAIRS:
+        pairs = ", ".join("+".join(pair) for pair in PAIRS)
+        return [f"backend and trainer_type: {shown(backend)} with {shown(trainer)}; there are {pairs}"]
+    if backend != "local" and backend not in aliases:
+        return [
+            f"backend: this node does not take {backend!r} for its own; send 'local', or name it in "
+            "HARENA_TRAINING_ALIASES of the node"
+        ]
+    return []
+
+
+def rule_mistakes(given: Mapping[str, Any], fields: Container[str]) -> list[str]:
+    """Of a request whose pair of backend and trainer_type is one; `fields`: all that its `config` may have."""
+    backend, trainer = given.get("backend", "local"), given["trainer_type"]
+    mistakes = []
+    if backend != "local" and given.get("capability_ref") is None:
+        mistakes.append(f"capability_ref: missing; backend {backend!r} needs one")
+    config = given.get("config")
+    if not isinstance(config, Mapping):
+        return mistakes
+    present = {name: value for name, value in config.items() if value is not None and value != []}
+    if (hosted := HOSTED.get((backend, trainer))) is not None:
+        mistakes += [
+            f"config.{name}: backend {backend!r} has no such field; send backend 'local'"
+            for name in present
+            if name not in hosted and name in fields
+        ]
+    for rule in (*_BOTH, *(_SFT if trainer == "sft" else _RL)):
+        mistakes += [f"config.{mistake}" for mistake in rule(present, backend)]
+    return mistakes
+
+
+def _adapters(config: Config, backend: str) -> Iterator[str]:
+    if config.get("tuning") == "full":
+        for name in _OF_ADAPTERS:
+            if name in config:
+                yield f"{name}: tuning 'full' has no adapters; leave it out"
+
+
+def _evaluation(config: Config, backend: str) -> Iterator[str]:
+    for name in ("eval_interval", "eval_max_rollouts"):
+        if name in config and "eval_dataset_ref" not in config:
+            yield f"{name}: needs eval_dataset_ref"
+
+
+def _warm_up(config: Config, backend: str) -> Iterator[str]:
+    steps, warm_up = _number(config, "steps"), _number(config, "warmup_steps")
+    if steps is not None and warm_up is not None and warm_up >= steps:
+        yield f"warmup_steps: must be below steps, {steps} (got {warm_up})"
+
+
+def _sft_sources(config: Config, backend: str) -> Iterator[str]:
+    if not {"dataset_ref", "trajectory_dataset_refs"} & set(config):
+        yield "dataset_ref: missing; give it, or at least one of trajectory_dataset_refs"
+
+
+def _worlds(config: Config, backend: str) -> Iterator[str]:
+    for name in _WORLDS:
+        if name in config:
+            yield f"{name}: simulated worlds are not there; leave it out, and give a prompt or trajectory data set"
+
+
+def _rl_sources(config: Config, backend: str) -> Iterator[str]:
+    prompts, trajectories = "prompt_dataset_ref" in config, "trajectory_dataset_refs" in config
+    if backend == "ray":
+        for name in ("task_ref", "prompt_dataset_ref"):
+            if name not in config:
+                yield f"{name}: missing; backend 'ray' needs it"
+    elif not prompts and not trajectories:
+        yield "prompt_dataset_ref: missing; give it, or at least one of trajectory_dataset_refs"
+    if prompts and trajectories:
+        yield "trajectory_dataset_refs: a job learns from prompts or from trajectories; leave one of the two out"
+    if "prompt_split" in config and not prompts:
+        yield "prompt_split: needs prompt_dataset_ref"
+
+
+def _names(config: Config, backend: str) -> Iterator[str]:
+    for name, there in (("algorithm", _ALGORITHMS), ("execution_mode", _MODES)):
+        value = config.get(name)
+        known = [entry for entries in there.values() for entry in entries]
+        if value in known and value not in there[backend]:
+            yield f"{name}: backend {backend!r} takes {', '.join(there[backend])} (got {value!r})"
+
+
+def _modes(config: Config, backend: str) -> Iterator[str]:
+    mode, staleness = config.get("execution_mode", "sync"), _number(config, "max_steps_off_policy")
+    if backend == "ray":
+        if mode == "distributed":
+            yield "execution_mode: 'distributed' needs several machines; here is one: use 'async' or 'colocated'"
+        for name in ("num_rollout_workers", "buffer_size"):
+            if name in config:
+                yield f"{name}: rollouts share one process here, and groups wait in slots; leave it out"
+        return
+    if mode in ("one_step_off_async", "fully_async") and "max_steps_off_policy" not in config:
+        yield f"max_steps_off_policy: missing; execution_mode {mode!r} needs it"
+    if mode == "one_step_off_async" and staleness not in (None, 1):
+        yield f"max_steps_off_policy: execution_mode 'one_step_off_async' means 1 (got {staleness})"
+    if mode == "sync" and backend == "local":
+        for name in ("max_steps_off_policy", "staleness_policy"):
+            if name in config:
+                yield f"{name}: execution_mode 'sync' has no staleness; leave it out"
+    for name in ("num_rollout_workers", "buffer_size"):
+        if name in config and backend == "local":
+            yield f"{name}: belongs to backend 'ray'; leave it out"
+
+
+def _groups(config: Config, backend: str) -> Iterator[str]:
+    hosted, size = _number(config, "num_rollouts"), _number(config, "group_size")
+    if hosted is not None and size is not None and hosted != size:
+        yield f"num_rollouts: is group_size under another name, and they differ ({hosted} and {size})"
+    if hosted == 1:
+        yield "num_rollouts: must be at least 2: a rollout is compared with others of its prompt (got 1)"
+    if "temperature" in config and _number(config, "temperature") == 0:
+        yield "temperature: must be above 0: all rollouts of a prompt would be the same, and teach nothing (got 0)"
+    if _number(config, "weight_sync_interval") not in (None, 1):
+        yield "weight_sync_interval: new weights are sampled from after every step; leave it out, or give 1"
+
+
+def _offline(config: Config, backend: str) -> Iterator[str]:
+    if config.get("offline") is not True:
+        if "baseline" in config:
+            yield "baseline: belongs to offline jobs; `advantage` says how rollouts are compared"
+        return
+    if "trajectory_dataset_refs" not in config:
+        yield "offline: needs trajectory_dataset_refs"
+    for name in _OF_ROLLOUTS:
+        if name in config:
+            yield f"{name}: an offline job samples nothing; leave it out"
+
+
+def _loss(config: Config, backend: str) -> Iterator[str]:
+    """What `loss_spec` says, of the fields that are right alone."""
+    algorithm = config.get("algorithm")
+    if algorithm not in ALGORITHMS:
+        return
+    correction, low, cap = config.get("correction"), _number(config, "clip_low"), _number(config, "correction_cap")
+    try:
+        loss_spec(
+            algorithm,
+            max_staleness=int(_number(config, "max_steps_off_policy") or 0),
+            clip_low=low if low is not None and 0 < low < 1 else None,
+            clip_high=high if (high := _number(config, "clip_high")) is not None and high > 0 else None,
+            correction="decoupled" if correction == "decoupled" else "bypass",
+            correction_cap=cap if cap is not None and cap >= 1 else None,
+        )
+    except ValidationError as error:
+        for line in str(error).split("\n  ")[1:]:
+            yield line if line.replace(":", " ").split()[0] in config else f"algorithm: {line}"
+
+
+def _episodes(config: Config, backend: str) -> Iterator[str]:
+    """Tasks and turns belong to recipes over tasks."""
+    recipe = config.get("reward_recipe")
+    name = recipe.get("name") if isinstance(recipe, Mapping) else None
+    name = name if isinstance(name, str) else None
+    if "task_ref" in config and name is not None and name not in TASK_RECIPES:
+        yield (
+            f"task_ref: reward recipe {shown(name)} is not about tasks; use one of {', '.join(sorted(TASK_RECIPES))}, "
+            "or leave the task out"
+        )
+    params = recipe.get("params") if isinstance(recipe, Mapping) else None
+    own = params.get("max_turns") if isinstance(params, Mapping) else None
+    for field in ("max_turns", "max_episode_steps"):
+        most = _number(config, field)
+        if most is not None and most > 1 and name != EPISODES:
+            yield f"{field}: only reward recipe {EPISODES} makes episodes of several turns; leave it out"
+        elif most is not None and own is not None and most != own:
+            yield f"{field}: the reward recipe's max_turns says otherwise ({own}); give one of the two"
+
+
+def _recipe(config: Config, backend: str) -> Iterator[str]:
+    recipe = config.get("reward_recipe")
+    if isinstance(recipe, Mapping) and isinstance(recipe.get("name"), str):
+        params = recipe.get("params", {})
+        try:
+            reward_recipe(recipe["name"], params if isinstance(params, Mapping) else {})
+        except ValidationError as error:
+            yield f"reward_recipe: {error}"
+
+
+def _number(config: Config, name: str) -> float | None:
+    value = config.get(name)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+Rule = Callable[[Config, str], Iterator[str]]
+_BOTH: tuple[Rule, ...] = (_adapters, _evaluation, _warm_up)
+_SFT: tuple[Rule, ...] = (_sft_sources,)
+_RL: tuple[Rule, ...] = (_worlds, _rl_sources, _names, _modes, _groups, _offline, _loss, _episodes, _recipe)

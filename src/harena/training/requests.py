@@ -1,0 +1,233 @@
+"""What a training job is asked for. Strict: an unknown key, a number given as text, a field whose feature does not
+exist or that the rest of the request would leave without an effect is an error; all mistakes are listed at once.
+
+    request  {trainer_type: "sft" | "rl", model, config, backend = "local", name = None, capability_ref = None: {name,
+              version}, project_ref = None, run_ref = None, tags = []}
+
+             `model` is the version of a stored model or checkpoint as NAME@VERSION, the path of a Hugging Face
+             directory, the name of a model in this machine's Hugging Face cache (ORGANISATION/NAME, or
+             ORGANISATION/NAME@REVISION), or one of the shipped tiny models (`harena.training.shipped_models`).
+             `config` is as SFTConfig or RLConfig. A data set is {name, version}, or simply a path.
+
+The bodies of hosted training are taken as they are: backend `tinker` with sft or rl, and `ray` with rl. They run on the
+backend `local`, take the fields that they have there and no others, and `capability_ref` is needed. Which of the names
+a node takes is said by `HARENA_TRAINING_ALIASES` (default `tinker,ray`; empty: none).
+
+What is left out (or null) is filled in by `harena.training.plan`: so that it learns, and for each algorithm.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import ValidationError as PydanticError
+
+from harena.core.errors import ValidationError
+from harena.core.training_sources import HEADING
+from harena.training.advantages import AdvantageRule
+from harena.training.algorithms import Aggregation, AlgorithmName, Correction
+from harena.training.request_mistakes import PATH, STORED, sentences
+from harena.training.request_rules import pair_mistakes, rule_mistakes
+from harena.training.rewards.recipe import OverlongPolicy
+from harena.training.schedule import StalenessPolicy
+
+Backend = Literal["local", "tinker", "ray"]
+TrainerType = Literal["sft", "rl"]
+ExecutionMode = Literal["sync", "one_step_off_async", "fully_async", "async", "colocated", "distributed"]
+Tuning = Literal["lora", "full"]
+Baseline = Literal["prompt", "dataset"]
+TooLong = Literal["left", "right", "leave_out", "error"]
+ALIASES = ("tinker", "ray")
+ALIASES_SETTING = "HARENA_TRAINING_ALIASES"
+
+Count = Annotated[int | None, Field(default=None, ge=1, le=10**9)]
+Rate = Annotated[float | None, Field(default=None, gt=0, le=10, allow_inf_nan=False)]
+Amount = Annotated[float | None, Field(default=None, ge=0, le=1e6, allow_inf_nan=False)]
+Share = Annotated[float | None, Field(default=None, ge=0, le=1, allow_inf_nan=False)]
+Text = Annotated[str, Field(min_length=1, max_length=1000)]
+
+
+class Asked(BaseModel):
+    """A part of a request: strict, and never changed."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class VersionRef(Asked):
+    """A version of something that is stored."""
+
+    name: Text
+    version: Text
+
+
+def _source_kind(given: object) -> str:
+    return STORED if isinstance(given, Mapping | VersionRef) else PATH
+
+
+DatasetSource = Annotated[
+    Annotated[VersionRef, Tag(STORED)] | Annotated[Text, Tag(PATH)],
+    Discriminator(_source_kind),
+]
+"""a stored version, or the path of a file or directory"""
+DatasetSources = Annotated[list[DatasetSource], Field(default_factory=list)]
+
+
+class NamedPolicy(Asked):
+    """A reward recipe, by name."""
+
+    name: Text
+    params: dict[str, Any] = Field(default_factory=dict)
+
+
+class TrainingConfig(Asked):
+    """What SFT and RL have in common."""
+
+    trajectory_dataset_refs: DatasetSources
+    eval_dataset_ref: DatasetSource | None = None
+    steps: Count
+    """optimizer steps"""
+    batch_size: Count
+    """SFT: rows of one micro-step; RL: prompts of one step, each with its group of rollouts"""
+    learning_rate: Rate
+    lora_rank: Annotated[int | None, Field(default=None, ge=1, le=4096)]
+    lora_alpha: Annotated[int | None, Field(default=None, ge=1, le=65536)]
+    """adapters are scaled by lora_alpha / lora_rank"""
+    checkpoint_interval: Count
+    """steps"""
+    tuning: Tuning | None = None
+    lora_target_modules: list[Text] | None = Field(default=None, min_length=1)
+    """last steps of the modules' names, as q_proj"""
+    max_grad_norm: Annotated[float | None, Field(default=None, gt=0, le=1e6, allow_inf_nan=False)]
+    weight_decay: Amount
+    warmup_steps: Annotated[int | None, Field(default=None, ge=0, le=10**9)]
+    final_learning_rate: Share
+    """share of the learning rate at the last step; 1 = constant"""
+    seed: Annotated[int | None, Field(default=None, ge=0, le=2**31 - 1)]
+    keep_checkpoints: Annotated[int | None, Field(default=None, ge=1, le=1000)]
+    """the newest that stay; the best and the last stay anyway"""
+    eval_interval: Count
+    """steps"""
+
+
+class SFTConfig(TrainingConfig):
+    """An SFT job's."""
+
+    dataset_ref: DatasetSource | None = None
+    max_sequence_length: Annotated[int | None, Field(default=None, ge=2, le=10**7)]
+    """tokens of one row"""
+    gradient_accumulation_steps: Annotated[int | None, Field(default=None, ge=1, le=10**6)]
+    epochs: Annotated[int | None, Field(default=None, ge=1, le=10**6)]
+    too_long: TooLong | None = None
+    """what becomes of longer rows: they lose their beginning ("left") or end, are left out, or are an error"""
+
+
+class RLConfig(TrainingConfig):
+    """An RL job's."""
+
+    algorithm: AlgorithmName
+    prompt_dataset_ref: DatasetSource | None = None
+    prompt_split: Text | None = None
+    """of a prompt data set that has several"""
+    task_ref: Text | None = None
+    """NAME = the newest version, or NAME@VERSION"""
+    reward_recipe: NamedPolicy | None = None
+    execution_mode: ExecutionMode | None = None
+    max_steps_off_policy: Annotated[int | None, Field(default=None, ge=1, le=1000)]
+    """the most that a group may be stale"""
+    staleness_policy: StalenessPolicy | None = None
+    num_rollouts: Annotated[int | None, Field(default=None, ge=1, le=10_000)]
+    """group_size under its hosted name"""
+    group_size: Annotated[int | None, Field(default=None, ge=2, le=10_000)]
+    """rollouts of each prompt, which are compared with each other"""
+    max_turns: Annotated[int | None, Field(default=None, ge=1, le=10_000)]
+    max_episode_steps: Annotated[int | None, Field(default=None, ge=1, le=10_000)]
+    """an episode's steps are its turns: the smaller of both holds"""
+    weight_sync_interval: Count
+    max_new_tokens: Annotated[int | None, Field(default=None, ge=1, le=10**6)]
+    """of one turn"""
+    temperature: Annotated[float | None, Field(default=None, ge=0, le=100, allow_inf_nan=False)]
+    top_p: Annotated[float | None, Field(default=None, gt=0, le=1, allow_inf_nan=False)]
+    top_k: Annotated[int | None, Field(default=None, ge=1, le=10**6)]
+    stop: list[Text] | None = None
+    """texts that end an answer"""
+    overlong: OverlongPolicy | None = None
+    """what is cut off at max_new_tokens earns nothing, or is scored like any other"""
+    eval_max_rollouts: Count
+    """prompts of the evaluation data set that are looked at"""
+    loss_agg: Aggregation | None = None
+    clip_low: Annotated[float | None, Field(default=None, gt=0, lt=1, allow_inf_nan=False)]
+    clip_high: Annotated[float | None, Field(default=None, gt=0, le=1e6, allow_inf_nan=False)]
+    advantage: AdvantageRule | None = None
+    kl_coef: Amount
+    correction: Correction | None = None
+    correction_cap: Annotated[float | None, Field(default=None, ge=1, le=1e6, allow_inf_nan=False)]
+    offline: bool | None = None
+    """learn from the recorded actions of trajectory_dataset_refs and their rewards; nothing is sampled"""
+    baseline: Baseline | None = None
+    """of an offline job: whose rewards an episode's is compared with, those of its prompt or all"""
+    num_rollout_workers: Count
+    buffer_size: Count
+    world_manifest_id: str | None = None
+    world_runtime_id: str | None = None
+    world_agent_name: str | None = None
+    world_goal: str | None = None
+    world_reward: NamedPolicy | None = None
+
+
+class TrainingRequest(Asked):
+    """What every training job is asked for."""
+
+    trainer_type: TrainerType
+    model: Text
+    backend: Backend = "local"
+    name: Annotated[str | None, Field(default=None, min_length=1, max_length=200)]
+    project_ref: Text | None = None
+    run_ref: Text | None = None
+    capability_ref: VersionRef | None = None
+    tags: list[Text] = Field(default_factory=list, max_length=100)
+
+
+class SFTRequest(TrainingRequest):
+    """An SFT job as it is asked for."""
+
+    trainer_type: Literal["sft"]
+    config: SFTConfig
+
+
+class RLRequest(TrainingRequest):
+    """An RL job as it is asked for."""
+
+    trainer_type: Literal["rl"]
+    config: RLConfig
+
+
+def backend_aliases(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """Names of hosted backends that run on this node's own, from `HARENA_TRAINING_ALIASES`. Raises ValidationError."""
+    written = environ.get(ALIASES_SETTING)
+    if written is None:
+        return ALIASES
+    names = tuple(name.strip() for name in written.split(",") if name.strip())
+    if unknown := sorted(set(names) - set(ALIASES)):
+        raise ValidationError(f"{ALIASES_SETTING}: {', '.join(unknown)} is none of {', '.join(ALIASES)}")
+    return names
+
+
+def parse_request(body: Mapping[str, Any], *, aliases: Sequence[str] = ALIASES) -> SFTRequest | RLRequest:
+    """The checked request. Raises ValidationError that lists every mistake, one to a line."""
+    given = dict(body)
+    mistakes = pair_mistakes(given, aliases)
+    if mistakes:  # which fields there are depends on the pair
+        raise ValidationError("\n  ".join([HEADING, *mistakes]))
+    model = RLRequest if given["trainer_type"] == "rl" else SFTRequest
+    request = None
+    try:
+        request = model.model_validate(given)
+    except PydanticError as error:
+        mistakes += sentences(error, model)
+    mistakes += rule_mistakes(given, frozenset((RLConfig if model is RLRequest else SFTConfig).model_fields))
+    if mistakes or request is None:
+        raise ValidationError("\n  ".join([HEADING, *dict.fromkeys(mistakes)]))
+    return request

@@ -1,0 +1,45 @@
+"""From a rollout to its reward: recipes by name. What each needs and gives: docs/reference/reward-recipes.md."""
+
+from __future__ import annotations
+
+from harena.training.rewards.code_tests import CodeTests
+from harena.training.rewards.composite import Composite
+from harena.training.rewards.judge import LLMJudge
+from harena.training.rewards.recipe import (
+    Once,
+    Overlong,
+    OverlongPolicy,
+    RewardRecipe,
+    Rule,
+    prepare,
+    rewarded,
+)
+from harena.training.rewards.registry import RECIPES, reward_recipe
+from harena.training.rewards.rules import contains, exact_match, gsm8k, row_reward, trajectory_imitation
+from harena.training.rewards.tasks import TaskEnvAgent, TaskEnvVerifier, TaskVerifier
+from harena.training.trajectory import MINIMUM, Candidate
+
+__all__ = [
+    "MINIMUM",
+    "RECIPES",
+    "Candidate",
+    "CodeTests",
+    "Composite",
+    "LLMJudge",
+    "Once",
+    "Overlong",
+    "OverlongPolicy",
+    "RewardRecipe",
+    "Rule",
+    "TaskEnvAgent",
+    "TaskEnvVerifier",
+    "TaskVerifier",
+    "contains",
+    "exact_match",
+    "gsm8k",
+    "prepare",
+    "reward_recipe",
+    "rewarded",
+    "row_reward",
+    "trajectory_imitation",
+]

@@ -1,0 +1,229 @@
+"""What a reward recipe is, and how one is applied.
+
+A recipe's own decision is a number. A fault of the platform is none: the rollout leaves its group. A recipe that raises
+is broken, and ends the job with an error that names the recipe and the row: a guess in its place would be learnt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol
+
+from harena.core.errors import HarenaError, PlatformError, ValidationError
+from harena.training.prompts import PromptRow, digest
+from harena.training.trajectory import MINIMUM, Candidate, Reward, RewardValidity
+
+MOST_TOLD = 20
+"""bad rows that an error lists; of the others it tells how many there are"""
+
+
+class RewardRecipe(Protocol):
+    """Rewards rollouts. Four more members are looked at where they are there:
+
+    name            for errors
+    minimum         what faults that follow the candidate earn, and all that cannot be trusted (MINIMUM)
+    prepare(rows)   awaited before the first rollout
+    check(row)      the row's mistakes, asked for after that, of every row
+    """
+
+    @property
+    def deterministic(self) -> bool:
+        """The same text and row always give the same reward: twins are asked for once."""
+
+    async def reward(self, row: PromptRow, text: Any) -> Reward:
+        """Never raises for what the policy said. Raises HarenaError where the recipe cannot be applied at all. `text`
+        is what the policy said, or a candidate of files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A recipe that is a function of row and text."""
+
+    decide: Callable[[PromptRow, str], float]
+    deterministic: bool = True
+    name: str = "rule"
+    minimum: float = MINIMUM
+    mistakes: Callable[[PromptRow], list[str]] = lambda row: []
+
+    async def reward(self, row: PromptRow, text: Candidate) -> Reward:
+        """See RewardRecipe. Raises ValidationError for a candidate of files."""
+        if not isinstance(text, str):
+            raise ValidationError(f"{self.name} judges a text, and the environment's answer for row {row.id} is files")
+        return Reward(value=self.decide(row, text))
+
+    def check(self, row: PromptRow) -> list[str]:
+        """See RewardRecipe."""
+        return self.mistakes(row)
+
+
+def recipe_name(recipe: RewardRecipe) -> str:
+    """For errors."""
+    return str(getattr(recipe, "name", type(recipe).__name__))
+
+
+def lowest(recipe: RewardRecipe) -> float:
+    """What it gives for the worst."""
+    return float(getattr(recipe, "minimum", MINIMUM))
+
+
+def mistakes_of(recipe: RewardRecipe, row: PromptRow) -> list[str]:
+    """What the row lacks for this recipe."""
+    check = getattr(recipe, "check", None)
+    return [] if check is None else list(check(row))
+
+
+async def prepare(recipe: RewardRecipe, rows: Sequence[PromptRow]) -> None:
+    """Before the first rollout. Raises one ValidationError that lists the rows that the recipe cannot be applied to."""
+    if (ready := getattr(recipe, "prepare", None)) is not None:
+        await ready(rows)
+    wrong = [f"row {row.id}: {mistake}" for row in rows for mistake in mistakes_of(recipe, row)]
+    if wrong:
+        raise rows_error(recipe_name(recipe), wrong, len(rows))
+
+
+def rows_error(recipe: str, wrong: Sequence[str], rows: int) -> ValidationError:
+    """Of rows that a recipe cannot be applied to."""
+    more = [f"and {len(wrong) - MOST_TOLD} more"] if len(wrong) > MOST_TOLD else []
+    bad = len({mistake.partition(": ")[0] for mistake in wrong})
+    head = f"reward recipe {recipe} cannot be applied to {bad} of {rows} rows:"
+    return ValidationError("\n  ".join([head, *wrong[:MOST_TOLD], *more]))
+
+
+async def rewarded(recipe: RewardRecipe, row: PromptRow, text: Candidate) -> Reward:
+    """What the recipe gives. A fault of the platform is a reward without a value. Raises HarenaError that names recipe
+    and row where the recipe raises, or gives what is no finite number."""
+    return await checked(recipe.reward(row, text), f"reward recipe {recipe_name(recipe)}", row)
+
+
+async def checked(
+    asked: Awaitable[Any], who: str, row: PromptRow, *, let_through: type[Exception] | tuple[()] = ()
+) -> Reward:
+    """See `rewarded`; `who` rewards the row, with a number or a Reward. `let_through` is raised as it is."""
+    try:
+        given = await asked
+    except let_through:
+        raise
+    except PlatformError as error:
+        return Reward(value=None, validity=RewardValidity.INFRA, reason="platform_error", detail=str(error))
+    except HarenaError as error:
+        raise type(error)(f"{who}, row {row.id}: {error}") if type(error) is ValidationError else error from error
+    except Exception as error:
+        raise HarenaError(f"{who} raised for row {row.id}: {type(error).__name__}: {error}") from error
+    reward = given if isinstance(given, Reward) else Reward(value=given)
+    value = reward.value
+    if value is None and reward.validity != RewardValidity.VALID:
+        return reward
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise HarenaError(f"{who} gave {value!r:.100} for row {row.id}: a finite number can be learnt from")
+    return reward
+
+
+@dataclass(slots=True)
+class Once:
+    """Asks a deterministic recipe once for each row and text; twins that come while it is asked wait for the answer."""
+
+    recipe: RewardRecipe
+    asked: int = 0
+    saved: int = 0
+    _answers: dict[str, asyncio.Future[Reward]] = field(default_factory=dict)
+
+    @property
+    def deterministic(self) -> bool:
+        """As the recipe."""
+        return self.recipe.deterministic
+
+    @property
+    def name(self) -> str:
+        """As the recipe's."""
+        return recipe_name(self.recipe)
+
+    @property
+    def minimum(self) -> float:
+        """As the recipe's."""
+        return lowest(self.recipe)
+
+    def check(self, row: PromptRow) -> list[str]:
+        """As the recipe."""
+        return mistakes_of(self.recipe, row)
+
+    async def prepare(self, rows: Sequence[PromptRow]) -> None:
+        """As the recipe."""
+        if (ready := getattr(self.recipe, "prepare", None)) is not None:
+            await ready(rows)
+
+    async def reward(self, row: PromptRow, text: Candidate) -> Reward:
+        """See RewardRecipe. A reward without a value is not remembered."""
+        self.asked += 1
+        if not self.recipe.deterministic:
+            return await self.recipe.reward(row, text)
+        key = digest(json.dumps([row.id, text], sort_keys=True))
+        if (known := self._answers.get(key)) is not None:
+            self.saved += 1
+            return await asyncio.shield(known)
+        answer = self._answers[key] = asyncio.ensure_future(self.recipe.reward(row, text))
+        try:
+            reward = await asyncio.shield(answer)
+        except BaseException:
+            if answer.done():
+                del self._answers[key]
+            raise
+        if reward.value is None:
+            del self._answers[key]
+        return reward
+
+
+def cut_off_reward(policy: OverlongPolicy, minimum: float) -> Reward:
+    """What is earned without being scored."""
+    if policy == "mask":
+        return Reward(value=None, validity=RewardValidity.MASKED, reason="cut_off")
+    return Reward(value=min(0.0, minimum), reason="cut_off")
+
+
+OverlongPolicy = Literal["zero", "score", "mask", "soft"]
+
+
+def overlong_of(policy: OverlongPolicy, max_new_tokens: int) -> Overlong:
+    """The policy with its numbers: the buffer of "soft" is the last quarter of max_new_tokens, its penalty 1."""
+    return Overlong(policy=policy, buffer_tokens=max(1, max_new_tokens // 4) if policy == "soft" else 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlong:
+    """What becomes of a rollout that was cut off at max_new_tokens, or had no room left.
+
+    zero    it earns 0, or the recipe's minimum where that is lower
+    score   it is scored like any other
+    mask    it leaves its group, and is no part of the share that pauses a run
+    soft    it is scored, and so are all; but from `buffer_tokens` before the limit on, `penalty` is taken off in a
+            line, and all of it at the limit (DAPO's soft overlong punishment, arXiv 2503.14476)
+    """
+
+    policy: OverlongPolicy = "zero"
+    buffer_tokens: int = 0
+    penalty: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.policy == "soft" and (self.buffer_tokens < 1 or not self.penalty > 0):
+            raise ValidationError(
+                "overlong policy 'soft' needs buffer_tokens >= 1 and a penalty above 0 "
+                f"(got {self.buffer_tokens} and {self.penalty})"
+            )
+
+    async def applied(
+        self, score: Callable[[], Awaitable[Reward]], *, cut_off: bool, length: int, limit: int, minimum: float
+    ) -> Reward:
+        """The reward of a rollout that said `length` tokens of `limit`; `score` is asked only where it counts."""
+        if cut_off and self.policy in ("zero", "mask"):
+            return cut_off_reward(self.policy, minimum)
+        reward = await score()
+        if self.policy != "soft" or reward.value is None:
+            return reward
+        into_buffer = limit if cut_off else length - (limit - self.buffer_tokens)
+        taken = self.penalty * min(1.0, max(0.0, into_buffer / self.buffer_tokens))
+        if not taken:
+            return reward
+        return replace(reward, value=reward.value - taken, parts={**reward.parts, "overlong": -taken})

@@ -1,0 +1,80 @@
+"""Recipes that decide by looking at row and text alone."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from harena.training.prompts import PromptRow
+from harena.training.rewards.recipe import Rule
+
+_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+_MARKED = re.compile(r"####\s*(-?\d[\d,]*(?:\.\d+)?)")
+
+
+def exact_match(*, expected: str | None = None) -> Rule:
+    """exact_match_v1"""
+
+    def decide(row: PromptRow, text: str) -> float:
+        wanted = expected if expected is not None else row.expected_output or ""
+        return float(text.strip() == wanted.strip())
+
+    return Rule(decide, name="exact_match_v1", mistakes=_nothing if expected is not None else _lacks_expected)
+
+
+def contains(*, needle: str, reward_if_true: float = 1.0, reward_if_false: float = 0.0) -> Rule:
+    """contains_v1"""
+    return Rule(
+        lambda row, text: reward_if_true if needle in text else reward_if_false,
+        name="contains_v1",
+        minimum=min(reward_if_true, reward_if_false),
+    )
+
+
+def row_reward(*, default: float = 0.0) -> Rule:
+    """row_reward_v1"""
+    return Rule(lambda row, text: default if row.reward is None else row.reward, name="row_reward_v1")
+
+
+def trajectory_imitation(*, reward_if_true: float = 1.0, reward_if_false: float = 0.0) -> Rule:
+    """trajectory_imitation_v1"""
+
+    def decide(row: PromptRow, text: str) -> float:
+        if text.strip() != (row.expected_output or "").strip():
+            return reward_if_false
+        return reward_if_true if row.reward is None else row.reward
+
+    return Rule(
+        decide,
+        name="trajectory_imitation_v1",
+        minimum=min(reward_if_true, reward_if_false),
+        mistakes=_lacks_expected,
+    )
+
+
+def gsm8k() -> Rule:
+    """gsm8k_v1. A text without a number gets 0."""
+
+    def decide(row: PromptRow, text: str) -> float:
+        wanted, said = _last_number(row.expected_output or ""), _last_number(text)
+        return float(said is not None and wanted is not None and math.isclose(said, wanted, rel_tol=1e-6, abs_tol=1e-6))
+
+    def mistakes(row: PromptRow) -> list[str]:
+        if row.expected_output is not None and _last_number(row.expected_output) is None:
+            return ["its expected_output holds no number"]
+        return _lacks_expected(row)
+
+    return Rule(decide, name="gsm8k_v1", mistakes=mistakes)
+
+
+def _nothing(row: PromptRow) -> list[str]:
+    return []
+
+
+def _lacks_expected(row: PromptRow) -> list[str]:
+    return ["it has no expected_output"] if row.expected_output is None else []
+
+
+def _last_number(text: str) -> float | None:
+    found = _MARKED.findall(text) or _NUMBER.findall(text)
+    return float(found[-1].replace(",", "")) if found else None

@@ -1,0 +1,83 @@
+"""From a reward recipe to rollouts: which recipes are about single answers, and which about episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from harena.core.errors import ValidationError
+from harena.training.environments_tasks import inputs_of
+from harena.training.prompts import PromptRow
+from harena.training.rewards.recipe import Overlong, RewardRecipe, prepare, recipe_name, rows_error
+from harena.training.rewards.tasks import TaskEnvAgent, TaskRecipe
+from harena.training.rollout import Rollouts, SingleTurn
+from harena.training.rollout_turns import Episodes
+from harena.training.templates import ChatTemplate
+from harena.training.turn_forms import TurnForm, turn_form
+
+INSTRUCTION = "{{instruction}}"
+"""in a prompt: here is the task's"""
+
+
+def rollouts_of(
+    recipe: RewardRecipe,
+    *,
+    max_turns: int | None = None,
+    overlong: Overlong | None = None,
+    template: ChatTemplate | None = None,
+) -> Rollouts:
+    """Rollouts that are rewarded by this recipe. Of episodes are `max_turns` (else the recipe's) and `template`, which
+    writes what a policy is told. Raises ValidationError for a template that cannot be used turn by turn."""
+    if not isinstance(recipe, TaskEnvAgent):
+        return SingleTurn(recipe, overlong=overlong)
+    form = None if template is None else turn_form(template)
+    return AgentEpisodes(recipe, max_turns=max_turns, overlong=overlong, form=form)
+
+
+def instructed(recipe: RewardRecipe, rows: Sequence[PromptRow]) -> list[PromptRow]:
+    """The rows, with `{{instruction}}` of their prompts replaced by that of their task, its variables filled in. Raises
+    one ValidationError for all rows whose task says nothing."""
+    made, wrong = [], []
+    for row in rows:
+        try:
+            made.append(_instructed(recipe, row))
+        except ValidationError as error:
+            wrong.append(f"row {row.id}: {error}")
+    if wrong:
+        raise rows_error(recipe_name(recipe), wrong, len(rows))
+    return made
+
+
+def _instructed(recipe: RewardRecipe, row: PromptRow) -> PromptRow:
+    if not isinstance(recipe, TaskRecipe) or INSTRUCTION not in row.prompt:
+        return row
+    instruction = recipe.task_for(row).instructed(inputs_of(row))
+    return replace(row, prompt=row.prompt.replace(INSTRUCTION, instruction))
+
+
+class AgentEpisodes(Episodes):
+    """Episodes of task_env_agent_v1."""
+
+    def __init__(
+        self,
+        recipe: TaskEnvAgent,
+        *,
+        max_turns: int | None = None,
+        overlong: Overlong | None = None,
+        form: TurnForm | None = None,
+    ) -> None:
+        """See `rollouts_of`."""
+        super().__init__(
+            recipe.environment,
+            max_turns=max_turns or recipe.max_turns,
+            overlong=overlong,
+            form=form,
+            timeout_seconds=recipe.env_timeout_sec,
+            most_at_once=recipe.max_concurrent_rollouts,
+            minimum=recipe.minimum,
+        )
+        self._agent = recipe
+
+    async def prepare(self, rows: Sequence[PromptRow]) -> None:
+        """See Rollouts."""
+        await prepare(self._agent, rows)

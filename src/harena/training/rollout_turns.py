@@ -1,0 +1,221 @@
+"""Rollouts of several turns: the policy speaks, is told something, speaks again.
+
+Tokens in, tokens out. A rollout's tokens only ever grow at their end: prompt, what was sampled, the tokens of what the
+policy was told, what was sampled then. Sampled text is decoded for environments, recipes and people, and never encoded
+again, so what is trained is to the token what was sampled, whatever the tokenizer makes of its own text.
+
+Why an episode ends:
+
+    answer              the environment says that it is over
+    turn_limit          `max_turns` were said
+    length              a turn was cut off at max_new_tokens
+    context_overflow    what was said and told leaves no room for another turn
+    parse_error         the environment could not read what was said; earns the minimum
+    environment_fault   the environment raised, or was late
+
+Whose a fault is. The same actions are done once more in a fresh environment. If they go through there, the platform
+failed, and the rollout leaves its group. If they fault at the same turn again, while a fresh environment takes an empty
+action, then the fault follows the candidate: it earns the minimum, so that breaking the environment is no way out of a
+bad reward. An environment that takes no empty action either is broken, which is nobody's doing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+
+from harena.training.environments import Environment, EnvironmentFaultError, Step, Surroundings, begun, follows
+from harena.training.prompts import PromptRow
+from harena.training.rewards.recipe import (
+    Once,
+    Overlong,
+    RewardRecipe,
+    lowest,
+    prepare,
+    rewarded,
+)
+from harena.training.rollout import Policy, RolloutRequest
+from harena.training.rollout_conversation import EpisodeEndedError, Turns, trajectory
+from harena.training.trajectory import (
+    MINIMUM,
+    Reward,
+    RewardValidity,
+    Sampling,
+    StopReason,
+    Trajectory,
+)
+from harena.training.turn_forms import TurnForm
+
+
+@dataclass(frozen=True, slots=True)
+class _Played:
+    """What an episode came to, before its reward."""
+
+    stop: StopReason
+    reward: Reward | None = None
+    """where there is nothing more to judge"""
+
+
+class Episodes:
+    """Episodes in an environment. Implements `Rollouts`.
+
+    An episode's reward is the sum of its turns' rewards, of what the environment says of the whole (`outcome`), and of
+    what `recipe` says about its answer; those that there are. Its parts are in `Reward.parts`.
+    """
+
+    def __init__(
+        self,
+        environment: Callable[..., Environment],
+        *,
+        max_turns: int,
+        recipe: RewardRecipe | None = None,
+        form: TurnForm | None = None,
+        overlong: Overlong | None = None,
+        timeout_seconds: float = 120.0,
+        most_at_once: int | None = None,
+        minimum: float | None = None,
+        now: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        """`environment` makes one, for each episode: from its row where it takes an argument named `row`. `overlong`:
+        what becomes of episodes that were cut off or have no room left. `timeout_seconds`: of each of the environment's
+        methods. `most_at_once`: environments that are in use at one time; with it, what is sampled side by side
+        depends on which episode ends first, so `sync` is then the same to the bit no more.
+        `minimum`: what faults that follow the candidate, and what cannot be read, earn; the recipe's, or 0."""
+        self._environment = environment
+        self._places = None if most_at_once is None else asyncio.Semaphore(most_at_once)
+        self._max_turns = max_turns
+        self._recipe = None if recipe is None else Once(recipe)
+        self._form = form or TurnForm()
+        lowest_of_recipe = MINIMUM if recipe is None else min(MINIMUM, lowest(recipe))
+        self._minimum = lowest_of_recipe if minimum is None else minimum
+        self._overlong = overlong or Overlong()
+        self._timeout = timeout_seconds
+        self._now = now
+        self._counts = dict.fromkeys(("episodes", "faults", "following"), 0)
+
+    async def prepare(self, rows: Sequence[PromptRow]) -> None:
+        """See Rollouts."""
+        if self._recipe is not None:
+            await prepare(self._recipe, rows)
+
+    async def rollout(self, request: RolloutRequest, policy: Policy) -> Trajectory:
+        """See Rollouts."""
+        async with self._places or nullcontext():
+            return await self._episode(request, policy)
+
+    async def _episode(self, request: RolloutRequest, policy: Policy) -> Trajectory:
+        began = self._now()
+        self._counts["episodes"] += 1
+        surroundings = self._surroundings(request.row)
+        try:
+            with policy.seat() as seat:
+                turns = Turns(request, policy, seat, self._form)
+                played = await self._play(request.row, turns, surroundings)
+            ended = self._now()
+            reward = played.reward
+            if reward is None:
+                reward = await self._reward(request.row, turns, surroundings, played.stop, policy.sampling)
+        finally:
+            await surroundings.close()
+        seconds = {
+            "generate": turns.seconds,
+            "environment": ended - began - turns.seconds,
+            "reward": self._now() - ended,
+        }
+        return trajectory(request, turns, played.stop, reward, seconds)
+
+    def metrics(self) -> Mapping[str, float]:
+        """See Rollouts."""
+        episodes = max(1, self._counts["episodes"])
+        found = {
+            "environment_fault_share": self._counts["faults"] / episodes,
+            "fault_follows_candidate_share": self._counts["following"] / episodes,
+        }
+        if self._recipe is not None:
+            found["dedup_rate"] = self._recipe.saved / max(1, self._recipe.asked)
+        return found
+
+    def _surroundings(self, row: PromptRow) -> Surroundings:
+        make = self._environment
+        takes_row = "row" in inspect.signature(make).parameters
+        return Surroundings(partial(make, row=row) if takes_row else make, timeout_seconds=self._timeout)
+
+    async def _play(self, row: PromptRow, turns: Turns, surroundings: Surroundings) -> _Played:
+        try:
+            turns.tell(await begun(surroundings, row))
+            for _ in range(self._max_turns):
+                step = await surroundings.step(await turns.say())
+                turns.tell("" if step.done else step.observation, reward=step.reward, parts=step.parts)
+                if step.done:
+                    return self._done(step)
+        except EpisodeEndedError as ended:
+            return _Played(ended.stop)
+        except EnvironmentFaultError as fault:
+            return _Played(StopReason.ENVIRONMENT_FAULT, await self._faulted(row, turns.said, fault))
+        return _Played(StopReason.TURN_LIMIT)
+
+    def _done(self, step: Step) -> _Played:
+        if step.stop == StopReason.PARSE_ERROR:
+            return _Played(step.stop, Reward(value=self._minimum, reason="parse_error"))
+        return _Played(StopReason.ANSWER)
+
+    async def _faulted(self, row: PromptRow, said: Sequence[str], fault: EnvironmentFaultError) -> Reward:
+        self._counts["faults"] += 1
+        if await follows(partial(self._surroundings, row), row, said):
+            self._counts["following"] += 1
+            return Reward(value=self._minimum, reason="fault_follows_candidate", detail=str(fault))
+        return Reward(value=None, validity=RewardValidity.INFRA, reason="environment_fault", detail=str(fault))
+
+    async def _reward(
+        self, row: PromptRow, turns: Turns, surroundings: Surroundings, stop: StopReason, sampling: Sampling
+    ) -> Reward:
+        cut_off = stop in (StopReason.LENGTH, StopReason.CONTEXT_OVERFLOW)
+        last = turns.conversation.turns[-1] if turns.conversation.turns else None
+
+        async def score() -> Reward:
+            try:
+                return await self._scored(row, turns, surroundings)
+            except EnvironmentFaultError as fault:
+                return await self._faulted(row, turns.said, fault)
+
+        length = 0 if last is None else last.end - last.start
+        return await self._overlong.applied(
+            score, cut_off=cut_off, length=length, limit=sampling.max_new_tokens, minimum=self._minimum
+        )
+
+    async def _scored(self, row: PromptRow, turns: Turns, surroundings: Surroundings) -> Reward:
+        rewards: dict[str, Reward] = {}
+        given = [turn.reward for turn in turns.conversation.turns if turn.reward is not None]
+        if given:
+            rewards["turns"] = Reward(value=sum(given))
+        if (outcome := await surroundings.outcome()) is not None:
+            rewards["outcome"] = outcome
+        if self._recipe is not None:
+            answer = await surroundings.answer(turns.said[-1] if turns.said else "")
+            await surroundings.close()  # what it holds is free while the answer is judged
+            rewards["answer"] = await rewarded(self._recipe, row, answer)
+        return summed(rewards)
+
+
+def summed(rewards: Mapping[str, Reward]) -> Reward:
+    """One reward of several, whose values and parts are its parts. One without a value leaves the whole without."""
+    for reward in rewards.values():
+        if reward.value is None:
+            return reward
+    if len(rewards) == 1:
+        return next(iter(rewards.values()))
+    parts = {name: reward.value or 0.0 for name, reward in rewards.items()}
+    for name, reward in rewards.items():
+        parts |= {f"{name}/{part}": value for part, value in reward.parts.items()}
+    told = [reward for reward in rewards.values() if reward.reason]
+    return Reward(
+        value=sum(reward.value or 0.0 for reward in rewards.values()),
+        parts=parts,
+        reason=told[-1].reason if told else "",
+        detail=told[-1].detail if told else "",
+    )

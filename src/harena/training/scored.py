@@ -1,0 +1,52 @@
+"""From a candidate and a scoring contract to a reward, through the execution plane.
+
+A fault that follows the candidate into a fresh sandbox, while another program runs there, is the candidate's own, and
+earns the minimum, as `suspect` and `invalid` do: otherwise breaking the sandbox would be a way out of a bad reward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from harena.core.results import Reason, Validity
+from harena.sdk.scores import score
+from harena.training.trajectory import MINIMUM, Candidate, Reward, RewardValidity
+
+
+async def judged(
+    candidate: Candidate,
+    judged_by: Mapping[str, Any],
+    *,
+    idle: Candidate,
+    minimum: float = MINIMUM,
+    credit: Literal["all", "fraction"] = "all",
+    blueprint_id: str | None = None,
+    timeout_seconds: float,
+) -> Reward:
+    """The reward of a candidate, run and scored in fresh sandboxes. `judged_by` are fields of a scenario, `scoring`
+    among them; `idle` is a candidate that does nothing."""
+    fields = {**judged_by, "blueprint_id": blueprint_id, "timeout_seconds": timeout_seconds, "retry_attempts": 2}
+    result = await score.aio(candidate, **fields)
+    if result.validity == Validity.INFRA and result.reason != Reason.STARVED:
+        probe = await score.aio(idle, **fields)
+        if probe.validity != Validity.INFRA:
+            return Reward(value=minimum, reason="fault_follows_candidate", detail=result.detail)
+    if result.validity == Validity.INFRA:
+        return Reward(value=None, validity=RewardValidity.INFRA, reason=result.reason, detail=result.detail)
+    if result.validity != Validity.VALID or result.score is None:
+        return Reward(value=minimum, reason=result.reason, detail=result.detail)
+    value = float(result.passed) if credit == "all" else float(result.score)
+    return Reward(value=value, reason=result.reason, detail=result.detail)
+
+
+def contract_mistakes(idle: Candidate, judged_by: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the fields of a scenario; a candidate is put in."""
+    from harena.scoring.load import load_scenarios
+    from harena.scoring.reading import ScenarioFileError
+
+    try:
+        load_scenarios([{"id": "row", "candidate": idle, **judged_by}])
+    except ScenarioFileError as error:
+        return [f"{mistake.field.partition('.')[2]}: {mistake.message}" for mistake in error.mistakes]
+    return []

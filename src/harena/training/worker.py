@@ -1,0 +1,138 @@
+"""A training worker: one process that does one job and tells its node how it gets on.
+
+    python -m harena.training.worker FOLDER DESCRIPTOR
+
+It reads FOLDER/plan.json, writes lines (`harena.core.training_lines`) to the descriptor, and keeps everything else
+below FOLDER. Rewards come from sandboxes of a node of its own, inside this process. It ends when its work is done,
+when it is asked to (SIGTERM), and when its node has gone, which the end of its standard input tells it, by whatever
+death.
+
+One worker at a time works in a folder: a lock tells. One that was started while an earlier one still dies waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from harena.core.errors import HarenaError
+from harena.core.training_jobs import TrainingEventKind
+from harena.core.training_lines import BEAT, BEAT_SECONDS, WorkerLine, written
+from harena.sdk.portal import shutdown
+from harena.training.plan import RLPlan, plan_from_json
+from harena.training.references import Resolved
+from harena.training.worker_job import TrainingWork
+
+LOCK_FILE = "worker.lock"
+DEATH_SECONDS = 10.0
+"""after which a worker whose node has gone ends, whatever it does"""
+ENDED_BY_SIGNAL = 128 + signal.SIGTERM
+
+
+class Teller:
+    """Writes lines to the node. Used from one thread at a time."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._lock = threading.Lock()
+
+    def tell(self, kind: str, message: str | None = None, **parts: Any) -> None:
+        """One line; see WorkerLine. Waits while the node does not read; what nobody reads any more is lost."""
+        line = memoryview(written(WorkerLine(event_type=kind, message=message, **parts)))
+        with self._lock, contextlib.suppress(BrokenPipeError):
+            while line:
+                line = line[os.write(self._descriptor, line) :]
+
+
+def main(words: list[str]) -> None:
+    """The whole life; it ends the process."""
+    folder, teller = Path(words[0]), Teller(int(words[1]))
+    with open(folder / LOCK_FILE, "wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        asyncio.run(_live(folder, teller))
+
+
+async def _live(folder: Path, teller: Teller) -> None:
+    plan = json.loads((folder / "plan.json").read_text())
+    work = asyncio.ensure_future(_work(folder, plan, teller))
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, work.cancel)
+    threading.Thread(target=_watch_node, args=(loop, work), daemon=True, name="node watch").start()
+    async with _beats(teller):
+        await asyncio.wait([work])
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_IGN)
+        await asyncio.to_thread(shutdown)  # ends the sandboxes
+    if work.cancelled():
+        os._exit(ENDED_BY_SIGNAL)  # not waiting for what the engine's threads are at
+    teller.tell(**work.result())
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # to take an interpreter with torch in it apart takes seconds
+
+
+async def _work(folder: Path, plan: Mapping[str, Any], teller: Teller) -> dict[str, Any]:
+    """The last line."""
+    try:
+        artifacts = await _trained(folder, plan, teller)
+    except HarenaError as error:
+        return {"kind": TrainingEventKind.TRAINING_ERROR, "level": "error", "error": str(error)}
+    except Exception as fault:  # noqa: BLE001 - doing the same again would end in the same way: the job is told of it
+        traceback.print_exc()
+        last = "".join(traceback.format_exception(fault)[-3:])
+        return {"kind": TrainingEventKind.TRAINING_ERROR, "level": "error", "error": f"training failed: {last}"}
+    return {"kind": TrainingEventKind.TRAINING_END, "message": "all steps are done", "artifacts": artifacts}
+
+
+async def _trained(folder: Path, plan: Mapping[str, Any], teller: Teller) -> Mapping[str, Any]:
+    made = plan_from_json(plan["plan"])
+    work = TrainingWork(folder=folder, resolved=Resolved.from_json(plan["resolved"]), tell=teller.tell)
+    # the only way to torch: this module is imported by tests that have none
+    if isinstance(made, RLPlan):
+        from harena.training.worker_rl import train_rl
+
+        return await train_rl(work, made)
+    from harena.training.worker_sft import train_rows
+
+    return await train_rows(work, made)
+
+
+@contextlib.asynccontextmanager
+async def _beats(teller: Teller) -> AsyncIterator[None]:
+    async def beat() -> None:
+        while True:
+            teller.tell(BEAT)
+            await asyncio.sleep(BEAT_SECONDS)
+
+    beating = asyncio.ensure_future(beat())
+    try:
+        yield
+    finally:
+        beating.cancel()
+        await asyncio.wait([beating])
+
+
+def _watch_node(loop: asyncio.AbstractEventLoop, work: asyncio.Future[Any]) -> None:
+    """Runs on a thread of its own."""
+    while os.read(0, 1024):
+        pass
+    timer = threading.Timer(DEATH_SECONDS, os._exit, (1,))
+    timer.daemon = True
+    timer.start()
+    with contextlib.suppress(RuntimeError):  # the loop is closed: it ends anyway
+        loop.call_soon_threadsafe(work.cancel)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,66 @@
+"""The engine of a training job, from its plan. The one module beside `engines` and the two workers that needs torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from harena.core.errors import ValidationError
+from harena.training.engines.local import LocalEngine
+from harena.training.engines.models import Lora, load_model, with_adapter
+from harena.training.engines.tiny import character_tokenizer, tiny_llama
+from harena.training.plan import Tuning
+from harena.training.references import Resolved
+from harena.training.shipped_models import ShippedModel
+from harena.training.templates import ChatTemplate
+
+
+def open_engine(
+    resolved: Resolved, tuning: Tuning, *, seed: int, keep_reference: bool = False, pack: bool = False
+) -> LocalEngine:
+    """The model that the job begins with, on the GPU where there is one. The same plan gives the same weights. Raises
+    ValidationError."""
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    ref = resolved.find("model")
+    if ref is None:
+        raise ValidationError("the plan names no model: submit the job again")
+    torch.manual_seed(seed)
+    if ref.path is None:
+        shipped = ShippedModel(**ref.described["shipped"])
+        tokenizer = character_tokenizer(shipped.alphabet)
+        model = tiny_llama(
+            len(tokenizer),
+            seed=seed,
+            width=shipped.width,
+            layers=shipped.layers,
+            heads=shipped.heads,
+            context_length=shipped.context_length,
+        )
+    else:
+        half = device == "cuda" and tuning.kind == "lora"
+        model, tokenizer = load_model(Path(ref.path), dtype=torch.bfloat16 if half else torch.float32)
+    if tuning.kind == "lora":
+        lora = Lora(rank=tuning.rank or 16, alpha=tuning.alpha, targets=tuning.target_modules, seed=seed)
+        model = with_adapter(model, lora)
+    return LocalEngine(model, tokenizer, device=device, keep_reference=keep_reference, pack=pack)
+
+
+def chat_template(engine: LocalEngine, capability_prompt: str | None) -> ChatTemplate | None:
+    """The tokenizer's; None = it has none, and rows are texts. Raises ValidationError where a capability's prompt has
+    no template to stand in."""
+    if engine.tokenizer.chat_template is None and capability_prompt is None:
+        return None
+    return ChatTemplate(engine.tokenizer, capability_prompt=capability_prompt)
+
+
+def stop_tokens(engine: LocalEngine, stop: tuple[str, ...]) -> tuple[int, ...]:
+    """What ends an answer: the tokenizer's own, and the texts of `stop`. Raises ValidationError for a text that is not
+    one token."""
+    found = {text: engine.tokenizer.encode(text) for text in stop}
+    if wrong := [f"{text!r} ({len(tokens)} tokens)" for text, tokens in found.items() if len(tokens) != 1]:
+        raise ValidationError(
+            f"config.stop: {', '.join(wrong)}: this model's tokenizer must write each text as one token, because an "
+            "answer ends between two tokens"
+        )
+    return (*engine.tokenizer.end_tokens, *(tokens[0] for tokens in found.values()))

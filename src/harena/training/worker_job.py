@@ -1,0 +1,113 @@
+"""What every training job has: a folder, what its references stand for, and somebody to tell.
+
+    ledger.sqlite    rollouts, rewards and steps (RL)
+    checkpoints/     see `harena.training.checkpoints`
+    samples.jsonl    some of the rollouts of the newest steps, to be read by people (RL)
+    model/           the exported model, at the end
+
+Metrics travel as they are kept: "train/NAME" along "steps", "eval/NAME" along "eval/steps"; steps count from 1, and are
+how many optimizer steps the weights have learned from.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from harena.core.errors import PlatformError
+from harena.core.training_jobs import EVAL_STEPS, STEPS, TrainingEventKind
+from harena.training.ports import Engine
+from harena.training.references import Resolved, ResolvedRef
+
+EVAL = "eval/"
+
+
+class Tell(Protocol):
+    """Tells the node one thing; parts as those of `WorkerLine`."""
+
+    def __call__(self, kind: str, message: str | None = None, **parts: Any) -> None: ...
+
+
+@dataclass(slots=True, kw_only=True)
+class TrainingWork:
+    """One job's."""
+
+    folder: Path
+    resolved: Resolved
+    tell: Tell
+    artifacts: dict[str, Any] = field(default_factory=dict)
+    """name -> path or paths below the folder"""
+
+    @property
+    def checkpoints(self) -> Path:
+        """Their folder."""
+        return self.folder / "checkpoints"
+
+    @property
+    def capability_prompt(self) -> str | None:
+        """What stands before every conversation."""
+        capability = self.resolved.find("capability_ref")
+        return None if capability is None else capability.described.get("prompt")
+
+    def path_of(self, where: str) -> Path | None:
+        """Where the data set of this field is; None = the request has none."""
+        ref = self.resolved.find(where)
+        return None if ref is None or ref.path is None else Path(ref.path)
+
+    def trajectories(self) -> list[ResolvedRef]:
+        """The trajectory data sets."""
+        return [*self.resolved.all_of("config.trajectory_dataset_refs")]
+
+    def started(self, steps: int, **content: Any) -> None:
+        """Everything is loaded, and learning begins."""
+        self.tell(TrainingEventKind.TRAINING_START, f"{steps} steps", data={"steps": steps, **content})
+
+    def step_done(self, step: int, metrics: Mapping[str, float], *, rollouts: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Step `step` (from 1); `rollouts`: some of those that it learned from, {step, prompt, text, reward,
+        reason}."""
+        told: dict[str, Any] = {
+            f"train/{name}": [value] for name, value in metrics.items() if not name.startswith(EVAL)
+        }
+        content = {"rollouts": [*rollouts]} if rollouts else {}
+        self.tell(TrainingEventKind.STEP_COMPLETE, metrics={STEPS: [step], **told}, data=content)
+
+    def evaluated(self, step: int, metrics: Mapping[str, float]) -> None:
+        """The weights after step `step`; names begin with "eval/"."""
+        told: dict[str, Any] = {name: [value] for name, value in metrics.items()}
+        shown = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
+        self.tell(TrainingEventKind.EVAL_COMPLETE, f"step {step}: {shown}", metrics={EVAL_STEPS: [step], **told})
+
+    def saved(self, step: int, path: Path, *, best: bool) -> None:
+        """A checkpoint."""
+        self.artifacts["checkpoints"] = sorted(
+            found.relative_to(self.folder).as_posix() for found in self.checkpoints.glob("step-*")
+        )
+        if best:
+            self.artifacts["best_checkpoint"] = path.relative_to(self.folder).as_posix()
+        self.tell(
+            TrainingEventKind.CHECKPOINT_SAVED,
+            f"the checkpoint of step {step} is saved{', the best so far' if best else ''}",
+            data={"step": step, "best": best},
+            artifacts=self.artifacts,
+        )
+
+    async def export(self, engine: Engine) -> None:
+        """The model directory, there whole or not at all. Raises PlatformError."""
+        unfinished, final = self.folder / "model.unfinished", self.folder / "model"
+        try:
+            await asyncio.to_thread(shutil.rmtree, unfinished, ignore_errors=True)
+            await asyncio.to_thread(unfinished.mkdir)
+            await engine.export(unfinished)
+            await asyncio.to_thread(shutil.rmtree, final, ignore_errors=True)
+            await asyncio.to_thread(unfinished.rename, final)
+        except OSError as error:
+            raise PlatformError(
+                f"the model could not be written to {final}: {error.strerror or error}. Make room there and retry the "
+                "job: it goes on from its last checkpoint",
+                step="export",
+            ) from error
+        self.artifacts["model"] = "model"

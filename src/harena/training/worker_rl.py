@@ -1,0 +1,188 @@
+"""An RL job, from its plan: load, go on where an earlier worker was, roll out, reward and learn, export."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harena.core.training_jobs import TrainingEventKind
+from harena.training.checkpoints import Checkpoints
+from harena.training.datasets import prompt_rows
+from harena.training.engines.local import LocalEngine
+from harena.training.evaluation import Evaluation
+from harena.training.ledger import Ledger
+from harena.training.offline import imitation_rows, offline_groups, offline_rows, with_logprobs
+from harena.training.plan import RLPlan
+from harena.training.prompts import PromptRow
+from harena.training.rewards import reward_recipe
+from harena.training.rl import RLLoop
+from harena.training.rollout import SingleTurn
+from harena.training.rollout_recipes import instructed, rollouts_of
+from harena.training.sft import SFTSettings
+from harena.training.tasks import read_task
+from harena.training.templates import ChatTemplate
+from harena.training.worker_engine import chat_template, open_engine, stop_tokens
+from harena.training.worker_job import EVAL, TrainingWork
+from harena.training.worker_sft import learn_rows
+
+SAMPLES = 8
+"""rollouts of a step that are kept for people to read"""
+TOLD_ROLLOUTS = 2
+"""of each step, that its event tells of"""
+TOLD_CHARACTERS = 200
+"""the end of their prompts, and the beginning of their answers"""
+SAMPLED_STEPS = 64
+"""the newest steps of which they are kept"""
+
+
+async def train_rl(work: TrainingWork, plan: RLPlan) -> Mapping[str, Any]:
+    """Its artifacts. Raises ValidationError, TrainingError, PlatformError."""
+    keep_reference = plan.loss.needs_reference
+    engine = await asyncio.to_thread(
+        open_engine, work.resolved, plan.tuning, seed=plan.seed, keep_reference=keep_reference
+    )
+    template = chat_template(engine, work.capability_prompt)
+    if plan.reward is None:
+        return await _learn_from_what_was_done(work, plan, engine, template)
+    rows = await asyncio.to_thread(_prompts, work, plan, engine, template)
+    held_out = await asyncio.to_thread(_held_out, work, plan, engine, template)
+    task = work.path_of("config.task_ref")
+    recipe = reward_recipe(*plan.reward, task=None if task is None else await asyncio.to_thread(read_task, task))
+    settings = plan.settings(stop_tokens(engine, plan.stop))
+    rollouts = rollouts_of(recipe, max_turns=plan.max_turns, overlong=settings.overlong, template=template)
+    rows, held_out = instructed(recipe, rows), instructed(recipe, held_out)
+    single = isinstance(rollouts, SingleTurn)
+    ledger = Ledger(work.folder / "ledger.sqlite")
+    telling = _Telling(work, ledger, {row.id: row.prompt for row in rows})
+    loop = RLLoop(
+        engine,
+        rows,
+        recipe if single else None,
+        settings,
+        rollouts=None if single else rollouts,
+        ledger=ledger,
+        checkpoints=Checkpoints(work.checkpoints, keep=plan.keep_checkpoints),
+        evaluation=Evaluation(rows=held_out, every=plan.eval_interval or 10) if held_out else None,
+    )
+    work.started(settings.steps, prompts=len(rows), held_out=len(held_out))
+    await loop.run(on_step=telling.step, on_event=telling.event)
+    await work.export(engine)
+    await engine.close()
+    ledger.close()
+    return work.artifacts
+
+
+async def _learn_from_what_was_done(
+    work: TrainingWork, plan: RLPlan, engine: LocalEngine, template: ChatTemplate | None
+) -> Mapping[str, Any]:
+    """Offline RL: one optimizer step learns from `groups_per_step` recorded rows."""
+    groups, report = await asyncio.to_thread(
+        offline_groups,
+        [Path(ref.path or "") for ref in work.trajectories()],
+        template or ChatTemplate(engine.tokenizer),
+        max_length=engine.context_length,
+        baseline=plan.baseline,
+    )
+    rows = offline_rows(groups, rule=plan.advantage, aggregation=plan.loss.aggregation)
+    rows = await with_logprobs(engine, rows, plan.loss)
+    settings = SFTSettings(
+        steps=plan.steps,
+        batch_size=plan.groups_per_step,
+        learning_rate=plan.learning_rate,
+        warmup_steps=plan.warmup_steps,
+        final_learning_rate=plan.final_learning_rate,
+        max_gradient_norm=plan.max_gradient_norm,
+        weight_decay=plan.weight_decay,
+        checkpoint_interval=plan.checkpoint_interval,
+        seed=plan.seed,
+    )
+    work.started(plan.steps, groups=len(groups), rows=report.as_json())
+    return await learn_rows(work, engine, rows, settings, loss=plan.loss, keep=plan.keep_checkpoints)
+
+
+def _prompts(work: TrainingWork, plan: RLPlan, engine: LocalEngine, template: ChatTemplate | None) -> list[PromptRow]:
+    """Those that are learned from: of the prompt data set, else what the trajectories' agents were given."""
+    most = engine.context_length - plan.max_new_tokens
+    if (ref := work.resolved.find("config.prompt_dataset_ref")) is not None:
+        rows, _ = prompt_rows(
+            Path(ref.path or ""),
+            engine.tokenizer,
+            template=template,
+            max_prompt_tokens=most,
+            split=ref.described.get("split"),
+        )
+        return rows
+    paths = [Path(ref.path or "") for ref in work.trajectories()]
+    rows, report = imitation_rows(paths, template or ChatTemplate(engine.tokenizer), max_prompt_tokens=most)
+    work.tell(TrainingEventKind.LOG, f"{len(rows)} prompts out of {report.rows} trajectories", data=report.as_json())
+    return rows
+
+
+def _held_out(work: TrainingWork, plan: RLPlan, engine: LocalEngine, template: ChatTemplate | None) -> list[PromptRow]:
+    ref = work.resolved.find("config.eval_dataset_ref")
+    if ref is None:
+        return []
+    most = engine.context_length - plan.max_new_tokens
+    rows, _ = prompt_rows(
+        Path(ref.path or ""),
+        engine.tokenizer,
+        template=template,
+        max_prompt_tokens=most,
+        split=ref.described.get("split"),
+    )
+    return rows[: plan.eval_max_rollouts]
+
+
+class _Telling:
+    """What the loop says, as the node is told it."""
+
+    def __init__(self, work: TrainingWork, ledger: Ledger, prompts: Mapping[str, str]) -> None:
+        self._work = work
+        self._ledger = ledger
+        self._prompts = prompts
+        self._samples: dict[int, str] = {}
+
+    def step(self, step: int, metrics: Mapping[str, float]) -> None:
+        """Step `step` (from 0) is done."""
+        lines = [{"step": step + 1, **sample} for sample in self._ledger.samples(step, limit=SAMPLES)]
+        self._samples[step] = "".join(json.dumps(line) + "\n" for line in lines)
+        self._work.step_done(step + 1, metrics, rollouts=[self._shown(line) for line in lines[:TOLD_ROLLOUTS]])
+
+    def _shown(self, line: Mapping[str, Any]) -> dict[str, Any]:
+        """As whoever watches reads it."""
+        prompt, reward = self._prompts.get(line["prompt_id"], line["prompt_id"]), line["reward"]
+        told = {"step": line["step"], "prompt": prompt[-TOLD_CHARACTERS:], "text": line["text"][:TOLD_CHARACTERS]}
+        return {**told, "reward": reward["value"], "reason": reward["reason"]}
+
+    async def event(self, name: str, content: Mapping[str, Any]) -> None:
+        """See RLLoop.run."""
+        tell = self._work.tell
+        if name == "resumed_from":
+            # it was saved before it was told of
+            for step, _, metrics in self._ledger.steps():
+                if step + 1 == content["step"]:
+                    self._work.step_done(step + 1, metrics)
+        if name == "eval_complete":
+            found = {key: value for key, value in content["metrics"].items() if key.startswith(EVAL)}
+            self._work.evaluated(content["step"] + 1, found)
+        elif name == "checkpoint_saved":
+            await asyncio.to_thread(self._write_samples)
+            self._work.saved(content["step"], Path(content["path"]), best=content["best"])
+        elif name == "paused":
+            said = f"the platform lost {content['masked']} of the last {content['window']} rollouts: the job waits"
+            tell(TrainingEventKind.TRAINING_PAUSED, said, level="warning", data=content)
+        elif name == "resumed":
+            tell(TrainingEventKind.TRAINING_CONTINUED, "the job goes on", data=content)
+        else:
+            tell(TrainingEventKind.LOG, name.replace("_", " "), data=content)
+
+    def _write_samples(self) -> None:
+        self._samples = {step: self._samples[step] for step in sorted(self._samples)[-SAMPLED_STEPS:]}
+        place = self._work.folder / "samples.jsonl"
+        unfinished = place.with_suffix(".new")
+        unfinished.write_text("".join(self._samples.values()))
+        unfinished.replace(place)
+        self._work.artifacts["samples"] = place.name

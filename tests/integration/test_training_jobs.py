@@ -1,0 +1,212 @@
+"""Training jobs whole: real workers, a tiny model, rewards from sandboxes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import harena
+from harena.core.errors import ValidationError
+from harena.sdk.training_jobs import TrainingJob
+from harena.testing.footprint import command_line, descendants, wait_ended
+from harena.training.checkpoints import Checkpoints
+
+TEMPLATE = "def f(x):\n    return {completion}\n"
+END_SECONDS = 100.0
+
+
+@pytest.fixture(autouse=True)
+def one_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A home of its own, and one thread to a worker."""
+    harena.shutdown()
+    monkeypatch.setenv("HARENA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    yield
+    harena.shutdown()
+
+
+def written(path: Path, rows: list[dict[str, Any]]) -> str:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def problems() -> list[dict[str, Any]]:
+    """Prompts whose answer is an expression in x."""
+    return [
+        {
+            "id": f"add-{n}",
+            "prompt": f"add {n}>",
+            "scoring": {
+                "type": "tests",
+                "entry_point": "f",
+                "checks": [{"args": [x], "expected": x + n} for x in (1, 5)],
+            },
+        }
+        for n in range(1, 5)
+    ]
+
+
+def taught(home: Path) -> TrainingJob:
+    """A model that answers now rightly, now wrongly."""
+    rows = [{"prompt": f"add {n}>", "completion": said} for n in range(1, 5) for said in (f"x+{n}", f"x-{n}")]
+    return harena.training_jobs.create(
+        trainer_type="sft",
+        model="tiny-llama",
+        name="teacher",
+        config={
+            "dataset_ref": written(home / "teacher.jsonl", rows),
+            "eval_dataset_ref": written(home / "held.jsonl", rows[:2]),
+            "steps": 60,
+            "batch_size": 8,
+            "eval_interval": 20,
+            "checkpoint_interval": 30,
+        },
+    )
+
+
+def learning(home: Path, model: str, **config: Any) -> TrainingJob:
+    """RL on rewards from execution."""
+    return harena.training_jobs.create(
+        trainer_type="rl",
+        model=model,
+        config={
+            "algorithm": "grpo",
+            "prompt_dataset_ref": written(home / "prompts.jsonl", problems()),
+            "steps": 4,
+            "batch_size": 4,
+            "group_size": 4,
+            "max_new_tokens": 8,
+            "checkpoint_interval": 1,
+            "learning_rate": 1e-3,
+            "tuning": "full",
+            "reward_recipe": {"name": "code_tests_v1", "params": {"template": TEMPLATE, "blueprint_id": "python-warm"}},
+            **config,
+        },
+    )
+
+
+def workers() -> list[int]:
+    return [entry.pid for entry in descendants(os.getpid()) if "harena.training.worker" in command_line(entry.pid)]
+
+
+def below(pids: list[int]) -> list[int]:
+    """The workers, and every process that they have started: spawners, templates, sandboxes."""
+    return [*pids, *(entry.pid for pid in pids for entry in descendants(pid))]
+
+
+def test_from_demonstrations_to_rewards(tmp_path: Path) -> None:
+    """SFT exports a model, RL goes on from it in sandboxes; its worker is killed in the middle and nobody notices."""
+    jobs = harena.training_jobs
+    teacher = jobs.wait(taught(tmp_path), timeout=END_SECONDS)
+    assert (teacher.state, teacher.error) == ("completed", None)
+    told = jobs.metrics(teacher).metrics
+    assert told["steps"] == [*range(1, 61)]
+    assert told["train/loss"][-1] < told["train/loss"][0] / 2
+    assert told["eval/steps"] == [20, 40, 60]
+    assert told["train/num_examples"] == 8
+
+    model = Path(jobs.artifacts(teacher).folder) / "model"
+    job = learning(tmp_path, str(model))
+    killed = False
+    for event in jobs.events(job):
+        if event.kind == "checkpoint_saved" and event.data["step"] == 2 and not killed:
+            killed = True
+            for pid in workers():
+                os.kill(pid, 9)
+    ended = jobs.wait(job)
+    assert (ended.state, ended.error, ended.restarts) == ("completed", None, 1)
+    told = jobs.metrics(job).metrics
+    assert told["steps"] == [1, 2, 3, 4]
+    assert any(0 < reward < 1 for reward in told["train/reward"]), "rewards come from execution"
+    assert all(share == 0 for share in told["train/masked_share"])
+
+    got = jobs.download(job, tmp_path / "out", below="model/")
+    assert (tmp_path / "out/model/config.json") in got
+    samples = [
+        json.loads(line) for line in (Path(jobs.artifacts(job).folder) / "samples.jsonl").read_text().splitlines()
+    ]
+    assert {sample["reward"]["reason"] for sample in samples} & {"passed", "wrong_answer"}
+    from transformers import AutoModelForCausalLM
+
+    assert AutoModelForCausalLM.from_pretrained(tmp_path / "out/model") is not None
+
+
+PHASES = ["reward"]
+if os.environ.get("HARENA_TRAINING_PHASES"):  # a minute more
+    PHASES += ["start", "generate", "train", "checkpoint"]
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_cancelling_leaves_nothing_behind(tmp_path: Path, phase: str) -> None:
+    """Whatever the worker is at: it, its node and its sandboxes have ended when `cancel` returns, or moments after."""
+    jobs = harena.training_jobs
+    more: dict[str, Any] = {"steps": 1000}
+    if phase == "generate":
+        more |= {"max_new_tokens": 240, "batch_size": 64, "group_size": 16}
+    if phase == "train":  # 4000 rows, whose one token each is sampled and rewarded at once
+        recipe = {"name": "contains_v1", "params": {"needle": "a"}}
+        more |= {"max_new_tokens": 1, "batch_size": 250, "group_size": 16, "overlong": "score", "reward_recipe": recipe}
+    if phase == "reward":
+        endless = "def f(x):\n    while True: pass\n#{completion}"
+        recipe = {"template": endless, "blueprint_id": "python-warm", "timeout_seconds": 600.0}
+        more |= {"reward_recipe": {"name": "code_tests_v1", "params": recipe}, "overlong": "score"}
+    job = learning(tmp_path, "tiny-llama", **more)
+    wanted = "job_started" if phase == "start" else "training_start"
+    next(event for event in jobs.events(job) if event.kind == wanted)
+    folder = Path(jobs.artifacts(job).folder)
+    if phase == "reward":
+        wait_for(lambda: any(len(descendants(pid)) >= 3 for pid in workers()))  # spawner, template, sandbox
+    if phase == "train":
+        wait_for(lambda: is_training(folder / "ledger.sqlite"))
+    if phase == "checkpoint":
+        wait_for(lambda: any((folder / "checkpoints").glob("unfinished-*")))
+    running = below(workers())
+    cancelled = jobs.cancel(job)
+    assert cancelled.state == "cancelled"
+    assert wait_ended(running, 5.0) == []
+    assert workers() == []
+    again = Checkpoints(folder / "checkpoints").newest()
+    assert again is None or again.step >= 1, "what was being written is no checkpoint"
+
+
+def wait_for(happened: Callable[[], bool]) -> None:
+    """Looks again and again: nobody tells."""
+    while not happened():
+        pass
+
+
+def is_training(ledger: Path) -> bool:
+    """A step has been written down, and is not done."""
+    if not ledger.exists():
+        return False
+    with closing(sqlite3.connect(ledger)) as connection, suppress(sqlite3.Error):
+        return bool(connection.execute("SELECT 1 FROM steps WHERE metrics IS NULL").fetchone())
+    return False
+
+
+def test_what_cannot_be_trained_on(tmp_path: Path) -> None:
+    """It is refused where it can be told, else the job fails with its worker's words; nobody tries again."""
+    rows = problems()
+    config: dict[str, Any] = {
+        "algorithm": "grpo",
+        "prompt_dataset_ref": written(tmp_path / "good.jsonl", rows),
+        "reward_recipe": {"name": "code_tests_v1", "params": {}},
+    }
+    request: dict[str, Any] = {"trainer_type": "rl", "model": "tiny-llama"}
+    with pytest.raises(ValidationError, match="max_new_tokens: 300 leaves no room"):
+        harena.training_jobs.create(request, config={**config, "max_new_tokens": 300})
+    rows[2]["scoring"] = {"type": "nothing"}
+    bad = {**config, "prompt_dataset_ref": written(tmp_path / "bad.jsonl", rows)}
+    with pytest.raises(ValidationError, match=r"bad\.jsonl:3"):
+        harena.training_jobs.create(request, config=bad)
+    job = harena.training_jobs.create(request, config={**config, "stop": ["two"]})
+    failed = harena.training_jobs.wait(job, timeout=END_SECONDS)
+    assert (failed.state, failed.restarts) == ("failed", 0)
+    assert "'two' (3 tokens)" in failed.error

@@ -1,0 +1,224 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""Trusted suites of unittest, and suites whose candidate has a sandbox of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from battery_world import Source
+from test_isolated_suites import CANDIDATE, FILES
+from test_isolated_suites import SUITE as PYTEST_SUITE
+
+from harena.core.errors import ValidationError
+from harena.core.models import SandboxSpec
+from harena.core.results import Reason, RunResult, Trust, Validity
+from harena.scoring import load_scenarios, score_scenario
+from harena.testing import FakeRuntime
+
+SUITE = """
+import unittest
+import pkg.more
+import solution
+from solution import LIMIT, FullError, Stack, double, parse, total
+
+class TestValues(unittest.TestCase):
+    def test_values(self):
+        self.assertEqual((LIMIT, solution.TWICE), (7, 14))
+        self.assertIs(type(double(3)), int)
+        for number in (1, 2):
+            with self.subTest(number=number):
+                self.assertEqual(double(number), 2 * number)
+        self.assertEqual(pkg.more.pair(b=2, a=1), (1, 2))
+
+class TestObjects(unittest.TestCase):
+    def setUp(self):
+        self.stack = Stack(size=2)
+    def test_stack(self):
+        self.stack.push(1.5)
+        self.stack.push(2)
+        self.assertEqual(list(self.stack), [1.5, 2])
+        self.assertEqual(total(self.stack), 3.5)
+        with self.assertRaisesRegex(FullError, "no more than 2"):
+            self.stack.push(3)
+
+class TestErrors(unittest.IsolatedAsyncioTestCase):
+    async def test_errors(self):
+        with self.assertRaises(ValueError):
+            parse("x")
+"""
+BOTH = pytest.mark.parametrize("isolate", [True, False, "sandbox"])
+ADDED = "import unittest\nfrom solution import add\nclass T(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(add(1, 2), 3)\n        self.assertEqual(add(2, 2), 4)\n"
+RIGHT = "def add(a, b):\n    return a + b\n"
+
+
+async def scored(candidate: Any, suite: str, kind: str = "unittest", **scoring: Any) -> RunResult:
+    """The envelope, by this environment's interpreter."""
+    limits = {"timeout_seconds": scoring.pop("timeout_seconds", 20.0)}
+    contract = {"type": "command", kind: ["test_it.py"], "files": {"test_it.py": suite}, **scoring}
+    made = load_scenarios([{"id": "one", "candidate": candidate, "scoring": contract, "limits": limits}]).scenarios[0]
+    return await score_scenario(made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30)
+
+
+@BOTH
+async def test_an_ordinary_suite_passes_a_right_candidate_only(isolate: Any) -> None:
+    """Fixtures, sub-tests, coroutines and errors; a difference is seen."""
+    candidate = {"files": FILES, "entry": "solution.py"}
+    result = await scored(candidate, SUITE, isolate=isolate)
+    trust = Trust.SEPARATE if isolate == "sandbox" else Trust.SHARED
+    assert (result.score, result.trust, result.scorer_version) == (1.0, trust, "command-3")
+    for edit in (("2 * number", "3 * number"), ("no more", "NO MORE"), ("return a, b", "return [a, b]")):
+        files = {path: text.replace(*edit) for path, text in FILES.items()}
+        wrong = await scored({"files": files, "entry": "solution.py"}, SUITE, isolate=isolate)
+        assert (wrong.score, wrong.validity, wrong.reason) == (0.0, Validity.VALID, Reason.SCORER_REJECTED)
+
+
+async def test_a_pytest_suite_with_a_sandbox_for_the_candidate() -> None:
+    """Its trust is separate, and a job may demand it."""
+    candidate = {"files": FILES, "entry": "solution.py"}
+    result = await scored(candidate, PYTEST_SUITE, kind="pytest", isolate="sandbox")
+    assert (result.score, result.trust) == (1.0, Trust.SEPARATE)
+    wrong = {"files": {**FILES, "solution.py": CANDIDATE.replace("2 * number", "3 * number")}, "entry": "solution.py"}
+    assert (await scored(wrong, PYTEST_SUITE, kind="pytest", isolate="sandbox")).score == 0.0
+
+
+NOT_PASSED = {
+    "skipped": "import unittest\nimport solution\nclass T(unittest.TestCase):\n    @unittest.skip('no')\n    def test(self): pass\n",
+    "skips itself": "import unittest\nimport solution\nclass T(unittest.TestCase):\n    def test(self): self.skipTest('no')\n",
+    "expected to fail": "import unittest\nclass T(unittest.TestCase):\n    @unittest.expectedFailure\n    def test(self): self.fail()\n",
+    "no tests": "import unittest\nimport solution\n",
+    "tear-down fails": "import unittest\nclass T(unittest.TestCase):\n    def tearDown(self): 1 / 0\n    def test(self): pass\n",
+    "a sub-test fails": "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        with self.subTest(): self.fail()\n",
+    "class set-up fails": "import unittest\nclass T(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls): 1 / 0\n    def test(self): pass\n",
+}
+
+
+@pytest.mark.parametrize("suite", NOT_PASSED.values(), ids=NOT_PASSED)
+async def test_what_is_no_pass_gives_no_proof(suite: str) -> None:
+    """Every planned test must run and return."""
+    assert (await scored(RIGHT, suite)).score == 0.0
+
+
+FORGERIES = {
+    "exit at import": "import os\nos._exit(0)\n",
+    "exit when called": "import os\ndef add(a, b): os._exit(0)\n",
+    "system exit": "def add(a, b): raise SystemExit(0)\n",
+    "skip": "import unittest\ndef add(a, b): raise unittest.SkipTest('no')\n",
+    "emptied assertions": "import unittest\nfor name in dir(unittest.TestCase):\n    if name.startswith('assert'): setattr(unittest.TestCase, name, lambda *_: None)\ndef add(a, b): return 0\n",
+    "assertions emptied in a call": "import unittest\ndef add(a, b):\n    unittest.TestCase.assertEqual = unittest.TestCase._baseAssertEqual = lambda *_: None\n    return 0\n",
+    "assertions exchanged below": "import unittest\ndef add(a, b):\n    unittest.TestCase._getAssertEqualityFunc = lambda *_: (lambda *_, **__: None)\n    return 0\n",
+    "emptied results": "import unittest\nunittest.TestResult.addFailure = unittest.TestResult.addError = lambda *_: None\ndef add(a, b): return 0\n",
+    "emptied run": "import unittest\ndef run(self, result=None):\n    result.startTest(self)\n    result.addSuccess(self)\n    return result\nunittest.TestCase.run = run\ndef add(a, b): return 0\n",
+    "equals everything": "class Yes(int):\n    __eq__ = lambda *_: True\n    __ne__ = lambda *_: False\n    __hash__ = int.__hash__\ndef add(a, b): return Yes()\n",
+    "stops iteration": "def add(a, b): raise StopIteration\n",
+    "builtins": "import builtins\nbuiltins.isinstance = lambda *_: True\nbuiltins.repr = lambda *_: ''\ndef add(a, b): return 0\n",
+    "brings tests": {"files": {"solution.py": "def add(a, b): return 0\n", "test_it.py": "", "unittest.py": ""}, "entry": "solution.py"},
+    "rewrites tests": "def add(a, b):\n    open('test_it.py', 'w').write('')\n    return 3 if (a, b) == (1, 2) else 0\n",
+}  # fmt: skip
+
+
+@BOTH
+@pytest.mark.parametrize("forgery", FORGERIES.values(), ids=FORGERIES)
+async def test_no_known_forgery_pays(forgery: Any, isolate: Any) -> None:
+    """Wherever the candidate lives."""
+    assert (await scored(RIGHT, ADDED, isolate=isolate)).score == 1.0
+    result = await scored(forgery, ADDED, isolate=isolate)
+    assert (result.score, result.validity in (Validity.VALID, Validity.SUSPECT)) == (0.0, True), result.detail
+
+
+SPEAKING = (
+    "import os\nfor number in range(32):\n    try: os.write(number, b'@SAID@')\n    except OSError: pass\n" + RIGHT
+)
+
+
+async def test_a_candidate_with_a_sandbox_of_its_own_reaches_nothing() -> None:
+    """Not the suite's processes and files; what it says unasked is no answer."""
+    for said, validity in (("no frame at all", Validity.SUSPECT), ("0000000charena-proof", Validity.VALID)):
+        result = await scored(SPEAKING.replace("@SAID@", said), ADDED, isolate="sandbox")
+        assert (result.score, result.validity) == (0.0, validity)
+    looking = "import os\ndef add(a, b):\n    return a + b if os.listdir('.') == ['solution.py'] else os.listdir('.')\n"
+    result = await scored(looking, ADDED, isolate="sandbox")
+    assert (result.score, result.detail) == (1.0, "")
+
+
+async def test_time_is_told_apart() -> None:
+    """The candidate's own is its failure; a suite that hangs for any candidate has no score, and one that hangs for what
+    the candidate answered is the candidate's failure."""
+    sleeping = "import time\ndef add(a, b): time.sleep(60)\n"
+    result = await scored(sleeping, ADDED, isolate="sandbox", timeout_seconds=1.0)
+    assert (result.score, result.reason) == (0.0, Reason.TIMEOUT)
+    hanging = (
+        "import time, unittest\nimport solution\nclass T(unittest.TestCase):\n    def test(self): time.sleep(60)\n"
+    )
+    for isolate in ("sandbox", True):
+        result = await scored(RIGHT, hanging, isolate=isolate, timeout_seconds=1.0, scorer_timeout_seconds=2.0)
+        assert (result.score, result.validity, result.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
+    baited = "import time, unittest\nfrom solution import add\nclass T(unittest.TestCase):\n    def test(self):\n        if add(1, 2) == 0: time.sleep(60)\n"
+    for isolate in ("sandbox", True):
+        baits = {"isolate": isolate, "timeout_seconds": 1.0, "scorer_timeout_seconds": 2.0}
+        result = await scored("def add(a, b): return 0\n", baited, **baits)
+        assert (result.score, result.validity) == (0.0, Validity.VALID)
+
+
+async def test_a_command_that_hangs_for_any_candidate_has_no_score() -> None:
+    """One that hangs with this candidate is the candidate's failure."""
+    for command, candidate, score in (
+        ("sleep 60", RIGHT, None),
+        ("python solution.py", "import time\ntime.sleep(60)\n", 0.0),
+    ):
+        contract = {"type": "command", "command": command}
+        row = {"id": "one", "candidate": candidate, "scoring": contract, "limits": {"timeout_seconds": 1.0}}
+        made = load_scenarios([row]).scenarios[0]
+        source = Source(FakeRuntime())
+        result = await score_scenario(made, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=30)
+        assert (result.score, result.reason) == (score, Reason.SCORER_ERROR if score is None else Reason.TIMEOUT)
+
+
+async def test_a_module_that_the_image_lacks_is_nobodys_zero() -> None:
+    """Where the contract says that it requires it; a candidate cannot claim it."""
+    needy = "import unittest\nimport no_such_module\nfrom solution import add\n"
+    for isolate in (True, False, "sandbox"):
+        result = await scored(RIGHT, needy, requires=["no_such_module"], isolate=isolate)
+        assert (result.score, result.reason) == (None, Reason.SCORER_ERROR)
+        assert "no_such_module" in result.detail
+        assert (await scored(RIGHT, needy, isolate=isolate)).score == 0.0
+    lying = "raise ImportError('no_such_module')\n"
+    assert (await scored(lying, ADDED, requires=["json", "email.message"])).score == 0.0
+
+
+async def test_tests_may_be_the_problems_and_in_folders() -> None:
+    """Named by their paths."""
+    suite = ADDED.replace("import unittest\n", "import unittest\nfrom tests.numbers import WANT\n").replace(
+        "3)", "WANT)"
+    )
+    contract = {"type": "command", "unittest": ["tests/test_add.py"], "files": {"tests/numbers.py": "WANT = 3\n"}}
+    for isolate in (True, False, "sandbox"):
+        for candidate, score in ((RIGHT, 1.0), ("def add(a, b): return 4\n", 0.0)):
+            row = {
+                "id": "one",
+                "candidate": candidate,
+                "scoring": {**contract, "isolate": isolate},
+                "problem": {"files": {"tests/test_add.py": suite}},
+            }
+            made = load_scenarios([row]).scenarios[0]
+            result = await score_scenario(
+                made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30
+            )
+            assert result.score == score, result.detail
+
+
+@pytest.mark.parametrize(
+    ("scoring", "says"),
+    [
+        ({"unittest": ["test_it.py"]}, "'test_it.py' is not among the trusted `files`"),
+        ({"unittest": ["tests"]}, "end in .py"),
+        ({"unittest": ["a.py"], "pytest": ["a.py"]}, "exactly one of"),
+        ({"command": "true", "isolate": "sandbox"}, "is for `pytest` and `unittest`"),
+        ({"command": "true", "requires": ["a b"]}, "`requires` names modules"),
+        ({"unittest": ["../a.py"]}, "relative path"),
+    ],
+)
+def test_mistakes(scoring: dict[str, Any], says: str) -> None:
+    """Before anything runs."""
+    with pytest.raises(ValidationError, match=says):
+        load_scenarios([{"id": "one", "candidate": "x", "scoring": {"type": "command", **scoring}}])

@@ -1,0 +1,77 @@
+"""`harena push|pull|ls`: what they ask for, and what they print."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fake_face import Harena
+
+from harena.cli import face
+from harena.core.errors import ValidationError
+from harena.sdk.registry import StoredObject
+
+OBJECT = {
+    "ref": "sums@2", "kind": "dataset", "name": "sums", "version": "2", "digest": "0123456789abcdef0123", "files": 1,
+    "bytes": 77, "described": {}, "created_at": "2030-01-02T03:04:05.678+00:00",
+}  # fmt: skip
+
+
+class Registry:
+    """`harena.registry`, scripted."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    def push(self, kind: str, path: Path, ref: str | None) -> StoredObject:
+        if ref == "sums@1":
+            raise ValidationError("dataset sums@1 is published with other content")
+        self.asked.append(("push", kind, str(path), ref))
+        return StoredObject(OBJECT)
+
+    def pull(self, kind: str, ref: str, path: Path, *, overwrite: bool) -> StoredObject:
+        self.asked.append(("pull", kind, ref, str(path), overwrite))
+        return StoredObject(OBJECT)
+
+    def list(self, kind: str | None, *, name: str | None) -> list[StoredObject]:
+        self.asked.append(("list", kind, name))
+        return [StoredObject(OBJECT)]
+
+
+@pytest.fixture
+def registry(monkeypatch: pytest.MonkeyPatch) -> Registry:
+    """The face has it."""
+    made = Registry()
+    monkeypatch.setattr(face, "load", lambda: SimpleNamespace(registry=made))
+    return made
+
+
+def test_push(harena: Harena, registry: Registry, capsys: pytest.CaptureFixture[str]) -> None:
+    """With a name, or as a capability says it."""
+    assert harena("push", "dataset", "rows.jsonl", "sums@2") == 0
+    assert capsys.readouterr().out == "dataset sums@2: 1 file, 77 bytes, sha256 0123456789abcdef\n"
+    assert harena("push", "capability", "dir") == 0
+    assert registry.asked == [("push", "dataset", "rows.jsonl", "sums@2"), ("push", "capability", "dir", None)]
+    assert harena("push", "dataset", "rows.jsonl", "sums@1") == 2
+    assert "published with other content" in capsys.readouterr().err
+    assert harena("push", "rows", "rows.jsonl", "sums@1") == 2
+
+
+def test_pull(harena: Harena, registry: Registry, capsys: pytest.CaptureFixture[str]) -> None:
+    """Into a directory of the object's name, or another."""
+    assert harena("pull", "dataset", "sums@2") == 0
+    assert capsys.readouterr().out == "dataset sums@2: 77 bytes in sums\n"
+    assert harena("pull", "dataset", "sums", "there", "--overwrite") == 0
+    assert registry.asked == [("pull", "dataset", "sums@2", "sums", False), ("pull", "dataset", "sums", "there", True)]
+
+
+def test_ls(harena: Harena, registry: Registry, capsys: pytest.CaptureFixture[str]) -> None:
+    """As a table, or as JSON."""
+    assert harena("ls") == 0
+    assert "sums@2" in capsys.readouterr().out
+    assert harena("ls", "dataset", "--name", "sums", "--format", "json") == 0
+    assert json.loads(capsys.readouterr().out) == [OBJECT]
+    assert registry.asked == [("list", None, None), ("list", "dataset", "sums")]

@@ -1,0 +1,105 @@
+"""When jobs begin, where several things happen at the same moment."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest_asyncio
+
+from harena.core.clock import SystemClock
+from harena.core.training_jobs import TrainingState
+from harena.node.owned_training import Workers
+from harena.node.training_queue import TrainingQueue
+from harena.store.database import Database
+
+WORKERS = Workers(command=(sys.executable, "-m", "harena.testing.fake_trainer"), env={})
+
+
+@pytest_asyncio.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    database = await Database.open(tmp_path / "harena.db")
+    yield database
+    await database.close()
+
+
+class LateQueue(TrainingQueue):
+    """A job is accepted in the moment in which the queue has seen that there is nothing to do."""
+
+    late = False
+
+    async def _look(self) -> None:
+        if not self.late:
+            self.late = True
+            await accept(self)
+            self.tend()
+        await super()._look()
+
+
+def queue_of(database: Database, tmp_path: Path, kind: type[TrainingQueue] = TrainingQueue, **more: Any) -> Any:
+    async def opened() -> Database:
+        return database
+
+    settings = {"workers": WORKERS, "durable": False, "most": 1, **more}
+    return kind(opened, tmp_path, SystemClock(), **settings)
+
+
+async def accept(queue: TrainingQueue, **more: Any) -> None:
+    row = {
+        "id": "train_1",
+        "workspace": "default",
+        "name": "n",
+        "state": "queued",
+        "trainer_type": "rl",
+        "created_at": "t",
+        "request": {"tags": ["steps:1"]},
+        "resolved": [],
+        "plan": {},
+        "metrics": {},
+        "artifacts": {},
+        "durable": queue.durable,
+        **queue.owner,
+        **more,
+    }
+    await (await queue.store()).insert_job(row, [])
+
+
+async def test_a_job_that_comes_when_the_queue_is_about_to_rest(database: Database, tmp_path: Path) -> None:
+    """It begins."""
+    queue = queue_of(database, tmp_path, LateQueue)
+    queue.tend()
+    store = await queue.store()
+    async with asyncio.timeout(60):
+        while not (await store.events_after("train_1", 0, kinds=["job_ended"])):
+            if (owned := queue.owned("train_1")) is not None:
+                await owned.wait()
+            await asyncio.sleep(0)
+    assert (await store.read_job("train_1"))["state"] == TrainingState.COMPLETED
+    await queue.close()
+
+
+async def test_ending_a_job_that_has_just_begun(database: Database, tmp_path: Path) -> None:
+    """Somebody saw it queued, and another process has claimed it since: it is not ended behind its back."""
+    queue = queue_of(database, tmp_path)
+    await accept(queue)
+    store = await queue.store()
+    seen = await store.read_job("train_1")
+    await store.claim("train_1", {**queue.owner, "owner_pid": 1}, epoch=1, while_in=["queued"])
+    assert not await queue.end_unowned(seen, TrainingState.CANCELLED, None)
+    assert (await store.read_job("train_1"))["state"] == "queued"
+    assert await queue.end_unowned(await store.read_job("train_1"), TrainingState.CANCELLED, None)
+    assert not await store.claim("train_1", queue.owner, epoch=2, while_in=["queued"]), "it has ended: nobody begins it"
+
+
+async def test_an_embedded_job_of_a_process_that_has_gone(database: Database, tmp_path: Path) -> None:
+    """Whoever asks first ends it, running or not; a server's is left to servers."""
+    queue = queue_of(database, tmp_path)
+    await accept(queue, owner_started="1")
+    store = await queue.store()
+    row = await queue.settled(await store.read_job("train_1"))
+    assert (row["state"], "harena train retry" in row["error"]) == ("failed", True)
+    await accept(queue, id="train_2", owner_started="1", durable=True)
+    assert (await queue.settled(await store.read_job("train_2")))["state"] == "queued"

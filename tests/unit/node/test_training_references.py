@@ -1,0 +1,270 @@
+"""What a request for training refers to, found when it is submitted."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from harena.core.clock import SystemClock
+from harena.core.errors import NotFoundError, PlatformError, ValidationError
+from harena.core.file_trees import files_of, packed, tree_of
+from harena.core.registry import ObjectKind
+from harena.node.registry import Registry
+from harena.store.database import Database
+from harena.store.registry import RegistryStore
+from harena.testing.conformance_registry import ROWS, TASK, capability, jsonl, stream, write
+from harena.training.plan import RLPlan, plan_of
+from harena.training.references import Resolved
+from harena.training.requests import parse_request
+
+MINE = "mine"
+SFT = {"trainer_type": "sft", "model": "tiny-llama", "config": {}}
+RL = {"trainer_type": "rl", "model": "tiny-llama", "config": {"algorithm": "grpo"}}
+ATIF = {
+    "schema_version": "ATIF-v1.6", "agent": {"name": "a"},
+    "steps": [{"source": "user", "message": "hi"}, {"source": "agent", "message": "hello"}],
+}  # fmt: skip
+
+
+@pytest_asyncio.fixture
+async def registry(tmp_path: Path) -> AsyncIterator[Registry]:
+    """Over a database and a folder of its own."""
+    database = await Database.open(tmp_path / "harena.db")
+
+    async def store() -> RegistryStore:
+        return RegistryStore(database)
+
+    yield Registry(store, tmp_path / "objects", SystemClock(), most_bytes=1_000_000)
+    await database.close()
+
+
+async def push(registry: Registry, kind: ObjectKind, place: Path, ref: str, workspace: str = MINE) -> dict[str, Any]:
+    """Publish what lies there."""
+    name, _, version = ref.partition("@")
+    return await registry.push(workspace, kind, name, version, stream(b"".join(packed(files_of(place)))))
+
+
+async def resolve(registry: Registry, body: dict[str, Any], **config: Any) -> Resolved:
+    """Of a request with these fields beside its own."""
+    asked = {**body, "config": {**body["config"], **config.pop("config", {})}, **config}
+    return await registry.resolve(MINE, parse_request(asked))
+
+
+def data(folder: Path, **rows: list[dict[str, Any]]) -> Path:
+    """A data set with these splits."""
+    return write(folder, {f"{split}.jsonl": jsonl(of) for split, of in rows.items()})
+
+
+def weights(folder: Path) -> Path:
+    """A directory with all that a model needs, however little of it."""
+    write(folder, {"config.json": '{"architectures": ["Tiny"], "max_position_embeddings": 64}', "tokenizer.json": "{}"})
+    header = json.dumps({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
+    (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + b"\0" * 4)
+    return folder
+
+
+async def test_everything_that_a_request_names(registry: Registry, tmp_path: Path) -> None:
+    """With its version, digest, place and what is known of it; as JSON types, there and back."""
+    await push(registry, "capability", capability(tmp_path / "c"), "solver@1.0.0")
+    for version in ("1.9.0", "1.10.0"):
+        place = write(tmp_path / version, {"task.yaml": TASK.format(version), "check.sh": "exit 0\n"})
+        await push(registry, "task", place, f"add@{version}")
+    made = await push(registry, "dataset", data(tmp_path / "d", train=ROWS, test=ROWS[:2]), "sums@2")
+    found = await resolve(
+        registry, RL, capability_ref={"name": "solver", "version": "1.0.0"},
+        config={
+            "prompt_dataset_ref": {"name": f"{MINE}/sums", "version": "2"}, "prompt_split": "test", "task_ref": "add",
+            "eval_dataset_ref": {"name": "sums", "version": "2"},
+        },
+    )  # fmt: skip
+    assert Resolved.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert {ref.where: (ref.kind, ref.name, ref.version) for ref in found.refs} == {
+        "model": ("model", "tiny-llama", None),
+        "capability_ref": ("capability", "solver", "1.0.0"),
+        "config.prompt_dataset_ref": ("dataset", "sums", "2"),
+        "config.task_ref": ("task", "add", "1.10.0"),
+        "config.eval_dataset_ref": ("dataset", "sums", "2"),
+    }
+    prompts, evaluated = found.find("config.prompt_dataset_ref"), found.find("config.eval_dataset_ref")
+    assert prompts is not None
+    assert evaluated is not None
+    assert prompts.path is not None
+    assert (prompts.digest, Path(prompts.path).is_dir()) == (made["digest"], True)
+    assert (prompts.described["rows"], prompts.described["split"]) == (2, "test")
+    assert (evaluated.described["rows"], evaluated.described["split"]) == (3, "train")
+    scaffold, model = found.find("capability_ref"), found.find("model")
+    assert scaffold is not None
+    assert model is not None
+    assert scaffold.described["prompt"] == "You add numbers."
+    assert (model.path, model.described["shipped"]["layers"]) == (None, 3)
+
+
+async def test_a_task_may_be_pinned(registry: Registry, tmp_path: Path) -> None:
+    """NAME@VERSION, whatever is newer."""
+    for version in ("1.0.0", "2.0.0"):
+        place = write(tmp_path / version, {"task.yaml": TASK.format(version), "check.sh": "exit 0\n"})
+        await push(registry, "task", place, f"add@{version}")
+    path = str(data(tmp_path / "d", train=ROWS) / "train.jsonl")
+    found = await resolve(registry, RL, config={"prompt_dataset_ref": path, "task_ref": "add@1.0.0"})
+    task = found.find("config.task_ref")
+    assert task is not None
+    assert task.version == "1.0.0"
+    plan = plan_of(parse_request({**RL, "config": {**RL["config"], "prompt_dataset_ref": path}}), found)
+    assert isinstance(plan, RLPlan)
+    assert plan.reward == ("task_verifier_v1", {})
+
+
+async def test_a_path_is_hashed_and_what_it_held_stays(registry: Registry, tmp_path: Path) -> None:
+    """A version named by its content; the file may change or go, and other content is another version."""
+    path = tmp_path / "my rows.jsonl"
+    path.write_text(jsonl(ROWS))
+    first = (await resolve(registry, SFT, config={"dataset_ref": str(path)})).find("config.dataset_ref")
+    again = (await resolve(registry, SFT, config={"dataset_ref": str(path)})).find("config.dataset_ref")
+    assert first == again
+    assert first is not None
+    assert first.path is not None
+    assert (first.name, first.version) == ("my-rows", f"sha256-{first.digest[:16]}")
+    path.write_text(jsonl(ROWS[:1]))
+    other = (await resolve(registry, SFT, config={"dataset_ref": str(path)})).find("config.dataset_ref")
+    assert other is not None
+    assert other.digest != first.digest
+    assert Path(first.path).read_text() == jsonl(ROWS)
+    assert (Path(first.path).name, first.described["rows"], other.described["rows"]) == ("my rows.jsonl", 3, 1)
+
+
+async def test_rows_of_one_file_may_name_their_split(registry: Registry, tmp_path: Path) -> None:
+    """`prompt_split` chooses among them."""
+    rows = [{**row, "split": "train" if number else "test"} for number, row in enumerate(ROWS)]
+    place = data(tmp_path / "d", all=rows) / "all.jsonl"
+    found = await resolve(registry, RL, config={"prompt_dataset_ref": str(place), "prompt_split": "train"})
+    prompts = found.find("config.prompt_dataset_ref")
+    assert prompts is not None
+    assert (prompts.described["rows"], prompts.described["split"]) == (2, "train")
+    with pytest.raises(ValidationError, match="no row says split: 'dev'"):
+        await resolve(registry, RL, config={"prompt_dataset_ref": str(place), "prompt_split": "dev"})
+
+
+@pytest.mark.parametrize("kind", ["model", "checkpoint"])
+async def test_models_and_checkpoints(registry: Registry, tmp_path: Path, kind: ObjectKind) -> None:
+    """Of the registry, by version or the newest; and in a directory of this machine, which is not copied."""
+    folder = weights(tmp_path / "weights")
+    made = await push(registry, kind, folder, "small@1")
+    rows = str(data(tmp_path / "d", train=ROWS))
+    for name, version in (("small@1", "1"), ("small", "1"), (str(folder), None)):
+        model = (await resolve(registry, SFT, model=name, config={"dataset_ref": rows})).find("model")
+        assert model is not None
+        assert (model.digest, model.version, model.described["context_length"]) == (made["digest"], version, 64)
+
+
+async def test_a_model_of_the_hugging_face_cache(
+    registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its commit; nothing is fetched."""
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    cache = tmp_path / "hub" / "models--acme--small"
+    weights(cache / "snapshots" / "abc123")
+    write(cache, {"refs/main": "abc123"})
+    rows = str(data(tmp_path / "d", train=ROWS))
+    for name in ("acme/small", "acme/small@main", "acme/small@abc123"):
+        model = (await resolve(registry, SFT, model=name, config={"dataset_ref": rows})).find("model")
+        assert model is not None
+        assert (model.name, model.version, model.path) == ("acme/small", "abc123", str(cache / "snapshots" / "abc123"))
+    with pytest.raises(ValidationError, match="acme/large is not in this node's Hugging Face cache"):
+        await resolve(registry, SFT, model="acme/large", config={"dataset_ref": rows})
+
+
+async def test_what_is_missing_is_one_error(registry: Registry, tmp_path: Path) -> None:
+    """With a line for each; what another workspace has is missing, too."""
+    await push(registry, "dataset", data(tmp_path / "d", train=ROWS), "sums@2", workspace="theirs")
+    with pytest.raises(NotFoundError) as raised:
+        await resolve(
+            registry, RL, model="small@1", capability_ref={"name": "solver", "version": "1.0.0"},
+            config={"prompt_dataset_ref": {"name": "sums", "version": "2"}, "task_ref": "add"},
+        )  # fmt: skip
+    assert [line.split(" is published")[0] for line in str(raised.value).split("\n  ")] == [
+        "this training job cannot run:",
+        "model: no model or checkpoint 'small@1'",
+        "capability_ref: no capability 'solver@1.0.0'",
+        "config.prompt_dataset_ref: no dataset 'sums@2'",
+        "config.task_ref: no task 'add'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "config", "says"),
+    [
+        (SFT, {"dataset_ref": "rows/none.jsonl"}, r"config.dataset_ref: there is no file or directory .*none.jsonl"),
+        (SFT, {"dataset_ref": {"name": "a b", "version": "1"}}, "config.dataset_ref: 'a b@1' names no object"),
+        (SFT, {"dataset_ref": "PROMPTS"}, r"cannot be used as SFT: train.jsonl:1: it has a prompt and no answer"),
+        (SFT, {"trajectory_dataset_refs": ["ROWS"]},
+         r"trajectory_dataset_refs\[0\]: .* cannot be used as trajectories: train.jsonl:1: it is no trajectory"),
+        (SFT, {"dataset_ref": "ROWS", "eval_dataset_ref": "PROMPTS"}, "config.eval_dataset_ref: .* cannot be used"),
+        (RL, {"prompt_dataset_ref": "ATIF"}, "cannot be used as prompts: train.jsonl:1: it is a trajectory"),
+        (RL, {"prompt_dataset_ref": "ROWS", "prompt_split": "dev"}, "has the splits test, train: it has no split"),
+        (RL, {"prompt_dataset_ref": "OTHERS"}, r"has the splits a, b: name one \(prompt_split\)"),
+        (SFT, {"dataset_ref": "BROKEN"}, r"1 row cannot be used:\n  train.jsonl:2: not JSON"),
+    ],
+)  # fmt: skip
+async def test_what_does_not_fit_is_said(
+    registry: Registry, tmp_path: Path, body: dict[str, Any], config: dict[str, Any], says: str
+) -> None:
+    """With the file and the line that stand in the way."""
+    places = {
+        "ROWS": data(tmp_path / "rows", train=ROWS, test=ROWS),
+        "PROMPTS": data(tmp_path / "prompts", train=[{"prompt": "x"}]),
+        "ATIF": data(tmp_path / "atif", train=[ATIF]),
+        "OTHERS": data(tmp_path / "others", a=ROWS, b=ROWS),
+        "BROKEN": write(tmp_path / "broken", {"train.jsonl": jsonl(ROWS[:1]) + "{\n"}),
+    }
+    asked = json.loads(json.dumps(config))
+    for name, place in places.items():
+        asked = json.loads(json.dumps(asked).replace(f'"{name}"', json.dumps(str(place))))
+    with pytest.raises(ValidationError, match=says):
+        await resolve(registry, body, config=asked)
+
+
+async def test_a_capability_without_an_agent_is_no_scaffold(registry: Registry, tmp_path: Path) -> None:
+    """It can be published, and not be trained with."""
+    place = capability(tmp_path / "c")
+    shutil.rmtree(place / "agents")
+    await push(registry, "capability", place, "solver@1.0.0")
+    rows = str(data(tmp_path / "d", train=ROWS))
+    with pytest.raises(ValidationError, match=r"capability_ref: solver@1.0.0 has no agent: training uses its entry"):
+        await resolve(
+            registry, SFT, capability_ref={"name": "solver", "version": "1.0.0"}, config={"dataset_ref": rows}
+        )
+
+
+async def test_files_that_are_gone_are_a_fault_of_the_platform(registry: Registry, tmp_path: Path) -> None:
+    """Said with what to do; to publish the same again mends it."""
+    place = data(tmp_path / "d", train=ROWS)
+    made = await push(registry, "dataset", place, "sums@1")
+    shutil.rmtree(registry.place(made["digest"]))
+    with pytest.raises(PlatformError, match=r"the files of dataset sums@1 are not in .* push it again"):
+        await resolve(registry, SFT, config={"dataset_ref": {"name": "sums", "version": "1"}})
+    await push(registry, "dataset", place, "sums@1")
+    assert await resolve(registry, SFT, config={"dataset_ref": {"name": "sums", "version": "1"}})
+
+
+async def test_an_object_may_not_be_larger_than_the_node_takes(registry: Registry, tmp_path: Path) -> None:
+    """It is refused while it comes, and nothing of it stays."""
+    place = write(tmp_path / "d", {"rows.jsonl": jsonl([{"prompt": "x" * 1_100_000, "answer": "y"}])})
+    with pytest.raises(ValidationError, match="larger than 1000000 bytes") as raised:
+        await push(registry, "dataset", place, "big@1")
+    assert raised.value.reason == "TOO_LARGE"
+    assert list((tmp_path / "objects" / "incoming").iterdir()) == []
+
+
+async def test_the_same_content_lies_there_once(registry: Registry, tmp_path: Path) -> None:
+    """Whatever it is called, and in whichever workspace."""
+    place = data(tmp_path / "d", train=ROWS)
+    one = await push(registry, "dataset", place, "a@1")
+    two = await push(registry, "dataset", place, "b@1", workspace="theirs")
+    assert one["digest"] == two["digest"] == tree_of(files_of(place)).digest
+    assert len(list((tmp_path / "objects" / "trees").glob("*/*"))) == 1

@@ -1,0 +1,141 @@
+"""One try of a delivery, against receivers on loopback."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+from aiohttp import web
+
+from harena.jobs.webhooks import Answered, networks
+from harena.node.webhook_post import HttpPost
+
+LOOPBACK = networks(["127.0.0.0/8", "::1"])
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@asynccontextmanager
+async def receiver(handler: Handler) -> AsyncIterator[str]:
+    """Its URL."""
+    server = web.Server(handler)
+    runner = web.ServerRunner(server, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+async def test_what_is_posted_arrives_as_it_is() -> None:
+    """Method, path, headers and body."""
+    seen = []
+
+    async def take(request: web.Request) -> web.Response:
+        seen.append((request.method, request.path_qs, request.headers["webhook-id"], await request.read()))
+        return web.Response(status=202, text="thanks")
+
+    async with receiver(take) as url:
+        answered = await HttpPost(None)(f"{url}/hooks?a=b", {"webhook-id": "msg_1"}, b'{"x": "\xc3\xa9"}')
+    assert answered == Answered(status=202)
+    assert seen == [("POST", "/hooks?a=b", "msg_1", b'{"x": "\xc3\xa9"}')]
+
+
+async def test_redirects_are_not_followed() -> None:
+    """They could lead where a server must not post."""
+    asked = []
+
+    async def move(request: web.Request) -> web.Response:
+        asked.append(request.path)
+        raise web.HTTPTemporaryRedirect("/elsewhere")
+
+    async with receiver(move) as url:
+        assert await HttpPost(None)(url, {}, b"") == Answered(status=307)
+    assert asked == ["/"]
+
+
+async def test_a_server_does_not_connect_to_its_own_network() -> None:
+    """Neither by address, in whatever form, nor by a name that means one; and nothing reaches the receiver."""
+    asked = []
+
+    async def take(request: web.Request) -> web.Response:
+        asked.append(request.host)
+        return web.Response()
+
+    async with receiver(take) as url:
+        port = url.rpartition(":")[2]
+        for host in ("127.0.0.1", "localhost", "0.0.0.0", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]"):
+            answered = await HttpPost(())(f"http://{host}:{port}/", {}, b"")
+            assert (answered.status, answered.for_good) == (None, True), host
+            assert "127.0.0.1" not in (answered.error or "?"), "what a name means inside is nobody's business"
+        assert asked == []
+        for host in ("127.0.0.1", "localhost"):
+            assert (await HttpPost(LOOPBACK)(f"http://{host}:{port}/", {}, b"")).status == 200
+        assert len(asked) == 2
+
+
+async def test_a_receiver_that_does_not_answer_is_not_waited_for() -> None:
+    """The time is for all of the try, however slowly bytes trickle."""
+    left = asyncio.Event()
+
+    async def trickle(request: web.Request) -> web.Response:
+        await left.wait()
+        return web.Response()
+
+    async with receiver(trickle) as url:
+        answered = await HttpPost(None, seconds=0.05)(url, {}, b"")
+        left.set()
+    assert answered == Answered(error="the receiver did not answer within 0.05 seconds")
+
+
+async def test_what_cannot_be_reached_is_said_and_tried_again() -> None:
+    """Nobody listens, no such name, no HTTP."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+        nobody = await HttpPost(None)(f"http://127.0.0.1:{port}/", {}, b"")
+    assert (nobody.status, nobody.for_good) == (None, False)
+    assert nobody.error == "the receiver could not be reached: ClientConnectorError"
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"SMTP ready\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        nonsense = await HttpPost(None)(f"http://127.0.0.1:{port}/", {}, b"")
+    assert (nonsense.status, nonsense.for_good) == (None, False)
+
+
+async def test_a_long_answer_is_not_read() -> None:
+    """A receiver cannot fill this server's memory."""
+    sent = 0
+
+    async def pour(request: web.Request) -> web.StreamResponse:
+        nonlocal sent
+        response = web.StreamResponse()
+        await response.prepare(request)
+        try:
+            while True:
+                await response.write(bytes(1 << 20))
+                sent += 1
+        except ConnectionError:
+            return response
+
+    async with receiver(pour) as url:
+        assert await HttpPost(None)(url, {}, b"") == Answered(status=200)
+    assert sent < 64
+
+
+async def test_the_environment_names_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy would be asked for addresses that this process would not connect to."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+
+    async def take(request: web.Request) -> web.Response:
+        return web.Response()
+
+    async with receiver(take) as url:
+        assert (await HttpPost(None)(url, {}, b"")).status == 200

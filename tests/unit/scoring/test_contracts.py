@@ -1,0 +1,40 @@
+"""What a contract says, and what its digest depends on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harena.scoring.contracts import TestsContract
+
+
+def fingerprint(*checks: dict[str, Any], **fields: Any) -> str:
+    """Of a contract with these checks."""
+    return TestsContract.model_validate(
+        {"type": "tests", "entry_point": "f", "checks": list(checks), **fields}
+    ).fingerprint
+
+
+def test_what_is_as_by_default_changes_no_fingerprint() -> None:
+    """A contract that spells a default out says the same as one that leaves it out."""
+    plain = fingerprint({"args": [1], "expected": 2})
+    assert plain == fingerprint({"args": [1], "expected": 2, "weight": 1.0, "kwargs": {}, "hidden": False})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"args": [1], "expected": True},
+        {"args": [1], "expected": 1.0},
+        {"args": [True], "expected": 1},
+        {"args": [1], "expected": None},
+        {"args": [1], "raises": "ValueError"},
+        {"args": [1], "expected": 1, "hidden": True},
+        {"args": [1], "expected": 1, "weight": 2.0},
+    ],
+)
+def test_what_is_said_otherwise_changes_the_fingerprint(other: dict[str, Any]) -> None:
+    """Type by type."""
+    assert fingerprint(other) != fingerprint({"args": [1], "expected": 1})
+    assert fingerprint(other) == fingerprint(dict(other))

@@ -1,0 +1,90 @@
+"""The program in what a model wrote."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from data_set_rows import APPS, HUMANEVAL, MBPP, only
+
+from harena.scoring.formats.answers import program_in
+
+CODE = "def double(x):\n    return 2 * x\n"
+USE = "print(double(2))\n"
+
+
+def fenced(code: str, mark: str = "python") -> str:
+    code = code.removesuffix("\n")
+    return f"```{mark}\n{code}\n```\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CODE,
+        "",
+        "no program at all",
+        f'"""Use it so:\n\n```\n{USE}```\n"""\n{CODE}',
+        f"# </think>\n{CODE}",
+        f"{CODE}END = '</think>'\n",
+    ],
+)
+def test_a_program_stays_as_it_is(text: str) -> None:
+    """Also with fences and marks in its strings and comments."""
+    assert program_in(text, {"double"}) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Here's the function:\n\n{fenced(CODE)}\nIt doesn't mutate.",
+        f"{fenced(CODE)}Use:\n{fenced(USE)}",
+        f"{fenced('x = 1', 'py')}{fenced(CODE, 'Python')}{fenced('2', 'text')}{fenced('3', '')}",
+        f"Output:\n{fenced('4', 'text')}\n{fenced(CODE, '')}",
+        f"<think>Try\n{fenced('def double(x): return x')}No.</think>\n{fenced(CODE)}",
+        f"Let me think.</think>\n\n{CODE}",
+        f"1. So:\n\n   ```python\n   {CODE.replace(chr(10) + '    ', chr(10) + '       ')}   ```\n",
+        f"~~~~python\n{CODE}~~~~",
+        f'It is:\n```python\n{CODE[:-1]}',
+        f"{CODE}```\nThat is all.",
+        f"````python\n{CODE}````",
+    ],
+)  # fmt: skip
+def test_the_code_is_taken_out_of_the_answer(text: str) -> None:
+    """Marked or not, first or last, after reasoning, in a list, cut off, or without the fence that the prompt had."""
+    assert program_in(text, {"double", "Solution"}).rstrip("\n") == CODE.rstrip("\n")
+
+
+def test_without_a_name_the_last_block_counts() -> None:
+    """Reasoning comes first, answers last."""
+    assert program_in(fenced("print(1)") + fenced("print(2)")) == "print(2)\n"
+    assert program_in(fenced(CODE) + fenced(USE), {"triple"}) == USE
+
+
+def test_blocks_of_other_languages_alone_are_no_program() -> None:
+    """The answer fails as it is."""
+    text = fenced("ls", "bash")
+    assert program_in(text, {"double"}) == text
+
+
+@pytest.mark.parametrize(
+    ("row", "answer", "program"),
+    [
+        (MBPP, {"task_id": 902, "response": fenced(MBPP["code"])}, MBPP["code"]),
+        (HUMANEVAL, {"completion": fenced("    return 2 * x\n")}, HUMANEVAL["prompt"] + "    return 2 * x\n"),
+        (HUMANEVAL, {"completion": fenced(CODE)}, f"{HUMANEVAL['prompt']}\n{CODE}"),
+        ({**HUMANEVAL, "prompt": "def double(x):\n"}, {"completion": fenced(CODE)}, CODE),
+        (APPS, {"code_list": ["print(1)"]}, "print(1)"),
+    ],
+)
+def test_imported_answers_are_kept_and_run(row: dict[str, Any], answer: dict[str, Any], program: str) -> None:
+    """What is run is the program, what was written stays beside it."""
+    made = only([row], candidates=[answer])
+    (written,) = [value for name, value in answer.items() if name != "task_id"]
+    assert made.candidate.source == program
+    assert made.answer == (written if isinstance(written, str) else written[0])
+
+
+def test_a_data_sets_own_solutions_are_no_answers() -> None:
+    """Nobody wrote more than them."""
+    assert only([MBPP]).answer is None

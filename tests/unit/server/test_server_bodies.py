@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from asyncio import StreamReader, StreamWriter
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import aiohttp
+import pytest
+from server_world import World, world
+
+from harena.core.errors import ValidationError
+from harena.server.bodies import read_json
+
+JSON = {"content-type": "application/json"}
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (b"", "no JSON"),
+        (b"{", "no JSON: Expecting property name"),
+        (b'{"image": NaN}', "NaN is no number of JSON"),
+        (b'{"image": -Infinity}', "-Infinity is no number of JSON"),
+        (b'{"image": "a", "image": "b"}', "'image' is written twice"),
+        (b'{"a": [{"b": 1, "b": 2}]}', "'b' is written twice"),
+        (b'{"image": "\xff"}', "not UTF-8 (byte 11)"),
+        ('{"image": "a"}'.encode("utf-16"), "not UTF-8"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "digits"),
+        (b"{} {}", "no JSON: Extra data"),
+    ],
+)
+def test_what_is_no_json(body: bytes, says: str) -> None:
+    """Each error says what is wrong, in one line."""
+    with pytest.raises(ValidationError, match="the body") as caught:
+        read_json(body)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_json() -> None:
+    """Also after the mark that some editors put before it."""
+    assert read_json('\ufeff{"ä": [1, 2.5, null, "\\ud83e\\udd86"]}'.encode()) == {"ä": [1, 2.5, None, "🦆"]}
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"content-type": "application/x-www-form-urlencoded"}, {"content-type": "text/plain; charset=utf-8"}, {}],
+    ids=["as curl -d sends it", "text", "none"],
+)
+async def test_a_body_of_another_kind(http: aiohttp.ClientSession, headers: dict[str, str]) -> None:
+    """One 415 that says which content-type is right."""
+    body = b'{"tags": []}'
+    skipped = None if headers else ["Content-Type"]
+    async with http.post("/v1/sandboxes", data=body, headers=headers, skip_auto_headers=skipped) as answer:
+        problem = await answer.json(content_type=None)
+    assert (answer.status, problem["code"], problem["reason"]) == (415, "validation", "CONTENT_TYPE")
+    assert "application/json" in problem["detail"]
+
+
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "application/JSON", "application/merge+json"])
+async def test_bodies_of_json(http: aiohttp.ClientSession, kind: str) -> None:
+    """However it is written."""
+    async with http.post("/v1/leases", data=b'{"seconds": 60}', headers={"content-type": kind}) as answer:
+        assert answer.status == 201
+
+
+@pytest.mark.parametrize(("content", "status"), [(b"{", 401), (b"{}", 401)])
+async def test_a_stranger_is_not_listened_to(tmp_path: Path, content: bytes, status: int) -> None:
+    """What they sent is not even parsed."""
+    async with world(tmp_path, keyed=True) as made, aiohttp.ClientSession(made.url) as http:
+        async with http.post("/v1/sandboxes", data=content, headers=JSON) as answer:
+            assert answer.status == status
+
+
+async def test_a_body_that_is_told_to_be_too_large_is_not_read(here: World) -> None:
+    """The answer comes before it."""
+    reader, writer = await _connected(here)
+    writer.write(b"POST /v1/sandboxes HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n")
+    writer.write(b"content-length: 200000000\r\n\r\n")
+    head = await reader.readuntil(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 413 ")
+    length = int(dict(_headers(head))["content-length"])
+    problem = json.loads(await reader.readexactly(length))
+    assert "67108864 bytes" in problem["detail"]
+    writer.close()
+
+
+async def test_standard_input_is_not_read_beyond_its_limit(http: aiohttp.ClientSession) -> None:
+    """One write is at most 4 MiB, whatever comes."""
+    async with http.post("/v1/sandboxes", json={}) as answer:
+        sandbox_id = (await answer.json())["id"]
+    at = f"/v1/sandboxes/{sandbox_id}/execs"
+    async with http.post(at, json={"argv": ["cat"], "stdin_stream": True}) as running:
+        first = await running.content.readany()
+        exec_id = json.loads(first[5:])["exec_id"]
+        async with http.post(f"{at}/{exec_id}/stdin", data=io.BytesIO(bytes(5 << 20))) as answer:
+            assert (answer.status, (await answer.json(content_type=None))["reason"]) == (413, "TOO_LARGE")
+
+
+async def _connected(here: World) -> tuple[StreamReader, StreamWriter]:
+    address = urlsplit(here.url)
+    return await asyncio.open_connection(address.hostname, address.port)
+
+
+def _headers(head: bytes) -> list[tuple[str, str]]:
+    lines = head.decode().split("\r\n")[1:]
+    return [(name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines if line)]

@@ -1,0 +1,122 @@
+"""Following a job over HTTP while its server goes away and comes back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server_world import fake_node, served
+
+from harena.cli.progress import follow
+from harena.cli.tally import Tally
+from harena.core.clock import SystemClock
+from harena.core.errors import SandboxUnavailableError
+from harena.core.patience import MOST_AWAY_SECONDS
+from harena.sdk.http.operations import HttpOperations
+from harena.testing.conformance_operations import BAD, GOOD
+
+
+async def test_a_follower_outlives_the_server(tmp_path: Path) -> None:
+    """It says that the connection is lost and that it is back; every event comes once."""
+    clock, loop = SystemClock(), asyncio.get_running_loop()
+    node = fake_node(tmp_path, clock)
+    slow = {**GOOD, "id": "slow", "candidate": {"files": {"solution.py": "import time; time.sleep(3600)"}}}
+    job = await node.create_benchmark_job({"name": "n", "scenarios": [GOOD, BAD, slow]})
+    seen: list[int] = []
+    two_ended = asyncio.Event()
+
+    async with AsyncExitStack() as second:
+        first = AsyncExitStack()
+        server = await first.enter_async_context(served(node, clock, tmp_path))
+        client, port = HttpOperations(server.url), int(server.url.rpartition(":")[2])
+
+        def events(after: int) -> Iterator[Mapping[str, Any]]:
+            """As the sdk gives them, to a thread that may wait."""
+            stream = client.benchmark_job_events(job["id"], after=after)
+            while (event := asyncio.run_coroutine_threadsafe(_next(stream), loop).result()) is not None:
+                seen.append(event["cursor"])
+                yield event
+                if len(seen) == 6:  # the job's start, three runs' starts and two ends
+                    loop.call_soon_threadsafe(two_ended.set)
+
+        async def come_back() -> None:
+            await second.enter_async_context(served(node, clock, tmp_path, port=port))
+            await node.cancel_benchmark_job(job["id"])
+
+        def pause(_: float) -> None:
+            asyncio.run_coroutine_threadsafe(come_back(), loop).result()
+
+        out, tally = StringIO(), Tally.of(job)
+        following = asyncio.create_task(asyncio.to_thread(follow, events, tally, name="n", out=out, pause=pause))
+        await two_ended.wait()
+        await first.aclose()
+        await following
+        everything = [event["cursor"] async for event in node.benchmark_job_events(job["id"])]
+        await client.close()
+    await node.close()
+    assert seen == everything
+    assert (tally.state, tally.done, tally.passed, tally.cancelled) == ("cancelled", 2, 1, 1)
+    said = out.getvalue()
+    assert said.index("no server answers") < said.index("the connection is back")
+
+
+class Comeback(SystemClock):
+    """A client's clock: its first pause is when the server comes back, or, where it never does, time flies."""
+
+    def __init__(self, come_back: Callable[[], Awaitable[object]] | None = None) -> None:
+        self.come_back = come_back
+        self.pauses: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        if self.come_back is not None:
+            await self.come_back()
+
+
+@pytest.mark.parametrize("comes_back", [True, False])
+async def test_waiting_outlives_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, comes_back: bool) -> None:
+    """Whoever waits for a job waits on, and has its results; a server that never comes back is given up."""
+    node = fake_node(tmp_path, SystemClock())
+    slow = {**GOOD, "id": "slow", "candidate": {"files": {"solution.py": "import time; time.sleep(3600)"}}}
+    job = await node.create_benchmark_job({"name": "n", "scenarios": [slow]})
+    bound, asked = node.in_workspace("default"), asyncio.Event()
+    wait = bound.wait_benchmark_job
+
+    async def noticed(job_id: str) -> Mapping[str, Any]:
+        asked.set()
+        return await wait(job_id)
+
+    monkeypatch.setattr(bound, "wait_benchmark_job", noticed)
+    monkeypatch.setattr(node, "in_workspace", lambda _: bound)
+    async with AsyncExitStack() as second:
+
+        async def come_back() -> None:
+            await second.enter_async_context(served(node, SystemClock(), tmp_path, port=port))
+            await node.cancel_benchmark_job(job["id"])
+
+        clock = Comeback(come_back if comes_back else None)
+        async with served(node, SystemClock(), tmp_path) as server:
+            port = int(server.url.rpartition(":")[2])
+            client = HttpOperations(server.url, clock=clock)
+            waiting = asyncio.create_task(client.wait_benchmark_job(job["id"]))
+            await asked.wait()
+        if comes_back:
+            assert (await waiting)["state"] == "cancelled"
+            assert clock.pauses == [0.5]
+        else:
+            with pytest.raises(SandboxUnavailableError, match="no server answers"):
+                await waiting
+            assert clock.pauses[:3] == [0.5, 1.0, 2.0]
+            assert sum(clock.pauses) >= MOST_AWAY_SECONDS
+        await client.close()
+    await node.close()
+
+
+async def _next(stream: Any) -> Mapping[str, Any] | None:
+    event: Mapping[str, Any] | None = await anext(stream, None)
+    return event

@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+import tracemalloc
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from server_world import World
+
+from harena.core.errors import ValidationError
+from harena.server import shapes, uploads
+from harena.testing.conformance_operations import GOOD
+
+LINES = {"content-type": "application/x-ndjson"}
+PATH = "/v1/benchmark_jobs"
+
+
+def lines(*values: Any) -> bytes:
+    return b"".join(value if isinstance(value, bytes) else json.dumps(value).encode() + b"\n" for value in values)
+
+
+async def sent(http: aiohttp.ClientSession, body: Any, **headers: str) -> tuple[int, Any]:
+    async with http.post(PATH, data=body, headers={**LINES, **headers}) as answer:
+        return answer.status, await answer.json(content_type=None)
+
+
+async def results(http: aiohttp.ClientSession, job: Any) -> list[str]:
+    async with http.get(f"{PATH}/{job['id']}?wait_seconds=30") as answer:
+        assert (await answer.json())["state"] == "completed"
+    async with http.get(f"{PATH}/{job['id']}/results") as answer:
+        return sorted(run["scenario_id"] for run in (await answer.json())["runs"] if run["passed"])
+
+
+@pytest.fixture(autouse=True)
+def kept_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Whatever is put into files is gone at the end of each test."""
+    folder = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    yield folder
+    assert [*folder.glob("harena-upload-*")] == []
+
+
+async def test_rows(http: aiohttp.ClientSession) -> None:
+    """The job first, then a scenario to a line; empty lines are none, and the last one needs no end."""
+    body = lines({"name": "n"}, {**GOOD, "id": "a"}, b"\n", {**GOOD, "id": "b"}).rstrip()
+    status, job = await sent(http, body)
+    assert (status, job["name"], job["progress"]["total"]) == (201, "n", 2)
+    assert await results(http, job) == ["a", "b"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+async def test_candidates_come_before_the_rows_that_they_answer(http: aiohttp.ClientSession, named: bool) -> None:
+    """As many lines as are announced, from a file or as rows."""
+    samples = [{"task_id": f"T/{number}", "completion": f"    return x + {number}\n"} for number in range(3)]
+    rows = [
+        {
+            "task_id": f"T/{number}",
+            "prompt": "def f(x):\n",
+            "entry_point": "f",
+            "canonical_solution": "    return x\n",
+            "test": f"def check(candidate):\n    assert candidate(1) == {1 + number}\n",
+        }
+        for number in range(3)
+    ]
+    files: dict[str, Any] = {"candidates": {"lines": 3}}
+    if named:
+        files = {"candidates": {"lines": 3, "file_name": "samples.jsonl"}, "scenarios": {"file_name": "rows.jsonl"}}
+    status, job = await sent(http, lines({"name": "n", **files}, *samples, *rows))
+    assert (status, job["progress"]["total"]) == (201, 3), job
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (b"", "the first line is the job"),
+        (b"\n", "the first line is the job"),
+        (b"{\n", "the first line is no JSON"),
+        (b"[]\n", "dictionary"),
+        (lines({"name": "n", "scenarios": [GOOD]}), "scenarios: "),
+        (lines({"nome": "n"}, GOOD), "nome: unknown field"),
+        (lines({"name": "n", "config": {"concurrency": 0}}, GOOD), "config.concurrency: "),
+        (lines({"name": "n"}), "there are no scenarios"),
+        (lines({"name": "n"}, b"{\n"), "scenarios: [0]: not JSON"),
+        (lines({"name": "n"}, GOOD, b"\n", b"\xff\n"), "scenarios: [1]: not UTF-8 (byte 0 of its line)"),
+        (lines({"name": "n"}, GOOD, b"[" * 100_000), "scenarios: [1]: nested too deeply"),
+        (lines({"name": "n"}, GOOD, GOOD), "[1].id: 'good' is the id of the scenario at [0] too"),
+        (lines({"name": "n"}, GOOD, {"id": "x"}), "[1]"),
+        (lines({"name": "n", "scenarios": {"file_name": "a.jsonl"}}, GOOD, b"{\n"), "a.jsonl:2: not JSON"),
+        (lines({"name": "n", "scenarios": {"file_name": "a.jsonl"}}, GOOD, b"\xff\n"), "a.jsonl: not UTF-8 text (byte"),
+        (lines({"name": "n", "scenarios": {"file_name": "a.jsonl"}}, GOOD, GOOD), "a.jsonl:2: id: 'good' is the id"),
+        (lines({"name": "n", "scenarios": {"file_name": ".."}}, GOOD), "scenarios.file_name"),
+        (lines({"name": "n", "candidates": {"lines": 3}}, GOOD), "candidates.lines: 2 more lines"),
+        (lines({"name": "n", "candidates": {"lines": -1}}, GOOD), "candidates.lines: "),
+        (lines({"name": "n", "blueprint_id": "none"}, GOOD), "no blueprint"),
+        (lines({"name": "n", "format": "none"}, GOOD), "none"),
+    ],
+)
+async def test_what_is_wrong_is_told_with_its_place(http: aiohttp.ClientSession, body: bytes, says: str) -> None:
+    """And there is no job."""
+    status, problem = await sent(http, body)
+    assert status == (404 if "blueprint" in says else 422)
+    assert says in problem["detail"]
+    assert "harena-upload" not in problem["detail"]
+    async with http.get(PATH) as answer:
+        assert (await answer.json())["benchmark_jobs"] == []
+
+
+async def test_a_line_that_is_too_large(http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its number and the limit are told; what comes behind it is not read."""
+    monkeypatch.setattr(uploads, "MOST_JSON_BYTES", 100_000)
+    taken = 0
+
+    async def body() -> AsyncIterator[bytes]:
+        nonlocal taken
+        yield lines({"name": "n"}, GOOD)
+        while taken < 200_000_000:
+            taken += 100_000
+            yield b"x" * 100_000
+
+    status, problem = await sent(http, body())
+    assert (status, problem["reason"]) == (413, "TOO_LARGE")
+    assert "line 3 is larger than 100000 bytes" in problem["detail"]
+    assert taken < 100_000_000
+
+
+@pytest.mark.parametrize("kind", ["application/x-ndjson", "application/json"])
+async def test_a_candidate_of_200_megabytes(http: aiohttp.ClientSession, kind: str) -> None:
+    """It is refused as it comes, and never in memory: less than a body of JSON may have."""
+
+    async def body() -> AsyncIterator[bytes]:
+        yield b'{"name": "n"}\n' if kind.endswith("ndjson") else b'{"name": "n", "scenarios": [{"candidate": "'
+        piece = b"x" * (1 << 18)
+        for _ in range(800):
+            yield piece
+
+    tracemalloc.start()
+    try:
+        async with http.post(PATH, data=body(), headers={"content-type": kind}) as answer:
+            problem = await answer.json(content_type=None)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (answer.status, problem["reason"]) == (413, "TOO_LARGE")
+    assert str(shapes.MOST_JSON_BYTES) in problem["detail"]
+    assert peak < (16 << 20 if kind.endswith("ndjson") else 2 * shapes.MOST_JSON_BYTES)
+
+
+async def test_lines_that_are_too_many(http: aiohttp.ClientSession, here: World) -> None:
+    """All of them together are at most what the workspace may send at once."""
+    here.state.quotas._defaults = replace(here.state.quotas._defaults, request_bytes=10_000)
+    status, problem = await sent(http, lines({"name": "n"}, *([GOOD] * 100)))
+    assert (status, problem["reason"]) == (413, "TOO_LARGE")
+    assert "10000 bytes (the workspace's limit)" in problem["detail"]
+
+
+async def test_the_same_key_gives_the_same_job(http: aiohttp.ClientSession) -> None:
+    """And another upload with it is a mistake."""
+    body = lines({"name": "n"}, GOOD)
+    answers = await asyncio.gather(*(sent(http, body, **{"idempotency-key": "k"}) for _ in range(3)))
+    assert {status for status, _ in answers} == {201}
+    assert len({job["id"] for _, job in answers}) == 1
+    status, problem = await sent(http, lines({"name": "other"}, GOOD), **{"idempotency-key": "k"})
+    assert (status, problem["reason"]) == (422, "IDEMPOTENCY_KEY_REUSED")
+
+
+async def test_a_sender_that_goes_in_the_middle_leaves_nothing(http: aiohttp.ClientSession, here: World) -> None:
+    """Neither a job nor a file."""
+
+    async def body() -> AsyncIterator[bytes]:
+        yield lines({"name": "n"}, GOOD)
+        raise ConnectionResetError
+
+    with pytest.raises((aiohttp.ClientError, ConnectionResetError)):
+        await sent(http, body())
+    async with http.get(PATH) as answer:
+        assert (await answer.json())["benchmark_jobs"] == []
+
+
+async def test_the_sdk_sends_what_is_made_one_by_one(here: World) -> None:
+    """A generator is taken once, and not into the memory."""
+    client = here.client()
+    taken = []
+
+    def made() -> Iterator[Any]:
+        for number in range(1000):
+            taken.append(number)
+            yield {**GOOD, "id": f"s{number}"}
+
+    job = await client.create_benchmark_job({"name": "n", "scenarios": made()})
+    assert (job["progress"]["total"], taken) == (1000, [*range(1000)])
+    with pytest.raises(ValidationError, match=r"scenarios: \[1\].*tuple"):
+        await client.create_benchmark_job({"name": "n", "scenarios": iter([GOOD, {**GOOD, "metadata": {"x": (1, 2)}}])})
+    await client.close()
+
+
+async def test_the_sdk_sends_files_as_they_are(here: World, tmp_path: Path) -> None:
+    """Lines of scenarios, and of answers to them; a mistake is told with this machine's name of the file."""
+    file = tmp_path / "mine.jsonl"
+    file.write_bytes(lines({"version": 1, "problems": []}, {**GOOD, "id": "a"}, b"\n", {**GOOD, "id": "b"}).rstrip())
+    client = here.client()
+    job = await client.create_benchmark_job({"name": "n", "scenarios": str(file)})
+    assert job["progress"]["total"] == 2
+    file.write_bytes(lines(GOOD, GOOD))
+    with pytest.raises(ValidationError, match=r" mine.jsonl:2: id: "):
+        await client.create_benchmark_job({"name": "n", "scenarios": str(file)})
+    with pytest.raises(ValidationError, match=r"none.jsonl cannot be read"):
+        await client.create_benchmark_job({"name": "n", "scenarios": str(tmp_path / "none.jsonl")})
+    await client.close()

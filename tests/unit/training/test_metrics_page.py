@@ -1,0 +1,53 @@
+"""docs/reference/training-metrics.md names what an RL job tells, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+from harena.training.algorithms import LossSpec, loss_spec
+from harena.training.engines.local import LocalEngine
+from harena.training.evaluation import Evaluation
+from harena.training.prompts import PromptRow
+from harena.training.rl import RLLoop, RLSettings
+from harena.training.trajectory import Reward, RewardValidity, Sampling
+
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "training-metrics.md"
+ROWS = [PromptRow(id=f"p{number}", prompt="add 3>"[: 3 + number % 2]) for number in range(4)]
+LOSSES = [LossSpec(kl_coefficient=0.1), loss_spec("grpo", max_staleness=1, correction="decoupled")]
+
+
+class Some:
+    """Loses a few to the platform."""
+
+    deterministic = False
+    asked = 0
+
+    async def reward(self, row: PromptRow, text: str) -> Reward:
+        self.asked += 1
+        if self.asked == 3:
+            return Reward(value=None, validity=RewardValidity.INFRA, reason="platform_error")
+        return Reward(value=float(len(text) % 2))
+
+
+def named() -> set[str]:
+    """Names in code font in the first column of its tables, and those of the evaluation."""
+    page = PAGE.read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    return {*re.findall(r"`([^`]+)`", " ".join(rows)), *re.findall(r"`(eval/[a-z_]+)`", page)}
+
+
+async def test_the_page_is_whole(engines: Callable[..., LocalEngine]) -> None:
+    torch.set_num_threads(1)
+    told: set[str] = set()
+    for loss in LOSSES:
+        sampling = Sampling(max_new_tokens=4, stop_tokens=tuple(range(3, 20)))
+        settings = RLSettings(steps=2, groups_per_step=2, group_size=4, sampling=sampling, loss=loss, masked_limit=1.0)
+        loop = RLLoop(
+            engines(keep_reference=True), ROWS, Some(), settings, evaluation=Evaluation(rows=ROWS[:2], every=1)
+        )
+        await loop.run(on_step=lambda step, metrics: told.update(metrics))
+    assert {re.sub(r"masked_share/.*", "masked_share/<reason>", name) for name in told} == named()

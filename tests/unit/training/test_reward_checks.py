@@ -1,0 +1,59 @@
+"""Rows that a reward recipe cannot be applied to are said when a job is submitted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harena.core.errors import ValidationError
+from harena.training.plan import RLPlan, plan_of
+from harena.training.references import Resolved, ResolvedRef
+from harena.training.requests import parse_request
+from harena.training.reward_checks import check_rewards
+
+SUM = {"type": "stdio", "cases": [{"stdin": "1 2", "stdout": "3"}]}
+
+
+def check(folder: Path, recipe: dict[str, Any], *rows: dict[str, Any]) -> None:
+    """These rows by this recipe."""
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps({"prompt": "p", **row}) + "\n" for row in rows))
+    config = {"algorithm": "grpo", "prompt_dataset_ref": "p", "reward_recipe": recipe}
+    found = ResolvedRef(
+        where="config.prompt_dataset_ref", kind="dataset", name="p", version="1", digest="0", path=str(path),
+        described={"rows": len(rows), "split": None},
+    )  # fmt: skip
+    resolved = Resolved(refs=(found,))
+    plan = plan_of(parse_request({"trainer_type": "rl", "model": "tiny-llama", "config": config}), resolved)
+    assert isinstance(plan, RLPlan)
+    check_rewards(plan, resolved)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "bad", "says"),
+    [
+        ({"name": "exact_match_v1"}, {}, "rows.jsonl:2: "),
+        ({"name": "gsm8k_v1"}, {"answer": "none"}, "rows.jsonl:2: "),
+        ({"name": "code_tests_v1"}, {}, "rows.jsonl:2: it has no scoring contract"),
+        ({"name": "code_tests_v1"}, {"scoring": {"type": "best"}}, "rows.jsonl:2: .*must be one of"),
+        ({"name": "task_verifier_v1"}, {}, "rows.jsonl:1: there is no task"),
+        ({"name": "composite_v1", "params": {"parts": {"right": {"recipe": "exact_match_v1"}}}}, {},
+         "rows.jsonl:2: right: "),
+    ],
+)  # fmt: skip
+def test_rows_that_lack_something_are_listed(
+    tmp_path: Path, recipe: dict[str, Any], bad: dict[str, Any], says: str
+) -> None:
+    """With file and line, and the recipe's name."""
+    good = {"answer": "#### 3", "scoring": SUM}
+    with pytest.raises(ValidationError, match=rf"(?s)reward recipe {recipe['name']} cannot be applied to .*{says}"):
+        check(tmp_path, recipe, good, bad)
+
+
+def test_rows_that_have_all_are_taken(tmp_path: Path) -> None:
+    """And contracts that are stored are not looked up here."""
+    check(tmp_path, {"name": "exact_match_v1"}, {"answer": "3"})
+    check(tmp_path, {"name": "code_tests_v1"}, {"scoring": SUM}, {"scoring": {"contract": "sums@1"}})

@@ -1,0 +1,192 @@
+"""Reward recipes: rules, and what becomes of faults."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harena.core.errors import HarenaError, PlatformError, ValidationError
+from harena.sdk import scores
+from harena.sdk.benchmark_jobs import BenchmarkRun
+from harena.training import scored
+from harena.training.prompts import PromptRow
+from harena.training.rewards import CodeTests, Once, Rule, prepare, reward_recipe, rewarded
+from harena.training.trajectory import RewardValidity
+
+ROW = PromptRow(id="r", prompt="?", expected_output=" 42 ", scoring={"type": "tests"})
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "text", "value"),
+    [
+        ("exact_match_v1", {}, "42\n", 1.0),
+        ("exact_match_v1", {}, "43", 0.0),
+        ("exact_match_v1", {"expected": "43"}, "43", 1.0),
+        ("contains_v1", {"needle": "x"}, "axb", 1.0),
+        ("contains_v1", {"needle": "x", "reward_if_false": -0.5}, "ab", -0.5),
+        ("gsm8k_v1", {}, "so 41 or 7\n#### 42.0", 1.0),
+        ("gsm8k_v1", {}, "it is 1,042 - 1,000 = 42", 1.0),
+        ("gsm8k_v1", {}, "#### 41 and then 42", 0.0),
+        ("gsm8k_v1", {}, "none", 0.0),
+        ("trajectory_imitation_v1", {}, " 42", 1.0),
+        ("trajectory_imitation_v1", {"reward_if_true": 2.0}, "42", 2.0),
+        ("trajectory_imitation_v1", {"reward_if_false": -1.0}, "43", -1.0),
+        ("row_reward_v1", {}, "x", 0.0),
+        ("row_reward_v1", {"default": 0.25}, "x", 0.25),
+    ],
+)
+async def test_rules(name: str, params: dict[str, Any], text: str, value: float) -> None:
+    assert (await reward_recipe(name, params).reward(ROW, text)).value == value
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "says"),
+    [
+        ("nothing_v1", {}, "code_tests_v1"),
+        ("contains_v1", {}, "needle"),
+        ("exact_match_v1", {"expectd": "x"}, "expectd"),
+    ],
+)
+def test_unknown_recipes_and_parameters(name: str, params: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValidationError, match=says):
+        reward_recipe(name, params)
+
+
+@pytest.mark.parametrize("name", ["exact_match_v1", "gsm8k_v1", "trajectory_imitation_v1", "code_tests_v1"])
+async def test_every_row_that_lacks_something_is_told_before_any_work(name: str) -> None:
+    rows = [PromptRow(id=f"bare{number}", prompt="?") for number in range(30)]
+    with pytest.raises(ValidationError, match=f"{name} cannot be applied to 30 of 30 rows") as told:
+        await prepare(reward_recipe(name, {}), rows)
+    assert "row bare0: " in str(told.value)
+    assert "row bare19: " in str(told.value)
+    assert str(told.value).endswith("and 10 more")
+
+
+async def test_a_contract_with_a_mistake_is_told_before_any_work() -> None:
+    good = {"type": "stdio", "cases": [{"stdin": "", "stdout": "1"}]}
+    rows = [
+        PromptRow(id="good", prompt="?", scoring=good),
+        PromptRow(id="bad", prompt="?", scoring={**good, "cases": [{"stdot": "1"}]}),
+        PromptRow(id="worse", prompt="?", scoring={"type": "guess"}),
+    ]
+    await prepare(CodeTests(), rows[:1])
+    with pytest.raises(ValidationError) as told:
+        await prepare(CodeTests(), rows)
+    head, first, second, third = str(told.value).split("\n  ")
+    assert "2 of 3 rows" in head
+    assert first == "row bad: scoring.cases[0].stdout: is required"
+    assert second.startswith("row bad: scoring.cases[0].stdot: unknown field")
+    assert third.startswith("row worse: scoring.type: must be one of")
+
+
+async def test_what_a_model_judges_is_not_deterministic() -> None:
+    model = {"type": "score_model", "model": "m", "messages": [{"role": "user", "content": "{{ sample.output_text }}"}]}
+    whole = {"type": "weighted", "parts": {"style": {"scoring": model}}}
+    rows = [PromptRow(id="a", prompt="?", scoring=model), PromptRow(id="b", prompt="?", scoring=whole)]
+    with pytest.raises(ValidationError, match=r"2 of 2 rows:\n  row a: .*deterministic: false"):
+        await prepare(CodeTests(), rows)
+    await prepare(CodeTests(deterministic=False), rows)
+
+
+def test_recipes_refuse_values_that_mean_nothing() -> None:
+    with pytest.raises(ValidationError, match=r"template.*extract.*credit.*timeout"):
+        CodeTests(template="x", extract="some", credit="half", timeout_seconds=0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("decide", "says"),
+    [
+        (lambda row, text: 1 / 0, "ZeroDivisionError"),
+        (lambda row, text: float("inf"), "inf"),
+        (lambda *_: True, "True"),
+    ],
+)
+async def test_a_recipe_that_raises_or_gives_no_number_ends_the_job_by_name(decide: Any, says: str) -> None:
+    with pytest.raises(HarenaError, match=f"mine.*{says}.*row r|mine.*row r.*{says}"):
+        await rewarded(Rule(decide, name="mine"), ROW, "x")
+
+
+async def test_what_the_platform_does_inside_a_recipe_is_no_reward() -> None:
+    def decide(row: PromptRow, text: str) -> float:
+        raise PlatformError("the node is gone")
+
+    given = await rewarded(Rule(decide), ROW, "x")
+    assert (given.value, given.validity, given.detail) == (None, RewardValidity.INFRA, "the node is gone")
+
+
+async def test_a_rule_cannot_judge_files() -> None:
+    with pytest.raises(ValidationError, match=r"exact_match_v1.*row r"):
+        await rewarded(reward_recipe("exact_match_v1", {}), ROW, {"files": {}, "entry": "x"})
+
+
+class Scores:
+    """What the sdk's `score` would say, by program."""
+
+    def __init__(self) -> None:
+        self.says: dict[str, dict[str, Any]] = {}
+        self.asked: list[str] = []
+
+    async def aio(self, program: str, scoring: Any, **_: Any) -> BenchmarkRun:
+        self.asked.append(program)
+        base = {"score": 1.0, "passed": True, "validity": "valid", "reason": "passed", "detail": ""}
+        return BenchmarkRun({**base, **self.says.get(program, {})})
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> Scores:
+    answers = Scores()
+    monkeypatch.setattr(scored, "score", answers)
+    assert scores.score is not answers
+    return answers
+
+
+INFRA = {"score": None, "passed": False, "validity": "infra", "reason": "platform_error"}
+
+
+async def test_the_program_is_the_text_in_its_template(said: Scores) -> None:
+    recipe = CodeTests(template="def f(x):\n    return {completion}\n", extract="fenced")
+    await recipe.reward(ROW, "I think\n```python\nx + 1\n```\n")
+    await recipe.reward(ROW, "x + 2")
+    assert said.asked == ["def f(x):\n    return x + 1\n\n", "def f(x):\n    return x + 2\n"]
+
+
+async def test_credit(said: Scores) -> None:
+    said.says["half"] = {"score": 0.5, "passed": False, "reason": "partial"}
+    assert (await CodeTests().reward(ROW, "half")).value == 0.0
+    assert (await CodeTests(credit="fraction").reward(ROW, "half")).value == 0.5
+
+
+async def test_only_a_fault_that_does_not_follow_the_candidate_leaves_the_group(said: Scores) -> None:
+    said.says |= {"breaks": INFRA, "pass\n": {"score": 0.0, "passed": False}}
+    followed = await CodeTests().reward(ROW, "breaks")
+    assert (followed.value, followed.reason) == (0.0, "fault_follows_candidate")
+    said.says["pass\n"] = INFRA
+    lost = await CodeTests().reward(ROW, "breaks")
+    assert (lost.value, lost.validity) == (None, RewardValidity.INFRA)
+
+
+async def test_starved_is_nobodys_fault(said: Scores) -> None:
+    said.says["late"] = {**INFRA, "reason": "starved"}
+    assert (await CodeTests().reward(ROW, "late")).value is None
+    assert said.asked == ["late"]
+
+
+@pytest.mark.parametrize("validity", ["suspect", "invalid"])
+async def test_suspect_and_invalid_earn_the_minimum(said: Scores, validity: str) -> None:
+    said.says["odd"] = {"score": None if validity == "invalid" else 0.0, "passed": False, "validity": validity}
+    assert (await CodeTests(credit="fraction").reward(ROW, "odd")).value == 0.0
+
+
+async def test_a_reward_that_was_lost_is_asked_for_again(said: Scores) -> None:
+    once = Once(CodeTests())
+    said.says |= {"x": INFRA, "pass\n": INFRA}
+    assert (await once.reward(ROW, "x")).value is None
+    del said.says["x"]
+    assert (await once.reward(ROW, "x")).value == 1.0
+    assert (await once.reward(ROW, "x")).value == 1.0
+    assert said.asked == ["x", "pass\n", "x"]
+
+
+async def test_a_rule_is_asked_with_row_and_text() -> None:
+    assert (await Rule(lambda row, text: len(text) + len(row.id)).reward(ROW, "abc")).value == 4
