@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from harena.core.home import harena_home
+
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
@@ -48,6 +50,12 @@ def test_no_name_says_nothing() -> None:
         chosen = [(1, path.stem), *our_names(ast.parse(path.read_text(encoding="utf-8")))]
         empty += [f"{path.relative_to(ROOT)}:{line}: {name}" for line, name in chosen if words_of(name) & AVOIDED]
     assert empty == []
+
+
+def test_no_test_knows_the_home_of_its_user() -> None:
+    """What another version of harena left there would decide whether a test passes."""
+    user = Path.home() / ".local"
+    assert not harena_home().is_relative_to(user)
 
 
 def test_no_merge_was_left_half_done() -> None:

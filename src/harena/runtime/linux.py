@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import marshal
-import os
 import resource
 import socket
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from harena.core.errors import HarenaError, PlatformError, SandboxUnavailableError
+from harena.core.home import harena_home
 from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.runtime import bound_ahead, seccomp_filter
@@ -66,7 +66,7 @@ class LinuxRuntime:
         known_programs: Callable[[], Sequence[KnownProgram]] = tuple,
     ) -> None:
         self._layers = layers
-        self._home = home or Path(os.environ.get("HARENA_HOME") or Path.home() / ".local/share/harena")
+        self._home = home or harena_home()
         self._pool_size = pool_size
         self._fast_path = fast_path
         self._known_programs = known_programs

@@ -1,0 +1,22 @@
+"""What holds for every test: it neither sees nor changes what harena keeps for the user who runs it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+import pytest
+
+_HOME = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """HARENA_HOME is a directory of this session's: a database that another version has left in the user's own would
+    decide whether a test passes. Set here, before a test module is loaded, for some that start nodes as they load."""
+    config.stash[_HOME] = tempfile.TemporaryDirectory(prefix="tests-")
+    os.environ["HARENA_HOME"] = config.stash[_HOME].name
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if (home := config.stash.get(_HOME, None)) is not None:
+        home.cleanup()
