@@ -1,4 +1,4 @@
-"""A tiny model for tests, small enough for a test to train it."""
+"""Tiny engines for tests, closed after each."""
 
 from __future__ import annotations
 
@@ -7,18 +7,9 @@ from typing import Any
 
 import pytest
 import torch
+from small_engine import new_engine
 
 from harena.training.engines.local import LocalEngine
-from harena.training.engines.tiny import character_tokenizer, tiny_llama
-
-ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789 >()+-*"
-
-
-def new_engine(seed: int = 0, **settings: Any) -> LocalEngine:
-    """An engine over fresh weights."""
-    tokenizer = character_tokenizer(ALPHABET)
-    model = tiny_llama(len(tokenizer), seed=seed, width=32, layers=2, heads=2, context_length=64)
-    return LocalEngine(model, tokenizer, **settings)
 
 
 @pytest.fixture(scope="session", autouse=True)

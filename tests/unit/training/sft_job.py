@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import torch
-from conftest import new_engine
+from small_engine import new_engine
 
 from harena.training.checkpoints import Checkpoints
 from harena.training.engines.local import LocalEngine

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import ALPHABET
+from small_engine import ALPHABET
 from transformers import MistralConfig, MistralForCausalLM
 
 from harena.core.errors import ValidationError

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import new_engine
+from small_engine import new_engine
 
 from harena.training.algorithms import LossSpec, loss_spec
 from harena.training.batch import TrainingBatch, TrainingRow, rl_batch
