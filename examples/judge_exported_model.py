@@ -19,6 +19,7 @@ from typing import Any
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers.utils.logging import disable_progress_bar
 
 BINARY = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}
 UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos}
@@ -85,6 +86,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=12345)
     parser.add_argument("--at-least", type=float, default=0.0)
     asked = parser.parse_args()
+    disable_progress_bar()
     torch.manual_seed(asked.seed)
     rows = [json.loads(line) for line in (asked.folder / "held_out.jsonl").read_text().splitlines()]
     model = AutoModelForCausalLM.from_pretrained(asked.folder / "model").eval()

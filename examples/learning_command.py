@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from transformers.utils.logging import disable_progress_bar
 
 from learning import MODES, Proof, Recipe, Stage
 from learning_curve import svg
@@ -52,6 +53,7 @@ def parser(description: str | None, *, out: str, **defaults: Any) -> argparse.Ar
 def prove(make: Callable[[Recipe, int], Rows], asked: argparse.Namespace) -> None:
     """All stages, as the options say. Leaves model, held-out samples, metrics and curve in the folder."""
     began = time.perf_counter()
+    disable_progress_bar()
     torch.set_num_threads(asked.threads)
     os.environ["OMP_NUM_THREADS"] = str(asked.threads)  # of the worker that a job runs in
     asked.out.mkdir(parents=True, exist_ok=True)

@@ -23,6 +23,7 @@ from statistics import fmean
 from typing import Any
 
 import torch
+from transformers.utils.logging import disable_progress_bar
 
 from harena.training.algorithms import loss_spec
 from harena.training.datasets import prompt_rows, training_rows
@@ -209,6 +210,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("chat-lora"))
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
+    disable_progress_bar()
     answer = asyncio.run(train(options))
     before, after = answer["after_sft"], answer["final"]
     print(f"pass rate on unseen prompts: {before:.3f} after SFT, {after:.3f} after RL ({answer['seconds']:.0f} s)")

@@ -1,13 +1,14 @@
 """What waiting for rewards costs in each mode: the same learning job with a latency that is injected into each reward.
 
 A latency is lognormal: its median is the time that a step generates and trains, its 99th percentile 8 times that. It is
-a function of seed, prompt and sample number alone, so all modes draw the same ones. Rewards compare answers in this
-process, so that nothing but the sleep takes time.
+a function of seed, prompt, sample and readmission, so all modes draw the same ones, and a rollout that is made again
+draws another. Rewards compare answers in this process, so that nothing but the sleep takes time.
 
 The ideal of a mode, per step: max(generate + train, latency / in-flight). Latency is how long a batch holds its slots:
 generate + train + its slowest reward, on average over the steps; in flight are S + 1 batches. In `sync` that is the sum
-itself. The ideal knows nothing of variance: batches are trained in order, so a very slow reward also holds up those
-behind it. The first steps, in which slots fill up, are not counted, in any mode.
+itself. The ideal knows nothing of variance: a group that is waited for must be trained within S steps of its admission,
+so one very slow reward holds up all that could be trained meanwhile, whatever their order. `readmit` gives it up
+instead, and samples its prompt again. The first steps, in which slots fill up, are not counted, in any mode.
 """
 
 from __future__ import annotations
@@ -22,8 +23,16 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks.figures import median
+from harena.training.schedule import StalenessPolicy
 
-MODES = {"sync": 0, "one_step_off_async": 1, "fully_async, S = 4": 4, "fully_async, S = 16": 16}
+MODES: dict[str, tuple[int, StalenessPolicy]] = {
+    "sync": (0, "wait"),
+    "one_step_off_async, wait": (1, "wait"),
+    "one_step_off_async, readmit": (1, "readmit"),
+    "fully_async, S = 4, wait": (4, "wait"),
+    "fully_async, S = 4, readmit": (4, "readmit"),
+}
+"""-> most steps off policy, and what becomes of a group that would pass it"""
 GROUPS, GROUP_SIZE = 8, 8
 TIMES_MEDIAN = 8.0
 """the 99th percentile"""
@@ -42,9 +51,9 @@ class Slow:
     seed: int
     median_seconds: float
 
-    def latency(self, place: int, sample: int) -> float:
+    def latency(self, place: int, sample: int, readmissions: int = 0) -> float:
         """Of the reward of this sample of the group at this place, in seconds."""
-        drawn = random.Random(f"{self.seed}/{place}/{sample}").gauss(0.0, SIGMA)
+        drawn = random.Random(f"{self.seed}/{place}/{sample}/{readmissions}").gauss(0.0, SIGMA)
         return self.median_seconds * math.exp(drawn)
 
     async def prepare(self, rows: Any) -> None:
@@ -54,9 +63,9 @@ class Slow:
     async def rollout(self, request: Any, policy: Any) -> Any:
         """See Rollouts."""
         trajectory = await self.inner.rollout(request, policy)
-        _, place, sample, *_ = request.key
+        _, place, sample, readmissions, _ = request.key
         if self.median_seconds:
-            await asyncio.sleep(self.latency(place, sample))
+            await asyncio.sleep(self.latency(place, sample, readmissions))
         return trajectory
 
     def metrics(self) -> Any:
@@ -76,12 +85,12 @@ async def _measure(steps: int, seeds: int) -> dict[str, Any]:
     runs: dict[str, list[dict[str, float]]] = {mode: [] for mode in MODES}
     for seed in range(seeds):
         engine, rows = await _demonstrated(seed)
-        bare = await _run(engine, rows, seed, staleness=0, steps=2 * FIRST, median_seconds=0.0)
+        bare = await _run(engine, rows, seed, 0, "wait", steps=2 * FIRST, median_seconds=0.0)
         await engine.close()
         own = bare["seconds_per_step"]
-        for mode, staleness in MODES.items():
+        for mode, (staleness, policy) in MODES.items():
             engine, rows = await _demonstrated(seed)
-            found = await _run(engine, rows, seed, staleness=staleness, steps=steps, median_seconds=own)
+            found = await _run(engine, rows, seed, staleness, policy, steps=steps, median_seconds=own)
             found["own"] = own
             found["ideal"] = max(own, (own + found["slowest"]) / (staleness + 1))
             runs[mode].append(found)
@@ -102,6 +111,7 @@ async def _measure(steps: int, seeds: int) -> dict[str, Any]:
             "reward_difference": fmean(entry["reward"] - sync["reward"] for sync, entry in pairs),
             "staleness": max(entry["staleness"] for entry in entries),
             "samples": entries[0]["samples"],
+            "again": fmean(entry["again"] for entry in entries),
         }
     own = median([entry["own"] for entries in runs.values() for entry in entries])
     return {"steps": steps, "seeds": seeds, "own_seconds": own, "rows": table}
@@ -133,7 +143,14 @@ async def _demonstrated(seed: int) -> tuple[Any, list[Any]]:
 
 
 async def _run(
-    engine: Any, rows: list[Any], seed: int, *, staleness: int, steps: int, median_seconds: float
+    engine: Any,
+    rows: list[Any],
+    seed: int,
+    staleness: int,
+    policy: StalenessPolicy,
+    *,
+    steps: int,
+    median_seconds: float,
 ) -> dict[str, float]:
     from harena.training.rewards import exact_match
     from harena.training.rl import RLLoop, RLSettings
@@ -148,8 +165,16 @@ async def _run(
         sampling=Sampling(max_new_tokens=12, stop_tokens=engine.tokenizer.end_tokens),
         learning_rate=1e-3,
         max_staleness=staleness,
+        staleness_policy=policy,
         seed=seed,
     )
+    again = 0
+
+    def on_event(name: str, content: Any) -> None:
+        nonlocal again
+        if name == "readmitted":
+            again += len(content["groups"])
+
     told: list[dict[str, float]] = []
     ends: list[float] = []
 
@@ -157,7 +182,7 @@ async def _run(
         told.append(dict(metrics))
         ends.append(time.perf_counter())
 
-    await RLLoop(engine, rows, None, settings, rollouts=slow).run(on_step=on_step)
+    await RLLoop(engine, rows, None, settings, rollouts=slow).run(on_step=on_step, on_event=on_event)
     slowest = []
     for step in range(FIRST, steps):
         places = range(step * GROUPS, (step + 1) * GROUPS)
@@ -168,6 +193,7 @@ async def _run(
         "reward": fmean(metrics["reward"] for metrics in told[-LAST:]),
         "staleness": max(metrics["staleness/max"] for metrics in told),
         "samples": float(steps * GROUPS * GROUP_SIZE),
+        "again": again / (steps * GROUPS),
     }
 
 
@@ -181,13 +207,13 @@ def render(results: dict[str, Any]) -> list[str]:
         f"slowest reward of a step) / (S + 1)). The first {FIRST} steps are not counted. Medians over the seeds; "
         f"means of rewards, over the last {LAST} steps.",
         "",
-        "| | ms a step | speed-up | ideal | share of ideal | final reward | beside sync | staleness |",
-        "|---|---|---|---|---|---|---|---|",
+        "| | ms a step | speed-up | ideal | share of ideal | final reward | beside sync | staleness | sampled again |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for mode, row in results["rows"].items():
         lines.append(
             f"| {mode} | {row['seconds_per_step'] * 1e3:.0f} | {row['speed_up']:.2f} | {row['ideal_speed_up']:.2f} | "
             f"{row['share_of_ideal']:.2f} | {row['reward']:.3f} | {row['reward_difference']:+.3f} | "
-            f"{row['staleness']:.0f} |"
+            f"{row['staleness']:.0f} | {100 * row['again']:.0f} % |"
         )
     return lines

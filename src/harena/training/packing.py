@@ -1,8 +1,9 @@
 """Which rows share a forward pass, and which of them a line of it. Pure.
 
-A forward pass is a rectangle: lines of one length, filled up with padding. Without packing a line is a row. With it
-several short rows lie one behind the other in a line, each seeing only itself and with positions from 0, so that they
-give what they give alone. The longest row says how long lines are: longer ones would save nothing, for attention in a
+A forward pass is a rectangle: lines of one length, filled up with padding. Without packing a line is a row, and rows of
+much the same length share a rectangle: answers differ in length, and padding costs what tokens cost. With it several
+short rows lie one behind the other in a line, each seeing only itself and with positions from 0, so that they give what
+they give alone. The longest row says how long lines are: longer ones would save nothing, for attention in a
 line costs its length squared.
 """
 
@@ -16,7 +17,9 @@ Lines = list[list[int]]
 
 def micro_batches(lengths: Sequence[int], *, most_tokens: int, packed: bool) -> Iterator[Lines]:
     """Every row once. Each rectangle has `most_tokens` at most, padding included, or one line."""
-    lines = _packed(lengths) if packed else [[number] for number in range(len(lengths))]
+    lines = (
+        _packed(lengths) if packed else [[number] for number in sorted(range(len(lengths)), key=lengths.__getitem__)]
+    )
     piece: Lines = []
     longest = 0
     for line in lines:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
+from transformers.utils.logging import disable_progress_bar
 
 from harena.core.errors import ValidationError
 from harena.training.engines.local import LocalEngine
@@ -21,6 +22,7 @@ def open_engine(
 ) -> LocalEngine:
     """The model that the job begins with, on the GPU where there is one. The same plan gives the same weights. Raises
     ValidationError."""
+    disable_progress_bar()  # type: ignore[no-untyped-call]  # a job's log is read, not watched
     device = "cuda" if torch.cuda.is_available() else "cpu"
     ref = resolved.find("model")
     if ref is None:

@@ -16,7 +16,7 @@ def test_latencies_have_the_quantiles_that_are_stated_and_belong_to_their_sample
     cuts = quantiles(drawn, n=100)
     assert cuts[49] == pytest.approx(2.0, rel=0.05)
     assert cuts[98] == pytest.approx(16.0, rel=0.1)
-    assert slow.latency(3, 4) == drawn[3 * 8 + 4]
+    assert slow.latency(3, 4) == drawn[3 * 8 + 4] != slow.latency(3, 4, readmissions=1)
     assert training_latency.Slow(None, seed=2, median_seconds=2.0).latency(3, 4) != drawn[3 * 8 + 4]
 
 
@@ -45,7 +45,7 @@ def test_what_is_said_of_a_step() -> None:
 def test_what_is_said_of_latency() -> None:
     row = {
         "seconds_per_step": 0.5, "speed_up": 2.0, "ideal_speed_up": 2.2, "share_of_ideal": 0.91, "reward": 0.9,
-        "reward_difference": -0.01, "staleness": 1.0, "samples": 640.0,
+        "reward_difference": -0.01, "staleness": 1.0, "samples": 640.0, "again": 0.125,
     }  # fmt: skip
     told = training_latency.render({"steps": 10, "seeds": 2, "own_seconds": 0.06, "rows": {"sync": row}})
-    assert told[-1] == "| sync | 500 | 2.00 | 2.20 | 0.91 | 0.900 | -0.010 | 1 |"
+    assert told[-1] == "| sync | 500 | 2.00 | 2.20 | 0.91 | 0.900 | -0.010 | 1 | 12 % |"

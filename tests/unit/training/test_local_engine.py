@@ -18,6 +18,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 from harena.core.errors import ValidationError
 from harena.training.algorithms import loss_spec
 from harena.training.batch import TrainingBatch, TrainingRow, rl_batch, sft_batch
+from harena.training.engines.cache import new_cache
 from harena.training.engines.local import STATE_FILE, LocalEngine
 from harena.training.engines.sampler import Cohort, SamplingCopy, within
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
@@ -26,6 +27,7 @@ from harena.training.ports import OptimizerStep
 from harena.training.trajectory import Group, Reward, Sampled, SampleRequest, Sampling, StopReason, single_turn
 
 Make = Callable[..., LocalEngine]
+CPU = torch.device("cpu")
 STEP = OptimizerStep(learning_rate=1e-2)
 
 
@@ -327,10 +329,7 @@ async def test_siblings_share_their_prompt(engines: Make) -> None:
         return copy(tokens, *more)
 
     copy, found = SamplingCopy(engine._model), dict[int, Sampled]()
-    cohort = Cohort(
-        asked, found.__setitem__, cache=DynamicCache(config=engine._model.config), pad_token=0,
-        device=torch.device("cpu"),
-    )  # fmt: skip
+    cohort = Cohort(asked, found.update, cache=new_cache(engine._model.config), pad_token=0, device=CPU)
     cohort.abort(2)
     while cohort.step(next_tokens, 0):
         pass
@@ -338,3 +337,57 @@ async def test_siblings_share_their_prompt(engines: Make) -> None:
     assert found[2].stop is StopReason.ABORTED
     for place in (0, 1, 3, 4):
         assert found[place].tokens == together[place].tokens
+
+
+async def test_those_that_end_early_change_nothing_for_others(engines: Make) -> None:
+    """Those that have ended are dropped now and then, not at each token, and are computed on until then."""
+    engine = engines()
+    prompts = ["add 3>", "double then add 1 then negate then add 2>", "x>"]
+    asked = [
+        SampleRequest(
+            prompt=engine.tokenizer.encode(prompts[place % 3]),
+            key=(7, place),
+            sampling=Sampling(max_new_tokens=1 + place * 5 % 17, stop_tokens=(3,) * (place % 2) + (9,) * (place % 5)),
+        )
+        for place in range(24)
+    ]
+    together = await sampled(engine, asked)
+    for request, got in zip(asked, together, strict=True):
+        (alone,) = await sampled(engine, [request])
+        assert (got.tokens, got.stop, got.versions) == (alone.tokens, alone.stop, alone.versions)
+        assert got.logprobs == pytest.approx(alone.logprobs, abs=1e-5)
+    assert {one.stop for one in together} == {StopReason.STOP, StopReason.LENGTH}
+    computed: list[int] = []
+
+    def next_tokens(tokens: torch.Tensor, *more: Any) -> torch.Tensor:
+        computed.append(len(tokens))
+        return copy(tokens, *more)
+
+    copy, found = SamplingCopy(engine._model), dict[int, Sampled]()
+    cohort = Cohort(asked, found.update, cache=new_cache(engine._model.config), pad_token=0, device=CPU)
+    while cohort.step(next_tokens, 0):
+        pass
+    assert [found[place].tokens for place in range(24)] == [one.tokens for one in together]
+    under_way = [sum(len(one.tokens) > step for one in together) for step in range(len(computed))]
+    assert computed[0] == 3
+    assert all(
+        live <= lines <= live + max(1, lines // 8) for live, lines in zip(under_way[1:], computed[1:], strict=True)
+    )
+
+
+@pytest.mark.parametrize("room", [1, 3, 32])
+def test_a_cache_with_room_gives_what_one_without_gives(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harena.training.engines.cache.LEAST_ROOM", room)
+    config = tiny_llama(9, seed=0, width=32, layers=2, heads=2, context_length=64).config
+    roomy, plain = new_cache(config), DynamicCache(config=config)
+    generator = torch.Generator().manual_seed(5)
+    for tokens, select in [(4, [0, 0, 1, 2]), (1, None), (2, None), (1, [3, 1, 0]), (1, None), (1, [2]), (1, None)]:
+        lines = roomy.layers[0].keys.shape[0] if roomy.get_seq_length() else 3
+        for layer in range(config.num_hidden_layers):
+            new = [torch.randn(lines, 2, tokens, 16, generator=generator) for _ in range(2)]
+            for got, wanted in zip(roomy.update(*new, layer), plain.update(*new, layer), strict=True):
+                assert torch.equal(got, wanted)
+        if select is not None:
+            roomy.batch_select_indices(torch.tensor(select))
+            plain.batch_select_indices(torch.tensor(select))
+    assert roomy.get_seq_length() == plain.get_seq_length() == 11

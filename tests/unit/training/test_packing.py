@@ -20,8 +20,9 @@ def test_every_row_once_and_no_rectangle_too_large(lengths: list[int], most: int
         assert longest <= max(lengths)
 
 
-def test_without_packing_the_order_stays() -> None:
-    assert list(micro_batches([3, 1, 2], most_tokens=6, packed=False)) == [[[0], [1]], [[2]]]
+def test_without_packing_rows_of_much_the_same_length_are_together() -> None:
+    """Of equals in the order they came in."""
+    assert list(micro_batches([9, 1, 8, 2, 1], most_tokens=18, packed=False)) == [[[1], [4], [3]], [[2], [0]]]
 
 
 def test_short_rows_share_lines() -> None:

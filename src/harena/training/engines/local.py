@@ -18,11 +18,11 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
-from transformers import DynamicCache
 
 from harena.core.errors import ValidationError
 from harena.training.algorithms import LossSpec
 from harena.training.batch import TrainingBatch, TrainingRow
+from harena.training.engines.cache import new_cache
 from harena.training.engines.losses import TokenColumns, token_losses
 from harena.training.engines.models import export_adapter, export_model, has_adapter
 from harena.training.engines.sampler import SamplerThread, SamplingCopy
@@ -48,7 +48,7 @@ class LocalTrainer(ABC):
         tokenizer: Any,
         *,
         device: str = "cpu",
-        micro_batch_tokens: int = 16_384,
+        micro_batch_tokens: int = 8_192,
         keep_reference: bool = False,
         pack: bool = False,
     ) -> None:
@@ -206,7 +206,8 @@ class LocalTrainer(ABC):
         """Logits at the positions before learnt tokens, (n, vocabulary), divided by each row's temperature; -inf for
         tokens that were left out when the learnt one was drawn."""
         rows = list(chain.from_iterable(lines))
-        longest = max(sum(len(row.tokens) for row in line) for line in lines)
+        # what follows the last token of a line is not learnt, so that token is not read; of a single token it is
+        longest = max(1, max(sum(len(row.tokens) for row in line) for line in lines) - 1)
         tokens = self._filled([[token for row in line for token in row.tokens] for line in lines], longest)
         # the last token of a row stands before nothing
         learnt = self._filled([[bit for row in line for bit in (*row.mask[1:], 0)] for line in lines], longest, 0)
@@ -224,9 +225,9 @@ class LocalTrainer(ABC):
         return logits
 
     def _filled(self, lines: Sequence[list[int]], longest: int, filling: int | None = None) -> Tensor:
-        """A rectangle of whole numbers; without `filling`, padding tokens fill it up."""
+        """A rectangle of whole numbers, cut off at `longest`; without `filling`, padding tokens fill it up."""
         empty = [self.tokenizer.pad_token if filling is None else filling]
-        return self._tensor([line + empty * (longest - len(line)) for line in lines], torch.long)
+        return self._tensor([line[:longest] + empty * (longest - len(line)) for line in lines], torch.long)
 
     def _what_rows_see(self, lines: TokenLines, longest: int) -> dict[str, Tensor]:
         if all(len(line) == 1 for line in lines):
@@ -305,7 +306,7 @@ class LocalEngine(LocalTrainer):
         super().__init__(model, tokenizer, **settings)
         self._sampler = SamplerThread(
             (SamplingCopy(self._model), SamplingCopy(self._model)),
-            new_cache=lambda: DynamicCache(config=self._model.config),
+            new_cache=lambda: new_cache(self._model.config),
             pad_token=self.tokenizer.pad_token,
             device=self._device,
         )

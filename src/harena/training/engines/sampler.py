@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
 from typing import Any
@@ -29,6 +29,8 @@ from harena.training.trajectory import Sampled, SampleRequest, Sampling, StopRea
 NextTokens = Callable[[Tensor, Tensor, Tensor, Any], Tensor]
 """(token ids (n, t), attention mask (n, past + t), positions (n, t), cache) -> logits of the last
 position, (n, vocabulary size)"""
+FEW_ENDED = 8
+"""sequences that have ended are computed on while they are at most one in so many"""
 
 
 class Cohort:
@@ -37,20 +39,21 @@ class Cohort:
     def __init__(
         self,
         requests: Sequence[SampleRequest],
-        resolve: Callable[[int, Sampled], None],
+        resolve: Callable[[Mapping[int, Sampled]], None],
         *,
         cache: Any,
         pad_token: int,
         device: torch.device,
     ) -> None:
+        """`resolve` is given the sequences that end with one token, by their numbers; each number once."""
         self._requests = requests
         self._resolve = resolve
         self._cache = cache
         self._device = device
-        self._alive = list(range(len(requests)))
-        self._tokens: list[list[int]] = [[] for _ in requests]
-        self._logprobs: list[list[float]] = [[] for _ in requests]
-        self._versions: list[list[int]] = [[] for _ in requests]
+        self._rows = list(range(len(requests)))
+        """the number of the sequence in each line of the tensors; some of them may have ended, see `_drop_ended`"""
+        self._live = torch.ones(len(requests), dtype=torch.bool)
+        self._versions: list[int] = []
         self._kept: list[list[tuple[int, ...]]] = [[] for _ in requests]
         self._aborted: set[int] = set()
         prompts = {prompt: place for place, prompt in enumerate(dict.fromkeys(r.prompt for r in requests))}
@@ -66,14 +69,20 @@ class Cohort:
             self._mask[row, longest - len(prompt) :] = 1
         self._input, self._mask = self._input.to(device), self._mask.to(device)
         self._positions = (self._mask.cumsum(1) - 1).clamp(min=0)
-        most = max(request.sampling.max_new_tokens for request in requests)
+        samplings = [request.sampling for request in requests]
+        self._most = torch.tensor([sampling.max_new_tokens for sampling in samplings])
+        self._stops = _stop_tokens(samplings)
+        most = int(self._most.max())
+        # what was sampled; kept where it is computed, and read when a sequence ends
+        self._tokens = torch.zeros((len(requests), most), dtype=torch.long, device=device)
+        self._logprobs = torch.zeros((len(requests), most), device=device)
         self._uniform = torch.tensor(np.stack([_uniform(request.key, most) for request in requests]), device=device)
-        self._temperature = torch.tensor([[request.sampling.temperature or 1.0] for request in requests], device=device)
-        self._greedy = torch.tensor([request.sampling.temperature == 0 for request in requests], device=device)
+        self._temperature = torch.tensor([[sampling.temperature or 1.0] for sampling in samplings], device=device)
+        self._greedy = torch.tensor([sampling.temperature == 0 for sampling in samplings], device=device)
         self._limits: Tensor | None = None
         """(n, 2): most tokens, and the probability that ends them"""
-        if any(request.sampling.truncated for request in requests):
-            limits = [_limits(request.sampling) for request in requests]
+        if any(sampling.truncated for sampling in samplings):
+            limits = [_limits(sampling) for sampling in samplings]
             self._limits = torch.tensor(limits, dtype=torch.float64, device=device)
 
     def abort(self, row: int) -> None:
@@ -83,68 +92,64 @@ class Cohort:
     @torch.inference_mode()
     def step(self, next_tokens: NextTokens, version: int) -> bool:
         """One more token for each; whether there is more to do."""
-        rows = [row for row in self._alive if row not in self._aborted]
-        for row in self._alive:
-            if row in self._aborted:
-                self._end(row, StopReason.ABORTED)
-        if len(rows) < len(self._alive):
-            self._keep(rows)
-        if not rows:
+        if self._aborted:
+            aborted = torch.tensor([row in self._aborted for row in self._rows])
+            self._end(aborted & self._live, torch.zeros_like(self._live), aborted=True)
+        self._drop_ended()
+        if not self._rows:
             return False
         logits = next_tokens(self._input, self._mask, self._positions, self._cache)
         if self._spread is not None:
             logits, self._mask = logits[self._spread], self._mask[self._spread]
             self._cache.batch_select_indices(self._spread)
             self._spread = None
-        chosen, logprobs = self._choose(logits.float(), rows)
-        still = []
-        for place, (row, token, logprob) in enumerate(zip(rows, chosen.tolist(), logprobs.tolist(), strict=True)):
-            self._tokens[row].append(token)
-            self._logprobs[row].append(logprob)
-            self._versions[row].append(version)
-            sampling = self._requests[row].sampling
-            if token in sampling.stop_tokens:
-                self._end(row, StopReason.STOP)
-            elif len(self._tokens[row]) >= sampling.max_new_tokens:
-                self._end(row, StopReason.LENGTH)
-            else:
-                still.append(place)
-        self._positions = self._mask.sum(1, keepdim=True)
+        chosen, logprobs = self._choose(logits.float())
+        place = len(self._versions)
+        self._versions.append(version)
+        self._tokens[:, place], self._logprobs[:, place] = chosen, logprobs
+        stopped = (chosen.to("cpu")[:, None] == self._stops).any(1)
+        self._end(self._live & (stopped | (self._most <= place + 1)), stopped)
+        # those that have ended are at position 0: the one after their last may be beyond the context
+        self._positions = (self._mask.sum(1) * self._live.to(self._device))[:, None]
         self._mask = torch.cat([self._mask, torch.ones_like(self._mask[:, :1])], dim=1)
         self._input = chosen[:, None]
-        if len(still) < len(rows):
-            self._keep([rows[place] for place in still], still)
-        return bool(still)
+        return bool(self._live.any())
 
     @property
     def unfinished(self) -> list[int]:
         """Rows that have not ended."""
-        return list(self._alive)
+        return [row for row, live in zip(self._rows, self._live.tolist(), strict=True) if live]
 
-    def _choose(self, logits: Tensor, rows: list[int]) -> tuple[Tensor, Tensor]:
+    def _choose(self, logits: Tensor) -> tuple[Tensor, Tensor]:
         logprobs = (logits / self._temperature).log_softmax(-1)
         if self._limits is not None:
             kept = within(logprobs, self._limits)
             logprobs = logprobs.masked_fill(~kept, -math.inf).log_softmax(-1)
-            self._remember(kept, rows)
-        step = len(self._tokens[rows[0]])
+            self._remember(kept)
+        place = len(self._versions)
         mass = logprobs.exp().cumsum(-1)
         # a uniform number of [0, 1) times the whole mass is below it: no token of probability 0 is ever chosen
-        drawn = (mass <= self._uniform[:, step : step + 1] * mass[:, -1:]).sum(-1)
+        drawn = (mass <= self._uniform[:, place : place + 1] * mass[:, -1:]).sum(-1)
         drawn = torch.where(self._greedy, logits.argmax(-1), drawn.clamp(max=logits.shape[-1] - 1))
         return drawn, logprobs.gather(1, drawn[:, None])[:, 0]
 
-    def _remember(self, kept: Tensor, rows: list[int]) -> None:
+    def _remember(self, kept: Tensor) -> None:
         ids = torch.split(kept.nonzero()[:, 1], kept.sum(-1).tolist())
-        for row, among in zip(rows, ids, strict=True):
+        for row, among in zip(self._rows, ids, strict=True):
             self._kept[row].append(tuple(among.tolist()) if self._requests[row].sampling.truncated else ())
 
-    def _keep(self, rows: list[int], places: list[int] | None = None) -> None:
-        places = [self._alive.index(row) for row in rows] if places is None else places
-        self._alive = rows
-        if not rows:
+    def _drop_ended(self) -> None:
+        """Compute no more for sequences that have ended, once they are many: to drop one copies all the others."""
+        ended = int((~self._live).sum())
+        if ended < len(self._rows) and ended * FEW_ENDED <= len(self._rows):
             return
-        index = torch.tensor(places, device=self._device)
+        index = self._live.nonzero()[:, 0]
+        self._rows = [self._rows[place] for place in index.tolist()]
+        if not self._rows:
+            return
+        self._live, self._most, self._stops = self._live[index], self._most[index], self._stops[index]
+        index = index.to(self._device)
+        self._tokens, self._logprobs = self._tokens[index], self._logprobs[index]
         self._uniform, self._temperature = self._uniform[index], self._temperature[index]
         self._greedy = self._greedy[index]
         if self._limits is not None:
@@ -156,19 +161,38 @@ class Cohort:
         self._positions = self._positions[index]
         self._cache.batch_select_indices(index)
 
-    def _end(self, row: int, stop: StopReason) -> None:
-        sampled = Sampled(
-            tokens=tuple(self._tokens[row]),
-            logprobs=tuple(self._logprobs[row]),
-            versions=tuple(self._versions[row]),
-            stop=stop,
-            kept=tuple(self._kept[row]) if self._requests[row].sampling.truncated else (),
-        )
-        self._resolve(row, sampled)
+    def _end(self, ending: Tensor, stopped: Tensor, *, aborted: bool = False) -> None:
+        """These end with the tokens that they have."""
+        places = ending.nonzero()[:, 0]
+        if not len(places):
+            return
+        self._live = self._live & ~ending
+        index, count = places.to(self._device), len(self._versions)
+        tokens, logprobs = self._tokens[index, :count].tolist(), self._logprobs[index, :count].tolist()
+        versions = tuple(self._versions)
+        ended = {}
+        for place, row_tokens, row_logprobs, stop in zip(
+            places.tolist(), tokens, logprobs, stopped[places].tolist(), strict=True
+        ):
+            row = self._rows[place]
+            ended[row] = Sampled(
+                tokens=tuple(row_tokens),
+                logprobs=tuple(row_logprobs),
+                versions=versions,
+                stop=StopReason.ABORTED if aborted else StopReason.STOP if stop else StopReason.LENGTH,
+                kept=tuple(self._kept[row]) if self._requests[row].sampling.truncated else (),
+            )
+        self._resolve(ended)
 
 
 def _uniform(key: tuple[int, ...], count: int) -> Any:
     return np.random.Generator(np.random.Philox(np.random.SeedSequence(key))).random(count)
+
+
+def _stop_tokens(samplings: Sequence[Sampling]) -> Tensor:
+    """(n, most of one); -1, which is no token, where there are fewer."""
+    most = max(len(sampling.stop_tokens) for sampling in samplings)
+    return torch.tensor([[*s.stop_tokens, *[-1] * (most - len(s.stop_tokens))] for s in samplings], dtype=torch.long)
 
 
 def _limits(sampling: Sampling) -> tuple[float, float]:
@@ -231,8 +255,8 @@ class SamplerThread:
         loop = asyncio.get_running_loop()
         futures: list[asyncio.Future[Sampled]] = [loop.create_future() for _ in requests]
 
-        def resolve(row: int, sampled: Sampled) -> None:
-            loop.call_soon_threadsafe(_settle, futures[row], sampled)
+        def resolve(ended: Mapping[int, Sampled]) -> None:
+            loop.call_soon_threadsafe(_settle, futures, ended)
 
         cohort = Cohort(requests, resolve, cache=self._new_cache(), pad_token=self._pad_token, device=self._device)
         for row, future in enumerate(futures):
@@ -286,9 +310,10 @@ def _abort_if_cancelled(cohort: Cohort, row: int, future: asyncio.Future[Sampled
         cohort.abort(row)
 
 
-def _settle(future: asyncio.Future[Sampled], sampled: Sampled) -> None:
-    if not future.done():
-        future.set_result(sampled)
+def _settle(futures: Sequence[asyncio.Future[Sampled]], ended: Mapping[int, Sampled]) -> None:
+    for row, sampled in ended.items():
+        if not futures[row].done():
+            futures[row].set_result(sampled)
 
 
 def _fail(future: asyncio.Future[Sampled], error: Exception) -> None:

@@ -21,9 +21,9 @@ import torch
 from aiohttp import web
 from safetensors import SafetensorError
 from safetensors.torch import load as read_safetensors
-from transformers import DynamicCache
 
 from harena.core.errors import HarenaError, ValidationError
+from harena.training.engines.cache import new_cache
 from harena.training.engines.policy_folder import check_weights, read_policy
 from harena.training.engines.sampler import SamplerThread, SamplingCopy
 from harena.training.sampler_wire import TOKEN_VARIABLE, WEIGHTS_FILE, request_from_json, sampled_to_json
@@ -45,7 +45,7 @@ class SamplerServer:
         self._publishing = asyncio.Lock()
         self._sampler = SamplerThread(
             (SamplingCopy(model), SamplingCopy(model)),
-            new_cache=lambda: DynamicCache(config=model.config),
+            new_cache=lambda: new_cache(model.config),
             pad_token=pad_token,
             device=next(model.parameters()).device,
         )
