@@ -33,6 +33,9 @@ PROMPTS = [
 CHECKS = [(-3, 0), (0, 1), (4, 2), (7, 3)]
 """(x, what is added to it in the answer that is wanted, modulo what the program has)"""
 
+CORES = len(os.sched_getaffinity(0))
+"""that this process may use"""
+
 Seconds = dict[str, float]
 
 
@@ -144,7 +147,7 @@ def run_trl(reward: str, steps: int, group_size: int, tokens: int) -> list[Secon
             step = time.perf_counter() - self.since
             taken.append({"step": step, **seconds, "train": step - sum(seconds.values())})
 
-    pool = ThreadPoolExecutor(os.cpu_count())
+    pool = ThreadPoolExecutor(CORES)
 
     def passed(text: str) -> float:
         done = subprocess.run([sys.executable, "-c", program(text) + _tests()], capture_output=True, check=False)
@@ -204,7 +207,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--group-size", type=int, default=8)
     parser.add_argument("--tokens", type=int, default=24)
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--threads", type=int, default=CORES)
     asked = parser.parse_args()
     import torch
 

@@ -6,6 +6,11 @@ import os
 import tempfile
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# how long an example takes says how busy the machine is, and nothing about harena
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 _HOME = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
