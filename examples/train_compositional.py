@@ -11,6 +11,7 @@ whole programs that passed.
 
 from __future__ import annotations
 
+import harena.training  # noqa: F401 - first: it says how torch's threads wait
 import word_arithmetic as words
 from learning import Recipe
 from learning_command import Rows, parser, prove

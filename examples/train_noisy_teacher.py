@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import random
 
+import harena.training  # noqa: F401 - first: it says how torch's threads wait
 import word_arithmetic as words
 from learning import Recipe
 from learning_command import Rows, parser, prove

@@ -8,6 +8,8 @@ import tempfile
 import pytest
 from hypothesis import HealthCheck, settings
 
+import harena.training  # noqa: F401 - what it sets for torch must be set before a test module loads that
+
 # how long an example takes says how busy the machine is, and nothing about harena
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
