@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -193,3 +194,19 @@ def test_a_models_judgement_is_the_reward(tmp_path: Path, server: Judge) -> None
         prompt = f"say {('this', 'that')[int(sample['prompt_id']) - 1]}>"
         assert f"Letters are good.\n\nWhat was asked for:\n{prompt}\n\nThe answer:\n{sample['text']}" in answers
     assert len(server.asked) == 3 * 2 * 4
+
+
+@pytest.mark.parametrize("status", [503, 404])
+def test_a_job_waits_for_its_judge(tmp_path: Path, server: Judge, status: int) -> None:
+    """Whether it is down or refuses everything: nobody earns a 0 for that, and no step is learned from nothing."""
+    server.status = repeat(status)
+    job = judged(tmp_path)
+    for event in harena.training_jobs.events(job):
+        if event.kind == "training_paused":
+            assert f"the judge's server answered {status}" in (event.message or "")
+            server.status = iter(())
+    job = ended(job)
+    told = harena.training_jobs.metrics(job).metrics
+    assert told["train/masked_share"] == [1.0, 0.0, 0.0]
+    kinds = [event.kind for event in harena.training_jobs.events(job)]
+    assert (kinds.count("training_paused"), kinds.count("training_continued")) == (1, 1)

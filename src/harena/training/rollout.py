@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from harena.training.ports import Sampler
 from harena.training.prompts import PromptRow
-from harena.training.rewards.recipe import Once, Overlong, RewardRecipe, prepare, rewarded
+from harena.training.rewards.recipe import Once, Overlong, RewardRecipe, prepare, rewarded, rewards
 from harena.training.trajectory import Sampled, SampleRequest, Sampling, StopReason, Trajectory, single_turn
 
 MOST_CALLS = 4
@@ -38,7 +38,10 @@ class RolloutRequest:
 
 
 class Rollouts(Protocol):
-    """Makes rollouts, many at a time."""
+    """Makes rollouts, many at a time. One more member is looked at where it is there:
+
+    works(row)   whether rewards can be had, as far as an empty answer to this row tells: asked while a job pauses
+    """
 
     async def prepare(self, rows: Sequence[PromptRow]) -> None:
         """Awaited before the first rollout. Raises ValidationError that lists every row of which none can be made."""
@@ -211,6 +214,10 @@ class SingleTurn:
             reward=reward,
             seconds={"generate": generated - began, "reward": self._now() - generated},
         )
+
+    async def works(self, row: PromptRow) -> bool:
+        """See Rollouts. Not through what is remembered."""
+        return await rewards(self._recipe.recipe, row, "")
 
     def metrics(self) -> Mapping[str, float]:
         """See Rollouts."""

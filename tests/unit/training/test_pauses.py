@@ -104,6 +104,46 @@ async def test_it_goes_on_when_a_probe_says_so() -> None:
     assert probes == [1, 3, 7, 15, 31, 61, 91]
 
 
+async def test_it_goes_on_when_rewards_can_be_had_again() -> None:
+    """The platform works all the time, and what judges does not; a prompt that is broken by itself holds nothing up."""
+    clock, told, asked = FakeClock(), [], []
+
+    class Judge(Outage):
+        async def reward(self, row: PromptRow, text: str) -> Reward:
+            if text:
+                return await super().reward(row, text)
+            asked.append(row.id)
+            self.mended = len(asked) > 3
+            lost = Reward(value=None, validity=RewardValidity.INFRA, reason="down")
+            return Reward(value=0.0) if self.mended and row.id != "p3" else lost
+
+    async def probe() -> bool:
+        return True
+
+    loop = RLLoop(FakeEngine(), ROWS, Judge(), SETTINGS, clock=clock, probe=probe)
+    await loop.run(on_event=lambda name, content: told.append((name, dict(content))))
+    assert asked == ["p0", "p1", "p2", "p3", "p4"]
+    assert [name for name, _ in told] == ["paused", "resumed"]
+    assert told[0][1]["why"] == "platform_error"
+
+
+async def test_a_recipe_that_takes_no_empty_text_says_nothing_of_the_platform() -> None:
+    class Picky(Outage):
+        async def reward(self, row: PromptRow, text: str) -> Reward:
+            if not text:
+                self.mended = True
+                raise ValueError("nothing was said")
+            return await super().reward(row, text)
+
+    async def probe() -> bool:
+        return True
+
+    told: list[str] = []
+    loop = RLLoop(FakeEngine(), ROWS, Picky(), SETTINGS, clock=FakeClock(), probe=probe)
+    await loop.run(on_event=lambda name, content: told.append(name))
+    assert told == ["paused", "resumed"]
+
+
 async def test_a_pause_can_be_cancelled() -> None:
     loop = RLLoop(FakeEngine(), ROWS, Outage(), SETTINGS, clock=FakeClock(auto_jump=False), probe=asyncio.Event().wait)
     paused = asyncio.Event()
