@@ -85,11 +85,11 @@ async def prepare(recipe: RewardRecipe, rows: Sequence[PromptRow]) -> None:
         raise rows_error(recipe_name(recipe), wrong, len(rows))
 
 
-def rows_error(recipe: str, wrong: Sequence[str], rows: int) -> ValidationError:
-    """Of rows that a recipe cannot be applied to."""
+def rows_error(recipe: str, wrong: Sequence[str], rows: int, *, of: str = "") -> ValidationError:
+    """Of rows that a recipe cannot be applied to; `of`: of which data set."""
     more = [f"and {len(wrong) - MOST_TOLD} more"] if len(wrong) > MOST_TOLD else []
     bad = len({mistake.partition(": ")[0] for mistake in wrong})
-    head = f"reward recipe {recipe} cannot be applied to {bad} of {rows} rows:"
+    head = f"reward recipe {recipe} cannot be applied to {bad} of {rows} rows{of}:"
     return ValidationError("\n  ".join([head, *wrong[:MOST_TOLD], *more]))
 
 
