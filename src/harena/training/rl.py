@@ -9,6 +9,7 @@ weights are those of a job that was never killed.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import math
 import time
@@ -77,6 +78,8 @@ class RLLoop:
             clock=clock or SystemClock(),
             probe=None if probe is None else RewardProbe(probe, getattr(self._rollouts, "works", None), rows),
         )
+        self._last_of_outage = -1
+        """the last group that a pause, or the end of an earlier process, may have cost rewards"""
         self._why = ""
         """what happened to the last rollout that was lost to the platform"""
         self._split = TimeSplit(now)
@@ -124,6 +127,7 @@ class RLLoop:
             on_rollout=self._rollout_ended,
         )
         schedule = self._schedule(past)
+        self._last_of_outage = max((entry.number for entry in past.under_way), default=-1)
         try:
             for entry in schedule.under_way:
                 groups.begin(entry)
@@ -178,9 +182,17 @@ class RLLoop:
                 schedule.end(number)
         if self._pause.needed:
             await self._wait_for_the_platform(schedule.version)
+            self._last_of_outage = max(entry.number for entry in schedule.under_way)
         step = schedule.version
-        await self._train(step, [groups.take(entry.number) for entry in batch])
+        await self._train(step, await self._taken(batch, groups))
         await self._abort(step, schedule.publish(batch), groups)
+
+    async def _taken(self, batch: Sequence[Admission], groups: RolloutGroups) -> list[Group]:
+        """What a step learns from."""
+        if batch[0].number > self._last_of_outage:
+            return [groups.take(entry.number) for entry in batch]
+        with self._split.phase("pause"):
+            return list(await asyncio.gather(*(groups.take_after_outage(entry) for entry in batch)))
 
     async def _abort(self, step: int, late: Sequence[Admission], groups: RolloutGroups) -> None:
         for entry in late:
