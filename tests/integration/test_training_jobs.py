@@ -210,3 +210,17 @@ def test_what_cannot_be_trained_on(tmp_path: Path) -> None:
     failed = harena.training_jobs.wait(job, timeout=END_SECONDS)
     assert (failed.state, failed.restarts) == ("failed", 0)
     assert "'two' (3 tokens)" in failed.error
+
+
+def test_rows_that_a_model_cannot_read_are_told_by_reference_and_line(tmp_path: Path) -> None:
+    """Which only its worker finds out; nobody who reads of it knows the folders of stored objects."""
+    rows = [*problems()[:1], {"prompt": "a" * 300, "completion": "b"}]
+    harena.registry.push("dataset", written(tmp_path / "rows.jsonl", rows), "words@1")
+    job = harena.training_jobs.create(
+        trainer_type="rl",
+        model="tiny-llama",
+        config={"algorithm": "grpo", "prompt_dataset_ref": {"name": "words", "version": "1"}},
+    )
+    failed = harena.training_jobs.wait(job, timeout=END_SECONDS)
+    said = "words@1: 1 row cannot be used:\n  rows.jsonl:2: it has 300 tokens, and 128 are allowed"
+    assert (failed.state, failed.error) == ("failed", said)

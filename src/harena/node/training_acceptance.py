@@ -40,7 +40,7 @@ def _check_rewards(plan: RLPlan, resolved: Resolved) -> None:
     try:
         check_rewards(plan, resolved)
     except ValidationError as error:
-        raise ValidationError(f"{HEADING}\n  config.reward_recipe: {error}") from None
+        raise ValidationError(f"{HEADING}\n  config.reward_recipe: {resolved.in_words(str(error))}") from None
 
 
 def _check_room(plan: SFTPlan | RLPlan, resolved: Resolved) -> None:

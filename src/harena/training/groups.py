@@ -14,7 +14,7 @@ from harena.training.rl_settings import RLSettings
 from harena.training.rollout import Policy, RolloutRequest, Rollouts
 from harena.training.schedule import Admission
 from harena.training.time_split import TimeSplit, WatchedSampler
-from harena.training.trajectory import Group, SampleRequest, Trajectory
+from harena.training.trajectory import Group, RewardValidity, SampleRequest, Trajectory
 
 
 class RolloutGroups:
@@ -63,6 +63,23 @@ class RolloutGroups:
     def take(self, number: int) -> Group:
         """A group that has ended."""
         return self._tasks.pop(number).result()
+
+    async def take_after_outage(self, entry: Admission) -> Group:
+        """A group that has ended. Rewards that it lost to the platform are asked for once more, where what was said is
+        all that it takes, and kept if they come."""
+        group, again = self.take(entry.number), getattr(self._rollouts, "again", None)
+        row = self._rows[self._row(entry)]
+
+        async def rewarded(trajectory: Trajectory) -> Trajectory:
+            if again is None or trajectory.reward.validity is not RewardValidity.INFRA:
+                return trajectory
+            made = replace(trajectory, reward=await again(row, trajectory, self._settings.sampling))
+            if self._ledger is not None:
+                self._ledger.replace_lost(entry.number, made)
+            return made
+
+        asked = [rewarded(trajectory) for trajectory in group.trajectories]
+        return replace(group, trajectories=tuple(await asyncio.gather(*asked)))
 
     def abort(self, number: int) -> None:
         """End its rollouts."""

@@ -3,7 +3,8 @@
     job         what the job is: a ledger is never continued by another one
     lives       one row per start of the job: the step of the checkpoint that it went on from
     admissions  one row per rollout group that began: its prompt's place, the version that was published then
-    rollouts    one row per rollout, written when its reward has come: what was said, and the life that sampled it
+    rollouts    one row per rollout, written when its reward has come: what was said, and the life that sampled it. A
+                reward that was lost to the platform may be replaced, before a step learns from it
     steps       one row per optimizer step, written before it is trained: its groups, the life that trained it last,
                 and its metrics once it is done
 
@@ -122,6 +123,15 @@ class Ledger:
         content, columns = _packed(trajectory)
         values = (number, trajectory.sample, self._life, content, columns)
         self._write_as_last("INSERT INTO rollouts VALUES (?, ?, ?, ?, ?)", [values])
+
+    def replace_lost(self, number: int, trajectory: Trajectory) -> None:
+        """A rollout that lost its reward to the platform has it after all; every other one stays as it was written."""
+        content, _ = _packed(trajectory)
+        self._write_as_last(
+            "UPDATE rollouts SET content = ? WHERE number = ? AND sample = ? "
+            "AND json_extract(content, '$.reward.validity') = ?",
+            [(content, number, trajectory.sample, RewardValidity.INFRA)],
+        )
 
     def plan_step(self, step: int, numbers: Sequence[int]) -> None:
         """Step `step` (from 0) is about to learn from these groups, in this order; or, in a job that goes on, again

@@ -2,23 +2,26 @@
 
 The share is that of the last `window` rollouts that ended: as soon as more than `limit` of a window were lost to the
 platform, no step is trained and no group admitted. Rollouts that are under way end. The job goes on when it is told to,
-or when a probe says that the platform works; the window is empty then.
+or when a probe says that rewards can be had again; the window is empty then.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from itertools import cycle
 
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError
 from harena.core.results import Validity
 from harena.sdk.scores import score
+from harena.training.prompts import PromptRow
 
 FIRST_PROBE_SECONDS, PROBE_SECONDS = 1.0, 30.0
 """before the first probe; each waits twice as long as the one before, up to the second number"""
 Probe = Callable[[], Awaitable[bool]]
+Works = Callable[[PromptRow], Awaitable[bool]]
 
 
 class Pause:
@@ -74,6 +77,21 @@ class Pause:
             for future in waits:
                 future.cancel()
             await asyncio.gather(*waits, return_exceptions=True)
+
+
+class RewardProbe:
+    """A probe: the platform works, and an answer gets a reward, which may take more than the platform: a judge, or what
+    prepares a task. Each time it is asked about the next row, so that one that is broken by itself holds nothing up."""
+
+    def __init__(self, platform: Probe, works: Works | None, rows: Sequence[PromptRow]) -> None:
+        """`works`: of rollouts that can tell (`Rollouts.works`)."""
+        self._platform = platform
+        self._works = works
+        self._rows = cycle(rows)
+
+    async def __call__(self) -> bool:
+        """See Probe."""
+        return await self._platform() and (self._works is None or await self._works(next(self._rows)))
 
 
 async def platform_works() -> bool:

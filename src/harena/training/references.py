@@ -28,6 +28,11 @@ class ResolvedRef:
     """as in `harena.training.objects`; of a data set {rows, split, uses, reward_recipe} of the split that is meant, of
     a shipped model {shipped: the fields of its recipe, context_length}"""
 
+    @property
+    def ref(self) -> str:
+        """As people know it: NAME@VERSION, or what was given."""
+        return self.name if self.version is None else f"{self.name}@{self.version}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved:
@@ -42,6 +47,14 @@ class Resolved:
     def all_of(self, where: str) -> tuple[ResolvedRef, ...]:
         """Those of a field that is a list, in its order."""
         return tuple(ref for ref in self.refs if ref.where.startswith(f"{where}["))
+
+    def in_words(self, text: str) -> str:
+        """A message, with what was referred to in place of where it lies on the node's machine: whoever reads it does
+        not know the folder of a stored object."""
+        lying = {ref.path: ref.ref for ref in reversed(self.refs) if ref.path is not None}
+        for path in sorted(lying, key=len, reverse=True):
+            text = text.replace(path, lying[path])
+        return text
 
     def to_json(self) -> list[dict[str, Any]]:
         """As JSON types."""

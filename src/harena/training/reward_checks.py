@@ -31,4 +31,4 @@ def check_rewards(plan: RLPlan, resolved: Resolved) -> None:
         for mistake in mistakes_of(recipe, prompt_row_of(row.values, id=row.origin))
     ]
     if wrong:
-        raise rows_error(recipe_name(recipe), wrong, len(rows))
+        raise rows_error(recipe_name(recipe), wrong, len(rows), of=f" of {prompts.ref}")

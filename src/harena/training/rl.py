@@ -9,6 +9,7 @@ weights are those of a job that was never killed.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import math
 import time
@@ -24,7 +25,7 @@ from harena.training.errors import TrainingError
 from harena.training.evaluation import Evaluation
 from harena.training.groups import RolloutGroups
 from harena.training.ledger import Ledger
-from harena.training.pauses import Pause, Probe, platform_works
+from harena.training.pauses import Pause, Probe, RewardProbe, platform_works
 from harena.training.ports import Engine, LossReport, OptimizerStep
 from harena.training.prompts import PromptRow, digest
 from harena.training.resume import Past, groups_of, past_of
@@ -34,7 +35,7 @@ from harena.training.rollout import Rollouts, SingleTurn
 from harena.training.schedule import Admission, GroupSchedule
 from harena.training.step_metrics import step_metrics
 from harena.training.time_split import TimeSplit
-from harena.training.trajectory import Group, RewardValidity
+from harena.training.trajectory import Group, RewardValidity, Trajectory
 
 __all__ = ["RLLoop", "RLSettings"]
 
@@ -62,7 +63,8 @@ class RLLoop:
     ) -> None:
         """Either `recipe`, which rewards single answers, or `rollouts`, which makes whole rollouts. `engine` has the
         weights that the job begins with, also where it goes on. `probe` is asked, while the job pauses, whether the
-        platform works (`harena.training.pauses`); without one it waits for `resume`. Raises ValidationError."""
+        platform works (`harena.training.pauses`), and then whether an empty answer can be rewarded; without one the job
+        waits for `resume`. Raises ValidationError."""
         self._engine = engine
         self._rows = rows
         self._settings = settings
@@ -71,8 +73,15 @@ class RLLoop:
         self._checkpoints = checkpoints
         self._evaluation = evaluation
         self._pause = Pause(
-            limit=settings.masked_limit, window=settings.window, clock=clock or SystemClock(), probe=probe
+            limit=settings.masked_limit,
+            window=settings.window,
+            clock=clock or SystemClock(),
+            probe=None if probe is None else RewardProbe(probe, getattr(self._rollouts, "works", None), rows),
         )
+        self._last_of_outage = -1
+        """the last group that a pause, or the end of an earlier process, may have cost rewards"""
+        self._why = ""
+        """what happened to the last rollout that was lost to the platform"""
         self._split = TimeSplit(now)
         self._first_version = engine.version
         """the policy version that step 0 learns from: the engine may have published before, after SFT for instance"""
@@ -100,7 +109,7 @@ class RLLoop:
             eval_complete     {step, metrics}
             checkpoint_saved  {step, path, best}
             readmitted        {step, groups}: they would have passed the bound of staleness
-            paused            {step, masked, window}; resumed {step, by}: "told" or "probe"
+            paused            {step, masked, window, why}: of the last one; resumed {step, by}: "told" or "probe"
 
         Both are awaited where they give something to await. Raises TrainingError where a loss is not finite: the state
         before that step is saved; PlatformError where something cannot be stored."""
@@ -115,9 +124,10 @@ class RLLoop:
             split=self._split,
             ledger=self._ledger,
             past=past,
-            on_rollout=lambda rollout: self._pause.add(masked=rollout.reward.validity is RewardValidity.INFRA),
+            on_rollout=self._rollout_ended,
         )
         schedule = self._schedule(past)
+        self._last_of_outage = max((entry.number for entry in past.under_way), default=-1)
         try:
             for entry in schedule.under_way:
                 groups.begin(entry)
@@ -172,9 +182,17 @@ class RLLoop:
                 schedule.end(number)
         if self._pause.needed:
             await self._wait_for_the_platform(schedule.version)
+            self._last_of_outage = max(entry.number for entry in schedule.under_way)
         step = schedule.version
-        await self._train(step, [groups.take(entry.number) for entry in batch])
+        await self._train(step, await self._taken(batch, groups))
         await self._abort(step, schedule.publish(batch), groups)
+
+    async def _taken(self, batch: Sequence[Admission], groups: RolloutGroups) -> list[Group]:
+        """What a step learns from."""
+        if batch[0].number > self._last_of_outage:
+            return [groups.take(entry.number) for entry in batch]
+        with self._split.phase("pause"):
+            return list(await asyncio.gather(*(groups.take_after_outage(entry) for entry in batch)))
 
     async def _abort(self, step: int, late: Sequence[Admission], groups: RolloutGroups) -> None:
         for entry in late:
@@ -182,8 +200,14 @@ class RLLoop:
         if late:
             await self._event("readmitted", {"step": step, "groups": [entry.number for entry in late]})
 
+    def _rollout_ended(self, rollout: Trajectory) -> None:
+        lost = rollout.reward.validity is RewardValidity.INFRA
+        self._pause.add(masked=lost)
+        if lost:
+            self._why = rollout.reward.detail or rollout.reward.reason
+
     async def _wait_for_the_platform(self, step: int) -> None:
-        window = {"masked": self._pause.masked, "window": self._settings.window}
+        window = {"masked": self._pause.masked, "window": self._settings.window, "why": self._why}
         await self._event("paused", {"step": step, **window})
         with self._split.phase("pause"):
             reason = await self._pause.wait()

@@ -17,8 +17,8 @@ from typing import Any, Protocol
 
 from harena.training.ports import Sampler
 from harena.training.prompts import PromptRow
-from harena.training.rewards.recipe import Once, Overlong, RewardRecipe, prepare, rewarded
-from harena.training.trajectory import Sampled, SampleRequest, Sampling, StopReason, Trajectory, single_turn
+from harena.training.rewards.recipe import Once, Overlong, RewardRecipe, prepare, rewarded, rewards
+from harena.training.trajectory import Reward, Sampled, SampleRequest, Sampling, StopReason, Trajectory, single_turn
 
 MOST_CALLS = 4
 """of later turns that are under way at one time; what comes meanwhile goes together in the next"""
@@ -38,7 +38,12 @@ class RolloutRequest:
 
 
 class Rollouts(Protocol):
-    """Makes rollouts, many at a time."""
+    """Makes rollouts, many at a time. Two more members are looked at where they are there:
+
+    works(row)   whether rewards can be had, as far as an empty answer to this row tells: asked while a job pauses
+    again(row, trajectory, sampling)
+                 the reward of what was said, asked for once more: of a rollout that lost it to the platform
+    """
 
     async def prepare(self, rows: Sequence[PromptRow]) -> None:
         """Awaited before the first rollout. Raises ValidationError that lists every row of which none can be made."""
@@ -195,13 +200,7 @@ class SingleTurn:
             sampled = await seat.sample(SampleRequest(prompt=request.prompt, key=request.key, sampling=policy.sampling))
         generated = self._now()
         text = policy.tokenizer.decode(sampled.tokens)
-        reward = await self._overlong.applied(
-            partial(rewarded, self._recipe, request.row, text),
-            cut_off=sampled.stop == StopReason.LENGTH,
-            length=len(sampled.tokens),
-            limit=policy.sampling.max_new_tokens,
-            minimum=self._recipe.minimum,
-        )
+        reward = await self._reward(request.row, text, sampled.stop, len(sampled.tokens), policy.sampling)
         return single_turn(
             prompt_id=request.row.id,
             sample=request.sample,
@@ -211,6 +210,23 @@ class SingleTurn:
             reward=reward,
             seconds={"generate": generated - began, "reward": self._now() - generated},
         )
+
+    async def _reward(self, row: PromptRow, text: str, stop: StopReason, length: int, sampling: Sampling) -> Reward:
+        return await self._overlong.applied(
+            partial(rewarded, self._recipe, row, text),
+            cut_off=stop == StopReason.LENGTH,
+            length=length,
+            limit=sampling.max_new_tokens,
+            minimum=self._recipe.minimum,
+        )
+
+    async def again(self, row: PromptRow, trajectory: Trajectory, sampling: Sampling) -> Reward:
+        """See Rollouts."""
+        return await self._reward(row, trajectory.text, trajectory.stop, sum(trajectory.mask), sampling)
+
+    async def works(self, row: PromptRow) -> bool:
+        """See Rollouts. Not through what is remembered."""
+        return await rewards(self._recipe.recipe, row, "")
 
     def metrics(self) -> Mapping[str, float]:
         """See Rollouts."""

@@ -38,6 +38,7 @@ from harena.training.rewards.recipe import (
     lowest,
     prepare,
     rewarded,
+    rewards,
 )
 from harena.training.rollout import Policy, RolloutRequest
 from harena.training.rollout_conversation import EpisodeEndedError, Turns, trajectory
@@ -128,6 +129,26 @@ class Episodes:
             "reward": self._now() - ended,
         }
         return trajectory(request, turns, played.stop, reward, seconds)
+
+    async def works(self, row: PromptRow) -> bool:
+        """See Rollouts. There is an environment to be had, and what judges it answers."""
+        surroundings = self._surroundings(row)
+        try:
+            await begun(surroundings, row)
+        except EnvironmentFaultError:
+            await surroundings.close()
+            return False
+        try:
+            await surroundings.step("")
+            outcome = await surroundings.outcome()
+            answer = await surroundings.answer("")
+        except EnvironmentFaultError:  # it takes no empty action, which says nothing of the platform
+            return True
+        finally:
+            await surroundings.close()
+        if outcome is not None and outcome.value is None:
+            return False
+        return self._recipe is None or await rewards(self._recipe.recipe, row, answer)
 
     def metrics(self) -> Mapping[str, float]:
         """See Rollouts."""

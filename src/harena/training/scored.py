@@ -2,6 +2,8 @@
 
 A fault that follows the candidate into a fresh sandbox, while another program runs there, is the candidate's own, and
 earns the minimum, as `suspect` and `invalid` do: otherwise breaking the sandbox would be a way out of a bad reward.
+What is invalid for a candidate that does nothing too (a judge that refuses every question, a contract that cannot be
+set up) is nobody's doing, and no reward: with a 0 for all, a job would complete that has learned nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +14,9 @@ from typing import Any, Literal
 from harena.core.results import Reason, Validity
 from harena.sdk.scores import score
 from harena.training.trajectory import MINIMUM, Candidate, Reward, RewardValidity
+
+_NOBODYS = (Validity.INFRA, Validity.INVALID)
+"""where a candidate that does nothing fares no better"""
 
 
 async def judged(
@@ -28,11 +33,10 @@ async def judged(
     among them; `idle` is a candidate that does nothing."""
     fields = {**judged_by, "blueprint_id": blueprint_id, "timeout_seconds": timeout_seconds, "retry_attempts": 2}
     result = await score.aio(candidate, **fields)
-    if result.validity == Validity.INFRA and result.reason != Reason.STARVED:
-        probe = await score.aio(idle, **fields)
-        if probe.validity != Validity.INFRA:
-            return Reward(value=minimum, reason="fault_follows_candidate", detail=result.detail)
-    if result.validity == Validity.INFRA:
+    if result.validity in _NOBODYS:
+        if result.reason != Reason.STARVED and (await score.aio(idle, **fields)).validity not in _NOBODYS:
+            reason = "fault_follows_candidate" if result.validity == Validity.INFRA else result.reason
+            return Reward(value=minimum, reason=reason, detail=result.detail)
         return Reward(value=None, validity=RewardValidity.INFRA, reason=result.reason, detail=result.detail)
     if result.validity != Validity.VALID or result.score is None:
         return Reward(value=minimum, reason=result.reason, detail=result.detail)

@@ -87,7 +87,8 @@ async def _work(folder: Path, plan: Mapping[str, Any], teller: Teller) -> dict[s
     try:
         artifacts = await _trained(folder, plan, teller)
     except HarenaError as error:
-        return {"kind": TrainingEventKind.TRAINING_ERROR, "level": "error", "error": str(error)}
+        told = Resolved.from_json(plan["resolved"]).in_words(str(error))
+        return {"kind": TrainingEventKind.TRAINING_ERROR, "level": "error", "error": told}
     except Exception as fault:  # noqa: BLE001 - doing the same again would end in the same way: the job is told of it
         traceback.print_exc()
         last = "".join(traceback.format_exception(fault)[-3:])

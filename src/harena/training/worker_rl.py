@@ -172,7 +172,9 @@ class _Telling:
             await asyncio.to_thread(self._write_samples)
             self._work.saved(content["step"], Path(content["path"]), best=content["best"])
         elif name == "paused":
-            said = f"the platform lost {content['masked']} of the last {content['window']} rollouts: the job waits"
+            lost = f"the platform lost {content['masked']} of the last {content['window']} rollouts"
+            why = content["why"][:TOLD_CHARACTERS]
+            said = f"{lost}, the last one to this: {why}. The job waits, and goes on when rewards can be had again"
             tell(TrainingEventKind.TRAINING_PAUSED, said, level="warning", data=content)
         elif name == "resumed":
             tell(TrainingEventKind.TRAINING_CONTINUED, "the job goes on", data=content)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,21 @@ def rollout(sample: int) -> Trajectory:
         prompt_id="p", sample=sample, tokens=(1,), mask=(1,), logprobs=(-0.5,), versions=(0,), stop=StopReason.STOP,
         text="yes", reward=Reward(value=1.0),
     )  # fmt: skip
+
+
+def test_only_a_reward_that_was_lost_is_replaced(tmp_path: Path) -> None:
+    """What was said stays."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.add_admissions([Admission(0, 0, 0)])
+    lost = replace(rollout(0), reward=Reward(value=None, validity=RewardValidity.INFRA, reason="down"))
+    masked = replace(rollout(1), reward=Reward(value=None, validity=RewardValidity.MASKED, reason="cut_off"))
+    for made in (lost, masked, rollout(2)):
+        ledger.add_rollout(0, made)
+    found = [replace(rollout(sample), reward=Reward(value=0.5)) for sample in range(3)]
+    for made in found:
+        ledger.replace_lost(0, made)
+    assert ledger.rollouts(0) == {0: found[0], 1: masked, 2: rollout(2)}
+    ledger.close()
 
 
 def test_a_process_that_was_taken_over_writes_no_more(tmp_path: Path) -> None:

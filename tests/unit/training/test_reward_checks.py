@@ -49,7 +49,9 @@ def test_rows_that_lack_something_are_listed(
 ) -> None:
     """With file and line, and the recipe's name."""
     good = {"answer": "#### 3", "scoring": SUM}
-    with pytest.raises(ValidationError, match=rf"(?s)reward recipe {recipe['name']} cannot be applied to .*{says}"):
+    with pytest.raises(
+        ValidationError, match=rf"(?s)reward recipe {recipe['name']} cannot be applied to . of 2 rows of p@1:.*{says}"
+    ):
         check(tmp_path, recipe, good, bad)
 
 

@@ -178,6 +178,13 @@ async def test_suspect_and_invalid_earn_the_minimum(said: Scores, validity: str)
     assert (await CodeTests(credit="fraction").reward(ROW, "odd")).value == 0.0
 
 
+async def test_what_is_invalid_for_every_program_is_no_reward(said: Scores) -> None:
+    """A judge that knows no such model, say: a 0 for all would look like a job that learns."""
+    said.says["x"] = said.says["pass\n"] = {**INFRA, "validity": "invalid", "reason": "scorer_error", "detail": "404"}
+    given = await CodeTests().reward(ROW, "x")
+    assert (given.value, given.validity, given.detail) == (None, RewardValidity.INFRA, "404")
+
+
 async def test_a_reward_that_was_lost_is_asked_for_again(said: Scores) -> None:
     once = Once(CodeTests())
     said.says |= {"x": INFRA, "pass\n": INFRA}

@@ -459,3 +459,44 @@ async def test_overlong(overlong: Overlong, length: int, cut_off: bool, value: f
     given = await overlong.applied(score, cut_off=cut_off, length=length, limit=10, minimum=-1.0)
     assert given.value == value
     assert given.validity == (RewardValidity.MASKED if value is None else RewardValidity.VALID)
+
+
+class Gone(Echo):
+    """There is none to be had."""
+
+    def reset(self, row: PromptRow) -> str | None:
+        raise PlatformError("the node is gone")
+
+
+class Unjudged(Echo):
+    """Who says what the episode is worth, does not answer."""
+
+    def outcome(self) -> Reward:
+        return Reward(value=None, validity=RewardValidity.INFRA, reason="down")
+
+
+class Numbers(Echo):
+    """Takes no empty action."""
+
+    def step(self, action: str) -> Any:
+        return "", float(int(action)), True
+
+
+@pytest.mark.parametrize(("environment", "works"), [(Echo, True), (Gone, False), (Unjudged, False), (Numbers, True)])
+async def test_whether_rewards_can_be_had(environment: type[Echo], works: bool) -> None:
+    made: list[Echo] = []
+
+    def make() -> Echo:
+        made.append(environment())
+        return made[-1]
+
+    assert await Episodes(make, max_turns=1).works(ROW) is works
+    assert [entry.closed for entry in made] == [1] * len(made)
+
+
+async def test_whether_the_recipe_of_an_episode_answers() -> None:
+    def lost(row: PromptRow, text: str) -> float:
+        raise PlatformError("the judge is down")
+
+    assert not await Episodes(Echo, max_turns=1, recipe=Rule(lost)).works(ROW)
+    assert await Episodes(Echo, max_turns=1, recipe=Rule(lambda row, text: 0.0)).works(ROW)

@@ -85,11 +85,11 @@ async def prepare(recipe: RewardRecipe, rows: Sequence[PromptRow]) -> None:
         raise rows_error(recipe_name(recipe), wrong, len(rows))
 
 
-def rows_error(recipe: str, wrong: Sequence[str], rows: int) -> ValidationError:
-    """Of rows that a recipe cannot be applied to."""
+def rows_error(recipe: str, wrong: Sequence[str], rows: int, *, of: str = "") -> ValidationError:
+    """Of rows that a recipe cannot be applied to; `of`: of which data set."""
     more = [f"and {len(wrong) - MOST_TOLD} more"] if len(wrong) > MOST_TOLD else []
     bad = len({mistake.partition(": ")[0] for mistake in wrong})
-    head = f"reward recipe {recipe} cannot be applied to {bad} of {rows} rows:"
+    head = f"reward recipe {recipe} cannot be applied to {bad} of {rows} rows{of}:"
     return ValidationError("\n  ".join([head, *wrong[:MOST_TOLD], *more]))
 
 
@@ -97,6 +97,15 @@ async def rewarded(recipe: RewardRecipe, row: PromptRow, text: Candidate) -> Rew
     """What the recipe gives. A fault of the platform is a reward without a value. Raises HarenaError that names recipe
     and row where the recipe raises, or gives what is no finite number."""
     return await checked(recipe.reward(row, text), f"reward recipe {recipe_name(recipe)}", row)
+
+
+async def rewards(recipe: RewardRecipe, row: PromptRow, text: Candidate) -> bool:
+    """Whether there is a reward to be had, whatever it is. A recipe that raises for this text tells nothing of the
+    platform, so then there may be."""
+    try:
+        return (await rewarded(recipe, row, text)).value is not None
+    except HarenaError:
+        return True
 
 
 async def checked(
