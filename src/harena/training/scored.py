@@ -2,8 +2,9 @@
 
 A fault that follows the candidate into a fresh sandbox, while another program runs there, is the candidate's own, and
 earns the minimum, as `suspect` and `invalid` do: otherwise breaking the sandbox would be a way out of a bad reward.
-What is invalid for a candidate that does nothing too (a judge that refuses every question, a contract that cannot be
-set up) is nobody's doing, and no reward: with a 0 for all, a job would complete that has learned nothing.
+Where a model judges, what is invalid for a candidate that does nothing too (the judge refuses every question) is
+nobody's doing, and no reward: with a 0 for all, a job would complete that has learned nothing. Other scorers are the
+contract's own programs: one that fails on garbage would be a way out for whoever says garbage.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from harena.core.results import Reason, Validity
 from harena.sdk.scores import score
 from harena.training.trajectory import MINIMUM, Candidate, Reward, RewardValidity
 
-_NOBODYS = (Validity.INFRA, Validity.INVALID)
-"""where a candidate that does nothing fares no better"""
+_JUDGES = ("score_model", "label_model")
 
 
 async def judged(
@@ -33,8 +33,9 @@ async def judged(
     among them; `idle` is a candidate that does nothing."""
     fields = {**judged_by, "blueprint_id": blueprint_id, "timeout_seconds": timeout_seconds, "retry_attempts": 2}
     result = await score.aio(candidate, **fields)
-    if result.validity in _NOBODYS:
-        if result.reason != Reason.STARVED and (await score.aio(idle, **fields)).validity not in _NOBODYS:
+    of_nobody = (Validity.INFRA, Validity.INVALID) if asks_a_model(judged_by["scoring"]) else (Validity.INFRA,)
+    if result.validity in of_nobody:
+        if result.reason != Reason.STARVED and (await score.aio(idle, **fields)).validity not in of_nobody:
             reason = "fault_follows_candidate" if result.validity == Validity.INFRA else result.reason
             return Reward(value=minimum, reason=reason, detail=result.detail)
         return Reward(value=None, validity=RewardValidity.INFRA, reason=result.reason, detail=result.detail)
@@ -42,6 +43,12 @@ async def judged(
         return Reward(value=minimum, reason=result.reason, detail=result.detail)
     value = float(result.passed) if credit == "all" else float(result.score)
     return Reward(value=value, reason=result.reason, detail=result.detail)
+
+
+def asks_a_model(scoring: Mapping[str, Any]) -> bool:
+    """The contract, or a part of it, is judged by a model."""
+    parts = scoring.get("parts", {}) if scoring.get("type") == "weighted" else {}
+    return scoring.get("type") in _JUDGES or any(asks_a_model(part["scoring"]) for part in parts.values())
 
 
 def contract_mistakes(idle: Candidate, judged_by: Mapping[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -178,11 +179,16 @@ async def test_suspect_and_invalid_earn_the_minimum(said: Scores, validity: str)
     assert (await CodeTests(credit="fraction").reward(ROW, "odd")).value == 0.0
 
 
-async def test_what_is_invalid_for_every_program_is_no_reward(said: Scores) -> None:
-    """A judge that knows no such model, say: a 0 for all would look like a job that learns."""
+async def test_what_a_judge_says_of_no_program_is_no_reward(said: Scores) -> None:
+    """It knows no such model, say: a 0 for all would look like a job that learns. A contract's own scorer that fails is
+    no way out."""
     said.says["x"] = said.says["pass\n"] = {**INFRA, "validity": "invalid", "reason": "scorer_error", "detail": "404"}
-    given = await CodeTests().reward(ROW, "x")
+    judge = {"type": "score_model", "model": "m", "input": [{"role": "user", "content": "{{sample.output_text}}"}]}
+    by_judge = replace(ROW, scoring={"type": "weighted", "parts": {"only": {"weight": 1.0, "scoring": judge}}})
+    given = await CodeTests(deterministic=False).reward(by_judge, "x")
     assert (given.value, given.validity, given.detail) == (None, RewardValidity.INFRA, "404")
+    given = await CodeTests().reward(ROW, "x")
+    assert (given.value, given.validity, given.reason) == (0.0, RewardValidity.VALID, "scorer_error")
 
 
 async def test_a_reward_that_was_lost_is_asked_for_again(said: Scores) -> None:

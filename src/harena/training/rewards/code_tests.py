@@ -24,12 +24,11 @@ from harena.scoring.formats.answers import program_in
 from harena.sdk import scenarios, scoring_contracts
 from harena.training.prompts import PromptRow
 from harena.training.rewards.recipe import rows_error
-from harena.training.scored import contract_mistakes, judged
+from harena.training.scored import asks_a_model, contract_mistakes, judged
 from harena.training.trajectory import MINIMUM, Candidate, Reward
 
 COMPLETION = "{completion}"
 ENTRY = "solution.py"
-_JUDGES = ("score_model", "label_model")
 _IDLE = {".py": "pass\n", ".sh": "true\n"}
 """programs that do nothing, by the ending of their file"""
 
@@ -75,7 +74,7 @@ class CodeTests:
         if _reference(row.scoring) and _key(row.scoring) not in self._stored:
             return []
         mistakes = contract_mistakes(self._idle, self._judged_by(row))
-        if not mistakes and self.deterministic and _asks_a_model(self._judged_by(row)["scoring"]):
+        if not mistakes and self.deterministic and asks_a_model(self._judged_by(row)["scoring"]):
             mistakes.append("a model judges it, whose answers differ: set `deterministic: false`, or twins share one")
         return mistakes
 
@@ -124,11 +123,6 @@ class CodeTests:
     def _judged_by(self, row: PromptRow) -> Mapping[str, Any]:
         scoring = row.scoring or {}
         return self._stored[_key(scoring)] if _reference(scoring) else {"scoring": dict(scoring)}
-
-
-def _asks_a_model(scoring: Mapping[str, Any]) -> bool:
-    parts = scoring.get("parts", {}) if scoring.get("type") == "weighted" else {}
-    return scoring.get("type") in _JUDGES or any(_asks_a_model(part["scoring"]) for part in parts.values())
 
 
 def _reference(scoring: Mapping[str, Any]) -> bool:
