@@ -134,7 +134,9 @@ async def _wait(job: str | TrainingJob, *, timeout: float | None = None) -> Trai
     except TimeoutError:
         if not timer.expired():
             raise
-        raise SandboxTimeoutError(f"training job {job_id} had not ended after timeout={timeout} seconds") from None
+        raise SandboxTimeoutError(
+            f"training job {job_id} had not ended after timeout={timeout} seconds; it goes on"
+        ) from None
 
 
 async def _cancel(job: str | TrainingJob) -> TrainingJob:
