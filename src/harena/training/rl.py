@@ -34,7 +34,7 @@ from harena.training.rollout import Rollouts, SingleTurn
 from harena.training.schedule import Admission, GroupSchedule
 from harena.training.step_metrics import step_metrics
 from harena.training.time_split import TimeSplit
-from harena.training.trajectory import Group, RewardValidity
+from harena.training.trajectory import Group, RewardValidity, Trajectory
 
 __all__ = ["RLLoop", "RLSettings"]
 
@@ -100,7 +100,7 @@ class RLLoop:
             eval_complete     {step, metrics}
             checkpoint_saved  {step, path, best}
             readmitted        {step, groups}: they would have passed the bound of staleness
-            paused            {step, masked, window}; resumed {step, by}: "told" or "probe"
+            paused            {step, masked, window, why}; resumed {step, by}: "told" or "probe"
 
         Both are awaited where they give something to await. Raises TrainingError where a loss is not finite: the state
         before that step is saved; PlatformError where something cannot be stored."""
@@ -115,7 +115,7 @@ class RLLoop:
             split=self._split,
             ledger=self._ledger,
             past=past,
-            on_rollout=lambda rollout: self._pause.add(masked=rollout.reward.validity is RewardValidity.INFRA),
+            on_rollout=self._note_lost,
         )
         schedule = self._schedule(past)
         try:
@@ -182,8 +182,12 @@ class RLLoop:
         if late:
             await self._event("readmitted", {"step": step, "groups": [entry.number for entry in late]})
 
+    def _note_lost(self, rollout: Trajectory) -> None:
+        reward = rollout.reward
+        self._pause.add(masked=reward.validity is RewardValidity.INFRA, why=reward.detail or reward.reason)
+
     async def _wait_for_the_platform(self, step: int) -> None:
-        window = {"masked": self._pause.masked, "window": self._settings.window}
+        window = {"masked": self._pause.masked, "window": self._settings.window, "why": self._pause.why}
         await self._event("paused", {"step": step, **window})
         with self._split.phase("pause"):
             reason = await self._pause.wait()

@@ -27,7 +27,15 @@ from harena.training.tasks import read_task
 from harena.training.templates import ChatTemplate
 from harena.training.worker_engine import chat_template, open_engine, stop_tokens
 from harena.training.worker_job import EVAL, TrainingWork, told_by_field
-from harena.training.worker_sentences import Untaught, counted, prompts_said, readmitted_said, rows_said, went_on_said
+from harena.training.worker_sentences import (
+    Untaught,
+    counted,
+    paused_said,
+    prompts_said,
+    readmitted_said,
+    rows_said,
+    went_on_said,
+)
 from harena.training.worker_sft import learn_rows
 
 SAMPLES = 8
@@ -154,7 +162,7 @@ class _Telling:
         lines = [{"step": step + 1, **sample} for sample in self._ledger.samples(step, limit=SAMPLES)]
         self._samples[step] = "".join(json.dumps(line) + "\n" for line in lines)
         self._work.step_done(step + 1, metrics, rollouts=[self._shown(line) for line in lines[:TOLD_ROLLOUTS]])
-        if warning := self._untaught.after(metrics):
+        if warning := self._untaught.after(metrics, [line["reward"]["reason"] for line in lines]):
             self._work.tell(TrainingEventKind.LOG, warning, level="warning", data={"step": step + 1})
 
     def _shown(self, line: Mapping[str, Any]) -> dict[str, Any]:
@@ -179,8 +187,7 @@ class _Telling:
             await asyncio.to_thread(self._write_samples)
             self._work.saved(content["step"], Path(content["path"]), best=content["best"])
         elif name == "paused":
-            said = f"the platform lost {content['masked']} of the last {content['window']} rollouts: the job waits"
-            tell(TrainingEventKind.TRAINING_PAUSED, said, level="warning", data=content)
+            tell(TrainingEventKind.TRAINING_PAUSED, paused_said(content), level="warning", data=content)
         elif name == "resumed":
             tell(TrainingEventKind.TRAINING_CONTINUED, "the job goes on", data=content)
         elif name == "readmitted":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,12 @@ def went_on_said(content: Mapping[str, Any]) -> str:
     return "; ".join([said, *kept])
 
 
+def paused_said(content: Mapping[str, Any]) -> str:
+    """Why a job waits; `content` as the loop tells it (paused)."""
+    why = f"; the last one: {content['why']}" if content["why"] else ""
+    return f"the platform lost {content['masked']} of the last {content['window']} rollouts: the job waits{why}"
+
+
 def readmitted_said(content: Mapping[str, Any]) -> str:
     """Groups that were aborted; `content` as the loop tells it (readmitted)."""
     groups, step = counted(len(content["groups"]), "group"), content["step"] + 1
@@ -52,8 +59,9 @@ class Untaught:
 
     steps: int = 0
 
-    def after(self, metrics: Mapping[str, float]) -> str | None:
-        """One more step; a warning when there were `UNTAUGHT_STEPS` of them in a row, once."""
+    def after(self, metrics: Mapping[str, float], reasons: Sequence[str]) -> str | None:
+        """One more step, and why some of its rollouts were rewarded as they were; a warning when there were
+        `UNTAUGHT_STEPS` of them in a row, once."""
         constant = metrics.get("constant_group_share", 0.0)
         if constant <= 0.0 or constant + metrics.get("too_small_group_share", 0.0) < 1.0:
             self.steps = 0
@@ -61,9 +69,11 @@ class Untaught:
         self.steps += 1
         if self.steps != UNTAUGHT_STEPS:
             return None
+        seen = Counter(reason for reason in reasons if reason)
+        mostly = f", most often {seen.most_common(1)[0][0]}" if seen else ""
         return (
             f"no step of the last {UNTAUGHT_STEPS} had anything to learn from: in every group all rewards are equal "
-            f"(mean reward {metrics.get('reward', float('nan')):.3g}, {metrics.get('truncated_share', 0.0):.0%} of the "
-            "answers cut off at max_new_tokens). Read samples.jsonl; what helps is a model that succeeds now and then "
-            "(SFT first), easier or harder prompts, partial credit, or room for longer answers"
+            f"(mean reward {metrics.get('reward', float('nan')):.3g}{mostly}). Read samples.jsonl: is the answer what "
+            "the recipe judges (`template`, `extract`)? What helps is a model that succeeds now and then (SFT first), "
+            "easier or harder prompts, partial credit, or room for longer answers (max_new_tokens)"
         )

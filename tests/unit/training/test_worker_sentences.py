@@ -11,13 +11,15 @@ from harena.training.worker_sentences import (
     UNTAUGHT_STEPS,
     Untaught,
     counted,
+    paused_said,
     prompts_said,
     readmitted_said,
     rows_said,
     went_on_said,
 )
 
-EQUAL = {"constant_group_share": 0.75, "too_small_group_share": 0.25, "reward": 0.0, "truncated_share": 0.5}
+EQUAL = {"constant_group_share": 0.75, "too_small_group_share": 0.25, "reward": 0.0}
+REASONS = ["syntax_error", "", "cut_off", "syntax_error"]
 LEARNT = {**EQUAL, "constant_group_share": 0.5}
 
 
@@ -49,6 +51,15 @@ def test_where_a_job_goes_on(step: int, again: int, stored: int, says: str) -> N
     assert went_on_said({"life": 1, "step": step, "steps_again": again, "rollouts_stored": stored}) == says
 
 
+def test_a_pause_says_why() -> None:
+    """What was the matter with the last rollout that was lost, where that is known."""
+    lost = {"step": 1, "masked": 8, "window": 64}
+    assert paused_said({**lost, "why": "no judge"}).endswith(
+        "8 of the last 64 rollouts: the job waits; the last one: no judge"
+    )
+    assert paused_said({**lost, "why": ""}).endswith("the job waits")
+
+
 def test_readmitted_groups() -> None:
     """Steps count from 1 for people."""
     assert readmitted_said({"step": 4, "groups": [7, 9]}).startswith("step 5: 2 groups aborted")
@@ -57,18 +68,18 @@ def test_readmitted_groups() -> None:
 def test_steps_that_teach_nothing_are_told_once() -> None:
     """Until one has taught something."""
     untaught = Untaught()
-    said = [untaught.after(EQUAL) for _ in range(UNTAUGHT_STEPS + 2)]
+    said = [untaught.after(EQUAL, REASONS) for _ in range(UNTAUGHT_STEPS + 2)]
     assert [place for place, text in enumerate(said) if text] == [UNTAUGHT_STEPS - 1]
-    assert "50% of the answers cut off" in str(said[UNTAUGHT_STEPS - 1])
-    assert untaught.after(LEARNT) is None
-    assert [bool(untaught.after(EQUAL)) for _ in range(UNTAUGHT_STEPS)][-1]
+    assert "(mean reward 0, most often syntax_error)" in str(said[UNTAUGHT_STEPS - 1])
+    assert untaught.after(LEARNT, []) is None
+    assert [bool(untaught.after(EQUAL, REASONS)) for _ in range(UNTAUGHT_STEPS)][-1]
 
 
 def test_what_the_platform_lost_is_another_matter() -> None:
     """Groups without rewards are no sign of a task that is too hard."""
     untaught = Untaught()
     lost = {**EQUAL, "constant_group_share": 0.0, "too_small_group_share": 1.0}
-    assert [untaught.after(lost) for _ in range(UNTAUGHT_STEPS)] == [None] * UNTAUGHT_STEPS
+    assert [untaught.after(lost, []) for _ in range(UNTAUGHT_STEPS)] == [None] * UNTAUGHT_STEPS
 
 
 def test_mistakes_in_data_name_the_field_and_not_the_nodes_file() -> None:

@@ -60,4 +60,11 @@ def reward_recipe(name: str, params: Mapping[str, Any], *, task: Task | None = N
     return make(**given)
 
 
+def asks_judge(recipe: RewardRecipe) -> bool:
+    """It, or a part of it, is a model's judgement. (Of a task's verification its own check says more.)"""
+    if isinstance(recipe, Composite):
+        return any(asks_judge(part) for part, _ in recipe.parts.values())
+    return isinstance(recipe, LLMJudge)
+
+
 TASK_RECIPES = frozenset({"task_verifier_v1", "task_env_verifier_v1", "task_env_agent_v1"})
