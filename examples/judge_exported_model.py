@@ -88,6 +88,9 @@ def main() -> None:
     asked = parser.parse_args()
     disable_progress_bar()
     torch.manual_seed(asked.seed)
+    for needed in (asked.folder / "held_out.jsonl", asked.folder / "model" / "config.json"):
+        if not needed.is_file():
+            parser.error(f"there is no {needed}: give the folder that a proof wrote (its --out)")
     rows = [json.loads(line) for line in (asked.folder / "held_out.jsonl").read_text().splitlines()]
     model = AutoModelForCausalLM.from_pretrained(asked.folder / "model").eval()
     said = answers(model, AutoTokenizer.from_pretrained(asked.folder / "model"), [row["prompt"] for row in rows])

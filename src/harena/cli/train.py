@@ -15,10 +15,11 @@ from harena.cli import face
 from harena.cli.following import Follower
 from harena.cli.output import shown
 from harena.cli.report import Format, write_json, write_table
+from harena.cli.train_live import one_line
 from harena.cli.train_live import watch as show
+from harena.cli.train_metrics import metrics_of, write_csv, write_lines, write_overview, write_steps
 from harena.cli.train_request import put, request_of, source
 from harena.cli.train_tally import TrainingTally
-from harena.core.training_jobs import EVAL_STEPS, STEPS, is_along
 
 FAILED_EXIT = 1
 INTERRUPTED_EXIT = 130
@@ -44,6 +45,7 @@ Config = Annotated[
 ]
 Wait = Annotated[bool, typer.Option("--wait", help="Return when the job has ended; exit code 1 unless it completed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the job as JSON.")]
+JsonLines = Annotated[bool, typer.Option("--json", help="Print each message as a line of JSON, with its cursor.")]
 Key = Annotated[str | None, typer.Option(help="The same key with the same request is the same job.")]
 
 
@@ -147,7 +149,7 @@ def logs(
     job: JobArgument,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the job has ended.")] = False,
     after: Annotated[int, typer.Option(min=0, help="Only what follows this cursor.")] = 0,
-    as_json: Json = False,
+    as_json: JsonLines = False,
 ) -> None:
     """Print what was said about a job, and with --follow what is said, each with its time and level."""
     jobs = face.load().training_jobs
@@ -156,7 +158,7 @@ def logs(
         if as_json:
             sys.stdout.write(json.dumps(face.plain(item)) + "\n")
         else:
-            sys.stdout.write(f"{item.at[:19]} {item.level:<7} {shown(item.message)}\n")
+            sys.stdout.write(f"{item.at[:19]} {item.level:<7} {shown(one_line(item.message))}\n")
         if follow:
             sys.stdout.flush()
 
@@ -191,23 +193,24 @@ def metrics(
     names: Annotated[
         list[str] | None, typer.Option("--name", help="Only these, as train/reward; may be given more than once.")
     ] = None,
-    form: Annotated[Format, typer.Option("--format", help="table, json or csv.")] = Format.TABLE,
+    form: Annotated[
+        Format, typer.Option("--format", help="csv and jsonl: step by step. json: an array for each metric.")
+    ] = Format.TABLE,
 ) -> None:
-    """Print what was measured, step by step; as JSON every array and scalar."""
-    found = face.plain(face.load().training_jobs.metrics(job))["metrics"]
+    """Print what was measured. The table has a line for each metric; with --name, one for each step."""
+    found = metrics_of(job, face.plain(face.load().training_jobs.metrics(job))["metrics"], names)
+    if not found:
+        sys.stderr.write(f"{shown(job)}: nothing has been measured yet\n")
     if form is Format.JSON:
         write_json(found)
-        return
-    for axis in (STEPS, EVAL_STEPS):
-        columns = [name for name, values in found.items() if is_along(axis, name, values) and _wanted(name, names)]
-        if not columns:
-            continue
-        rows = [[step, *(found[name][place] for name in columns)] for place, step in enumerate(found[axis])]
-        if form is Format.TABLE:
-            write_table(axis, ("step", *columns), [[_number(value) for value in row] for row in rows])
-        else:
-            lines = [",".join("" if value is None else str(value) for value in row) for row in rows]
-            sys.stdout.write("\n".join([",".join(["step", *columns]), *lines, ""]))
+    elif form is Format.JSONL:
+        write_lines(found)
+    elif form is Format.CSV:
+        write_csv(found)
+    elif names:
+        write_steps(found)
+    else:
+        write_overview(found)
 
 
 @app.command()
@@ -323,11 +326,3 @@ def _reached(job: Mapping[str, Any]) -> str:
         if isinstance(value := newest.get(name), int | float):
             return f"{name} {value:.3f}"
     return ""
-
-
-def _wanted(name: str, names: list[str] | None) -> bool:
-    return not names or name in names
-
-
-def _number(value: Any) -> str:
-    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)

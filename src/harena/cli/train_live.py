@@ -91,7 +91,7 @@ class _Lines:
         """Count it, and say what is worth a line."""
         self._tally.add(event)
         if event["message"] is not None:
-            self._say(event["at"], event["message"])
+            self._say(event["at"], one_line(event["message"]))
         if event["kind"] == "step_complete" and self._part() != self._told:
             self._told = self._part()
             self._say(event["at"], plain_line(self._tally))
@@ -126,7 +126,7 @@ def picture(tally: TrainingTally, name: str, *, trouble: str = "") -> Group:
         Text("" if left is None else f"{clock(left)} left", style="dim"),
     )
     lines = [Text(shown(line), no_wrap=True, overflow="ellipsis") for line in detail_lines(tally)]
-    said = [Text(shown(text), style="yellow") for text in (*tally.said, tally.trouble, trouble) if text]
+    said = [Text(shown(one_line(text)), style="yellow") for text in (*tally.said, tally.trouble, trouble) if text]
     return Group(head, *lines, *said)
 
 

@@ -114,7 +114,8 @@ def _append(merged: Metrics, axis: str, told: Mapping[str, list[Any]]) -> None:
     before = merged.setdefault(axis, [])
     kept = next((place for place, step in enumerate(before) if step >= new[axis][0]), len(before))
     grown = len(new[axis])
-    for name in {*new, *(name for name, value in merged.items() if isinstance(value, list) and axis_of(name) == axis)}:
+    standing = [name for name, value in merged.items() if isinstance(value, list) and axis_of(name) == axis]
+    for name in dict.fromkeys([*standing, *new]):
         old = (merged.get(name) or [])[:kept]
         values = [*new.get(name, [])][:grown]
         merged[name] = [*old, *[None] * (kept - len(old)), *values, *[None] * (grown - len(values))]

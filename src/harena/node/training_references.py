@@ -24,7 +24,7 @@ from harena.training.shipped_models import SHIPPED_MODELS
 if TYPE_CHECKING:
     from harena.node.registry import Registry
 
-USES: Mapping[str, str] = {"sft": "SFT", "prompts": "prompts", "trajectories": "trajectories"}
+USES: Mapping[str, str] = {"sft": "for SFT", "prompts": "as prompts", "trajectories": "as trajectories"}
 
 
 class References:
@@ -91,8 +91,9 @@ class References:
             except NotFoundError:
                 shipped_ones = ", ".join(SHIPPED_MODELS)
                 raise NotFoundError(
-                    f"no model or checkpoint {model!r} is published in this workspace, and harena comes with "
-                    f"{shipped_ones}; see `harena ls model`"
+                    f"no model or checkpoint {model!r} is published in this workspace (see `harena ls model`), and "
+                    f"harena comes with {shipped_ones}; a directory is written ./{model.partition('@')[0]}, a model of "
+                    "the Hugging Face cache ORGANISATION/NAME"
                 ) from None
 
     async def _capability(self, asked: VersionRef) -> ResolvedRef:
@@ -125,7 +126,7 @@ class References:
             raise ValidationError(f"{ref} has the splits {there}: {what}")
         part = parts[wanted]
         if use not in part["uses"]:
-            raise ValidationError(f"{ref} cannot be used as {USES[use]}: {part['cannot'][use]}")
+            raise ValidationError(f"{ref} cannot be used {USES[use]}: {part['cannot'][use]}")
         described = {name: part[name] for name in ("rows", "uses", "reward_recipe")}
         return _ref(
             "dataset", row["name"], row["version"], row["digest"], str(place), {**described, "split": wanted or None}

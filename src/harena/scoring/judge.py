@@ -27,11 +27,18 @@ class JudgeRefusedError(HarenaError):
     """The server will never answer this question (a model that it does not have, for instance)."""
 
 
+def missing_judge() -> str | None:
+    """What is to be set before anything can be asked; None = there is a judge."""
+    if os.environ.get(BASE_URL_VARIABLE, "").startswith(("http://", "https://")):
+        return None
+    return f"there is no judge: set {BASE_URL_VARIABLE} to the http(s) URL of its server"
+
+
 def ask(messages: Sequence[Mapping[str, str]], parameters: Mapping[str, Any], timeout_seconds: float) -> str:
     """The text that the model answers; blocks. Raises PlatformError, worth another try, and JudgeRefusedError."""
-    base = os.environ.get(BASE_URL_VARIABLE, "")
-    if not base.startswith(("http://", "https://")):
-        raise PlatformError(f"there is no judge: set {BASE_URL_VARIABLE} to the http(s) URL of its server", step=_STEP)
+    if (missing := missing_judge()) is not None:
+        raise PlatformError(missing, step=_STEP)
+    base = os.environ[BASE_URL_VARIABLE]
     headers = {"Content-Type": "application/json"}
     if key := os.environ.get(API_KEY_VARIABLE):
         headers["Authorization"] = f"Bearer {key}"

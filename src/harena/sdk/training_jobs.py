@@ -134,7 +134,9 @@ async def _wait(job: str | TrainingJob, *, timeout: float | None = None) -> Trai
     except TimeoutError:
         if not timer.expired():
             raise
-        raise SandboxTimeoutError(f"training job {job_id} had not ended after timeout={timeout} seconds") from None
+        raise SandboxTimeoutError(
+            f"training job {job_id} had not ended after timeout={timeout} seconds; it goes on"
+        ) from None
 
 
 async def _cancel(job: str | TrainingJob) -> TrainingJob:
@@ -195,7 +197,8 @@ async def _artifacts(job: str | TrainingJob) -> TrainingArtifacts:
 
 async def _download(job: str | TrainingJob, folder: str | os.PathLike[str], *, below: str = "") -> _Paths:
     """Fetch the job's files, or those whose path begins with `below` (as "model/"), into a folder; where they are then.
-    Each is there whole or not at all. Raises NotFoundError (there are none), PlatformError."""
+    Each is there whole or not at all. Raises NotFoundError (no such job), ValidationError (no such files, a folder that
+    cannot be made), PlatformError."""
     job_id = _id(job)
     operations = await current_portal().operations()
     found = await operations.training_job_artifacts(job_id)
@@ -209,7 +212,12 @@ async def _fetched(operations: Operations, job_id: str, path: str, folder: Path)
     place = folder / path
     if not place.resolve().is_relative_to(folder.resolve()):
         raise ValidationError(f"the server names a file {path!r}, which would lie outside {folder}")
-    await asyncio.to_thread(place.parent.mkdir, parents=True, exist_ok=True)
+    try:
+        await asyncio.to_thread(place.parent.mkdir, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValidationError(
+            f"the folder {place.parent} cannot be made: {error.strerror or error}; name another one"
+        ) from None
     with replaced([place]) as [file]:
         async for piece in operations.training_job_file(job_id, path):
             file.write(piece)
@@ -218,7 +226,7 @@ async def _fetched(operations: Operations, job_id: str, path: str, folder: Path)
 
 async def _plot(jobs: str | Sequence[str], path: str | os.PathLike[str], *, title: str = "") -> None:
     """Draw the metrics of one job, or of several to compare, into a .svg, .png or .pdf file (the extra `plot`). Raises
-    NotFoundError, ValidationError (no such folder, no matplotlib, nothing to draw yet), OSError."""
+    NotFoundError, ValidationError (no such folder, no matplotlib, nothing to draw yet, a file that it cannot write)."""
     names = [jobs] if isinstance(jobs, str) else [*jobs]
     await asyncio.to_thread(check_plot, Path(path))
     found: dict[str, Mapping[str, Any]] = {}
@@ -226,7 +234,10 @@ async def _plot(jobs: str | Sequence[str], path: str | os.PathLike[str], *, titl
         job = await _get(name)
         label = job.name if job.name not in found else f"{job.name} ({job.id})"
         found[label] = (await _metrics(job.id)).metrics
-    await asyncio.to_thread(draw, found, Path(path), title=title or ("" if len(found) > 1 else " and ".join(found)))
+    try:
+        await asyncio.to_thread(draw, found, Path(path), title=title or ("" if len(found) > 1 else " and ".join(found)))
+    except OSError as error:
+        raise ValidationError(f"{path} cannot be written: {error.strerror or error}; name another file") from None
 
 
 def events(job: str | TrainingJob, *, after: int = 0) -> _Events:

@@ -14,6 +14,10 @@ from typing import Any
 
 Message = Mapping[str, Any]
 
+WITHOUT_TEMPLATE = (
+    "it is a conversation, and the tokenizer has no chat template: add chat_template.jinja to the model's directory, "
+    "or give rows of text"
+)
 PROMPT_FIELDS = ("prompt", "input", "question", "task_prompt")
 ANSWER_FIELDS = ("completion", "expected_output", "target", "answer", "output")
 ROLES = ("system", "developer", "user", "assistant", "tool")
@@ -64,7 +68,7 @@ def text_pair_of(values: Mapping[str, Any]) -> tuple[str, str]:
     if values.get("steps") is None and values.get("messages") is None:
         prompt, answer = _prompt_and_answer(values)
     if prompt is None or answer is None or not isinstance(prompt[1], str) or not isinstance(answer[1], str):
-        raise ValueError("it is a conversation, and the tokenizer has no chat template: give the model one")
+        raise ValueError(WITHOUT_TEMPLATE)
     return prompt[1], answer[1]
 
 
@@ -85,7 +89,8 @@ def prompt_conversation_of(values: Mapping[str, Any]) -> Conversation:
 def _prompt_and_answer(values: Mapping[str, Any]) -> tuple[tuple[str, Any], tuple[str, Any]]:
     prompt, answer = given(values, PROMPT_FIELDS), given(values, ANSWER_FIELDS)
     if prompt is None:
-        raise ValueError(f"it has neither `messages` nor `steps` nor a prompt ({', '.join(PROMPT_FIELDS)})")
+        there_are = f"; its fields are {', '.join([*map(str, values)][:8])}" if values else ""
+        raise ValueError(f"it has neither `messages` nor `steps` nor a prompt ({', '.join(PROMPT_FIELDS)}){there_are}")
     if answer is None:
         raise ValueError(f"it has a prompt and no answer ({', '.join(ANSWER_FIELDS)})")
     return prompt, answer

@@ -18,6 +18,7 @@ from harena.training.batch import TrainingRow
 from harena.training.conversations import (
     ANSWER_FIELDS,
     PROMPT_FIELDS,
+    WITHOUT_TEMPLATE,
     conversation_of,
     given,
     prompt_conversation_of,
@@ -72,6 +73,8 @@ class _Loading:
     most: int
     too_long: TooLong
     mistakes: Mistakes
+    room: str = ""
+    """what `most` comes of, for people"""
     report: LoadReport = field(default_factory=LoadReport)
 
     def allowed(self, row: TrainingRow, origin: str) -> TrainingRow | None:
@@ -81,7 +84,8 @@ class _Loading:
         if len(row.tokens) > self.most:
             self.report.too_long += 1
             if self.too_long == "error":
-                self.mistakes.add(origin, f"it has {len(row.tokens)} tokens, and {self.most} are allowed")
+                room = f" ({self.room})" if self.room else ""
+                self.mistakes.add(origin, f"it has {len(row.tokens)} tokens, and {self.most} are allowed{room}")
             kept = cut(row, self.most, self.too_long)
             self.report.cut += kept is not None
             self.report.left_out += kept is None
@@ -162,10 +166,12 @@ def prompt_rows(
     max_prompt_tokens: int,
     too_long: Literal["leave_out", "error"] = "error",
     split: str | None = None,
+    room: str = "",
 ) -> tuple[list[PromptRow], LoadReport]:
     """Prompts to be answered. With a template each is a conversation that the template writes; without one each is a
-    text. A prompt is never cut: it would be another task. Raises ValidationError: one, with every mistake."""
-    loading = _Loading(max_prompt_tokens, too_long, Mistakes(str(path)))
+    text. A prompt is never cut: it would be another task. `room` says in errors what `max_prompt_tokens` comes of.
+    Raises ValidationError: one, with every mistake."""
+    loading = _Loading(max_prompt_tokens, too_long, Mistakes(str(path)), room)
     rows = rows_of(path, loading.mistakes, split=split)
     loading.report.rows = len(rows)
     made: list[PromptRow] = []
@@ -195,7 +201,7 @@ def _prompt(
     made = prompt_row_of(values, id=f"{number}")
     if template is None:
         if made.messages:
-            raise ValueError("it is a conversation, and the tokenizer has no chat template: give the model one")
+            raise ValueError(WITHOUT_TEMPLATE)
         tokens = tokenizer.encode(made.prompt)
     else:
         conversation = prompt_conversation_of(values)

@@ -31,6 +31,8 @@ class Pause:
         """`limit`: a share; `window`: rollouts. Without a `probe` it waits until it is told."""
         self._most = limit * window
         self._ended: deque[bool] = deque(maxlen=window)
+        self.why = ""
+        """of the last rollout that was lost"""
         self._clock = clock
         self._probe = probe
         self._told = asyncio.Event()
@@ -45,9 +47,11 @@ class Pause:
         """They are too many."""
         return self.masked > self._most
 
-    def add(self, *, masked: bool) -> None:
-        """A rollout has ended."""
+    def add(self, *, masked: bool, why: str = "") -> None:
+        """A rollout has ended. `why`: what was the matter with the platform."""
         self._ended.append(masked)
+        if masked:
+            self.why = why
 
     def end(self) -> None:
         """Go on. Without effect where there is no pause."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harena.core.errors import ValidationError
+from harena.scoring.judge import missing_judge
 from harena.training.datasets import prompt_row_of
 from harena.training.plan import RLPlan
 from harena.training.references import Resolved
 from harena.training.rewards.recipe import mistakes_of, recipe_name, rows_error
-from harena.training.rewards.registry import reward_recipe
+from harena.training.rewards.registry import asks_judge, reward_recipe
 from harena.training.row_files import read_rows
 from harena.training.tasks import read_task
 
@@ -24,6 +26,8 @@ def check_rewards(plan: RLPlan, resolved: Resolved) -> None:
     if plan.reward is None or prompts is None or prompts.path is None:
         return
     recipe = reward_recipe(*plan.reward, task=None if task is None else read_task(Path(task.path or "")))
+    if asks_judge(recipe) and (missing := missing_judge()) is not None:
+        raise ValidationError(f"reward recipe {recipe_name(recipe)}: {missing}, where this node runs")
     rows = read_rows(Path(prompts.path), split=prompts.described.get("split"))[:MOST_ROWS]
     wrong = [
         f"{row.origin}: {mistake}"

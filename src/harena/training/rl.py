@@ -80,8 +80,6 @@ class RLLoop:
         )
         self._last_of_outage = -1
         """the last group that a pause, or the end of an earlier process, may have cost rewards"""
-        self._why = ""
-        """what happened to the last rollout that was lost to the platform"""
         self._split = TimeSplit(now)
         self._first_version = engine.version
         """the policy version that step 0 learns from: the engine may have published before, after SFT for instance"""
@@ -124,7 +122,7 @@ class RLLoop:
             split=self._split,
             ledger=self._ledger,
             past=past,
-            on_rollout=self._rollout_ended,
+            on_rollout=self._note_lost,
         )
         schedule = self._schedule(past)
         self._last_of_outage = max((entry.number for entry in past.under_way), default=-1)
@@ -200,14 +198,12 @@ class RLLoop:
         if late:
             await self._event("readmitted", {"step": step, "groups": [entry.number for entry in late]})
 
-    def _rollout_ended(self, rollout: Trajectory) -> None:
-        lost = rollout.reward.validity is RewardValidity.INFRA
-        self._pause.add(masked=lost)
-        if lost:
-            self._why = rollout.reward.detail or rollout.reward.reason
+    def _note_lost(self, rollout: Trajectory) -> None:
+        reward = rollout.reward
+        self._pause.add(masked=reward.validity is RewardValidity.INFRA, why=reward.detail or reward.reason)
 
     async def _wait_for_the_platform(self, step: int) -> None:
-        window = {"masked": self._pause.masked, "window": self._settings.window, "why": self._why}
+        window = {"masked": self._pause.masked, "window": self._settings.window, "why": self._pause.why}
         await self._event("paused", {"step": step, **window})
         with self._split.phase("pause"):
             reason = await self._pause.wait()

@@ -190,7 +190,7 @@ def _jsonl(path: Path, name: str, mistakes: Mistakes) -> Iterator[tuple[str, Any
         for number, line in enumerate(lines, 1):
             if not line.isspace():
                 try:
-                    yield f"{name}:{number}", _parsed(line.removeprefix(b"\xef\xbb\xbf"))
+                    yield f"{name}:{number}", _parsed(line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n"))
                 except ValueError as error:
                     mistakes.add(f"{name}:{number}", str(error))
 

@@ -222,7 +222,8 @@ def _together(reports: Sequence[LossReport]) -> dict[str, float]:
     """Losses add up, for they have one denominator; of the rest, means over tokens and the greatest ratio."""
     tokens = sum(report.metrics.get("tokens", 0.0) for report in reports)
     merged: dict[str, float] = {"loss": math.fsum(report.loss for report in reports), "tokens": tokens}
-    for name in {name for report in reports for name in report.metrics} - {"tokens"}:
+    names = dict.fromkeys(name for report in reports for name in report.metrics if name != "tokens")
+    for name in names:  # in their order, which is that of tables and files
         values = [(r.metrics.get(name, 0.0), r.metrics.get("tokens", 0.0)) for r in reports]
         if name.endswith("_max"):
             merged[name] = max(value for value, _ in values)

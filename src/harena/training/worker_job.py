@@ -12,18 +12,32 @@ how many optimizer steps the weights have learned from.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from harena.core.errors import PlatformError
+from harena.core.errors import PlatformError, ValidationError
 from harena.core.training_jobs import EVAL_STEPS, STEPS, TrainingEventKind
 from harena.training.ports import Engine
 from harena.training.references import Resolved, ResolvedRef
+from harena.training.worker_sentences import counted
 
 EVAL = "eval/"
+
+
+@contextlib.contextmanager
+def told_by_field(refs: Sequence[ResolvedRef]) -> Iterator[None]:
+    """Mistakes in these data sets name the request's fields, and not where the node keeps the files."""
+    try:
+        yield
+    except ValidationError as error:
+        text = str(error)
+        for ref in refs:
+            text = text.replace(str(ref.path), f"{ref.where} ({ref.ref})")
+        raise ValidationError(text) from None
 
 
 class Tell(Protocol):
@@ -62,9 +76,10 @@ class TrainingWork:
         """The trajectory data sets."""
         return [*self.resolved.all_of("config.trajectory_dataset_refs")]
 
-    def started(self, steps: int, **content: Any) -> None:
-        """Everything is loaded, and learning begins."""
-        self.tell(TrainingEventKind.TRAINING_START, f"{steps} steps", data={"steps": steps, **content})
+    def started(self, steps: int, learnt_from: str, **content: Any) -> None:
+        """Everything is loaded, and learning begins; `learnt_from`: how many of what."""
+        said = f"training begins: {counted(steps, 'step')}, {learnt_from}"
+        self.tell(TrainingEventKind.TRAINING_START, said, data={"steps": steps, **content})
 
     def step_done(self, step: int, metrics: Mapping[str, float], *, rollouts: Sequence[Mapping[str, Any]] = ()) -> None:
         """Step `step` (from 1); `rollouts`: some of those that it learned from, {step, prompt, text, reward,

@@ -17,6 +17,7 @@ from harena.training.ledger import Ledger
 from harena.training.offline import imitation_rows, offline_groups, offline_rows, with_logprobs
 from harena.training.plan import RLPlan
 from harena.training.prompts import PromptRow
+from harena.training.references import ResolvedRef
 from harena.training.rewards import reward_recipe
 from harena.training.rl import RLLoop
 from harena.training.rollout import SingleTurn
@@ -25,7 +26,16 @@ from harena.training.sft import SFTSettings
 from harena.training.tasks import read_task
 from harena.training.templates import ChatTemplate
 from harena.training.worker_engine import chat_template, open_engine, stop_tokens
-from harena.training.worker_job import EVAL, TrainingWork
+from harena.training.worker_job import EVAL, TrainingWork, told_by_field
+from harena.training.worker_sentences import (
+    Untaught,
+    counted,
+    paused_said,
+    prompts_said,
+    readmitted_said,
+    rows_said,
+    went_on_said,
+)
 from harena.training.worker_sft import learn_rows
 
 SAMPLES = 8
@@ -67,7 +77,7 @@ async def train_rl(work: TrainingWork, plan: RLPlan) -> Mapping[str, Any]:
         checkpoints=Checkpoints(work.checkpoints, keep=plan.keep_checkpoints),
         evaluation=Evaluation(rows=held_out, every=plan.eval_interval or 10) if held_out else None,
     )
-    work.started(settings.steps, prompts=len(rows), held_out=len(held_out))
+    work.started(settings.steps, prompts_said(len(rows), len(held_out)), prompts=len(rows), held_out=len(held_out))
     await loop.run(on_step=telling.step, on_event=telling.event)
     await work.export(engine)
     await engine.close()
@@ -79,13 +89,15 @@ async def _learn_from_what_was_done(
     work: TrainingWork, plan: RLPlan, engine: LocalEngine, template: ChatTemplate | None
 ) -> Mapping[str, Any]:
     """Offline RL: one optimizer step learns from `groups_per_step` recorded rows."""
-    groups, report = await asyncio.to_thread(
-        offline_groups,
-        [Path(ref.path or "") for ref in work.trajectories()],
-        template or ChatTemplate(engine.tokenizer),
-        max_length=engine.context_length,
-        baseline=plan.baseline,
-    )
+    refs = work.trajectories()
+    with told_by_field(refs):
+        groups, report = await asyncio.to_thread(
+            offline_groups,
+            [Path(ref.path or "") for ref in refs],
+            template or ChatTemplate(engine.tokenizer),
+            max_length=engine.context_length,
+            baseline=plan.baseline,
+        )
     rows = offline_rows(groups, rule=plan.advantage, aggregation=plan.loss.aggregation)
     rows = await with_logprobs(engine, rows, plan.loss)
     settings = SFTSettings(
@@ -99,41 +111,40 @@ async def _learn_from_what_was_done(
         checkpoint_interval=plan.checkpoint_interval,
         seed=plan.seed,
     )
-    work.started(plan.steps, groups=len(groups), rows=report.as_json())
+    work.started(plan.steps, rows_said(report.as_json()), groups=len(groups), rows=report.as_json())
     return await learn_rows(work, engine, rows, settings, loss=plan.loss, keep=plan.keep_checkpoints)
 
 
 def _prompts(work: TrainingWork, plan: RLPlan, engine: LocalEngine, template: ChatTemplate | None) -> list[PromptRow]:
     """Those that are learned from: of the prompt data set, else what the trajectories' agents were given."""
-    most = engine.context_length - plan.max_new_tokens
     if (ref := work.resolved.find("config.prompt_dataset_ref")) is not None:
-        rows, _ = prompt_rows(
-            Path(ref.path or ""),
-            engine.tokenizer,
-            template=template,
-            max_prompt_tokens=most,
-            split=ref.described.get("split"),
-        )
-        return rows
-    paths = [Path(ref.path or "") for ref in work.trajectories()]
-    rows, report = imitation_rows(paths, template or ChatTemplate(engine.tokenizer), max_prompt_tokens=most)
-    work.tell(TrainingEventKind.LOG, f"{len(rows)} prompts out of {report.rows} trajectories", data=report.as_json())
+        return _prompts_of(ref, plan, engine, template)
+    refs = work.trajectories()
+    with told_by_field(refs):
+        paths = [Path(ref.path or "") for ref in refs]
+        most = engine.context_length - plan.max_new_tokens
+        rows, report = imitation_rows(paths, template or ChatTemplate(engine.tokenizer), max_prompt_tokens=most)
+    said = f"{counted(len(rows), 'prompt')} out of {report.rows} trajectories"
+    work.tell(TrainingEventKind.LOG, said, data=report.as_json())
     return rows
 
 
 def _held_out(work: TrainingWork, plan: RLPlan, engine: LocalEngine, template: ChatTemplate | None) -> list[PromptRow]:
     ref = work.resolved.find("config.eval_dataset_ref")
-    if ref is None:
-        return []
-    most = engine.context_length - plan.max_new_tokens
-    rows, _ = prompt_rows(
-        Path(ref.path or ""),
-        engine.tokenizer,
-        template=template,
-        max_prompt_tokens=most,
-        split=ref.described.get("split"),
-    )
-    return rows[: plan.eval_max_rollouts]
+    return [] if ref is None else _prompts_of(ref, plan, engine, template)[: plan.eval_max_rollouts]
+
+
+def _prompts_of(ref: ResolvedRef, plan: RLPlan, engine: LocalEngine, template: ChatTemplate | None) -> list[PromptRow]:
+    with told_by_field([ref]):
+        rows, _ = prompt_rows(
+            Path(ref.path or ""),
+            engine.tokenizer,
+            template=template,
+            max_prompt_tokens=engine.context_length - plan.max_new_tokens,
+            split=ref.described.get("split"),
+            room=f"the model's {engine.context_length}, less max_new_tokens {plan.max_new_tokens}",
+        )
+    return rows
 
 
 class _Telling:
@@ -144,12 +155,15 @@ class _Telling:
         self._ledger = ledger
         self._prompts = prompts
         self._samples: dict[int, str] = {}
+        self._untaught = Untaught()
 
     def step(self, step: int, metrics: Mapping[str, float]) -> None:
         """Step `step` (from 0) is done."""
         lines = [{"step": step + 1, **sample} for sample in self._ledger.samples(step, limit=SAMPLES)]
         self._samples[step] = "".join(json.dumps(line) + "\n" for line in lines)
         self._work.step_done(step + 1, metrics, rollouts=[self._shown(line) for line in lines[:TOLD_ROLLOUTS]])
+        if warning := self._untaught.after(metrics, [line["reward"]["reason"] for line in lines]):
+            self._work.tell(TrainingEventKind.LOG, warning, level="warning", data={"step": step + 1})
 
     def _shown(self, line: Mapping[str, Any]) -> dict[str, Any]:
         """As whoever watches reads it."""
@@ -165,19 +179,19 @@ class _Telling:
             for step, _, metrics in self._ledger.steps():
                 if step + 1 == content["step"]:
                     self._work.step_done(step + 1, metrics)
-        if name == "eval_complete":
+            tell(TrainingEventKind.LOG, went_on_said(content), data=content)
+        elif name == "eval_complete":
             found = {key: value for key, value in content["metrics"].items() if key.startswith(EVAL)}
             self._work.evaluated(content["step"] + 1, found)
         elif name == "checkpoint_saved":
             await asyncio.to_thread(self._write_samples)
             self._work.saved(content["step"], Path(content["path"]), best=content["best"])
         elif name == "paused":
-            lost = f"the platform lost {content['masked']} of the last {content['window']} rollouts"
-            why = content["why"][:TOLD_CHARACTERS]
-            said = f"{lost}, the last one to this: {why}. The job waits, and goes on when rewards can be had again"
-            tell(TrainingEventKind.TRAINING_PAUSED, said, level="warning", data=content)
+            tell(TrainingEventKind.TRAINING_PAUSED, paused_said(content), level="warning", data=content)
         elif name == "resumed":
             tell(TrainingEventKind.TRAINING_CONTINUED, "the job goes on", data=content)
+        elif name == "readmitted":
+            tell(TrainingEventKind.LOG, readmitted_said(content), data=content)
         else:
             tell(TrainingEventKind.LOG, name.replace("_", " "), data=content)
 

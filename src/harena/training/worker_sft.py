@@ -17,7 +17,8 @@ from harena.training.plan import SFTPlan
 from harena.training.references import ResolvedRef
 from harena.training.sft import SFTSettings, train_sft
 from harena.training.worker_engine import chat_template, open_engine
-from harena.training.worker_job import EVAL, TrainingWork
+from harena.training.worker_job import EVAL, TrainingWork, told_by_field
+from harena.training.worker_sentences import rows_said
 
 
 async def train_rows(work: TrainingWork, plan: SFTPlan) -> Mapping[str, Any]:
@@ -29,14 +30,15 @@ async def train_rows(work: TrainingWork, plan: SFTPlan) -> Mapping[str, Any]:
         made: list[TrainingRow] = []
         counted: dict[str, int] = {}
         for ref in refs:
-            rows, report = training_rows(
-                Path(ref.path or ""),
-                engine.tokenizer,
-                template=template,
-                max_length=min(plan.max_sequence_length, engine.context_length),
-                too_long=plan.too_long,
-                split=ref.described.get("split"),
-            )
+            with told_by_field([ref]):
+                rows, report = training_rows(
+                    Path(ref.path or ""),
+                    engine.tokenizer,
+                    template=template,
+                    max_length=min(plan.max_sequence_length, engine.context_length),
+                    too_long=plan.too_long,
+                    split=ref.described.get("split"),
+                )
             made += rows
             counted = {name: counted.get(name, 0) + count for name, count in report.as_json().items()}
         return made, counted
@@ -46,7 +48,7 @@ async def train_rows(work: TrainingWork, plan: SFTPlan) -> Mapping[str, Any]:
     held_out = work.resolved.find("config.eval_dataset_ref")
     eval_rows, _ = await asyncio.to_thread(load, [held_out]) if held_out is not None else ([], {})
     settings = plan.settings()
-    work.started(settings.steps_for(len(rows)), rows=counted)
+    work.started(settings.steps_for(len(rows)), rows_said(counted), rows=counted)
     return await learn_rows(work, engine, rows, settings, eval_rows=eval_rows, keep=plan.keep_checkpoints)
 
 

@@ -27,7 +27,7 @@ JOB = {
     "cursor": 3,
 }
 EVENTS = [
-    {"cursor": 4, "at": "2030-01-02T03:04:05+00:00", "kind": "log", "level": "info", "message": "begun"},
+    {"cursor": 4, "at": "2030-01-02T03:04:05+00:00", "kind": "log", "level": "info", "message": "be\n  gun"},
     {"cursor": 5, "at": "2030-01-02T03:04:06+00:00", "kind": "step_complete", "level": "info", "message": None},
     {"cursor": 6, "at": "2030-01-02T03:04:07+00:00", "kind": "job_ended", "level": "error", "message": "end\x1b[2J"},
 ]
@@ -152,7 +152,7 @@ def test_without_a_server_it_stays_to_the_end(
     assert harena("train", "sft", "--model", "m") == 1
     out, err = capsys.readouterr()
     assert out == "train_1 (n): failed, step 2/4\nnan\nthe end\n"
-    assert err == "n: train_1\n03:04:05 begun\n03:04:07 end\ufffd[2J\n"
+    assert err == "n: train_1\n03:04:05 be gun\n03:04:07 end\ufffd[2J\n"
     training.interrupt = True
     assert harena("train", "sft", "--model", "m") == 130
     assert training.calls[-1] == ("cancel", "train_1", {})
@@ -191,17 +191,44 @@ def test_looking(training: FakeTraining, harena: Harena, tmp_path: Path, capsys:
     )  # fmt: skip
     assert "train/reward 0.500" in capsys.readouterr().out
     assert harena("train", "logs", "n") == 0
-    assert capsys.readouterr().out.splitlines()[0] == "2030-01-02T03:04:05 info    begun"
+    assert capsys.readouterr().out.splitlines()[0] == "2030-01-02T03:04:05 info    be gun"
     assert harena("train", "logs", "n", "--follow", "--json", "--after", "4") == 0
     assert [json.loads(line)["cursor"] for line in capsys.readouterr().out.splitlines()] == [6]
-    assert harena("train", "metrics", "n", "--format", "csv") == 0
-    assert capsys.readouterr().out == "step,train/a\n1,0.25\n2,\nstep,eval/b\n2,1.0\n"
-    assert harena("train", "metrics", "n", "--format", "json", "--name", "train/a") == 0
-    assert json.loads(capsys.readouterr().out)["count"] == 3
     assert harena("train", "artifacts", "n", "--output", str(tmp_path), "--below", "model/") == 0
     assert training.calls[-1] == ("download", "n", tmp_path, "model/")
     assert harena("train", "delete", "a", "b") == 0
     assert [call[1] for call in training.calls[-2:]] == ["a", "b"]
+
+
+def test_metrics(training: FakeTraining, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line for each metric, or for each step; a name that there is not is told, in every format."""
+    assert harena("train", "metrics", "n") == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["│", "train/a", "│", "0.25", "│", "0.25", "│", "0.25", "│"] in lines
+    assert ["│", "count", "│", "3", "│"] in lines
+    assert harena("train", "metrics", "n", "--name", "train/a") == 0
+    assert ["│", "1", "│", "0.25", "│"] in [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert harena("train", "metrics", "n", "--format", "csv") == 0
+    assert capsys.readouterr().out == "step,train/a\n1,0.25\n2,\nstep,eval/b\n2,1.0\n"
+    assert harena("train", "metrics", "n", "--format", "jsonl") == 0
+    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [
+        {"steps": 1, "train/a": 0.25}, {"steps": 2, "train/a": None}, {"eval/steps": 2, "eval/b": 1.0},
+    ]  # fmt: skip
+    assert harena("train", "metrics", "n", "--format", "json", "--name", "count") == 0
+    assert json.loads(capsys.readouterr().out) == {"count": 3}
+    assert harena("train", "metrics", "n", "--format", "csv", "--name", "a", "--name", "eval/c") == 2
+    said = capsys.readouterr().err
+    assert "'a'; did you mean 'train/a'?" in said
+    assert "'eval/c'; did you mean 'eval/b'?" in said
+
+
+def test_metrics_of_a_job_that_has_not_begun(
+    training: FakeTraining, harena: Harena, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No mistake, and not silence."""
+    monkeypatch.setattr(training, "metrics", lambda job: Record({"metrics": {}, "cursor": 1}), raising=False)
+    assert harena("train", "metrics", "n", "--name", "train/a") == 0
+    assert "nothing has been measured yet" in capsys.readouterr().err
 
 
 def test_watching_and_plotting(
@@ -211,7 +238,7 @@ def test_watching_and_plotting(
     training.state = "cancelled"
     assert harena("train", "watch", "n") == 1
     out, err = capsys.readouterr()
-    assert err == "03:04:05 begun\n03:04:07 end\ufffd[2J\n"
+    assert err == "03:04:05 be gun\n03:04:07 end\ufffd[2J\n"
     assert "cancelled" in out
     assert ("events", "train_1", 0) in training.calls
     training.interrupt = True

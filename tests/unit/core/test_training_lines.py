@@ -66,6 +66,15 @@ def test_metrics_are_merged_along_their_axes() -> None:
     }
 
 
+def test_metrics_keep_the_order_in_which_they_were_told() -> None:
+    """Tables and files show them so; the order of a set changes from process to process."""
+    merged: dict[str, object] = {}
+    names = [f"train/{letter}" for letter in "zkaqm"]
+    merge_metrics(merged, {"steps": [1], **{name: [0.0] for name in names}})
+    merge_metrics(merged, {"steps": [2], **{name: [0.0] for name in reversed(names)}, "train/b": [1.0]})
+    assert [*merged] == ["steps", *names, "train/b"]
+
+
 def test_a_step_that_is_trained_again_replaces_what_followed_it() -> None:
     """Of its axis only."""
     merged: dict[str, object] = {}

@@ -201,7 +201,7 @@ async def test_what_is_missing_is_one_error(registry: Registry, tmp_path: Path) 
     [
         (SFT, {"dataset_ref": "rows/none.jsonl"}, r"config.dataset_ref: there is no file or directory .*none.jsonl"),
         (SFT, {"dataset_ref": {"name": "a b", "version": "1"}}, "config.dataset_ref: 'a b@1' names no object"),
-        (SFT, {"dataset_ref": "PROMPTS"}, r"cannot be used as SFT: train.jsonl:1: it has a prompt and no answer"),
+        (SFT, {"dataset_ref": "PROMPTS"}, r"cannot be used for SFT: train.jsonl:1: it has a prompt and no answer"),
         (SFT, {"trajectory_dataset_refs": ["ROWS"]},
          r"trajectory_dataset_refs\[0\]: .* cannot be used as trajectories: train.jsonl:1: it is no trajectory"),
         (SFT, {"dataset_ref": "ROWS", "eval_dataset_ref": "PROMPTS"}, "config.eval_dataset_ref: .* cannot be used"),

@@ -99,6 +99,9 @@ def test_files_are_fetched_whole(training: FakeTraining, tmp_path: Path) -> None
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["config.json", "weights"]
     with pytest.raises(ValidationError, match="begin with 'x/'"):
         harena.training_jobs.download("train_1", tmp_path, below="x/")
+    (tmp_path / "file").touch()
+    with pytest.raises(ValidationError, match="cannot be made: Not a directory; name another one"):
+        harena.training_jobs.download("train_1", tmp_path / "file", below="model/")
 
 
 def test_a_server_cannot_write_elsewhere(training: FakeTraining, tmp_path: Path) -> None:

@@ -9,12 +9,15 @@ from pathlib import Path
 import torch
 
 from harena.training.algorithms import LossSpec, loss_spec
+from harena.training.batch import TrainingRow
 from harena.training.engines.local import LocalEngine
 from harena.training.evaluation import Evaluation
 from harena.training.prompts import PromptRow
 from harena.training.rl import RLLoop, RLSettings
+from harena.training.sft import SFTSettings, train_sft
 from harena.training.trajectory import Reward, RewardValidity, Sampling
 
+SFT_HEADING = "## Metrics of an SFT job"
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "training-metrics.md"
 ROWS = [PromptRow(id=f"p{number}", prompt="add 3>"[: 3 + number % 2]) for number in range(4)]
 LOSSES = [LossSpec(kl_coefficient=0.1), loss_spec("grpo", max_staleness=1, correction="decoupled")]
@@ -35,7 +38,7 @@ class Some:
 
 def named() -> set[str]:
     """Names in code font in the first column of its tables, and those of the evaluation."""
-    page = PAGE.read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8").partition(SFT_HEADING)[0]
     rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
     return {*re.findall(r"`([^`]+)`", " ".join(rows)), *re.findall(r"`(eval/[a-z_]+)`", page)}
 
@@ -51,3 +54,15 @@ async def test_the_page_is_whole(engines: Callable[..., LocalEngine]) -> None:
         )
         await loop.run(on_step=lambda step, metrics: told.update(metrics))
     assert {re.sub(r"masked_share/.*", "masked_share/<reason>", name) for name in told} == named()
+
+
+async def test_the_page_names_what_sft_tells(engines: Callable[..., LocalEngine]) -> None:
+    """Nothing is told that the page does not explain."""
+    torch.set_num_threads(1)
+    told: set[str] = set()
+    rows = [TrainingRow(tokens=(9, 4, 5), mask=(0, 1, 1))]
+    settings = SFTSettings(steps=2, batch_size=1, eval_interval=1)
+    await train_sft(engines(), rows, settings, eval_rows=rows, on_step=lambda step, metrics: told.update(metrics))
+    named_there = re.findall(r"`([^`]+)`", PAGE.read_text(encoding="utf-8").partition(SFT_HEADING)[2])
+    assert told <= {*named_there}
+    assert {"loss", "tokens", "entropy", "eval/loss"} <= told

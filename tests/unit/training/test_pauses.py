@@ -49,6 +49,9 @@ def test_the_share_is_of_the_last_rollouts() -> None:
     for _ in range(38):
         pause.add(masked=False)
     assert (pause.masked, pause.needed) == (2, False)
+    pause.add(masked=True, why="there is no judge")
+    pause.add(masked=False)
+    assert pause.why == "there is no judge"
 
 
 @pytest.mark.parametrize("staleness", [0, 2])

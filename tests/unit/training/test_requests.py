@@ -184,6 +184,8 @@ def test_defaults_learn() -> None:
         (changed(RL, world_reward={"name": "goal_only_v1"}), "config.world_reward: simulated worlds are not there"),
         (changed(RL, tis_cap=2.0), "config.tis_cap: unknown key; it is called correction_cap here"),
         (changed(RL, reward_recipe={"name": "best_v1"}), "config.reward_recipe: no reward recipe is called 'best_v1'"),
+        (changed(RL, reward_recipe={"name": "code_tests_v1", "params": {"blueprint": "x", "zzz": 1}}),
+         "reward recipe code_tests_v1: blueprint: unknown parameter; did you mean 'blueprint_id'?; zzz: unknown"),
         (changed(RL, reward_recipe={"name": "contains_v1"}), "config.reward_recipe: reward recipe contains_v1: needle"),
         (changed(RL, reward_recipe={"name": "row_reward_v1", "params": {"default": "a"}}),
          "config.reward_recipe: reward recipe row_reward_v1: default: input should be a valid number (got 'a')"),

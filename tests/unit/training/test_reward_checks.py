@@ -59,3 +59,18 @@ def test_rows_that_have_all_are_taken(tmp_path: Path) -> None:
     """And contracts that are stored are not looked up here."""
     check(tmp_path, {"name": "exact_match_v1"}, {"answer": "3"})
     check(tmp_path, {"name": "code_tests_v1"}, {"scoring": SUM}, {"scoring": {"contract": "sums@1"}})
+
+
+def test_a_judge_that_is_not_there_is_said_before_anything_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else every rollout would be lost to the platform. As a part of another recipe, too."""
+    judge = {"name": "llm_judge_v1", "params": {"model": "m", "rubric": "r"}}
+    part = {"recipe": judge["name"], "params": judge["params"]}
+    whole = {"name": "composite_v1", "params": {"parts": {"judge": part}}}
+    for recipe in (judge, whole):
+        monkeypatch.delenv("HARENA_JUDGE_BASE_URL", raising=False)
+        with pytest.raises(ValidationError, match="there is no judge: set HARENA_JUDGE_BASE_URL"):
+            check(tmp_path, recipe, {})
+        monkeypatch.setenv("HARENA_JUDGE_BASE_URL", "http://127.0.0.1:1/v1")
+        check(tmp_path, recipe, {})

@@ -104,6 +104,8 @@ def test_a_prompt_that_is_too_long(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", {"prompt": "ab"}, {"prompt": "abcdef"})
     with pytest.raises(ValidationError, match=r"a\.jsonl:2: it has 6 tokens, and 4 are allowed"):
         prompt_rows(path, PLAIN, template=None, max_prompt_tokens=4)
+    with pytest.raises(ValidationError, match=r"and 4 are allowed \(the model's 9, less 5\)$"):
+        prompt_rows(path, PLAIN, template=None, max_prompt_tokens=4, room="the model's 9, less 5")
     rows, report = prompt_rows(path, PLAIN, template=None, max_prompt_tokens=4, too_long="leave_out")
     assert ([row.prompt for row in rows], report.too_long, report.left_out) == (["ab"], 1, 1)
     with pytest.raises(ValidationError, match="all 2 are longer than 1 tokens"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, get_type_hints
@@ -11,14 +12,17 @@ from pydantic import ValidationError as PydanticError
 
 from harena.core.checked import shown
 
+SET_BY_THE_JOB = frozenset({"task"})
+"""no parameters of a request"""
 _STRICT = ConfigDict(strict=True, arbitrary_types_allowed=True)
 
 
 def wrong_types(make: Callable[..., Any], params: Mapping[str, Any]) -> list[str]:
-    """A sentence for each parameter that is missing or has a wrong type; what it has not is said elsewhere."""
-    wrong = []
+    """A sentence for each parameter that is missing, has a wrong type, or is none of the recipe's."""
     hints = get_type_hints(make if inspect.isfunction(make) else make.__init__)
-    for name, parameter in inspect.signature(make).parameters.items():
+    parameters = inspect.signature(make).parameters
+    wrong = [f"{name}: unknown parameter; {_nearest(name, parameters)}" for name in params if name not in parameters]
+    for name, parameter in parameters.items():
         if name not in params:
             wrong += [f"{name}: missing"] if parameter.default is inspect.Parameter.empty else []
             continue
@@ -28,3 +32,10 @@ def wrong_types(make: Callable[..., Any], params: Mapping[str, Any]) -> list[str
             message = error.errors(include_url=False)[0]["msg"]
             wrong.append(f"{name}: {message[:1].lower()}{message[1:]} (got {shown(params[name])})")
     return wrong
+
+
+def _nearest(name: str, parameters: Mapping[str, Any]) -> str:
+    valid = [known for known in parameters if known not in SET_BY_THE_JOB]
+    if close := difflib.get_close_matches(name, valid, n=1, cutoff=0.6):
+        return f"did you mean {close[0]!r}?"
+    return f"it has {', '.join(valid)}" if valid else "it has none"

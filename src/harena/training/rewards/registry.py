@@ -57,10 +57,14 @@ def reward_recipe(name: str, params: Mapping[str, Any], *, task: Task | None = N
         raise ValidationError(f"reward recipe {name}: the task is named by the job (`task_ref`), not by a parameter")
     if wrong := wrong_types(make, given):
         raise ValidationError(f"reward recipe {name}: {'; '.join(wrong)}")
-    try:
-        return make(**given)
-    except TypeError as error:
-        raise ValidationError(f"reward recipe {name}: {str(error).partition(') ')[2] or error}") from None
+    return make(**given)
+
+
+def asks_judge(recipe: RewardRecipe) -> bool:
+    """It, or a part of it, is a model's judgement. (Of a task's verification its own check says more.)"""
+    if isinstance(recipe, Composite):
+        return any(asks_judge(part) for part, _ in recipe.parts.values())
+    return isinstance(recipe, LLMJudge)
 
 
 TASK_RECIPES = frozenset({"task_verifier_v1", "task_env_verifier_v1", "task_env_agent_v1"})
