@@ -252,8 +252,8 @@ class RegistryConformance:
             "config": {"algorithm": "grpo", "prompt_dataset_ref": str(rows), "reward_recipe": recipe},
         }  # fmt: skip
         says = (
-            r"config.reward_recipe: reward recipe exact_match_v1 cannot be applied to 1 of 4 rows of rows@sha256-[0-9a-f]+"
-            r":\n  rows.jsonl:4: "
+            r"config.reward_recipe: reward recipe exact_match_v1 cannot be applied to 1 of 4 rows "
+            r"of rows@sha256-[0-9a-f]+:\n  rows.jsonl:4: "
         )
         with pytest.raises(ValidationError, match=says):
             await operations.create_training_job(request)
