@@ -36,4 +36,4 @@ def rows(recipe: Recipe, held_out: int) -> Rows:
 
 
 if __name__ == "__main__":
-    prove(rows, parser(__doc__, out="compositional", steps=90, learning_rate=6e-4).parse_args())
+    prove(rows, parser(__doc__, out="compositional", steps=150, learning_rate=6e-4).parse_args())
