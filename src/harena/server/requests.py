@@ -44,6 +44,7 @@ class Requests:
         request_id = _request_id(headers.get(b"x-request-id"))
         scope.setdefault("state", {})["request_id"] = request_id
         began, status = self._state.clock.now(), 0
+        turn = scope["state"]["write_turn"] = self._state.write_turns.take(scope)
 
         async def noted(message: Message) -> None:
             nonlocal status
@@ -60,6 +61,8 @@ class Requests:
             else:
                 await self._app(scope, _bounded(scope, headers, receive, request_bytes), noted)
         finally:
+            if turn is not None:
+                self._state.write_turns.end(scope, turn)
             self._note(scope, request_id, status, self._state.clock.now() - began)
 
     async def _admit(self, scope: Scope, headers: dict[bytes, str]) -> int:

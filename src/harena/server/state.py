@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, cast
-from weakref import WeakValueDictionary
 
 from starlette.requests import Request
 
@@ -18,6 +17,7 @@ from harena.server.leases import Leases
 from harena.server.metrics import Metrics
 from harena.server.owned import OwnedSandboxes
 from harena.server.quotas import Quotas
+from harena.server.write_turns import WriteTurns
 from harena.store.access import AccessStore
 
 if TYPE_CHECKING:
@@ -53,17 +53,13 @@ class ServerState:
         self.metrics = Metrics()
         self.draining = asyncio.Event()
         """no new work is taken; what is under way is finished"""
-        self._write_turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+        self.write_turns = WriteTurns()
         self._execs: dict[tuple[str, str, str], RunningExec] = {}
 
     def check_not_draining(self) -> None:
         """Raises SandboxUnavailableError."""
         if self.draining.is_set():
             raise SandboxUnavailableError("this server is about to stop and takes no new work", reason="DRAINING")
-
-    def write_turn(self, sandbox_id: str, path: str) -> asyncio.Lock:
-        """Those who write one file of a sandbox hold it, one after the other, in the order in which they came."""
-        return self._write_turns.setdefault((sandbox_id, path), asyncio.Lock())
 
     def note_exec(self, workspace: str, sandbox_id: str, exec_id: str, running: RunningExec) -> None:
         """It can be fed and killed from now on."""

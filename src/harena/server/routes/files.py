@@ -141,10 +141,9 @@ async def _write(
     port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
     length = request.headers.get("content-length", "")
     small = length.isdecimal() and int(length) <= AT_ONCE_BYTES
-    # an upload whose sender has given up may still be ending here when that sender's next one comes
-    async with state.write_turn(sandbox_id, path):
-        content: bytes | AsyncIterable[bytes] = await request.body() if small else await _arriving(request)
-        await port.write_file(path, content, append=append, mode=mode)
+    await request.state.write_turn.come()
+    content: bytes | AsyncIterable[bytes] = await request.body() if small else await _arriving(request)
+    await port.write_file(path, content, append=append, mode=mode)
 
 
 async def _arriving(request: Request) -> AsyncIterator[bytes]:

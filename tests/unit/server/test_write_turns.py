@@ -1,0 +1,108 @@
+"""Writes of one file: in the order in which their requests came, whatever happens to them."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server_world import world
+
+from harena.core.models import SandboxSpec
+from harena.server.quotas import Quotas
+from harena.server.write_turns import WriteTurn, WriteTurns
+
+
+def write(path: str = "/x", method: str = "PUT", sandbox: str = "sb_1") -> dict[str, Any]:
+    return {
+        "method": method,
+        "path": f"/v1/sandboxes/{sandbox}/files",
+        "query_string": f"path={path}&mode=420".encode(),
+    }
+
+
+def taken(turns: WriteTurns, scope: dict[str, Any]) -> WriteTurn:
+    turn = turns.take(scope)
+    assert turn is not None
+    return turn
+
+
+def has_come(turn: WriteTurn) -> bool:
+    """Without waiting."""
+    coming = turn.come()
+    try:
+        coming.send(None)
+    except StopIteration:
+        return True
+    coming.close()
+    return False
+
+
+async def test_one_after_the_other() -> None:
+    turns = WriteTurns()
+    first, second, third = (taken(turns, write()) for _ in range(3))
+    assert [has_come(turn) for turn in (first, second, third)] == [True, False, False]
+    turns.end(write(), first)
+    assert [has_come(turn) for turn in (second, third)] == [True, False]
+    turns.end(write(), second)
+    await asyncio.wait_for(third.come(), 1)
+
+
+async def test_a_request_that_is_refused_lets_nobody_pass_who_came_behind() -> None:
+    """It ends before the one that it would have waited for."""
+    turns = WriteTurns()
+    first, refused, third = (taken(turns, write()) for _ in range(3))
+    turns.end(write(), refused)
+    assert not has_come(third)
+    turns.end(write(), third)
+    fourth = taken(turns, write())
+    assert not has_come(fourth)
+    turns.end(write(), first)
+    assert has_come(fourth)
+    turns.end(write(), fourth)
+    assert turns._last == {}
+
+
+@pytest.mark.parametrize("other", [write("/y"), write(sandbox="sb_2")])
+async def test_other_files_do_not_wait(other: dict[str, Any]) -> None:
+    turns = WriteTurns()
+    taken(turns, write())
+    assert has_come(taken(turns, other))
+    assert not has_come(taken(turns, write(method="POST")))
+
+
+@pytest.mark.parametrize(
+    "scope", [write(method="GET"), write(method="DELETE"), {**write(), "path": "/v1/sandboxes/sb_1/files/stat"}]
+)
+def test_what_writes_no_file_has_no_turn(scope: dict[str, Any]) -> None:
+    assert WriteTurns().take(scope) is None
+
+
+async def test_a_write_that_is_let_in_late_does_not_overwrite_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who asks is looked up for each request, and the second answer may come before the first."""
+    asked: list[None] = []
+    admit = Quotas.admit
+
+    async def overtaken(quotas: Quotas, caller: Any) -> Any:
+        asked.append(None)
+        if len(asked) == 1:
+            first_is_there.set()
+            await second_is_let_in.wait()
+        else:
+            second_is_let_in.set()
+        return await admit(quotas, caller)
+
+    first_is_there, second_is_let_in = asyncio.Event(), asyncio.Event()
+    async with world(tmp_path) as made:
+        client = made.client()
+        sandbox = await client.create_sandbox(SandboxSpec())
+        monkeypatch.setattr(Quotas, "admit", overtaken)
+        first = asyncio.ensure_future(sandbox.port.write_file("/workspace/x", b"first"))
+        await first_is_there.wait()
+        await sandbox.port.write_file("/workspace/x", b"second")
+        await first
+        assert await sandbox.port.read_file("/workspace/x") == b"second"
+        await client.close()
