@@ -62,7 +62,7 @@ class Requests:
                 await self._app(scope, _bounded(scope, headers, receive, request_bytes), noted)
         finally:
             if turn is not None:
-                self._state.write_turns.end(scope, turn)
+                self._state.write_turns.end(turn)
             self._note(scope, request_id, status, self._state.clock.now() - began)
 
     async def _admit(self, scope: Scope, headers: dict[bytes, str]) -> int:

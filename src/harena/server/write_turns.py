@@ -14,13 +14,15 @@ from starlette.datastructures import QueryParams
 from starlette.types import Scope
 
 _FILES = re.compile(r"/v1/sandboxes/([^/]+)/files")
-_Key = tuple[str, str]
+_File = tuple[str, str]
+"""(sandbox id, path)"""
 
 
 class WriteTurn:
     """One request's place."""
 
-    def __init__(self, before: WriteTurn | None) -> None:
+    def __init__(self, file: _File, before: WriteTurn | None) -> None:
+        self.file = file
         self.before = before
         self.over = asyncio.Event()
 
@@ -35,32 +37,23 @@ class WriteTurns:
     """The lines of one server."""
 
     def __init__(self) -> None:
-        self._last: dict[_Key, WriteTurn] = {}
+        self._last: dict[_File, WriteTurn] = {}
 
     def take(self, scope: Scope) -> WriteTurn | None:
         """The place of this request; None = it writes no file."""
-        key = _written_file(scope)
-        if key is None:
+        if scope["method"] not in ("PUT", "POST") or (found := _FILES.fullmatch(scope["path"])) is None:
             return None
-        turn = self._last[key] = WriteTurn(self._last.get(key))
+        file = (found[1], QueryParams(scope["query_string"]).get("path", ""))
+        turn = self._last[file] = WriteTurn(file, self._last.get(file))
         return turn
 
-    def end(self, scope: Scope, turn: WriteTurn) -> None:
+    def end(self, turn: WriteTurn) -> None:
         """The request has ended; those behind wait on for those that came before it."""
         turn.over.set()
-        key = _written_file(scope)
-        assert key is not None
-        last = self._last.get(key)
+        last = self._last.get(turn.file)
         while last is not None and last.over.is_set():
             last = last.before
         if last is None:
-            self._last.pop(key, None)
+            self._last.pop(turn.file, None)
         else:
-            self._last[key] = last
-
-
-def _written_file(scope: Scope) -> _Key | None:
-    found = _FILES.fullmatch(scope["path"])
-    if found is None or scope["method"] not in ("PUT", "POST"):
-        return None
-    return found[1], QueryParams(scope["query_string"]).get("path", "")
+            self._last[turn.file] = last

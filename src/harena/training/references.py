@@ -34,6 +34,14 @@ class ResolvedRef:
         return self.name if self.version is None else f"{self.name}@{self.version}"
 
 
+def in_words(text: str, lying: Mapping[str, str]) -> str:
+    """A message, with words in place of paths on the node's machine, `lying` (path -> words): whoever reads it does not
+    know the folder of a stored object."""
+    for path in sorted(lying, key=len, reverse=True):
+        text = text.replace(path, lying[path])
+    return text
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved:
     """All references of one request. JSON types, there and back."""
@@ -49,12 +57,8 @@ class Resolved:
         return tuple(ref for ref in self.refs if ref.where.startswith(f"{where}["))
 
     def in_words(self, text: str) -> str:
-        """A message, with what was referred to in place of where it lies on the node's machine: whoever reads it does
-        not know the folder of a stored object."""
-        lying = {ref.path: ref.ref for ref in reversed(self.refs) if ref.path is not None}
-        for path in sorted(lying, key=len, reverse=True):
-            text = text.replace(path, lying[path])
-        return text
+        """A message, with what was referred to in place of where it lies; see `in_words`."""
+        return in_words(text, {ref.path: ref.ref for ref in reversed(self.refs) if ref.path is not None})
 
     def to_json(self) -> list[dict[str, Any]]:
         """As JSON types."""

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.training_jobs import EVAL_STEPS, STEPS, TrainingEventKind
 from harena.training.ports import Engine
-from harena.training.references import Resolved, ResolvedRef
+from harena.training.references import Resolved, ResolvedRef, in_words
 from harena.training.worker_sentences import counted
 
 EVAL = "eval/"
@@ -34,10 +34,8 @@ def told_by_field(refs: Sequence[ResolvedRef]) -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        text = str(error)
-        for ref in refs:
-            text = text.replace(str(ref.path), f"{ref.where} ({ref.ref})")
-        raise ValidationError(text) from None
+        fields = {ref.path: f"{ref.where} ({ref.ref})" for ref in reversed(refs) if ref.path is not None}
+        raise ValidationError(in_words(str(error), fields)) from None
 
 
 class Tell(Protocol):

@@ -43,9 +43,9 @@ async def test_one_after_the_other() -> None:
     turns = WriteTurns()
     first, second, third = (taken(turns, write()) for _ in range(3))
     assert [has_come(turn) for turn in (first, second, third)] == [True, False, False]
-    turns.end(write(), first)
+    turns.end(first)
     assert [has_come(turn) for turn in (second, third)] == [True, False]
-    turns.end(write(), second)
+    turns.end(second)
     await asyncio.wait_for(third.come(), 1)
 
 
@@ -53,14 +53,14 @@ async def test_a_request_that_is_refused_lets_nobody_pass_who_came_behind() -> N
     """It ends before the one that it would have waited for."""
     turns = WriteTurns()
     first, refused, third = (taken(turns, write()) for _ in range(3))
-    turns.end(write(), refused)
+    turns.end(refused)
     assert not has_come(third)
-    turns.end(write(), third)
+    turns.end(third)
     fourth = taken(turns, write())
     assert not has_come(fourth)
-    turns.end(write(), first)
+    turns.end(first)
     assert has_come(fourth)
-    turns.end(write(), fourth)
+    turns.end(fourth)
     assert turns._last == {}
 
 
