@@ -15,7 +15,7 @@ from harena.server.bodies import LINES, JsonRoute
 from harena.server.event_streams import EVENT_SCHEMA, EVENTS, MOST_CURSOR, LastEventId, sent
 from harena.server.routes.asking import Reader, State, Writer
 from harena.server.routes.given_files import with_files
-from harena.server.routes.sandboxes import MOST_WAIT_SECONDS, first_of
+from harena.server.routes.sandboxes import MOST_WAIT_SECONDS, found_after
 from harena.server.whole_results import whole_results
 
 router = APIRouter(prefix="/v1/benchmark_jobs", tags=["benchmark jobs"], route_class=JsonRoute)
@@ -74,11 +74,7 @@ async def get(
 ) -> JsonAnswer:
     """A job by its id or name (the newest of that name); with `wait_seconds` when it has ended, or after that time."""
     jobs = state.operations.in_workspace(caller.workspace)
-    found = await jobs.get_benchmark_job(job)
-    if wait_seconds > 0:
-        await first_of(state, jobs.wait_benchmark_job(found["id"]), wait_seconds)
-        found = await jobs.get_benchmark_job(found["id"])
-    return JsonAnswer(found)
+    return JsonAnswer(await found_after(state, jobs.get_benchmark_job, jobs.wait_benchmark_job, job, wait_seconds))
 
 
 @router.get("/{job}/results", response_model=shapes.Whole)

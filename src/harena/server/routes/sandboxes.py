@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -127,6 +128,21 @@ async def first_of(state: ServerState, work: Any, seconds: float) -> None:
     finally:
         for task in tasks:
             task.cancel()
+
+
+async def found_after(
+    state: ServerState,
+    find: Callable[[str], Awaitable[Mapping[str, Any]]],
+    wait: Callable[[str], Awaitable[Any]],
+    job: str,
+    seconds: float,
+) -> Mapping[str, Any]:
+    """What `find` says of a job, by its id or name; with `seconds` when it has ended, or after that time."""
+    found = await find(job)
+    if seconds > 0:
+        await first_of(state, wait(found["id"]), seconds)
+        found = await find(found["id"])
+    return found
 
 
 async def _create(state: ServerState, workspace: str, spec: SandboxSpec, lease_id: str | None) -> SandboxHandle:

@@ -15,7 +15,7 @@ from harena.server.answers import JsonAnswer, StreamAnswer, begun
 from harena.server.bodies import JsonRoute
 from harena.server.event_streams import EVENT_SCHEMA, EVENTS, MOST_CURSOR, LastEventId, sent
 from harena.server.routes.asking import Once, Reader, State, Writer
-from harena.server.routes.sandboxes import MOST_WAIT_SECONDS, first_of
+from harena.server.routes.sandboxes import MOST_WAIT_SECONDS, found_after
 from harena.server.training_shapes import TRAINING_REQUEST, RetryAsked, TrainingJobsAnswer
 
 router = APIRouter(prefix="/v1/training_jobs", tags=["training jobs"], route_class=JsonRoute)
@@ -64,11 +64,7 @@ async def get(
 ) -> JsonAnswer:
     """A job by its id or name (the newest of that name); with `wait_seconds` when it has ended, or after that time."""
     jobs = state.operations.in_workspace(caller.workspace)
-    found = await jobs.get_training_job(job)
-    if wait_seconds > 0:
-        await first_of(state, jobs.wait_training_job(found["id"]), wait_seconds)
-        found = await jobs.get_training_job(found["id"])
-    return JsonAnswer(found)
+    return JsonAnswer(await found_after(state, jobs.get_training_job, jobs.wait_training_job, job, wait_seconds))
 
 
 @router.delete("/{job}", status_code=204)
