@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-import sys
-from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from harena.core.errors import PlatformError
 from harena.store.access import AccessStore, set_aside
@@ -17,10 +14,6 @@ from harena.store.benchmark_jobs import JobStore
 from harena.store.database import Database
 from harena.store.workspaces import WorkspaceStore
 from harena.testing.conformance_job_store import job
-
-sys.path.append(str(Path(__file__).parents[1]))
-
-from postgres_server import PostgresServer, postgres_server
 
 OF_EARLIER_VERSIONS = """
 CREATE TABLE api_keys (
@@ -40,25 +33,6 @@ INSERT INTO owned_jobs VALUES (1, 'job_1', 'team-a', 'n'), (2, 'job_gone', 'team
 def key(key_id: str, workspace: str = "w", at: str = "2030-01-01") -> dict[str, str]:
     """A key's row."""
     return {"id": key_id, "name": "n", "workspace": workspace, "scopes": "read", "hash": "h", "created_at": at}
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    """One server for this module."""
-    with postgres_server() as server:
-        yield server
-
-
-@pytest_asyncio.fixture(params=["sqlite", "postgres"])
-async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
-    """An empty database of each kind."""
-    place: Path | str = tmp_path / "harena.db"
-    if request.param == "postgres":
-        server: PostgresServer = request.getfixturevalue("server")
-        place = server.create(f"test_{abs(hash(request.node.nodeid)):x}")
-    database = await Database.open(place)
-    yield database
-    await database.close()
 
 
 @pytest.fixture

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 from sqlalchemy import create_engine, make_url, text
 
 from harena.core.clock import SystemClock
@@ -30,42 +28,16 @@ sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "un
 from test_benchmark_jobs import NoSandboxes, Recipes, Scorer, load
 from test_crashes import check_lives
 
-from postgres_server import PostgresServer, postgres_server
+from postgres_server import PostgresServer
 
 
-class TestSqlite(JobStoreConformance):
-    """The default: one file."""
+class TestJobStore(JobStoreConformance):
+    """A database of its own for each test."""
 
-    @pytest_asyncio.fixture
-    async def store(self, tmp_path: Path) -> AsyncIterator[JobStore]:
-        """A file of its own for each test."""
-        database = await Database.open(tmp_path / "harena.db")
-        yield JobStore(database)
-        await database.close()
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    """One server for this module."""
-    with postgres_server() as server:
-        yield server
-
-
-@pytest.fixture
-def url(server: PostgresServer, request: pytest.FixtureRequest) -> str:
-    """A database for each test."""
-    return server.create(f"test_{abs(hash(request.node.nodeid)):x}")
-
-
-class TestPostgres(JobStoreConformance):
-    """By URL."""
-
-    @pytest_asyncio.fixture
-    async def store(self, url: str) -> AsyncIterator[JobStore]:
-        """A database of its own for each test."""
-        database = await Database.open(url)
-        yield JobStore(database)
-        await database.close()
+    @pytest.fixture
+    def store(self, database: Database) -> JobStore:
+        """Of an empty database."""
+        return JobStore(database)
 
 
 async def test_a_server_that_goes_away_and_comes_back(server: PostgresServer, url: str) -> None:
@@ -199,14 +171,16 @@ async def test_a_job_survives_a_crash_of_the_database(server: PostgresServer, ur
     job = await jobs.create(HERE, {"name": "n", "scenarios": ["pass"] * 100, "config": {"concurrency": 4}})
     await scorer.hanging.wait()
     await asyncio.to_thread(server.stop)
-    may_end.release()  # a score that cannot be stored
-    execution = jobs._owned[job["id"]]._execution
-    while not execution._paused:  # noqa: ASYNC110 - the only other sign is in the store, which is away
-        await asyncio.sleep(0)
-    for _ in range(100):
-        may_end.release()
-    started = len(scorer.calls)
-    await asyncio.to_thread(server.start)
+    try:
+        may_end.release()  # a score that cannot be stored
+        execution = jobs._owned[job["id"]]._execution
+        while not execution._paused:  # noqa: ASYNC110 - the only other sign is in the store, which is away
+            await asyncio.sleep(0)
+        for _ in range(100):
+            may_end.release()
+        started = len(scorer.calls)
+    finally:
+        await asyncio.to_thread(server.start)
     results = await jobs.wait(HERE, job["id"])
     told = [event["kind"] async for event in jobs.events(HERE, job["id"])]
     await jobs.close()

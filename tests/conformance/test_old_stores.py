@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,28 +18,15 @@ from harena.node.benchmark_jobs import BenchmarkJobs
 from harena.store.benchmark_jobs import JobStore
 from harena.store.database import Database
 
-sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "unit/node")]
+sys.path.append(str(Path(__file__).parents[1] / "unit/node"))
 
 from test_benchmark_jobs import NoSandboxes, Recipes, Scorer, load
 
-from postgres_server import PostgresServer, postgres_server
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    """One server for this module."""
-    with postgres_server() as server:
-        yield server
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def places(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path | str, Path | str]:
+@pytest.fixture
+def places(new_place: Callable[[], Path | str]) -> tuple[Path | str, Path | str]:
     """Where two databases may be."""
-    if request.param == "sqlite":
-        return tmp_path / "old.db", tmp_path / "new.db"
-    server: PostgresServer = request.getfixturevalue("server")
-    name = f"t{abs(hash(request.node.nodeid)):x}"
-    return server.create(f"{name}_old"), server.create(f"{name}_new")
+    return new_place(), new_place()
 
 
 def schema(place: Path | str) -> dict[str, Any]:

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.job_store import LEASE_LOST
 from harena.store.database import Database
 from harena.store.training_jobs import TrainingStore
-
-sys.path.append(str(Path(__file__).parents[1]))
-
-from postgres_server import PostgresServer, postgres_server
 
 OWNER = {"owner_pid": 1, "owner_started": "5", "owner_boot": "b"}
 
@@ -36,21 +28,9 @@ def event(kind: str, message: str | None = None) -> dict[str, Any]:
     return {"at": "t", "kind": kind, "level": "info", "message": message, "body": {"data": {"kind": kind}}}
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
-
-
-@pytest_asyncio.fixture(params=["sqlite", "postgres"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[TrainingStore]:
-    if request.param == "sqlite":
-        place: Path | str = tmp_path / "harena.db"
-    else:
-        place = request.getfixturevalue("server").create(f"train_{abs(hash(request.node.nodeid)):x}")
-    database = await Database.open(place)
-    yield TrainingStore(database)
-    await database.close()
+@pytest.fixture
+def store(database: Database) -> TrainingStore:
+    return TrainingStore(database)
 
 
 async def test_events_are_numbered_whoever_writes(store: TrainingStore) -> None:
