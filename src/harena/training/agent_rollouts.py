@@ -15,11 +15,12 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from harena.core.errors import HarenaError
 from harena.training.chat_endpoint import AgentRun, ChatEndpoint
+from harena.training.chat_requests import checked_overruled
 from harena.training.prompts import PromptRow
 from harena.training.rewards.recipe import checked
 from harena.training.rollout import Policy, RolloutRequest
@@ -27,6 +28,11 @@ from harena.training.templates import ChatTemplate, ChatTokenizer
 from harena.training.trajectory import Reward, StopReason, Trajectory
 
 MOST_THREADS = 4096
+_REASONS = {
+    StopReason.TURN_LIMIT: "turn_limit",
+    StopReason.CONTEXT_OVERFLOW: "cut_off",
+    StopReason.PARSE_ERROR: "control_text",
+}
 Agent = Callable[[PromptRow, str], Awaitable[float | Reward] | float | Reward]
 """(row, base URL) -> the reward of what it did. A plain function runs on a thread of its own"""
 
@@ -36,14 +42,16 @@ class AgentRollouts:
 
     What an agent raises ends the job with an error that names the row: only the agent knows whose doing it is. It gives
     a `Reward` without a value for what the platform did; a PlatformError that it raises is one. An agent that was told
-    that the policy has no room left, or that it asked too often, and raises for it, earns 0.
+    that the policy has no room left, that it asked too often, or that what came of the policy's words cannot be read,
+    and raises for it, earns 0.
     """
 
-    def __init__(self, agent: Agent, tokenizer: ChatTokenizer) -> None:
-        """`tokenizer` is the engine's. Raises ValidationError where it has no chat template that can be used."""
-        ChatTemplate(tokenizer)
+    def __init__(self, agent: Agent, tokenizer: ChatTokenizer, *, overrule: Collection[str] = ()) -> None:
+        """`tokenizer` is the engine's. `overrule`: fields of a request in whose place the job's own settings stand
+        ("temperature", "seed"); any other that differs from what the job does is refused. Raises ValidationError where
+        there is no chat template that can be used, and for a field that cannot be overruled."""
         self._agent = agent
-        self._endpoint = ChatEndpoint(tokenizer)
+        self._endpoint = ChatEndpoint(ChatTemplate(tokenizer), overruled=checked_overruled(overrule))
         # rollouts under way are bounded by the schedule; with fewer threads some would wait for others to end
         self._threads = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="agent")
         self._counts = {"rollouts": 0, "exchanges": 0, "segments": 0}
@@ -90,8 +98,7 @@ class AgentRollouts:
         except HarenaError as error:
             if run.overflow is None:
                 raise
-            reason = "turn_limit" if run.overflow is StopReason.TURN_LIMIT else "cut_off"
-            return Reward(value=0.0, reason=reason, detail=str(error))
+            return Reward(value=0.0, reason=_REASONS[run.overflow], detail=str(error))
 
     async def _run(self, row: PromptRow, base_url: str) -> object:
         if inspect.iscoroutinefunction(self._agent):

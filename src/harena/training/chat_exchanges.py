@@ -5,16 +5,22 @@ and is never encoded again. A prompt goes on from what was said before where its
 or its tokens with the segment's: then the segment's own tokens are the prompt's beginning, and only what is new is
 encoded. Any other prompt (the agent rewrote its history, or talks of something else meanwhile) begins a new segment.
 Segments are trained apart, with one reward.
+
+An agent sends back what it was answered, not what the policy wrote: calls of tools as objects, an answer without the
+text at which it was to stop. Such a message is known by what it says, and stands in the prompt as it was written.
 """
 
 from __future__ import annotations
 
+import json
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
+from harena.training.conversations import Conversation, Message, messages_of
+from harena.training.ports import Tokenizer
 from harena.training.prompts import PromptRow
-from harena.training.templates import ChatTokenizer
+from harena.training.templates import ChatTemplate, for_template
 from harena.training.trajectory import Reward, Sampled, StopReason, Trajectory
 
 
@@ -41,25 +47,37 @@ class Question:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the policy answered."""
+
+    sampled: Sampled
+    """up to the token that completes the text to stop at, where there is one"""
+    written: str
+    """all of its text, without the token that ended it"""
+    text: str
+    """of that, what stands before the text to stop at"""
+
+
 class Exchanges:
     """Those of one rollout; one at a time."""
 
-    def __init__(self, tokenizer: ChatTokenizer) -> None:
+    def __init__(self, template: ChatTemplate) -> None:
         self.segments: list[Segment] = []
         self.count = 0
         """exchanges that were recorded"""
         self.stop = StopReason.STOP
         """of the last one"""
-        self._tokenizer = tokenizer
+        self._template = template
+        self._tokenizer = template.tokenizer
+        self._written: dict[str, str] = {}
+        """what was answered -> as the policy wrote it"""
 
-    def chat(self, messages: Sequence[Mapping[str, Any]]) -> Question:
+    def chat(self, conversation: Conversation) -> Question:
         """A conversation to be answered. Raises ValueError where the template objects, and for a message that holds
         what only the template may write: it could say where turns end."""
-        for number, message in enumerate(messages):
-            held = sorted(text for text in self._tokenizer.control_texts if text in str(message.get("content", "")))
-            if held:
-                raise ValueError(f"message {number} holds {held[0]!r}, which marks turns for the policy")
-        return self.question(self._tokenizer.render(messages, tools=(), answer_follows=True))
+        messages = tuple(self._as_written(message) for message in conversation.messages)
+        return self.question(self._template.prompt_text(replace(conversation, messages=messages)))
 
     def question(self, text: str) -> Question:
         """A prompt as the policy is to read it."""
@@ -73,9 +91,10 @@ class Exchanges:
         segment = max(before, key=lambda segment: len(segment.tokens), default=Segment())
         return Question(segment, tokens, text)
 
-    def record(self, question: Question, sampled: Sampled) -> str:
-        """What was answered; its text, without the token that ended it."""
-        segment = question.segment
+    def record(self, question: Question, sampled: Sampled, stops: Sequence[str] = ()) -> Said:
+        """What was answered, up to the first of the texts to stop at."""
+        said = said_until(self._tokenizer, sampled, stops)
+        sampled, segment = said.sampled, question.segment
         if not segment.tokens:
             self.segments.append(segment)
         given = question.tokens[len(segment.tokens) :]
@@ -84,11 +103,19 @@ class Exchanges:
         segment.logprobs += (*[0.0] * len(given), *sampled.logprobs)
         segment.versions += (*[-1] * len(given), *sampled.versions)
         segment.kept += (*[()] * len(given), *(sampled.kept or [()] * len(sampled.tokens)))
-        text = self._tokenizer.decode(sampled.tokens)
-        segment.text = question.text + text + self._end(sampled)
+        segment.text = question.text + said.written + self._end(sampled)
         self.count += 1
         self.stop = sampled.stop
-        return text
+        return said
+
+    def answered(self, message: Message, said: Said) -> None:
+        """The agent is given this message for what the policy said."""
+        [known] = messages_of([message])
+        self._written[_key(known)] = said.written
+
+    def _as_written(self, message: Message) -> Message:
+        written = self._written.get(_key(message)) if message["role"] == "assistant" else None
+        return message if written is None else {"role": "assistant", "content": written}
 
     def trajectory(
         self, row: PromptRow, sample: int, *, stop: StopReason, reward: Reward, seconds: Mapping[str, float]
@@ -118,3 +145,34 @@ class Exchanges:
     def _end(self, sampled: Sampled) -> str:
         ends = dict(zip(self._tokenizer.end_tokens, self._tokenizer.end_texts, strict=True))
         return ends.get(sampled.tokens[-1], "") if sampled.tokens and sampled.stop == StopReason.STOP else ""
+
+
+def said_until(tokenizer: Tokenizer, sampled: Sampled, stops: Sequence[str]) -> Said:
+    """What was sampled, cut off after the first token with which one of these texts is there. Whether to go on after a
+    token depends on those before it only, so the log-probabilities of what is left are those of what was asked for."""
+    written = tokenizer.decode(sampled.tokens)
+
+    def has_stopped(length: int) -> bool:
+        text = tokenizer.decode(sampled.tokens[:length])
+        return any(stop in text for stop in stops)
+
+    if not any(stop in written for stop in stops):
+        return Said(sampled, written, written)
+    length = bisect_left(range(len(sampled.tokens)), True, key=has_stopped)
+    sampled = replace(
+        sampled,
+        tokens=sampled.tokens[:length],
+        logprobs=sampled.logprobs[:length],
+        versions=sampled.versions[:length],
+        kept=sampled.kept[:length],
+        stop=StopReason.STOP,
+    )
+    written = tokenizer.decode(sampled.tokens)
+    return Said(sampled, written, written[: min(written.find(stop) for stop in stops if stop in written)])
+
+
+def _key(message: Message) -> str:
+    """Two messages say the same; agents write the arguments of a call with other spaces."""
+    calls = [for_template(call) for call in message.get("tool_calls", ())]
+    said = [(call.get("id"), call["function"]["name"], call["function"]["arguments"]) for call in calls]
+    return json.dumps([message["content"], said], sort_keys=True)

@@ -1,12 +1,8 @@
 """An environment that is a sandbox: it lives for the episode, and the policy works in it with tools.
 
-A turn that calls no tool is the policy's answer, and ends the episode. A call is written as
-
-    <tool_call>{"name": "run", "arguments": {"command": "python check.py"}}</tool_call>
-    <tool_call name="run">{"command": "python check.py"}</tool_call>
-
-What stands before a call is for the policy itself; of several calls the first is done, and what comes after it is not
-read: the policy has not seen its result. Another format is another `parse`.
+A turn that calls no tool is the policy's answer, and ends the episode. How a call is written is in
+`harena.training.tool_calls`. What stands before a call is for the policy itself; of several calls the first is done,
+and what comes after it is not read: the policy has not seen its result. Another format is another `parse`.
 
     read_file    {path}                  the file's text
     write_file   {path, content}         a file of this content, with the directories above it
@@ -20,9 +16,7 @@ What a tool cannot do is told to the policy ("error: ..."); what the platform ca
 from __future__ import annotations
 
 import inspect
-import json
 import posixpath
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -32,52 +26,17 @@ from harena.core.models import ExecOutcome, ProcessResult
 from harena.sdk.sandbox import Sandbox
 from harena.training.environments import Step
 from harena.training.prompts import PromptRow
+from harena.training.tool_calls import Parsed, ToolCall, Unreadable, parse_call
 from harena.training.trajectory import Candidate, StopReason
 
 WORKING_DIRECTORY = "/workspace"
-_TAGGED = re.compile(r'<tool_call(?:\s+name="([^"<>]*)")?\s*>(.*?)</tool_call>', re.DOTALL)
-_OPENED = re.compile(r"<tool_call\b")
 _ENVIRONMENT = {"PYTHONDONTWRITEBYTECODE": "1"}
 """Python takes a cached module for fresh by second and size: what is edited within a second would have no effect"""
 _FILE_FAULTS = ("IO_FAILED",)
 """reasons of file errors that are the platform's"""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """What the policy asks for."""
-
-    name: str
-    arguments: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """It was meant to be a call, and is none."""
-
-    why: str
-
-
-Parsed = ToolCall | Unreadable | None
-"""None = there is no call: the policy has answered"""
 Parse = Callable[[str], Parsed]
-
-
-def parse_call(text: str) -> Parsed:
-    """The first call of a turn, in the format above."""
-    found = _TAGGED.search(text)
-    if found is None:
-        return Unreadable("a tool call must end with </tool_call>") if _OPENED.search(text) else None
-    try:
-        written = json.loads(found[2])
-    except (ValueError, RecursionError) as error:
-        return Unreadable(f"a tool call holds one JSON object: {error}")
-    name, arguments = found[1], written
-    if name is None and isinstance(written, dict):
-        name, arguments = written.get("name"), written.get("arguments", {})
-    if not isinstance(name, str) or not isinstance(arguments, dict):
-        return Unreadable('a tool call is {"name": ..., "arguments": {...}}')
-    return ToolCall(name, arguments)
 
 
 class ToolError(Exception):

@@ -90,8 +90,12 @@ class ChatTemplate:
 
     def prompt(self, conversation: Conversation) -> EncodedPrompt:
         """A conversation to be answered. Raises ValueError."""
-        text = self._render(self._prepared(conversation), conversation.tools, answer_follows=True)
+        text = self.prompt_text(conversation)
         return EncodedPrompt(text, self.tokenizer.encode(text))
+
+    def prompt_text(self, conversation: Conversation) -> str:
+        """As the policy reads it. Raises ValueError."""
+        return self._render(self._prepared(conversation), conversation.tools, answer_follows=True)
 
     def rows(self, conversation: Conversation) -> list[TrainingRow]:
         """One row, in which every answer is learnt; or one for each answer (see above). Raises ValueError."""
@@ -174,7 +178,7 @@ class ChatTemplate:
             plain = {name: message[name] for name in ("name", "tool_call_id") if name in message}
             message = {"role": message["role"], "content": linearised(as_text), **plain, **kept_calls, **kept_thought}
         if message.get("tool_calls"):
-            message = {**message, "tool_calls": [_for_template(call) for call in message["tool_calls"]]}
+            message = {**message, "tool_calls": [for_template(call) for call in message["tool_calls"]]}
         return message
 
     def _render(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], *, answer_follows: bool) -> str:
@@ -186,7 +190,7 @@ def conversation_answers(messages: Sequence[Message]) -> list[int]:
     return Conversation(messages=tuple(messages)).answers
 
 
-def _for_template(call: Mapping[str, Any]) -> Mapping[str, Any]:
+def for_template(call: Mapping[str, Any]) -> Mapping[str, Any]:
     """Templates write arguments as JSON themselves, so they get the object, not its text."""
     function = call["function"]
     try:

@@ -44,7 +44,7 @@ class ChatCharacters:
     def render(
         self, messages: Sequence[Mapping[str, Any]], *, tools: Sequence[Mapping[str, Any]], answer_follows: bool
     ) -> str:
-        if any(message["role"] == "nobody" for message in messages):
+        if any(message["role"] == "tool" for message in messages):
             raise ValueError("there is no such role")
         marks = {"user": "", "assistant": ">"}
         text = "".join(f"{marks[message['role']]}{message['content']}<end>" for message in messages)
@@ -120,12 +120,15 @@ async def test_completions_and_models(engines: Make) -> None:
         (b"{", "no JSON"),
         (b"[]", "must be a JSON object"),
         ({"messages": []}, "at least one message"),
-        ({"messages": ["hello"]}, r"messages\[0\] must be"),
-        ({"messages": [{"role": "nobody", "content": "a"}]}, "no such role"),
-        ({"messages": [{"role": "user", "content": "a<end>"}]}, "message 0 holds '<end>'"),
-        ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "only text"),
-        ({"messages": [{"role": "assistant", "content": "", "tool_calls": [{}]}]}, "describe tools"),
-        ({"temperature": 0.2, "stream": True, "tools": [{}], "max_tokens": 0}, "temperature.*stream.*tools.*max_tok"),
+        ({"messages": ["hello"]}, r"messages\[0\] is an object"),
+        ({"messages": [{"role": "nobody", "content": "a"}]}, r"messages\[0\].role is one of"),
+        ({"messages": [{"role": "tool", "content": "a"}]}, "template refuses these messages: there is no such role"),
+        ({"messages": [{"role": "user", "content": "a<end>"}]}, "message 1 contains <end>"),
+        ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "a list of texts"),
+        ({"messages": [{"role": "assistant", "tool_calls": [{}]}]}, "has no name of a function"),
+        ({"temperature": 0.2, "seed": 1, "tools": [{}], "max_tokens": 0}, "temperature.*seed.*max_tok.*tools must"),
+        ({"n": 2, "stop": [""], "stream": 1, "stream_options": 1}, "n=2.*stream_options must.*stop must.*stream must"),
+        ({"tools": [], "tool_choice": "required", "parallel_tool_calls": 0}, "cannot be forced.*parallel_tool_calls"),
     ],
 )
 async def test_what_is_not_understood_is_refused_in_words(engines: Make, body: Any, said: str) -> None:

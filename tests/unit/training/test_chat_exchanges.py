@@ -9,9 +9,11 @@ from typing import Any
 from harena.training.algorithms import LossSpec
 from harena.training.batch import rl_batch
 from harena.training.chat_exchanges import Exchanges, Question
+from harena.training.conversations import Conversation
 from harena.training.ledger import Ledger
 from harena.training.prompts import PromptRow
 from harena.training.schedule import Admission
+from harena.training.templates import ChatTemplate
 from harena.training.trajectory import Reward, Sampled, StopReason
 
 END = 0
@@ -67,13 +69,13 @@ def assistant(text: str) -> Mapping[str, Any]:
 
 
 def asked(exchanges: Exchanges, *messages: Mapping[str, Any]) -> Question:
-    return exchanges.chat(messages)
+    return exchanges.chat(Conversation(messages=messages))
 
 
 def test_a_conversation_is_one_segment_and_nothing_is_encoded_again() -> None:
-    exchanges, tokenizer = Exchanges(Pairs()), Pairs()
+    exchanges, tokenizer = Exchanges(ChatTemplate(Pairs())), Pairs()
     first = asked(exchanges, user("hello"))
-    assert exchanges.record(first, said("abcd", version=1)) == "abcd"
+    assert exchanges.record(first, said("abcd", version=1)).text == "abcd"
     second = asked(exchanges, user("hello"), assistant("abcd"), user("more"))
     sampled = (*map(ord, "abcd"), END)
     assert second.tokens == (*tokenizer.encode("u:hello$a:"), *sampled, *tokenizer.encode("u:more$a:"))
@@ -90,15 +92,26 @@ def test_a_conversation_is_one_segment_and_nothing_is_encoded_again() -> None:
 
 
 def test_an_answer_that_was_cut_off_goes_on_all_the_same() -> None:
-    exchanges = Exchanges(Pairs())
+    exchanges = Exchanges(ChatTemplate(Pairs()))
     exchanges.record(asked(exchanges, user("hello")), said("abc", stop=StopReason.LENGTH))
     question = asked(exchanges, user("hello"), assistant("abc"), user("go on"))
     assert question.segment is exchanges.segments[0]
     assert question.tokens[: len(question.segment.tokens)] == tuple(question.segment.tokens)
 
 
+def test_a_text_to_stop_at_may_be_a_part_of_a_token() -> None:
+    """All of that token was chosen, and is trained on; the agent sees what stands before the text."""
+    exchanges, tokens = Exchanges(ChatTemplate(Pairs())), Pairs().encode("ab|cde")
+    sampled = Sampled(tokens=tokens, logprobs=(-0.5,) * 3, versions=(0,) * 3, stop=StopReason.LENGTH)
+    got = exchanges.record(asked(exchanges, user("hello")), sampled, stops=("x", "|"))
+    assert (got.text, got.written, got.sampled.tokens) == ("ab", "ab|c", tokens[:2])
+    assert (len(got.sampled.logprobs), got.sampled.stop) == (2, StopReason.STOP)
+    exchanges.answered(assistant("ab"), got)
+    assert asked(exchanges, user("hello"), assistant("ab"), user("more")).segment is exchanges.segments[0]
+
+
 def test_a_rewritten_history_is_a_new_segment() -> None:
-    exchanges = Exchanges(Pairs())
+    exchanges = Exchanges(ChatTemplate(Pairs()))
     exchanges.record(asked(exchanges, user("hello")), said("abcd"))
     exchanges.record(asked(exchanges, user("hello"), assistant("ab.."), user("more")), said("ef"))
     exchanges.record(asked(exchanges, user("hello"), assistant("abcd"), user("more")), said("gh"))
@@ -111,7 +124,7 @@ def test_a_rewritten_history_is_a_new_segment() -> None:
 
 def test_the_same_tokens_go_on_where_the_text_does_not() -> None:
     """What decoding drops: the text differs, the tokens do not."""
-    exchanges = Exchanges(Pairs())
+    exchanges = Exchanges(ChatTemplate(Pairs()))
     exchanges.record(exchanges.question("ab"), said("c"))
     exchanges.segments[0].text = "something else"
     exchanges.segments[0].tokens = list(Pairs().encode("abcd"))
@@ -124,7 +137,7 @@ def test_segments_are_rows_of_their_own_that_weigh_as_one(tmp_path: Path) -> Non
     """Each row begins with given tokens, and what was drawn among what stays with its token; the ledger keeps all."""
     group = []
     for sample, reward in enumerate((1.0, 0.0)):
-        exchanges = Exchanges(Pairs())
+        exchanges = Exchanges(ChatTemplate(Pairs()))
         exchanges.record(asked(exchanges, user("hello")), said("abc"))
         kept = Sampled(
             tokens=(ord("x"),), logprobs=(-0.1,), versions=(0,), stop=StopReason.LENGTH, kept=((ord("x"), ord("y")),)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from harena.core.errors import HarenaError, ValidationError
-from harena.training.environments_sandbox import ToolCall, Unreadable, parse_call
 from harena.training.prompts import PromptRow
 from harena.training.rewards import TaskEnvAgent, prepare, reward_recipe, rewarded
 from harena.training.rollout_recipes import instructed
@@ -175,35 +174,3 @@ async def test_a_composite_is_the_weighted_sum_of_its_parts() -> None:
     assert recipe.minimum == -0.5  # type: ignore[attr-defined]
     with pytest.raises(ValidationError, match="row bare: right: it has no expected_output"):
         await prepare(recipe, [PromptRow(id="bare", prompt="?")])
-
-
-@pytest.mark.parametrize(
-    ("text", "call"),
-    [
-        ('I look.<tool_call>{"name": "run", "arguments": {"command": "ls"}}</tool_call>', ("run", {"command": "ls"})),
-        ('<tool_call name="run">\n{"command": "ls"}\n</tool_call>', ("run", {"command": "ls"})),
-        ('<tool_call>{"name": "list_files"}</tool_call>', ("list_files", {})),
-        ('<tool_call name="a">{}</tool_call><tool_call name="b">{}</tool_call>', ("a", {})),
-    ],
-)
-def test_calls_of_tools(text: str, call: tuple[str, dict[str, Any]]) -> None:
-    assert parse_call(text) == ToolCall(*call)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<tool_call>{"name": "run"',
-        "<tool_call>run ls</tool_call>",
-        '<tool_call>["run"]</tool_call>',
-        '<tool_call>{"arguments": {}}</tool_call>',
-        '<tool_call>{"name": "run", "arguments": "ls"}</tool_call>',
-        "<tool_call>" + "[" * 100_000 + "</tool_call>",
-    ],
-)
-def test_what_is_meant_to_be_a_call_and_is_none(text: str) -> None:
-    assert isinstance(parse_call(text), Unreadable)
-
-
-def test_an_answer_is_no_call() -> None:
-    assert parse_call("it is done") is None

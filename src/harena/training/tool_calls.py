@@ -1,0 +1,70 @@
+"""How a policy calls tools, in text:
+
+    <tool_call>{"name": "run", "arguments": {"command": "python check.py"}}</tool_call>
+    <tool_call name="run">{"command": "python check.py"}</tool_call>
+
+The first form is that of Hermes and Qwen models, the second that of conversations whose template knows no tools
+(`harena.training.conversations`). Other models need a reader of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_TAGGED = re.compile(r'<tool_call(?:\s+name="([^"<>]*)")?\s*>(.*?)</tool_call>', re.DOTALL)
+_OPENED = re.compile(r"<tool_call\b")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """What the policy asks for."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """It was meant to be a call, and is none."""
+
+    why: str
+
+
+Parsed = ToolCall | Unreadable | None
+"""None = there is no call: the policy has answered"""
+
+
+def parse_call(text: str) -> Parsed:
+    """The first call of a turn, in the format above."""
+    found = _TAGGED.search(text)
+    if found is None:
+        return Unreadable("a tool call must end with </tool_call>") if _OPENED.search(text) else None
+    return _call(found)
+
+
+def words_and_calls(text: str) -> tuple[str, tuple[ToolCall, ...]]:
+    """What a turn says beside its calls, and all its calls in order. One that cannot be read makes the whole turn
+    words."""
+    calls = [_call(found) for found in _TAGGED.finditer(text)]
+    words = _TAGGED.sub("", text)
+    if _OPENED.search(words):
+        return text, ()
+    read = tuple(call for call in calls if isinstance(call, ToolCall))
+    return (words.strip(), read) if read and len(read) == len(calls) else (text, ())
+
+
+def _call(found: re.Match[str]) -> ToolCall | Unreadable:
+    try:
+        written = json.loads(found[2])
+    except (ValueError, RecursionError) as error:
+        return Unreadable(f"a tool call holds one JSON object: {error}")
+    name, arguments = found[1], written
+    if name is None and isinstance(written, dict):
+        name, arguments = written.get("name"), written.get("arguments", {})
+    if not isinstance(name, str) or not isinstance(arguments, dict):
+        return Unreadable('a tool call is {"name": ..., "arguments": {...}}')
+    return ToolCall(name, arguments)

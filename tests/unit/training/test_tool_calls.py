@@ -1,0 +1,58 @@
+"""How a policy calls tools, in text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harena.training.tool_calls import ToolCall, Unreadable, parse_call, words_and_calls
+
+
+@pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        ('I look.<tool_call>{"name": "run", "arguments": {"command": "ls"}}</tool_call>', ("run", {"command": "ls"})),
+        ('<tool_call name="run">\n{"command": "ls"}\n</tool_call>', ("run", {"command": "ls"})),
+        ('<tool_call>{"name": "list_files"}</tool_call>', ("list_files", {})),
+        ('<tool_call name="a">{}</tool_call><tool_call name="b">{}</tool_call>', ("a", {})),
+    ],
+)
+def test_calls_of_tools(text: str, call: tuple[str, dict[str, Any]]) -> None:
+    assert parse_call(text) == ToolCall(*call)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>{"name": "run"',
+        "<tool_call>run ls</tool_call>",
+        '<tool_call>["run"]</tool_call>',
+        '<tool_call>{"arguments": {}}</tool_call>',
+        '<tool_call>{"name": "run", "arguments": "ls"}</tool_call>',
+        "<tool_call>" + "[" * 100_000 + "</tool_call>",
+    ],
+)
+def test_what_is_meant_to_be_a_call_and_is_none(text: str) -> None:
+    assert isinstance(parse_call(text), Unreadable)
+
+
+def test_an_answer_is_no_call() -> None:
+    assert parse_call("it is done") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "names"),
+    [
+        ("it is done", "it is done", []),
+        ('I look. <tool_call>{"name": "ls"}</tool_call>', "I look.", ["ls"]),
+        ('<tool_call>{"name": "a"}</tool_call> then\n<tool_call name="b">{}</tool_call>', "then", ["a", "b"]),
+        ('<tool_call>{"name": "a"}</tool_call><tool_call>{"name"', None, []),
+        ('<tool_call>{"name": "a"}</tool_call><tool_call>[]</tool_call>', None, []),
+        (" spaces stay where nothing is called ", None, []),
+    ],
+)
+def test_words_and_calls(text: str, words: str | None, names: list[str]) -> None:
+    """All calls or none: what is half a call is given to the agent as it was said."""
+    said, calls = words_and_calls(text)
+    assert (said, [call.name for call in calls]) == (text if words is None else words, names)
