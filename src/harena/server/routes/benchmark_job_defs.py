@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Header, Query, Request
 from pydantic import Field
 
 from harena.core.idempotency import IdempotencyKey
@@ -18,8 +18,8 @@ from harena.server import shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
 from harena.server.catalog_shapes import Given, Name
-from harena.server.routes.asking import Reader, State, Writer
-from harena.server.routes.catalog import Cursor, Filters, Key, Limit, page_of
+from harena.server.routes.asking import Once, Reader, State, Writer
+from harena.server.routes.catalog import Cursor, Filters, Limit, page_of
 from harena.server.routes.given_files import with_files
 from harena.server.shapes import Text
 
@@ -56,12 +56,9 @@ class DefinitionsPage(shapes.Answer):
 
 
 @router.post("", status_code=201, response_model=shapes.Whole)
-async def create(
-    asked: DefinitionAsked, request: Request, caller: Writer, state: State, idempotency_key: Key = None
-) -> JsonAnswer:
+async def create(asked: DefinitionAsked, caller: Writer, state: State, key: Once) -> JsonAnswer:
     """Keep a definition as the next version of its name; the same content and metadata give the version that there
     is."""
-    key = None if idempotency_key is None else IdempotencyKey.of(idempotency_key, await request.body())
     operations = state.operations.in_workspace(caller.workspace)
 
     async def made() -> Mapping[str, Any]:
@@ -103,7 +100,12 @@ async def archive(ref: str, caller: Writer, state: State) -> JsonAnswer:
 
 @router.post("/{ref}/run", status_code=201, response_model=shapes.Whole)
 async def run(
-    ref: str, asked: JobFieldsAsked, request: Request, caller: Writer, state: State, idempotency_key: Key = None
+    ref: str,
+    asked: JobFieldsAsked,
+    request: Request,
+    caller: Writer,
+    state: State,
+    idempotency_key: Annotated[str | None, Header()] = None,
 ) -> JsonAnswer:
     """Check everything, then start a benchmark job of a definition and the fields that are given here."""
     state.check_not_draining()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 
 from harena.core.idempotency import IdempotencyKey
 from harena.core.ports import Operations
@@ -13,7 +13,7 @@ from harena.server import shapes
 from harena.server.answers import JsonAnswer, StreamAnswer, begun
 from harena.server.bodies import LINES, JsonRoute
 from harena.server.event_streams import EVENT_SCHEMA, EVENTS, MOST_CURSOR, LastEventId, sent
-from harena.server.routes.asking import Reader, State, Writer
+from harena.server.routes.asking import Once, Reader, State, Writer
 from harena.server.routes.given_files import with_files
 from harena.server.routes.sandboxes import MOST_WAIT_SECONDS, found_after
 from harena.server.whole_results import whole_results
@@ -32,18 +32,15 @@ _OR_LINES = {
 @router.post("", status_code=201, response_model=shapes.Whole, openapi_extra=_OR_LINES)
 async def create(
     asked: shapes.JobAsked,
-    request: Request,
     caller: Writer,
     state: State,
-    idempotency_key: Annotated[str | None, Header()] = None,
+    key: Once,
 ) -> JsonAnswer:
     """Check everything, then start a job. Nothing has been started where the answer is a problem.
 
     Many scenarios are sent as lines (application/x-ndjson): first the job without them, then one to a line.
     """
     state.check_not_draining()
-    body = await request.body()
-    key = None if idempotency_key is None else IdempotencyKey.of(idempotency_key, body)
 
     async def made() -> Mapping[str, Any]:
         return await _create(state.operations.in_workspace(caller.workspace), asked, key)

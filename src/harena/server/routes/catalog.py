@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Query
 
 from harena.core.catalog import CatalogKind
 from harena.core.errors import ValidationError
@@ -18,14 +18,13 @@ from harena.server import catalog_shapes, shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
 from harena.server.event_streams import MOST_CURSOR
-from harena.server.routes.asking import Reader, State, Writer
+from harena.server.routes.asking import Once, Reader, State, Writer
 from harena.server.routes.given_files import with_files
 from harena.server.routes.sandboxes import MOST_WAIT_SECONDS, first_of
 from harena.server.state import ServerState
 
 router = APIRouter(prefix="/v1", tags=["catalog"], route_class=JsonRoute)
 
-Key = Annotated[str | None, Header()]
 Filters = Annotated[list[str], Query(description="NAME=VALUE: those whose metadata say so; may be given repeatedly")]
 Limit = Annotated[int, Query(ge=1, le=500)]
 Cursor = Annotated[int | None, Query(ge=0, le=MOST_CURSOR)]
@@ -34,15 +33,14 @@ Cursor = Annotated[int | None, Query(ge=0, le=MOST_CURSOR)]
 @router.post("/scenarios", status_code=201, response_model=shapes.Whole)
 async def create_scenarios(
     asked: catalog_shapes.ScenariosAsked,
-    request: Request,
     caller: Writer,
     state: State,
-    idempotency_key: Key = None,
+    key: Once,
 ) -> JsonAnswer:
     """Keep scenarios as the next version of their name; the same content and metadata give the version that there
     is."""
     given = {**_plain(asked, "name", "format", "grader", "metadata"), "scenarios": asked.scenarios}
-    return await _created(state, caller.workspace, "scenarios", given, request, idempotency_key)
+    return await _created(state, caller.workspace, "scenarios", given, key)
 
 
 @router.get("/scenarios", response_model=catalog_shapes.ScenariosPage)
@@ -77,15 +75,14 @@ async def archive_scenarios(ref: str, caller: Writer, state: State) -> JsonAnswe
 @router.post("/scoring_contracts", status_code=201, response_model=shapes.Whole)
 async def create_contract(
     asked: catalog_shapes.ContractAsked,
-    request: Request,
     caller: Writer,
     state: State,
-    idempotency_key: Key = None,
+    key: Once,
 ) -> JsonAnswer:
     """Keep a scoring contract as the next version of its name; the same content and metadata give the version that
     there is."""
     given = {**_plain(asked, "name", "metadata"), "contract": asked.contract}
-    return await _created(state, caller.workspace, "scoring_contracts", given, request, idempotency_key)
+    return await _created(state, caller.workspace, "scoring_contracts", given, key)
 
 
 @router.get("/scoring_contracts", response_model=catalog_shapes.ContractsPage)
@@ -120,18 +117,15 @@ async def archive_contract(ref: str, caller: Writer, state: State) -> JsonAnswer
 @router.post("/calibrations", status_code=201, response_model=shapes.Whole)
 async def calibrate(
     asked: catalog_shapes.CalibrationAsked,
-    request: Request,
     caller: Writer,
     state: State,
-    idempotency_key: Key = None,
+    key: Once,
 ) -> JsonAnswer:
     """Start a calibration: a benchmark job of the same id that runs right answers, empty ones and every forgery."""
     state.check_not_draining()
     given: dict[str, Any] = _plain(asked, "format", "grader", "name", "gold_runs", "blueprint_id")
     given |= {"scenarios": asked.scenarios, "candidates": asked.candidates}
     given["config"] = asked.config.model_dump(exclude_unset=True)
-
-    key = await _key(idempotency_key, request)
 
     async def made() -> Mapping[str, Any]:
         async with with_files(given) as asking:
@@ -160,18 +154,14 @@ def _plain(asked: shapes.Asked, *fields: str) -> dict[str, Any]:
 
 
 async def _created(
-    state: ServerState, workspace: str, kind: CatalogKind, given: Mapping[str, Any], request: Request, key: str | None
+    state: ServerState, workspace: str, kind: CatalogKind, given: Mapping[str, Any], key: IdempotencyKey | None
 ) -> JsonAnswer:
     async def made() -> Mapping[str, Any]:
         async with with_files(given) as asking:
             return await state.operations.in_workspace(workspace).create_catalog_entry(kind, asking)
 
-    once = await state.idempotency.once(workspace, kind, await _key(key, request), made)
+    once = await state.idempotency.once(workspace, kind, key, made)
     return JsonAnswer(once, status_code=201)
-
-
-async def _key(given: str | None, request: Request) -> IdempotencyKey | None:
-    return None if given is None else IdempotencyKey.of(given, await request.body())
 
 
 async def page_of(
