@@ -199,9 +199,9 @@ def load(request: Any) -> tuple[bytes, Any]:
     stage = b"p"
     try:
         if setup:
-            exec(compile(setup, "<setup>", "exec"), module.__dict__)  # noqa: S102 (the purpose of this process)
+            exec(compile(setup, "<setup>", "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (the purpose of this process)
         stage = b"s"
-        code = compile(source, file_name, "exec")
+        code = compile(source, file_name, "exec", dont_inherit=True)
         stage = b"e"
         exec(code, module.__dict__)  # noqa: S102 (the purpose of this process)
     except BaseException as error:  # noqa: BLE001 (sys.exit() included: it is what the candidate did)
