@@ -14,7 +14,16 @@ from harena.cli import face
 from harena.cli.diff_report import write_diff
 from harena.cli.job_options import with_job_options
 from harena.cli.progress import follow
-from harena.cli.report import Format, Told, summary_lines, write_json, write_results, write_table
+from harena.cli.report import (
+    Format,
+    ListFormat,
+    Shown,
+    Told,
+    summary_lines,
+    write_json,
+    write_list,
+    write_results,
+)
 from harena.cli.tally import Tally
 from harena.core.errors import ValidationError
 
@@ -84,7 +93,7 @@ def to_its_end(job: Any, form: Format, *, show_runs: int, output: Path | None) -
         jobs.cancel(job.id)
     if output is not None:
         jobs.save_results(job.id, output)
-    told = write_results(jobs, job.id, form, show_runs=show_runs)
+    told = write_results(jobs, job.id, form, show_runs=show_runs, as_accepted=True)
     sys.stdout.flush()
     return _exit_code(told, form, interrupted=interrupted)
 
@@ -166,7 +175,7 @@ def results(
 def diff(
     a: Annotated[str, typer.Argument(metavar="A", help="The job before, by its id or name.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The job after.")],
-    form: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
+    form: Annotated[Shown, typer.Option("--format", help="table or json.")] = Shown.TABLE,
     show: Annotated[int, typer.Option(min=0, help="Scenarios to list in the table.")] = 50,
     fail_on: Annotated[
         FailOn | None,
@@ -181,7 +190,7 @@ def diff(
     Exit code 0: compared. 1: `--fail-on` was met. 2: they could not be compared.
     """
     answer = face.load().benchmark_jobs.diff(a, b)
-    if form is Format.TABLE:
+    if form is Shown.TABLE:
         write_diff(answer.to_dict(), show=show)
     else:
         write_json(answer.to_dict())
@@ -191,7 +200,7 @@ def diff(
 
 @app.command("ls")
 def list_jobs(
-    form: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
+    form: ListFormat = Format.TABLE,
     name: Annotated[str | None, typer.Option(help="Only those of this name.")] = None,
     state: Annotated[str | None, typer.Option(help="Only those in this state, as 'running'.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="So many at most, the newest.")] = 100,
@@ -199,16 +208,19 @@ def list_jobs(
     """List the jobs, newest first."""
     found = face.load().benchmark_jobs.list(name=name, limit=limit if state is None else None)
     jobs = face.plain([job for job in found if state in (None, job.state)][:limit])
-    if form is not Format.TABLE:
-        write_json(jobs)
-        return
     rows = [
         (job["id"], job["name"], job["state"], job["created_at"][:19], f"{progress['done']}/{progress['total']}",
          progress["passed"], progress["infra"], progress["invalid"])
         for job in jobs
         for progress in [job["progress"]]
     ]  # fmt: skip
-    write_table("benchmark jobs", ("id", "name", "state", "created (UTC)", "done", "passed", "infra", "invalid"), rows)
+    write_list(
+        form,
+        jobs,
+        "benchmark jobs",
+        ("id", "name", "state", "created (UTC)", "done", "passed", "infra", "invalid"),
+        rows,
+    )
 
 
 @app.command()
