@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from harena.address import server_address
 from harena.cli import face
 from harena.cli.diff_report import write_diff
 from harena.cli.job_options import with_job_options
+from harena.cli.live import STATE_STYLES
 from harena.cli.progress import follow
 from harena.cli.report import (
     Format,
@@ -206,6 +208,8 @@ def list_jobs(
     limit: Annotated[int, typer.Option(min=1, help="So many at most, the newest.")] = 100,
 ) -> None:
     """List the jobs, newest first."""
+    if state is not None and state not in STATE_STYLES:
+        raise typer.BadParameter(f"{state!r} is none of {', '.join(STATE_STYLES)}", param_hint="--state")
     found = face.load().benchmark_jobs.list(name=name, limit=limit if state is None else None)
     jobs = face.plain([job for job in found if state in (None, job.state)][:limit])
     rows = [
@@ -251,6 +255,13 @@ def delete(jobs: Annotated[list[str], typer.Argument(metavar="JOB...", help="Ids
 def _both_formats(words: list[str]) -> tuple[Format, str | None]:
     """(how the results are printed, the data set's format or None)."""
     printed = [word for word in words if word in tuple(Format)]
+    if "parquet" in words:
+        raise typer.BadParameter("a terminal cannot show parquet: give --output FILE.parquet", param_hint="--format")
+    if meant := [near for word in words if word not in printed for near in get_close_matches(word, Format, 1, 0.75)]:
+        raise typer.BadParameter(
+            f"{', '.join(words)}: did you mean {meant[0]}? Results are printed as {', '.join(Format)}",
+            param_hint="--format",
+        )
     data_sets = [word for word in words if word not in tuple(Format)]
     if len(printed) > 1 or len(data_sets) > 1:
         raise typer.BadParameter(

@@ -336,6 +336,23 @@ def test_unknown_job(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err == "harena: no benchmark job has the id or name 'missing'\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("benchmark", "ls", "--state", "runing"), "'runing' is none of queued, running"),
+        ((*RUN, "--format", "jsonn"), "did you mean json? Results are printed as table, json, jsonl, csv"),
+        ((*RUN, "--format", "parquet"), "give --output FILE.parquet"),
+    ],
+)
+def test_words_that_are_none(
+    jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    """What there is is said; nothing is listed or run."""
+    assert harena(*words) == 2
+    assert said in capsys.readouterr().err
+    assert jobs.calls == []
+
+
 def test_ls_get_cancel(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
     """Jobs are listed, looked at and ended."""
     assert harena("benchmark", "ls") == 0
