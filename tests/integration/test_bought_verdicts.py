@@ -93,3 +93,43 @@ async def test_an_entry_in_the_place_of_a_trusted_folder_scores_0(scoring: dict[
     result = await scored({"files": {"data": "x"}, "entry": "data"}, scoring, problem={"files": {"data/rows": ""}})
     assert (result.score, result.reason) == (0.0, Reason.MISSING_ENTRY_POINT)
     assert "takes the place of data" in result.detail
+
+
+ITERABLE = [
+    "range(1, 3)",
+    "{2: 0, 1: 0}.keys()",
+    "map(int, '12')",
+    "(x for x in (2, 1))",
+    "deque([1, 2])",
+    "iter([2, 1])",
+]
+
+
+@pytest.mark.parametrize("comparison", ["items", "members"])
+async def test_items_are_compared_whatever_gives_them(comparison: str) -> None:
+    """As `sorted` and `set` take them; an endless answer is none."""
+    contract: dict[str, Any] = {
+        "type": "tests",
+        "entry_point": "f",
+        "checks": [{"expected": [1, 2]}],
+        "comparison": comparison,
+    }
+    for answer in ITERABLE:
+        result = await scored(f"from collections import deque\ndef f():\n    return {answer}\n", contract)
+        assert (answer, result.score) == (answer, 1.0), result.detail
+    for answer, reason in {
+        "__import__('itertools').count()": Reason.BAD_VALUE,
+        "range(3)": Reason.WRONG_ANSWER,
+        "12": Reason.WRONG_ANSWER,
+        "object()": Reason.EXCEPTION,
+    }.items():
+        result = await scored(f"def f():\n    return {answer}\n", contract)
+        assert (answer, result.score, result.reason) == (answer, 0.0, reason)
+
+
+async def test_a_mark_of_utf_8_is_no_part_of_a_program() -> None:
+    """Editors leave it, and an interpreter takes it from a file."""
+    marked = "\ufeff" + RIGHT
+    called = {"type": "tests", "entry_point": "add", "checks": [{"args": [1, 2], "expected": 3}]}
+    for contract in (called, *({"type": "command", **home} for name, home in HOMES.items() if "asserts" in name)):
+        assert (await scored(marked, contract)).score == 1.0

@@ -33,7 +33,7 @@ def main() -> None:
     module = type(sys)(os.path.splitext(entry)[0].replace("/", "."))
     module.__file__ = path
     sys.modules[module.__name__] = module
-    with open(path, encoding="utf-8") as file:
+    with open(path, encoding="utf-8-sig") as file:
         program = file.read()
     exec(compile(program, path, "exec", dont_inherit=True), vars(module))  # noqa: S102 (the purpose of this process)
     names.update(kept)

@@ -55,7 +55,7 @@ class Callee:
         command = [sys.executable, "-c", self.request["driver"] + "\n\nmain()\n"]
         self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         path = self.request["path"]
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:
             program = file.read()
         stem = os.path.splitext(path)[0].replace("/", ".")
         self.read()  # it runs

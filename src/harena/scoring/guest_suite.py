@@ -107,7 +107,7 @@ def _sources(paths: list[str]) -> dict[str, str]:
     found = {}
     for path in paths:
         if path.endswith(".py") and os.path.isfile(path):
-            with open(path, encoding="utf-8") as file:
+            with open(path, encoding="utf-8-sig") as file:
                 found[module_name(path)] = file.read()
     return found
 
