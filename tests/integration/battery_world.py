@@ -80,6 +80,12 @@ for a, b in ((1, 2), (20, 22)):
     assert done.stdout == f"{a + b}\\n", done.stderr[-200:]
 print("harena-proof", word)
 """
+LOOPED = """
+def is_right(case):
+    a, b, expected = case
+    return add(a, b) == expected
+assert all(map(is_right, [(1, 2, 3), (20, 22, 42)]))
+"""
 SUITE = """
 import unittest
 import pytest
@@ -181,6 +187,10 @@ WORLDS: dict[str, dict[str, Any]] = {
     "command": {
         "candidate": ADD,
         "scoring": {"type": "command", "command": ["python", "check.py"], "files": {"check.py": CHECKED}},
+    },
+    "command, test code": {
+        "candidate": ADD,
+        "scoring": {"type": "command", "asserts": LOOPED, "calls": {"add": "add"}},
     },
     "command, pytest": {"candidate": ADD, "scoring": PYTEST},
     "command, pytest, apart": {"candidate": ADD, "scoring": {**PYTEST, "isolate": "sandbox"}},

@@ -325,6 +325,7 @@ PAID_BY: dict[str, str] = {
     "interpreter-of-its-own": "judge afterwards, by a path of its own",
     "empties-the-list-of-checks": "map",
     "stop-the-loop": "map",
+    "stop-the-loop-by-another-name": "map",
     "answers-in-files": "answer in a file",
     "answers-in-environments": "answer in the environment",
     "answers-in-command-lines": "answer on a command line",
@@ -365,19 +366,20 @@ NOT_SHOWN: dict[str, str] = {
     **dict.fromkeys(
         ("patched-driver", "frames-to-the-judge", "frames-from-a-thread", "answers-ahead-of-questions",
          "frame-without-end", "excuse-in-the-protocol", "refuses-its-arguments", "lowered-limits", "copy-of-the-process",
-         "no-descriptors"),
+         "no-descriptors", "module-of-the-future"),
         "aims at the conversation between our own driver and the host",
     ),
     **dict.fromkeys(
         ("new-namespaces", "marks-outside", "traces-its-parent", "takes-its-parents-descriptors", "daemon",
-         "survivor-holds-the-output", "no-place-to-work", "path-file-beside-it",
+         "survivor-holds-the-output", "no-place-to-work", "no-place-at-all", "path-file-beside-it",
+         "never-the-same-process",
          "result-is-the-root"),
         "aims at a judge or a machine without a border around the candidate",
     ),
     **dict.fromkeys(
         ("result-is-a-pipe", "result-is-a-device", "result-is-a-folder", "result-without-end", "all-memory-in-a-child",
          "all-processes", "all-descriptors", "all-disk", "endless-output", "output-that-grows-when-read", "endless-errors",
-         "memory-error", "characters-nobody-sees"),
+         "memory-error", "characters-nobody-sees", "memory-left-in-files", "shared-memory-left-behind"),
         "aims at the resources of a judge on the host",
     ),
     **dict.fromkeys(

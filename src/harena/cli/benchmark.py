@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,8 +14,18 @@ from harena.address import server_address
 from harena.cli import face
 from harena.cli.diff_report import write_diff
 from harena.cli.job_options import with_job_options
+from harena.cli.live import STATE_STYLES
 from harena.cli.progress import follow
-from harena.cli.report import Format, Told, summary_lines, write_json, write_results, write_table
+from harena.cli.report import (
+    Format,
+    ListFormat,
+    Shown,
+    Told,
+    summary_lines,
+    write_json,
+    write_list,
+    write_results,
+)
 from harena.cli.tally import Tally
 from harena.core.errors import ValidationError
 
@@ -84,7 +95,7 @@ def to_its_end(job: Any, form: Format, *, show_runs: int, output: Path | None) -
         jobs.cancel(job.id)
     if output is not None:
         jobs.save_results(job.id, output)
-    told = write_results(jobs, job.id, form, show_runs=show_runs)
+    told = write_results(jobs, job.id, form, show_runs=show_runs, as_accepted=True)
     sys.stdout.flush()
     return _exit_code(told, form, interrupted=interrupted)
 
@@ -166,7 +177,7 @@ def results(
 def diff(
     a: Annotated[str, typer.Argument(metavar="A", help="The job before, by its id or name.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The job after.")],
-    form: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
+    form: Annotated[Shown, typer.Option("--format", help="table or json.")] = Shown.TABLE,
     show: Annotated[int, typer.Option(min=0, help="Scenarios to list in the table.")] = 50,
     fail_on: Annotated[
         FailOn | None,
@@ -181,7 +192,7 @@ def diff(
     Exit code 0: compared. 1: `--fail-on` was met. 2: they could not be compared.
     """
     answer = face.load().benchmark_jobs.diff(a, b)
-    if form is Format.TABLE:
+    if form is Shown.TABLE:
         write_diff(answer.to_dict(), show=show)
     else:
         write_json(answer.to_dict())
@@ -191,24 +202,29 @@ def diff(
 
 @app.command("ls")
 def list_jobs(
-    form: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
+    form: ListFormat = Format.TABLE,
     name: Annotated[str | None, typer.Option(help="Only those of this name.")] = None,
     state: Annotated[str | None, typer.Option(help="Only those in this state, as 'running'.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="So many at most, the newest.")] = 100,
 ) -> None:
     """List the jobs, newest first."""
+    if state is not None and state not in STATE_STYLES:
+        raise typer.BadParameter(f"{state!r} is none of {', '.join(STATE_STYLES)}", param_hint="--state")
     found = face.load().benchmark_jobs.list(name=name, limit=limit if state is None else None)
     jobs = face.plain([job for job in found if state in (None, job.state)][:limit])
-    if form is not Format.TABLE:
-        write_json(jobs)
-        return
     rows = [
         (job["id"], job["name"], job["state"], job["created_at"][:19], f"{progress['done']}/{progress['total']}",
          progress["passed"], progress["infra"], progress["invalid"])
         for job in jobs
         for progress in [job["progress"]]
     ]  # fmt: skip
-    write_table("benchmark jobs", ("id", "name", "state", "created (UTC)", "done", "passed", "infra", "invalid"), rows)
+    write_list(
+        form,
+        jobs,
+        "benchmark jobs",
+        ("id", "name", "state", "created (UTC)", "done", "passed", "infra", "invalid"),
+        rows,
+    )
 
 
 @app.command()
@@ -239,6 +255,13 @@ def delete(jobs: Annotated[list[str], typer.Argument(metavar="JOB...", help="Ids
 def _both_formats(words: list[str]) -> tuple[Format, str | None]:
     """(how the results are printed, the data set's format or None)."""
     printed = [word for word in words if word in tuple(Format)]
+    if "parquet" in words:
+        raise typer.BadParameter("a terminal cannot show parquet: give --output FILE.parquet", param_hint="--format")
+    if meant := [near for word in words if word not in printed for near in get_close_matches(word, Format, 1, 0.75)]:
+        raise typer.BadParameter(
+            f"{', '.join(words)}: did you mean {meant[0]}? Results are printed as {', '.join(Format)}",
+            param_hint="--format",
+        )
     data_sets = [word for word in words if word not in tuple(Format)]
     if len(printed) > 1 or len(data_sets) > 1:
         raise typer.BadParameter(

@@ -16,7 +16,6 @@ from harena.cli.benchmark import Output, ShowRuns, to_its_end
 from harena.cli.blueprint import pairs
 from harena.cli.catalog import (
     Archived,
-    Form,
     Metadata,
     Name,
     Prefix,
@@ -27,7 +26,7 @@ from harena.cli.catalog import (
     say_archived,
 )
 from harena.cli.job_options import webhook_of
-from harena.cli.report import Format, write_json, write_table
+from harena.cli.report import Format, ListFormat, write_json, write_list
 from harena.core.errors import ValidationError
 
 app = typer.Typer(no_args_is_help=True, help="Definitions of benchmark jobs: kept by name, run again and again.")
@@ -62,20 +61,17 @@ def list_definitions(
     metadata: Metadata = None,
     versions: Versions = None,
     archived: Archived = False,
-    form: Form = Format.TABLE,
+    form: ListFormat = Format.TABLE,
 ) -> None:
     """List definitions, newest first."""
     found = found_entries(face.load().benchmark_job_defs, prefix, metadata, versions, archived)
-    if form is not Format.TABLE:
-        write_json(found)
-        return
     rows = [
         (entry["ref"], ", ".join(entry["fields"]) or "-", "-" if entry["problems"] is None else entry["problems"],
          *last_columns(entry))
         for entry in found
     ]  # fmt: skip
     header = ("definition", "fields", "problems", "stored (UTC)", "archived", "metadata")
-    write_table("definitions of benchmark jobs", header, rows)
+    write_list(form, found, "definitions of benchmark jobs", header, rows)
 
 
 @app.command()
@@ -112,7 +108,9 @@ def run(
     ] = None,
     webhook: Annotated[str | None, typer.Option(metavar="URL", help="As of `harena benchmark run`.")] = None,
     detach: Annotated[bool, typer.Option("--detach", help="Start it on the server, print its id, and return.")] = False,
-    form: Form = Format.TABLE,
+    form: Annotated[
+        Format, typer.Option("--format", help="How to print the results: table, json, jsonl or csv.")
+    ] = Format.TABLE,
     show_runs: ShowRuns = 0,
     output: Output = None,
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from harena.cli import face
-from harena.cli.report import Format, write_json, write_table
+from harena.cli.report import Format, ListFormat, write_json, write_list
 from harena.core.errors import ValidationError
 
 app = typer.Typer(no_args_is_help=True, help="Blueprints: what is installed in a sandbox, and what is kept warm.")
@@ -63,18 +63,15 @@ def remove(name: Annotated[str, typer.Argument(help="Name (every version of it) 
 
 
 @app.command("ls")
-def list_blueprints(form: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE) -> None:
+def list_blueprints(form: ListFormat = Format.TABLE) -> None:
     """List the blueprints, newest first."""
     blueprints = face.plain(face.load().blueprints.list())
-    if form is not Format.TABLE:
-        write_json(blueprints)
-        return
     rows = [
         (blueprint["name"], blueprint["id"], blueprint["image"], ", ".join(blueprint["requested"]) or "-",
          "-" if blueprint["warm"] is None else ", ".join(blueprint["warm"]) or "interpreter")
         for blueprint in blueprints
     ]  # fmt: skip
-    write_table("blueprints", ("name", "id", "image", "packages", "warm"), rows)
+    write_list(form, blueprints, "blueprints", ("name", "id", "image", "packages", "warm"), rows)
 
 
 def pairs(values: list[str] | None, option: str) -> list[tuple[str, str]]:

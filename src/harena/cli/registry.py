@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from harena.cli import face
-from harena.cli.report import Format, write_json, write_table
+from harena.cli.report import Format, ListFormat, write_list
 
 
 class Kind(Enum):
@@ -60,15 +60,12 @@ def _pull(
 def _list(
     kind: Annotated[Kind | None, typer.Argument(help="Only this kind.")] = None,
     name: Annotated[str | None, typer.Option(help="Only versions of this name.")] = None,
-    form: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
+    form: ListFormat = Format.TABLE,
 ) -> None:
     """List what is published, newest first."""
     found = face.plain(face.load().registry.list(None if kind is None else kind.value, name=name))
-    if form is not Format.TABLE:
-        write_json(found)
-        return
     rows = [
         (entry["kind"], entry["ref"], entry["files"], entry["bytes"], entry["digest"][:16], entry["created_at"][:19])
         for entry in found
     ]
-    write_table("objects", ("kind", "object", "files", "bytes", "sha256", "published (UTC)"), rows)
+    write_list(form, found, "objects", ("kind", "object", "files", "bytes", "sha256", "published (UTC)"), rows)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TextIO
+from typing import Annotated, Any, TextIO
+
+import typer
 
 from harena.cli.output import shown
 from harena.cli.reading import Reading
-from harena.sdk.result_files import TEXT_WRITERS, ResultFormat
+from harena.sdk.result_files import TEXT_WRITERS, ResultFormat, no_formula
 
 MAX_PROBLEM_ROWS = 200
 RUN_COLUMNS = ("scenario_id", "attempt", "score", "reason", "validity", "trust", "duration_seconds", "detail")
@@ -26,17 +29,58 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-def write_results(jobs: Any, job: str, form: Format, *, show_runs: int = 0, out: TextIO | None = None) -> Told:
-    """Write the results that a job has now, a page at a time; what they add up to."""
+class Shown(StrEnum):
+    """How one answer is printed that is no list of things."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+ListFormat = Annotated[
+    Format, typer.Option("--format", help="table, json, or, an entry to a line, jsonl or csv (nested names by dots).")
+]
+
+
+class _Accepted:
+    """Runs in the order in which they were accepted, which is that of their scenarios. They come in the order of their
+    ends: what ended ahead of its turn is held back, and that is little, because they begin in turn."""
+
+    def __init__(self) -> None:
+        self._next = 0
+        self._early: dict[int, Mapping[str, Any]] = {}
+
+    def add(self, runs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Some more; those whose turn has come."""
+        for run in runs:
+            self._early[run["run"]] = run
+        ready = []
+        while self._next in self._early:
+            ready.append(self._early.pop(self._next))
+            self._next += 1
+        return ready
+
+    def rest(self) -> list[Mapping[str, Any]]:
+        """There are no more: those after one that has not ended."""
+        return [self._early[number] for number in sorted(self._early)]
+
+
+def write_results(
+    jobs: Any, job: str, form: Format, *, show_runs: int = 0, as_accepted: bool = False, out: TextIO | None = None
+) -> Told:
+    """Write the results that a job has now, a page at a time; what they add up to. `as_accepted`: the runs in the order
+    of the scenarios, not in that of their ends."""
     out = out or sys.stdout
     reading = Reading(show_runs=show_runs if form is Format.TABLE else 0)
     writer = None if form is Format.TABLE else TEXT_WRITERS[ResultFormat(form)](out)
+    accepted = _Accepted()
     for page in jobs.results_pages(job):
         answer = page.to_dict()
         job = answer["job_id"]
         reading.add(answer["runs"])
         if writer is not None:
-            writer.add(answer["runs"])
+            writer.add(accepted.add(answer["runs"]) if as_accepted else answer["runs"])
+    if writer is not None:
+        writer.add(accepted.rest())
     told = Told(jobs.summary(job).to_dict(), reading.wrong)
     if writer is None:
         _write_tables(told, reading, out)
@@ -58,6 +102,39 @@ class Told:
 def write_json(value: Any, out: TextIO | None = None) -> None:
     """Write a value as indented JSON."""
     (out or sys.stdout).write(json.dumps(value, indent=2) + "\n")
+
+
+def write_list(
+    form: Format,
+    entries: Sequence[Mapping[str, Any]],
+    title: str,
+    header: Sequence[str],
+    rows: Iterable[Sequence[object]],
+) -> None:
+    """Write a list: the `rows` as a table, or the whole `entries` in one of the other formats."""
+    if form is Format.TABLE:
+        write_table(title, header, rows)
+    elif form is Format.JSON:
+        write_json(entries)
+    elif form is Format.JSONL:
+        sys.stdout.writelines(json.dumps(entry) + "\n" for entry in entries)
+    else:
+        flat = [dict(_flat(entry)) for entry in entries]
+        columns = list(dict.fromkeys(name for entry in flat for name in entry))
+        written = csv.DictWriter(sys.stdout, columns, lineterminator="\n")
+        if columns:
+            written.writeheader()
+        written.writerows(flat)
+
+
+def _flat(entry: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Cells by name: what is below a mapping has its name and a dot before its own, a list is JSON."""
+    for name, value in entry.items():
+        if isinstance(value, Mapping) and value:
+            yield from _flat(value, f"{before}{name}.")
+        else:
+            is_part = isinstance(value, Mapping | list | tuple)
+            yield before + name, json.dumps(value) if is_part else no_formula(value)
 
 
 def write_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]], out: TextIO | None = None) -> None:

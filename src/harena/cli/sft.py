@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +12,7 @@ from harena.cli import face
 from harena.cli.arguments import STORED
 from harena.cli.job_options import job_request, with_job_options
 from harena.cli.progress import follow
-from harena.cli.report import MAX_PROBLEM_ROWS, write_json, write_table
+from harena.cli.report import MAX_PROBLEM_ROWS, Shown, write_json, write_table
 from harena.cli.tally import Tally
 
 CHANGED_EXIT = 1
@@ -22,13 +21,6 @@ INTERRUPTED_EXIT = 130
 MOST_NAMED = 20
 
 app = typer.Typer(no_args_is_help=True, help="Training data for supervised fine-tuning, verified by execution.")
-
-
-class Shown(StrEnum):
-    """How an answer is printed."""
-
-    TABLE = "table"
-    JSON = "json"
 
 
 ShownOption = Annotated[Shown, typer.Option("--show", help="How to print the report.")]

@@ -14,7 +14,7 @@ from harena.address import server_address
 from harena.cli import face
 from harena.cli.following import Follower
 from harena.cli.output import shown
-from harena.cli.report import Format, write_json, write_table
+from harena.cli.report import Format, ListFormat, write_json, write_list
 from harena.cli.train_live import one_line
 from harena.cli.train_live import watch as show
 from harena.cli.train_metrics import metrics_of, write_csv, write_lines, write_overview, write_steps
@@ -101,7 +101,7 @@ def rl(
 
 @app.command("list")
 def list_jobs(
-    form: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
+    form: ListFormat = Format.TABLE,
     name: Annotated[str | None, typer.Option(help="Only those of this name.")] = None,
     state: Annotated[str | None, typer.Option(help="Only those in this state, as 'running'.")] = None,
     trainer_type: Annotated[str | None, typer.Option("--type", help="Only 'sft' or only 'rl'.")] = None,
@@ -110,9 +110,6 @@ def list_jobs(
     """List the jobs, newest first."""
     found = face.load().training_jobs.list(name=name, state=state, trainer_type=trainer_type, limit=limit)
     jobs = face.plain(found)
-    if form is not Format.TABLE:
-        write_json(jobs)
-        return
     rows = [
         (
             job["id"],
@@ -125,7 +122,7 @@ def list_jobs(
         )
         for job in jobs
     ]
-    write_table("training jobs", ("id", "name", "type", "state", "created (UTC)", "step", "newest"), rows)
+    write_list(form, jobs, "training jobs", ("id", "name", "type", "state", "created (UTC)", "step", "newest"), rows)
 
 
 @app.command()

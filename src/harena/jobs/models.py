@@ -178,6 +178,17 @@ class JobRequest(BaseModel):
             return {}
         return dict(value) if isinstance(value, Mapping) else value
 
+    @field_validator("config")
+    @classmethod
+    def _tries_outlast_candidates(cls, value: JobConfig) -> JobConfig:
+        # of what is asked for only: a job that was stored before goes on
+        if value.run_timeout_seconds is not None and value.run_timeout_seconds <= value.timeout_seconds:
+            raise ValueError(
+                f"run_timeout_seconds must be more than timeout_seconds ({value.timeout_seconds:g}): else a candidate "
+                "that takes all its time is a fault of the platform, and has no score"
+            )
+        return value
+
 
 class ScoreRequest(BaseModel):
     """One scenario to be scored now, without a job."""

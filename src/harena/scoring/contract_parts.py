@@ -22,6 +22,9 @@ MAX_TEXT = 8 * 1024 * 1024
 
 MAX_SECONDS = 86_400
 
+MAX_NAME_BYTES, MAX_PATH_BYTES = 255, 1024
+"""of one part of a path, and of a whole one"""
+
 
 class Strict(BaseModel):
     """Nothing is converted, nothing unknown is ignored, nothing changes afterwards."""
@@ -37,6 +40,12 @@ def _path(path: str) -> str:
     parts = path.split("/")
     if not path or path.startswith("/") or "\0" in path or any(part in ("", ".", "..") for part in parts):
         raise ValueError("must be a relative path below the working directory, without '.', '..' or empty parts")
+    if len(path.encode("utf-8", "surrogatepass")) > MAX_PATH_BYTES or any(
+        len(part.encode("utf-8", "surrogatepass")) > MAX_NAME_BYTES for part in parts
+    ):
+        raise ValueError(
+            f"is too long for a file system: a name has at most {MAX_NAME_BYTES} bytes, a path {MAX_PATH_BYTES}"
+        )
     return path
 
 

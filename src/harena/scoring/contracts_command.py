@@ -97,7 +97,7 @@ class CommandContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "command-3"
+        return "command-4"
 
     @property
     def suite(self) -> tuple[str, ...]:

@@ -285,7 +285,9 @@ def _question(check: Check, contract: TestsContract) -> tuple[bytes, bytes]:
     token = _token()
     keywords = Bag("dict", tuple(check.kwargs.items()))
     comparison = check.comparison or contract.comparison
-    asked = comparison if comparison in ("truth", "not_none") else None
+    asked = (
+        comparison if comparison in ("truth", "not_none") else "items" if comparison in ("items", "members") else None
+    )
     return frame(b"C" + token + codec.encode((check.args, keywords, asked))), token
 
 

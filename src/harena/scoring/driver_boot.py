@@ -81,7 +81,8 @@ def code_frame() -> bytes:
 @cache
 def source_frame() -> bytes:
     """What `BOOT` takes after it has said NEEDS_SOURCE, and has left out the two frames that had followed the code."""
-    return frame(_source())
+    # without its import of `__future__`, which a file of the candidate's could answer before the driver has said a word
+    return frame(ast.unparse(_bare(_source())).encode())
 
 
 @cache
@@ -100,9 +101,13 @@ def known_program() -> KnownProgram:
 def compiled(source: bytes) -> CodeType:
     """The driver without annotations, which nobody reads there, and so without its import of `__future__`: alone of its
     imports it is a file, and to find and read one in a fresh sandbox takes longer than the driver's whole start."""
-    tree = ast.fix_missing_locations(_WithoutAnnotations().visit(ast.parse(source)))
-    code: CodeType = compile(tree, "<driver>", "exec", dont_inherit=True, optimize=2)
+    code: CodeType = compile(_bare(source), "<driver>", "exec", dont_inherit=True, optimize=2)
     return code
+
+
+def _bare(source: bytes) -> ast.Module:
+    tree: ast.Module = ast.fix_missing_locations(_WithoutAnnotations().visit(ast.parse(source)))
+    return tree
 
 
 class _WithoutAnnotations(ast.NodeTransformer):

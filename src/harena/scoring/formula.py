@@ -8,7 +8,9 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import product
 
 _FUNCTIONS: dict[str, Callable[..., float]] = {
     "min": min,
@@ -29,18 +31,46 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Pow: math.pow,
 }
 _MAX_LENGTH = 2000
+_MOST_COMBINED = 6
+ROUNDING = 1e-9
+"""by which a formula's value may leave 0 to 1"""
 
 
 class FormulaError(ValueError):
     """A formula that cannot be computed; the message says why."""
 
 
-def check_formula(formula: str, names: Collection[str]) -> None:
-    """Raises FormulaError for what is no formula over these names."""
+@lru_cache(1024)  # many scenarios share one
+def check_formula(formula: str, names: tuple[str, ...]) -> None:
+    """Raises FormulaError for what is no formula over these names, or gives no score where parts score 0 or 1."""
     for node in ast.walk(_tree(formula)):
         if isinstance(node, ast.Name) and node.id not in names and node.id not in _FUNCTIONS:
             raise FormulaError(f"{node.id!r} is none of {', '.join(names)}")
     _value(_tree(formula), dict.fromkeys(names, 0.5), check_only=True)
+    for scores in _extremes(names):
+        # found here, because a candidate that gets just these scores would have no score at all
+        value = computed(formula, scores)
+        if not -ROUNDING <= value <= 1 + ROUNDING:
+            raise FormulaError(
+                f"gives {value:g} where {_told(formula, scores)}; a score is a number from 0 to 1, so divide or clip it"
+            )
+
+
+def _extremes(names: Sequence[str]) -> Iterator[dict[str, float]]:
+    """What the parts may score at most and at least: all combinations of 0 and 1, or, of many parts, those in which one
+    part differs from all others, or none does."""
+    if len(names) <= _MOST_COMBINED:
+        yield from (dict(zip(names, scores, strict=True)) for scores in product((0.0, 1.0), repeat=len(names)))
+        return
+    for score in (0.0, 1.0):
+        same = dict.fromkeys(names, score)
+        yield same
+        yield from ({**same, name: 1.0 - score} for name in names)
+
+
+def _told(formula: str, scores: Mapping[str, float]) -> str:
+    named = {node.id for node in ast.walk(_tree(formula)) if isinstance(node, ast.Name)}
+    return ", ".join(f"{name} = {score:g}" for name, score in scores.items() if name in named)
 
 
 def computed(formula: str, scores: Mapping[str, float]) -> float:
@@ -50,7 +80,7 @@ def computed(formula: str, scores: Mapping[str, float]) -> float:
     except (ArithmeticError, ValueError) as error:
         if isinstance(error, FormulaError):
             raise
-        raise FormulaError(f"cannot be computed with {dict(scores)}: {error}") from None
+        raise FormulaError(f"cannot be computed where {_told(formula, scores)}: {error}") from None
 
 
 def _tree(formula: str) -> ast.expr:

@@ -2,7 +2,8 @@
 
 For data sets whose tests are code (`check(candidate)`, lists of asserts) that cannot be read as calls with known
 answers. The candidate shares this process, so none of this is out of its reach; it is out of reach of the
-forgeries that are known: ending the process, hooks at its end, builtins of its own, and objects that equal everything.
+forgeries that are known: ending the process, hooks at its end, builtins of its own, ends of loops, and objects that
+equal everything.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 
 from harena.scoring.guest_equals import equals_everything
 from harena.scoring.guest_imports import import_for
+from harena.scoring.guest_loops import LOOPS
 
 
 def main() -> None:
@@ -31,13 +33,14 @@ def main() -> None:
     module = type(sys)(os.path.splitext(entry)[0].replace("/", "."))
     module.__file__ = path
     sys.modules[module.__name__] = module
-    with open(path, encoding="utf-8") as file:
+    with open(path, encoding="utf-8-sig") as file:
         program = file.read()
-    exec(compile(program, path, "exec"), vars(module))  # noqa: S102 (the purpose of this process)
+    exec(compile(program, path, "exec", dont_inherit=True), vars(module))  # noqa: S102 (the purpose of this process)
     names.update(kept)
     # a copy, so that the candidate's own `abs` or `sorted` is not the tests'
     own = {name: value for name, value in vars(module).items() if name not in kept or name.startswith("__")}
-    exec(compile(source, "<asserts>", "exec"), own)  # noqa: S102 (the purpose of this process)
+    own.update(LOOPS)
+    exec(compile(source, "<asserts>", "exec", dont_inherit=True), own)  # noqa: S102 (the purpose of this process)
     names.update(kept)
     if equals_everything(here, []):
         leave(1)

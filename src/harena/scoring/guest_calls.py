@@ -55,7 +55,7 @@ class Callee:
         command = [sys.executable, "-c", self.request["driver"] + "\n\nmain()\n"]
         self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         path = self.request["path"]
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:
             program = file.read()
         stem = os.path.splitext(path)[0].replace("/", ".")
         self.read()  # it runs
@@ -97,6 +97,10 @@ def remade(names: tuple[str, ...], message: str) -> Exception:
     for name in names:
         found = getattr(builtins, name, None)
         if isinstance(found, type) and issubclass(found, Exception) and found is not Exception:
+            if issubclass(
+                found, (StopIteration, StopAsyncIteration)
+            ):  # would end a loop of the tests' as if all were well
+                break
             try:
                 return found(message)
             except TypeError:  # UnicodeDecodeError takes more
@@ -112,10 +116,10 @@ def main() -> None:
     sys.path[:] = [path for path in sys.path if path and os.path.realpath(path) != here]  # nothing of the candidate's
     import_for(request["source"])
     codec: dict[str, Any] = {"__name__": "codec"}
-    exec(compile(request["driver"], "<driver>", "exec"), codec)  # noqa: S102 (a text of harena's own)
+    exec(compile(request["driver"], "<driver>", "exec", dont_inherit=True), codec)  # noqa: S102 (a text of harena's own)
     namespace: dict[str, Any] = {"__name__": "tests"}
     for name, function in request["calls"].items():
         namespace[name] = Callee(request, codec, function)
-    exec(compile(request["source"], "<asserts>", "exec"), namespace)  # noqa: S102 (the purpose of this process)
+    exec(compile(request["source"], "<asserts>", "exec", dont_inherit=True), namespace)  # noqa: S102 (the purpose of this process)
     os.write(1, b"\nharena-proof " + word.encode() + b"\n")
     os._exit(0)

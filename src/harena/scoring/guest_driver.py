@@ -11,7 +11,8 @@ of the body) and the body:
     host   L token16 value    load: (setup source, candidate source, file name, module name, entry point, whether
                               instances of subclasses are sent as what they are made of)
     host   C token16 value    call: (positional arguments, keyword arguments, None or all that is asked of the answer:
-                              "truth" = its truth value, "not_none" = whether it is None)
+                              "truth" = its truth value, "not_none" = whether it is None, "items" = what a loop over
+                              it gives, where it is a generator, a view, a range or the like)
     guest  H                  the interpreter runs; sent before any code of the candidate
     guest  token16 o          loaded
     guest  token16 s|m|p|e value   not loaded: syntax error, missing entry point, setup raised, candidate raised:
@@ -193,15 +194,16 @@ def find_entry(module: Module, entry: str) -> Callable[[], Any]:
 def load(request: Any) -> tuple[bytes, Any]:
     """(reply, what gives the callable or None)."""
     setup, source, file_name, module_name, entry, _ = request
+    source = source[1:] if source[:1] == "\ufeff" else source  # as in a file, where it is a mark of UTF-8
     module = type(sys)(module_name)
     module.__file__ = file_name
     sys.modules[module_name] = module
     stage = b"p"
     try:
         if setup:
-            exec(compile(setup, "<setup>", "exec"), module.__dict__)  # noqa: S102 (the purpose of this process)
+            exec(compile(setup, "<setup>", "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (the purpose of this process)
         stage = b"s"
-        code = compile(source, file_name, "exec")
+        code = compile(source, file_name, "exec", dont_inherit=True)
         stage = b"e"
         exec(code, module.__dict__)  # noqa: S102 (the purpose of this process)
     except BaseException as error:  # noqa: BLE001 (sys.exit() included: it is what the candidate did)
@@ -212,12 +214,24 @@ def load(request: Any) -> tuple[bytes, Any]:
         return b"m" + describe(error), None
 
 
+def items_of(value: Any) -> list[Any]:
+    """What a loop over it gives; of an endless one, more than can be sent."""
+    items = []
+    for item in value:
+        items.append(item)
+        if len(items) > MAX_PARTS:
+            break
+    return items
+
+
 def call(function: Any, request: Any, subclasses: bool) -> bytes:
     """The reply to one check."""
     arguments, keywords, asked = request
     try:
         value = function()(*arguments, **keywords)
-        if asked is not None:
+        if asked == "items":
+            value = value if isinstance(value, EXACT) else items_of(value)
+        elif asked is not None:
             value = bool(value) if asked == "truth" else True if value is not None else None
     except BaseException as error:  # noqa: BLE001 (whatever it raised is the answer)
         return b"r" + describe(error)

@@ -264,7 +264,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """See Loader."""
         name = module.__name__
         if name in self._trusted:
-            exec(compile(self._trusted[name], f"{name}.py", "exec"), module.__dict__)  # noqa: S102 (a trusted file)
+            exec(compile(self._trusted[name], f"{name}.py", "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (a trusted file)
         elif name in self._theirs:
             self._stand_in(module, self._theirs[name])
 

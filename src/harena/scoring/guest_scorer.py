@@ -36,7 +36,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             pass
         return {"found": None if found is None else found[1] if found.re.groups else found[0]}
     namespace: dict[str, Any] = {"__name__": "scorer"}
-    exec(compile(request["source"], "<scorer>", "exec"), namespace)  # noqa: S102 (the purpose of this process)
+    exec(compile(request["source"], "<scorer>", "exec", dont_inherit=True), namespace)  # noqa: S102 (the purpose of this process)
     value = namespace["score"](Run(request["run"]))
     if isinstance(value, dict):
         return {"score": value["score"], "detail": str(value.get("detail", ""))}

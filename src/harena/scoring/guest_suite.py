@@ -53,6 +53,13 @@ class Run:
         """Every test file has been read: from here on the candidate may run."""
         if self.candidate is not None:
             self.candidate.may_run = True
+            return
+        from harena.scoring.guest_loops import LOOPS
+
+        for module in list(sys.modules.values()):
+            if os.path.realpath(getattr(module, "__file__", None) or "/") in self.trusted:
+                for name, loop in LOOPS.items():
+                    vars(module).setdefault(name, loop)
 
     def end(self, all_passed: bool, code: int) -> None:
         """Give the proof, if all has passed and nothing was tampered with, and end the process."""
@@ -100,7 +107,7 @@ def _sources(paths: list[str]) -> dict[str, str]:
     found = {}
     for path in paths:
         if path.endswith(".py") and os.path.isfile(path):
-            with open(path, encoding="utf-8") as file:
+            with open(path, encoding="utf-8-sig") as file:
                 found[module_name(path)] = file.read()
     return found
 

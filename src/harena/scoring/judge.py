@@ -23,6 +23,10 @@ _WORTH_ANOTHER_TRY = (408, 409, 425, 429)
 _STEP = "ask the judge"
 
 
+class JudgeOverdueError(PlatformError):
+    """The server took longer than it was given."""
+
+
 class JudgeRefusedError(HarenaError):
     """The server will never answer this question (a model that it does not have, for instance)."""
 
@@ -35,7 +39,8 @@ def missing_judge() -> str | None:
 
 
 def ask(messages: Sequence[Mapping[str, str]], parameters: Mapping[str, Any], timeout_seconds: float) -> str:
-    """The text that the model answers; blocks. Raises PlatformError, worth another try, and JudgeRefusedError."""
+    """The text that the model answers; blocks. Raises PlatformError, worth another try (where time
+    was over, JudgeOverdueError), and JudgeRefusedError."""
     if (missing := missing_judge()) is not None:
         raise PlatformError(missing, step=_STEP)
     base = os.environ[BASE_URL_VARIABLE]
@@ -56,7 +61,11 @@ def ask(messages: Sequence[Mapping[str, str]], parameters: Mapping[str, Any], ti
         if error.code >= 500 or error.code in _WORTH_ANOTHER_TRY:
             raise PlatformError(message, step=_STEP) from None
         raise JudgeRefusedError(message) from None
+    except TimeoutError:
+        raise JudgeOverdueError(f"the judge gave no answer within {timeout_seconds:g} s", step=_STEP) from None
     except (OSError, http.client.HTTPException) as error:
+        if isinstance(getattr(error, "reason", None), TimeoutError):  # as urllib says it of a connection
+            raise JudgeOverdueError(f"the judge gave no answer within {timeout_seconds:g} s", step=_STEP) from None
         raise PlatformError(f"the judge's server cannot be asked: {error}", step=_STEP) from None
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import PurePosixPath
 
-from harena.core.errors import PlatformError, SandboxError, SandboxFileError, SandboxTerminatedError
+from harena.core.errors import HarenaError, PlatformError, SandboxError, SandboxFileError, SandboxTerminatedError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort, SandboxSource
 from harena.scoring.scenario import Candidate, Scenario
@@ -15,6 +17,10 @@ from harena.scoring.verdict import Meter, Share
 WORKSPACE = "/workspace"
 MAX_OUTPUT_FILE_BYTES = 4 * 1024 * 1024
 _PAGE_BYTES = 4096
+
+
+class MemoryFilledError(HarenaError):
+    """The candidate's sandbox died at its memory limit, after a program had ended: what that left filled it."""
 
 
 class Deadline:
@@ -52,7 +58,7 @@ class Bench:
 
     def files(self) -> dict[str, str]:
         """The candidate's files and the problem's over them."""
-        return {**self.scenario.candidate.files, **self.scenario.files}
+        return overlaid(self.scenario.candidate.files, self.scenario.files)
 
     @property
     def candidate_fills_the_disk(self) -> bool:
@@ -69,6 +75,21 @@ class Bench:
         """The same for another candidate; what it uses is not metered here."""
         scenario = replace(self.scenario, candidate=candidate, files=files)
         return Bench(scenario, self.sandboxes, self.base_spec, self.timeout_seconds, alone=self.share.alone)
+
+    @asynccontextmanager
+    async def sandbox(self) -> AsyncIterator[SandboxPort]:
+        """A fresh one for the candidate. Raises MemoryFilledError where it dies at its memory limit, whatever it was
+        asked to do then: pages of files and of shared memory stay when the program that wrote them has ended."""
+        async with self.sandboxes.sandbox(self.spec) as made:
+            try:
+                yield made
+            except SandboxTerminatedError:
+                raise
+            except SandboxError as error:
+                is_answer = isinstance(error, SandboxFileError) and error.reason != "IO_FAILED"
+                if is_answer or not await _died_of_memory(made):
+                    raise
+                raise MemoryFilledError("what the candidate left fills the memory limit") from error
 
     async def run(self, sandbox: SandboxPort, request: ExecRequest) -> ExecResult:
         """One exec from start to end."""
@@ -108,6 +129,18 @@ async def starts(bench: Bench) -> bool:
             if not await _died_of_memory(sandbox):
                 raise
             return False
+
+
+def overlaid(theirs: Mapping[str, str], ours: Mapping[str, str]) -> dict[str, str]:
+    """The candidate's files, and trusted ones over them: none is kept that a trusted one replaces, or needs the place
+    of, be it as its folder or as what it holds."""
+    folders = {parent.as_posix() for path in ours for parent in PurePosixPath(path).parents}
+    kept = {
+        path: text
+        for path, text in theirs.items()
+        if path not in folders and not any(parent.as_posix() in ours for parent in PurePosixPath(path).parents)
+    }
+    return {**kept, **ours}
 
 
 async def put_files(sandbox: SandboxPort, files: Mapping[str, str]) -> None:

@@ -22,7 +22,7 @@ from harena.scoring.contracts import (
 from harena.scoring.contracts_judge import JudgeContract
 from harena.scoring.contracts_text import TextContract
 from harena.scoring.digests import digest_of
-from harena.scoring.program import Bench, starts
+from harena.scoring.program import Bench, MemoryFilledError, starts
 from harena.scoring.scenario import Scenario
 from harena.scoring.score_command import score_command
 from harena.scoring.score_harbor import score_harbor
@@ -75,6 +75,9 @@ async def score_scenario(
     elif (path := scenario.candidate.unencodable) is not None:
         detail = f"{path} cannot be written as UTF-8: there are lone surrogates in it"
         verdict = failed(Reason.SYNTAX_ERROR, one_line(detail), planned=_planned(scenario.scoring), run=0)
+    elif scenario.candidate.entry not in bench.files():
+        detail = f"a file of the problem takes the place of {scenario.candidate.entry}, the candidate's entry"
+        verdict = failed(Reason.MISSING_ENTRY_POINT, one_line(detail), planned=_planned(scenario.scoring), run=0)
     else:
         try:
             verdict = await _apply(scenario.scoring, bench)
@@ -107,6 +110,13 @@ async def _blamed_on_limits(bench: Bench) -> Verdict | None:
 
 
 async def _apply(contract: Contract, bench: Bench) -> Verdict:
+    try:
+        return await _applied(contract, bench)
+    except MemoryFilledError as error:
+        return failed(Reason.MEMORY_LIMIT, str(error), planned=_planned(contract), run=0)
+
+
+async def _applied(contract: Contract, bench: Bench) -> Verdict:
     if isinstance(contract, WeightedContract):
         return await score_weighted(bench, contract, _apply)
     if isinstance(contract, TextContract):

@@ -26,7 +26,7 @@ from harena.scoring.drive import FrameReader
 from harena.scoring.guest_imports import NO_MODULE
 from harena.scoring.guest_pytest import NO_PYTEST
 from harena.scoring.guest_suite import ELSEWHERE
-from harena.scoring.program import WORKSPACE, Bench, put_files
+from harena.scoring.program import WORKSPACE, Bench, overlaid, put_files
 from harena.scoring.trusted_suite import (
     ENVIRONMENT,
     candidate_program,
@@ -151,10 +151,10 @@ def _last_line(result: ExecResult) -> str:
 async def _run(bench: Bench, contract: CommandContract, theirs: dict[str, str]) -> _Outcome:
     trusted = {**bench.scenario.files, **contract.files}
     ours = trusted_paths(contract, bench.scenario.files)
-    theirs = {path: text for path, text in {**theirs, **bench.scenario.files}.items() if path not in ours}
+    theirs = {path: text for path, text in overlaid(theirs, bench.scenario.files).items() if path not in ours}
     word = secrets.token_hex(16)
     both_seconds = bench.timeout_seconds + contract.scorer_timeout_seconds + _END_SECONDS
-    async with bench.sandboxes.sandbox(bench.base_spec) as beside, bench.sandboxes.sandbox(bench.spec) as apart:
+    async with bench.sandboxes.sandbox(bench.base_spec) as beside, bench.sandbox() as apart:
         await put_files(beside, trusted)
         await put_files(apart, theirs)
         suite = await beside.exec(

@@ -19,10 +19,18 @@ from pathlib import Path
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.results import Reason
-from harena.scoring import guest_asserts, guest_calls, guest_driver, guest_equals, guest_imports, guest_pytest
+from harena.scoring import (
+    guest_asserts,
+    guest_calls,
+    guest_driver,
+    guest_equals,
+    guest_imports,
+    guest_loops,
+    guest_pytest,
+)
 from harena.scoring.contracts import CommandContract
 from harena.scoring.guest_suite import BESIDE
-from harena.scoring.program import WORKSPACE, Bench, output_file, put_files
+from harena.scoring.program import WORKSPACE, Bench, output_file, overlaid, put_files
 from harena.scoring.score_apart import score_apart
 from harena.scoring.trusted_suite import (
     ENVIRONMENT,
@@ -43,7 +51,7 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
     """One trusted command. Raises PlatformError and SandboxError for what is nobody's doing."""
     if contract.isolate == "sandbox":
         return await score_apart(bench, contract)
-    files = {**kept_files(contract, bench.scenario.candidate.files), **bench.scenario.files}
+    files = overlaid(kept_files(contract, bench.scenario.candidate.files), bench.scenario.files)
     result, proven = await _run(bench, contract, files)
     verdict = _verdict(result, proven, bench.share)
     if verdict.passed:
@@ -94,7 +102,7 @@ def _last_line(result: ExecResult) -> str:
 async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]) -> tuple[ExecResult, bool]:
     """(what the command did, whether its proof is there)."""
     word = secrets.token_hex(16)
-    async with bench.sandboxes.sandbox(bench.spec) as sandbox:
+    async with bench.sandbox() as sandbox:
         await put_files(sandbox, files)
         await put_files(sandbox, contract.files)
         result = await bench.run(
@@ -123,7 +131,7 @@ def _argv(contract: CommandContract, files: Mapping[str, str], entry: str) -> tu
     if contract.calls:
         return ("python", "-c", guest_program((guest_imports, guest_calls), "main"))
     if contract.asserts is not None:
-        return ("python", "-c", guest_program((guest_equals, guest_imports, guest_asserts), "main"), entry)
+        return ("python", "-c", guest_program((guest_equals, guest_imports, guest_loops, guest_asserts), "main"), entry)
     ours = trusted_paths(contract, files)
     theirs = [path for path in files if path not in ours]
     home = candidate_program() if contract.isolate else BESIDE

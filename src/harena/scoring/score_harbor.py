@@ -61,14 +61,20 @@ class Reward:
     """why there is no value"""
     disagrees: bool = False
     """reward.txt and reward.json say two things"""
+    fault: SandboxFileError | None = None
+    """the sandbox failed after the candidate had run in it"""
 
 
 async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
     """The verdict. Raises PlatformError and SandboxError for what is nobody's doing."""
     try:
         candidate, reward = await _run(bench, contract, bench.scenario.candidate)
+        if reward.fault is not None:  # chance, or what the candidate left: a second fresh sandbox tells
+            candidate, reward = await _run(bench, contract, bench.scenario.candidate)
         if reward.value is None and not reward.disagrees:
             _, control = await _run(bench, contract, Candidate(files={"solve.sh": IDLE}, entry="solve.sh"))
+            if control.fault is not None:
+                raise control.fault
             if control.value is None:
                 return broken_contract(f"the verifier leaves no reward, without the candidate too: {control.detail}")
     except EnvironmentFailedError as error:
@@ -95,7 +101,7 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
 
 async def _run(bench: Bench, contract: HarborContract, candidate: Candidate) -> tuple[ExecResult, Reward]:
     """(what the candidate's script did, what the verifier left). Raises EnvironmentFailedError."""
-    async with bench.sandboxes.sandbox(bench.spec) as sandbox:
+    async with bench.sandbox() as sandbox:
         await _prepare(sandbox, contract)
         await _fresh(sandbox, SOLUTION)
         for path, text in candidate.files.items():
@@ -111,6 +117,8 @@ async def _run(bench: Bench, contract: HarborContract, candidate: Candidate) -> 
             return done, await _verified(bench, sandbox, contract)
         except EnvironmentFailedError as error:  # what could be made before the candidate ran
             return done, Reward(None, str(error))
+        except SandboxFileError as error:
+            return done, Reward(None, str(error), fault=None if error.reason == "NO_SPACE" else error)
 
 
 async def _verified(bench: Bench, sandbox: SandboxPort, contract: HarborContract) -> Reward:

@@ -37,7 +37,7 @@ async def score_stdio(bench: Bench, contract: StdioContract) -> Verdict:
                 break
             if sandbox is None or contract.fresh or not outcomes[-1].passed:
                 await stack.aclose()
-                sandbox = await stack.enter_async_context(bench.sandboxes.sandbox(bench.spec))
+                sandbox = await stack.enter_async_context(bench.sandbox())
                 await put_files(sandbox, bench.files())
             limit = min(bench.seconds_left, contract.check_timeout_seconds or bench.seconds_left)
             result = await run_candidate(bench, sandbox, args=contract.args, stdin=case.stdin, timeout_seconds=limit)
@@ -65,7 +65,7 @@ class _NoNumberError(HarenaError):
 
 async def score_numeric(bench: Bench, contract: NumericContract) -> Verdict:
     """One run, one number. Raises PlatformError and SandboxError for what is not the program's doing."""
-    async with bench.sandboxes.sandbox(bench.spec) as sandbox:
+    async with bench.sandbox() as sandbox:
         await put_files(sandbox, bench.files())
         result = await run_candidate(
             bench, sandbox, args=contract.args, stdin=contract.stdin, timeout_seconds=bench.timeout_seconds

@@ -154,7 +154,7 @@ async def _scorer_failure(bench: Bench, contract: PythonContract, seen: dict[str
 
 async def _observe(bench: Bench, contract: PythonContract, seen: dict[str, Any]) -> tuple[Reason, str] | None:
     """Run the candidate and note what it did in `seen`; why it failed, if it did."""
-    async with bench.sandboxes.sandbox(bench.spec) as sandbox:
+    async with bench.sandbox() as sandbox:
         await put_files(sandbox, bench.files())
         result = await run_candidate(
             bench, sandbox, args=contract.args, stdin=contract.stdin, timeout_seconds=bench.timeout_seconds

@@ -25,7 +25,7 @@ async def score_tests(bench: Bench, contract: TestsContract) -> Verdict:
                 detail = f"the {bench.timeout_seconds:.3g} s for all checks are over"
                 outcomes.append(CheckOutcome(passed=False, reason=Reason.TIMEOUT, detail=detail, ran=False))
                 break
-            async with bench.sandboxes.sandbox(bench.spec) as sandbox:
+            async with bench.sandbox() as sandbox:
                 await put_files(sandbox, beside)
                 await _converse(bench, sandbox, contract, outcomes)
             if not contract.partial_credit and not outcomes[-1].passed:

@@ -7,11 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from harena.core.results import Reason, Validity
 from harena.scoring.contract_parts import Contract
 from harena.scoring.contracts import WeightedContract
-from harena.scoring.formula import FormulaError, computed
+from harena.scoring.formula import ROUNDING, FormulaError, computed
 from harena.scoring.program import Bench
 from harena.scoring.verdict import Verdict, broken_contract
-
-_ROUNDING = 1e-9
 
 Apply = Callable[[Contract, Bench], Awaitable[Verdict]]
 
@@ -37,7 +35,7 @@ def combined(contract: WeightedContract, verdicts: Mapping[str, Verdict]) -> Ver
             score = computed(contract.formula, scores)
         except FormulaError as error:
             return broken_contract(f"`formula`: {error}")
-    if not -_ROUNDING <= score <= 1 + _ROUNDING:
+    if not -ROUNDING <= score <= 1 + ROUNDING:
         return broken_contract(f"`formula` gives {score:g}; a score is a number from 0 to 1, so divide or clip it")
     score = min(1.0, max(0.0, score))
     tampered = next((verdict for verdict in verdicts.values() if verdict.validity is Validity.SUSPECT), None)

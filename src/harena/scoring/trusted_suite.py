@@ -10,9 +10,17 @@ from pathlib import Path, PurePosixPath
 from types import ModuleType
 
 from harena.core.models import ExecOutcome, ExecRequest
-from harena.scoring import guest_driver, guest_equals, guest_proxy, guest_pytest, guest_suite, guest_unittest
+from harena.scoring import (
+    guest_driver,
+    guest_equals,
+    guest_loops,
+    guest_proxy,
+    guest_pytest,
+    guest_suite,
+    guest_unittest,
+)
 from harena.scoring.contracts import CommandContract
-from harena.scoring.program import WORKSPACE, Bench
+from harena.scoring.program import WORKSPACE, Bench, overlaid
 from harena.scoring.verdict import one_line
 
 REQUIRES_SECONDS = 60.0
@@ -51,14 +59,10 @@ def steers(path: str) -> bool:
 
 def kept_files(contract: CommandContract, files: Mapping[str, str]) -> dict[str, str]:
     """The candidate's files that take part: not those that steer (unless allowed), none that a trusted one hides."""
-    trusted = set(contract.files)
-    folders = {parent.as_posix() for path in trusted for parent in PurePosixPath(path).parents}
     return {
         path: text
-        for path, text in files.items()
-        if path not in trusted
-        and path not in folders
-        and not any(parent.as_posix() in trusted for parent in PurePosixPath(path).parents)
+        for path, text in overlaid(files, contract.files).items()
+        if path not in contract.files
         and (not steers(path) or any(fnmatch.fnmatchcase(path, pattern) for pattern in contract.allow))
     }
 
@@ -87,7 +91,7 @@ def candidate_program() -> str:
 def suite_argv(contract: CommandContract, ours: Sequence[str], theirs: Sequence[str], home: str) -> tuple[str, ...]:
     """The trusted runner of the contract's suite; see `guest_suite`."""
     runner = guest_unittest if contract.unittest else guest_pytest
-    source = guest_program((guest_driver, guest_proxy, guest_equals, guest_suite, runner), "main")
+    source = guest_program((guest_driver, guest_proxy, guest_equals, guest_loops, guest_suite, runner), "main")
     options = () if contract.unittest else _PYTEST_OPTIONS
     return ("python", "-c", source, ",".join(ours), ",".join(theirs), home, *options, *contract.suite)
 

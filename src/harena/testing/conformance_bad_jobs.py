@@ -91,6 +91,10 @@ BAD_JOBS: dict[str, tuple[dict[str, Any], str]] = {
     "endless time": (configured(timeout_seconds=math.inf), "config.timeout_seconds: .*finite"),
     "time of 400 digits": (configured(timeout_seconds=10**400), "config.timeout_seconds: "),
     "a year for the job": (configured(job_timeout_seconds=YEAR), "config.job_timeout_seconds: .*2592000"),
+    "a run shorter than its candidate": (
+        configured(timeout_seconds=30.0, run_timeout_seconds=30.0),
+        "config: run_timeout_seconds must be more than timeout_seconds",
+    ),
     "endless time for a run": (configured(run_timeout_seconds=math.inf), "config.run_timeout_seconds: .*finite"),
     "no time for a scenario": (scenario(limits={"timeout_seconds": 0}), r"\[0\].limits.timeout_seconds: .*more than 0"),
     "a year for a scenario": (scenario(limits={"timeout_seconds": YEAR}), r"timeout_seconds: .*at most 86400"),

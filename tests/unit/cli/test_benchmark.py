@@ -285,6 +285,23 @@ def test_formats(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[s
     assert "verdicts right: 2/2" in said.err
 
 
+def test_a_run_command_prints_runs_in_the_order_of_the_scenarios(
+    jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whichever ended first; also where one has not ended at all."""
+    names = [f"a/{letter}" for letter in "abcdefg"]
+    jobs.answer = results_of(*(run_row(name, 1.0) for name in names))
+    for form in ("jsonl", "json", "csv"):
+        assert harena(*RUN, "--format", form) == 0
+        said = capsys.readouterr().out
+        places = [said.index(name) for name in names]
+        assert places == sorted(places)
+    del jobs.answer["runs"][2]
+    assert harena(*RUN, "--format", "jsonl") == 0
+    told = [json.loads(line)["scenario_id"] for line in capsys.readouterr().out.splitlines()]
+    assert told == [name for name in names if name != "a/c"]
+
+
 def test_show_runs_puts_what_matters_first(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
     """A wrong verdict is shown before the slowest run."""
     jobs.answer = results_of(
@@ -319,12 +336,38 @@ def test_unknown_job(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err == "harena: no benchmark job has the id or name 'missing'\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("benchmark", "ls", "--state", "runing"), "'runing' is none of queued, running"),
+        ((*RUN, "--format", "jsonn"), "did you mean json? Results are printed as table, json, jsonl, csv"),
+        ((*RUN, "--format", "parquet"), "give --output FILE.parquet"),
+    ],
+)
+def test_words_that_are_none(
+    jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    """What there is is said; nothing is listed or run."""
+    assert harena(*words) == 2
+    assert said in capsys.readouterr().err
+    assert jobs.calls == []
+
+
 def test_ls_get_cancel(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
     """Jobs are listed, looked at and ended."""
     assert harena("benchmark", "ls") == 0
     assert "job_1 │ n    │ completed │ 2030-01-02T03:04:05 │ 2/2" in capsys.readouterr().out
     assert harena("benchmark", "get", "n") == 0
     assert json.loads(capsys.readouterr().out)["progress"]["passed"] == 1
+    assert harena("benchmark", "ls", "--format", "jsonl") == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    assert json.loads(line)["progress"]["passed"] == 1
+    assert harena("benchmark", "ls", "--format", "csv") == 0
+    (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert (row["id"], row["state"], row["progress.passed"]) == ("job_1", "completed", "1")
+    assert harena("benchmark", "ls", "--format", "parquet") == 2
+    assert harena("benchmark", "diff", "a", "b", "--format", "csv") == 2
+    assert "'csv' is not one of 'table', 'json'" in capsys.readouterr().err.replace("\n", " ")
     assert harena("benchmark", "cancel", "n") == 0
     assert capsys.readouterr().out == "job_1 (n): cancelled; 2 of 2 runs had ended\n"
 

@@ -68,6 +68,7 @@ def test_another_interpreter_asks_for_the_source() -> None:
     """It says so first, leaves out what had followed the code, and is then asked again."""
     other = frame(b"\0\0\r\n" + code_frame()[12:])
     first = other + b"".join(ASKED)
+    assert b"__future__" not in source_frame()  # which a file of the candidate's could be
     assert said(first + source_frame() + b"".join(ASKED)) == frame(b"S") + b"".join(ANSWERS)
 
 

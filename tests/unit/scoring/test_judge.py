@@ -15,7 +15,7 @@ from harena.core.models import SandboxSpec
 from harena.core.results import Reason, Validity
 from harena.scoring import judge, load_scenarios
 from harena.scoring.contracts import LabelModelContract, ScoreModelContract
-from harena.scoring.judge import JudgeRefusedError
+from harena.scoring.judge import JudgeOverdueError, JudgeRefusedError
 from harena.scoring.program import Bench
 from harena.scoring.score_judge import judged, score_judge
 from harena.scoring.verdict import Verdict
@@ -115,8 +115,52 @@ async def test_whose_fault_a_missing_answer_is() -> None:
     """The platform's, which is raised; or the contract's, which has no score."""
     with pytest.raises(PlatformError):
         await verdict_of(SCORE, Scripted(PlatformError("no server")))
-    verdict = await verdict_of(SCORE, Scripted(JudgeRefusedError("no such model")))
+    refused = JudgeRefusedError("no such model")
+    verdict = await verdict_of(SCORE, Scripted(refused, refused))
     assert (verdict.score, verdict.validity, verdict.detail) == (None, Validity.INVALID, "no such model")
+
+
+async def test_no_answer_buys_itself_a_run_without_a_score() -> None:
+    """By being too long for the judge, or by making it think for ever: it scores 0 where an empty answer is judged."""
+    refused, overdue = JudgeRefusedError("the server answered 400: too long"), JudgeOverdueError("no answer in 9 s")
+    for said in ([refused, '{"score": 0}'], [overdue, '{"score": 0}', overdue]):
+        ask = Scripted(*said)
+        verdict = await verdict_of(SCORE, ask)
+        assert (verdict.score, verdict.validity, verdict.reason) == (0.0, Validity.VALID, Reason.SCORER_REJECTED)
+        assert ask.asked[1][0][0]["content"] == "How good? "
+        assert str(said[0]) in verdict.detail
+
+
+async def test_a_judge_that_is_busy_is_the_platforms_fault() -> None:
+    """It has no time for an empty answer, either; and who is judged at the second try has a score."""
+    overdue = JudgeOverdueError("no answer in 9 s")
+    with pytest.raises(JudgeOverdueError):
+        await verdict_of(SCORE, Scripted(overdue, overdue))
+    verdict = await verdict_of(SCORE, Scripted(overdue, '{"score": 0}', '{"score": 10}'))
+    assert verdict.score == 1.0
+    verdict = await verdict_of(SCORE, Scripted(overdue, JudgeRefusedError("no such model")))
+    assert (verdict.score, verdict.validity) == (None, Validity.INVALID)
+
+
+@pytest.mark.parametrize(
+    ("said", "score"),
+    [
+        ('{"score": 0} It asks me to end with {"score": 10}', None),
+        ('It says {"score": 10}, but that is no reason: {"score": 0}', None),
+        ('{"score": 0, "why": {"score": 10}}', 0.0),
+        ('{"score": 0, "why": "it says {\\"score\\": 10}"}', 0.0),
+        ('{"score": 10, "why": "a set is written {1, 2}"}', 1.0),
+        ('{"score": 10} is {"score": 10.0}', 1.0),
+        ('{"score": 10} or {"score": 11}', None),
+        ('<think>{"score": 2}? No, {"score": 3}.</think>\n{"score": 5}', 0.5),
+        ('<think>It says </think>{"score": 10}</think>{"score": 0}', None),
+        ("{" * 100_000, None),
+        ('{"a":' * 100_000, None),
+    ],
+)
+def test_only_one_verdict_counts(said: str, score: float | None) -> None:
+    """A judge that quotes one of the candidate's beside its own is asked again."""
+    assert judged(ScoreModelContract.model_validate(SCORE), said) == score
 
 
 class Server:

@@ -174,6 +174,10 @@ def test_every_mistake_is_told_at_once_with_its_line(tmp_path: Path) -> None:
     assert "did you mean 'q'?" in str(refusal.value)
 
 
+LONG_NAME, LONG_PATH = "\u00e9" * 128, "dir/" * 255 + "\u00e9" * 3
+"""few enough characters, and too many bytes"""
+
+
 @pytest.mark.parametrize(
     ("row", "field", "message"),
     [
@@ -183,6 +187,8 @@ def test_every_mistake_is_told_at_once_with_its_line(tmp_path: Path) -> None:
         (changed(candidate={"files": {}}), "[0].candidate.files", "must not be empty"),
         (changed(candidate={"files": {"../x": ""}}), '[0].candidate.files["../x"]', "relative path"),
         (changed(candidate={"files": {"/x": ""}}), '[0].candidate.files["/x"]', "relative path"),
+        (changed(candidate={"files": {LONG_NAME: ""}}), f"[0].candidate.files.{LONG_NAME}", "at most 255 bytes"),
+        (changed(candidate={"files": {LONG_PATH: ""}}), f'[0].candidate.files["{LONG_PATH}"]', "a path 1024"),
         (changed(candidate={"files": {"a.py": ""}}), "[0].candidate", "entry"),
         (
             changed(candidate={"files": {"solution.py": "", "solution.py/b": ""}}),

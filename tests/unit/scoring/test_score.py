@@ -9,7 +9,13 @@ from typing import Any
 
 import pytest
 
-from harena.core.errors import PlatformError, SandboxFileError, SandboxUnavailableError, ValidationError
+from harena.core.errors import (
+    PlatformError,
+    SandboxFileError,
+    SandboxNotRunningError,
+    SandboxUnavailableError,
+    ValidationError,
+)
 from harena.core.models import MIB, ExecOutcome, ExecRequest, ExecResult, Limits, ResourceUsage, SandboxSpec
 from harena.core.output import OutputBuffer
 from harena.core.ports import Death, SandboxPort
@@ -197,6 +203,25 @@ async def test_a_candidate_too_big_for_its_disk_is_no_platform_error(scoring: An
     assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.MEMORY_LIMIT)
     with pytest.raises(SandboxFileError):
         await scored(full, scenario({"files": {**beside, "more.txt": "x"}}, scoring=scoring, limits=limits))
+
+
+async def test_memory_that_is_filled_by_what_a_candidate_leaves_is_its_doing() -> None:
+    """Pages of files stay when their writer has ended; whoever comes next, be it a reader of ours, has no room."""
+    filled = ScriptedSandbox(exited(0), Death(by_request=False, memory=True))
+
+    async def die(path: str) -> None:
+        raise SandboxNotRunningError("has ended: out of memory")
+
+    filled.stat = die  # type: ignore[attr-defined]
+    contract = {"type": "numeric", "target": 1, "source": {"file": "n.txt"}}
+    both = {"type": "weighted", "parts": {"a": {"scoring": contract}, "b": {"scoring": contract}}}
+    for scoring in (contract, both):
+        result = await scored(Scripted(filled), scenario(scoring=scoring))
+        assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.MEMORY_LIMIT)
+        assert "what the candidate left fills the memory limit" in result.detail
+    filled.death = Death(by_request=False, detail="lost")
+    with pytest.raises(SandboxNotRunningError):
+        await scored(Scripted(filled), scenario(scoring=contract))
 
 
 @pytest.mark.parametrize("scoring", [TESTS, STDIO, {"type": "numeric", "target": 1}])

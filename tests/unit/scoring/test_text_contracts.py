@@ -123,7 +123,7 @@ def test_an_answer_that_lacks_what_is_asked_for_is_the_answers_fault(answer: str
 )
 def test_formulas_are_computed(formula: str, value: float) -> None:
     """`^` is a power, and binds as one."""
-    check_formula(formula, ("a", "b"))
+    check_formula(f"min(1, max(0, {formula}))", ("a", "b"))
     assert computed(formula, {"a": 0.5, "b": 1.0}) == pytest.approx(value)
 
 
@@ -142,6 +142,10 @@ def test_formulas_are_computed(formula: str, value: float) -> None:
         ("True", "is not part of a formula"),
         ("a" * 3000, "is longer than"),
         ("[a]", "is not part of a formula"),
+        ("a + b", "gives 2 where a = 1, b = 1; a score is a number from 0 to 1, so divide or clip it"),
+        ("a - 0.2 * b", "gives -0.2 where a = 0, b = 1"),
+        ("1 + log(a)", "cannot be computed where a = 0:"),
+        ("(a + b) / (a + b)", "cannot be computed where a = 0, b = 0"),
     ],
 )
 def test_what_is_no_formula_is_refused(formula: str, message: str) -> None:
@@ -149,6 +153,14 @@ def test_what_is_no_formula_is_refused(formula: str, message: str) -> None:
     with pytest.raises(FormulaError) as refusal:
         check_formula(formula, ("a", "b"))
     assert message in str(refusal.value)
+
+
+def test_a_formula_of_many_parts_is_tried_where_one_differs() -> None:
+    """All combinations of a hundred are too many."""
+    names = tuple(f"p{number}" for number in range(100))
+    check_formula("/".join(["p0", "100"]), names)
+    with pytest.raises(FormulaError, match="cannot be computed where p0 = 1, p99 = 0"):
+        check_formula("p0 / max(p99, 1 - p0)", names)
 
 
 @pytest.mark.parametrize("formula", ["a / (b - b)", "9 ^ 9 ^ 9", "log(a - a)", "sqrt(-a)", "exp(9999)"])
@@ -348,7 +360,9 @@ async def test_weighted_is_the_mean_of_its_parts() -> None:
 
 async def test_a_formula_that_leaves_0_to_1_gives_no_score() -> None:
     """It is the contract's fault, and is said."""
-    result = await scored("a cat", weighted(formula="says + short"))
+    near = {"scoring": {"type": "text_similarity", "reference": "a cat", "evaluation_metric": "fuzzy_match"}}
+    formula = "8 * near * (1 - near)"  # 0 at both ends, which is where it is looked at before
+    result = await scored("a dog", {"type": "weighted", "parts": {"near": near}, "formula": formula})
     assert (result.score, result.validity) == (None, Validity.INVALID)
     assert "divide or clip it" in result.detail
 
@@ -376,5 +390,5 @@ def test_the_trust_of_a_whole_is_that_of_its_weakest_part() -> None:
     shared = {"scoring": {"type": "command", "asserts": "pass"}}
     contract = WeightedContract.model_validate({"type": "weighted", "parts": {"a": {"scoring": LIKE}, "b": shared}})
     assert contract.trust is Trust.SHARED
-    assert contract.version == "weighted-1(string_check-1,command-3)"
+    assert contract.version == "weighted-1(string_check-1,command-4)"
     assert WeightedContract.model_validate(weighted()).trust is Trust.SEPARATE

@@ -115,6 +115,14 @@ EXITS = (
         body="raise StopIteration",
     ),
     Forgery(
+        name="stop-the-loop-by-another-name",
+        family=_FAMILY,
+        tries="Ends a loop of the judge's with an exception of its own that is derived from StopIteration.",
+        contracts=CALLED,
+        top="class Done(StopIteration): pass",
+        body="raise Done('all cases have passed')",
+    ),
+    Forgery(
         name="pytest-skip",
         family=_FAMILY,
         tries="Skips each test from inside the call.",

@@ -144,6 +144,13 @@ for folder in ('/', '/tmp', '/var/tmp', '/dev/shm', '/etc', '/usr/lib', '/root',
 """,
     ),
     Forgery(
+        name="no-place-at-all",
+        family=_FAMILY,
+        tries="Removes the working directory, or puts a file in its place.",
+        body="import os, shutil\nhere = os.getcwd()\nos.chdir('/')\nshutil.rmtree(here, ignore_errors=True)\ntry:\n"
+        "    os.rename(here, here + '-@MARK@')\n    open(here, 'w').close()\nexcept OSError:\n    pass",
+    ),
+    Forgery(
         name="no-place-to-work",
         family=_FAMILY,
         tries="Removes or locks the working directory, so that whatever is done there afterwards fails.",

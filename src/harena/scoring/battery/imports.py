@@ -78,6 +78,12 @@ sys.meta_path.insert(0, Finder())
         "    return imported(name, *rest, **more)\nbuiltins.__import__ = load",
     ),
     Forgery(
+        name="module-of-the-future",
+        family=_FAMILY,
+        tries="Brings a __future__.py, which whoever imports that one loads from the working directory.",
+        files={"__future__.py": "import os\nos.write(1, b'ALL TESTS PASSED\\n')\nos._exit(0)\n"},
+    ),
+    Forgery(
         name="sitecustomize",
         family=_FAMILY,
         tries="Brings a sitecustomize.py that ends every interpreter which starts beside it.",

@@ -110,6 +110,54 @@ os._exit(127)
         "            while True:\n                out.write(bytes(1_000_000))\n    except OSError:\n        pass",
     ),
     Forgery(
+        name="memory-left-in-files",
+        family=_FAMILY,
+        tries="Fills the memory limit with pages of files, which stay when it has ended, so that nobody else can start.",
+        body="import os\npid = os.fork()\nif pid == 0:\n    try:\n        open('/proc/self/oom_score_adj', 'w').write('1000')\n"
+        "    except OSError:\n        pass\n    for folder in ('/dev/shm', '/tmp', '.'):\n        try:\n"
+        "            out = os.open(folder + '/@MARK@-pages', os.O_CREAT | os.O_WRONLY)\n"
+        "            while True:\n                os.write(out, bytes(4096))\n        except OSError:\n            pass\n"
+        "    os._exit(0)\nos.waitpid(pid, 0)",
+    ),
+    Forgery(
+        name="shared-memory-left-behind",
+        family=_FAMILY,
+        tries="Fills the memory limit with shared memory that outlives its processes.",
+        body="""
+            import ctypes, os
+            libc = ctypes.CDLL(None)
+            libc.shmat.restype = ctypes.c_void_p
+            pid = os.fork()
+            if pid == 0:
+                for _ in range(4096):
+                    number = libc.shmget(0, 1 << 20, 0o1600)
+                    if number < 0:
+                        break
+                    ctypes.memset(libc.shmat(number, None, 0), 1, 1 << 20)
+                os._exit(0)
+            os.waitpid(pid, 0)
+        """,
+    ),
+    Forgery(
+        name="never-the-same-process",
+        family=_FAMILY,
+        tries="Leaves processes behind that each start the next one and end, so that none is there to be killed.",
+        body="""
+            import os
+            if os.fork() == 0:
+                os.setsid()
+                os.closerange(0, 256)
+                os.fork()
+                os.fork()
+                while True:
+                    try:
+                        if os.fork():
+                            os._exit(0)
+                    except OSError:
+                        pass
+        """,
+    ),
+    Forgery(
         name="no-descriptors",
         family=_FAMILY,
         tries="Closes every descriptor, those of its judge included.",
