@@ -30,6 +30,9 @@ _MUCH_BYTES = 1 << 14
 _LATE_SECONDS = 0.05
 """a deadline that is met later waits so long for what came before it"""
 _MICROSECONDS = 1e-6
+_OPENED_TO_READ, _OPENED_TO_WRITE = 0o644, 0o622
+"""A pipe's modes: programs open their streams by name (/dev/stdin), as another user than the one that made them. A name
+leads through /proc, which shows a process's pipes to nobody who may not see its memory."""
 
 
 class LinuxExec:
@@ -69,10 +72,12 @@ class LinuxExec:
         theirs: list[int] = []
         if self.request.stdin_stream or self.request.stdin is not None:
             read_end, self._stdin = os.pipe2(os.O_CLOEXEC)
+            os.fchmod(read_end, _OPENED_TO_READ)
             os.set_blocking(self._stdin, False)
             theirs.append(read_end)
         for buffer in (self.stdout, self.stderr):
             read_end, write_end = os.pipe2(os.O_CLOEXEC)
+            os.fchmod(write_end, _OPENED_TO_WRITE)
             os.set_blocking(read_end, False)
             self._readers[read_end] = buffer
             theirs.append(write_end)

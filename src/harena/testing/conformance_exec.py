@@ -65,6 +65,17 @@ class ExecConformance:
         assert not result.stdout_truncated
         assert not result.stderr_truncated
 
+    async def test_streams_are_opened_by_name(self, sandbox: SandboxPort) -> None:
+        """As many programs do that read all of their input."""
+        program = (
+            "text = open('/dev/stdin').read()\n"
+            "for name in ('/dev/stdout', '/dev/stderr'):\n"
+            "    with open(name, 'w') as stream:\n"
+            "        stream.write(text + name)\n"
+        )
+        result = await run_python(sandbox, program, stdin=b"given ")
+        assert (result.stdout, result.stderr) == (b"given /dev/stdout", b"given /dev/stderr"), result
+
     @pytest.mark.parametrize("code", [0, 1, 3, 255])
     async def test_exit_code(self, sandbox: SandboxPort, code: int) -> None:
         """The exit code is the program's."""
