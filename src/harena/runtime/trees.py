@@ -54,13 +54,19 @@ def kill_below(root: int, spare: frozenset[int] = frozenset()) -> None:
     process that is just being forked cannot be seen yet, but the kernel keeps for it what is sent to everybody, the
     stop and so the end of it. What somebody else had stopped is stopped again.
 
-    A root that has not come to its stop may be forking: once it has, its child can be seen, and once it is killed
-    nobody could tell whose child that was. So it is waited for, and killed before it can go on.
+    A root that has not come to its stop may be forking, and a look that sees it stopped may have listed the processes
+    before that child was there. Once the root is killed, nobody could tell whose child that was. So what is seen counts
+    only from the look on that begins after the root was seen to be stopped; it is killed before it can go on.
     """
     stopped_before = {pid for pid, (_parent, state) in look().items() if state in "Tt"}
     try:
         signal_all(signal.SIGSTOP)
-        while _kill_what_is_seen(root, spare):
+        forks_no_more = root == 1
+        while True:
+            seen = look()
+            if not _kill_what_is_seen(root, spare, seen) and forks_no_more:
+                break
+            forks_no_more = root not in seen or seen[root][1] in "Tt"
             os.sched_yield()
             signal_all(signal.SIGSTOP)
         stopped_before.discard(root)
@@ -73,9 +79,8 @@ def kill_below(root: int, spare: frozenset[int] = frozenset()) -> None:
         _signal(pid, signal.SIGSTOP)
 
 
-def _kill_what_is_seen(root: int, spare: frozenset[int]) -> bool:
-    """Whether there may be more."""
-    seen = look()
+def _kill_what_is_seen(root: int, spare: frozenset[int], seen: dict[int, tuple[int, str]]) -> bool:
+    """Whether there was anything to kill."""
     parent_of = {pid: parent for pid, (parent, _state) in seen.items()}
     targets = descendants(root, parent_of)
     for kept in spare:
@@ -83,7 +88,7 @@ def _kill_what_is_seen(root: int, spare: frozenset[int]) -> bool:
         targets -= descendants(kept, parent_of)
     for pid in targets:
         _signal(pid, signal.SIGKILL)
-    return bool(targets) or (root in seen and seen[root][1] not in "Tt")
+    return bool(targets)
 
 
 def signal_all(signum: int) -> None:

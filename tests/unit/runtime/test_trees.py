@@ -37,9 +37,11 @@ def test_a_look_at_real_processes() -> None:
 
 
 class SimulatedProcesses:
-    """A process table: pid -> parent; `forks` says what a running process does between two looks."""
+    """A process table: pid -> parent; `forks` says what a running process does between two looks, `forks_meanwhile`
+    what it does after the processes were listed and before their states are read."""
 
     def __init__(self, parent_of: dict[int, int], forks: Callable[[SimulatedProcesses], None] = lambda _: None) -> None:
+        self.forks_meanwhile: Callable[[SimulatedProcesses], None] = lambda _: None
         self.parent_of = dict(parent_of)
         self.stopped: set[int] = set()
         self.being_forked: dict[int, tuple[int, bool]] = {}
@@ -52,10 +54,11 @@ class SimulatedProcesses:
         self.looks += 1
         assert self.looks < 500, "it never ends"
         self.forks(self)
+        listed = list(self.parent_of)
+        self.forks_meanwhile(self)
         forking = {parent for parent, _ in self.being_forked.values()}  # they come to their stop when they have forked
         return {
-            pid: (parent, "R" if pid in forking else "T" if pid in self.stopped else "S")
-            for pid, parent in self.parent_of.items()
+            pid: (self.parent_of[pid], "R" if pid in forking else "T" if pid in self.stopped else "S") for pid in listed
         }
 
     def kill(self, pid: int, signum: int) -> None:
@@ -146,15 +149,21 @@ def test_what_is_being_forked_goes_on(simulate: Callable[..., SimulatedProcesses
     assert not table.stopped & {4, 9}
 
 
+@pytest.mark.parametrize("meanwhile", [False, True])
 @pytest.mark.parametrize("appears_at", range(2, 7))
-def test_what_the_root_is_forking_goes_with_it(simulate: Callable[..., SimulatedProcesses], appears_at: int) -> None:
-    """A leader that is just starting its program: the program cannot be seen yet, and would outlive it as an orphan."""
+def test_what_the_root_is_forking_goes_with_it(
+    simulate: Callable[..., SimulatedProcesses], appears_at: int, meanwhile: bool
+) -> None:
+    """A leader that is just starting its program: the program cannot be seen yet, and would outlive it as an orphan.
+    Nor is it seen where it appears after the processes were listed, and before the leader's state is read."""
 
     def forks(table: SimulatedProcesses) -> None:
         if table.looks == appears_at:
             table.forks_end()
 
-    table = simulate({2: 1, 4: 1}, forks)
+    table = simulate({2: 1, 4: 1}, *(() if meanwhile else (forks,)))
+    if meanwhile:
+        table.forks_meanwhile = forks
     table.being_forked[9] = (2, False)
     trees.kill_below(2)
     table.forks_end()
