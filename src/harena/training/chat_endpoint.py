@@ -199,7 +199,8 @@ def _envelope(kind: str, question: Question, sampled: Sampled, choice: Mapping[s
 
 
 def _most(body: Mapping[str, Any], limits: tuple[str, ...], sampling: Sampling) -> int | None:
-    """The fewest tokens that it asks for. Raises RefusedError that lists every field that is not understood."""
+    """The fewest tokens that it asks for. While an evaluation answers greedily, agents go on asking for the job's
+    temperature. Raises RefusedError that lists every field that is not understood."""
     mistakes = []
     as_job = {"temperature": sampling.temperature, "top_p": sampling.top_p, "top_k": sampling.top_k}
     for name, value in body.items():
@@ -209,7 +210,8 @@ def _most(body: Mapping[str, Any], limits: tuple[str, ...], sampling: Sampling) 
             if type(value) is not int or value < 1:
                 mistakes.append(f"{name} must be an integer from 1 (got {value!r})")
         elif name in as_job:
-            if value != as_job[name]:
+            greedy = name == "temperature" and sampling.temperature == 0
+            if value != as_job[name] and not greedy:
                 mistakes.append(f"{name}: this policy is being trained at {as_job[name]} (got {value!r}); leave it out")
         elif name not in _AS_EVERYBODY or value != _AS_EVERYBODY[name]:
             mistakes.append(f"{name}={value!r} is not supported by this policy; leave it out")
