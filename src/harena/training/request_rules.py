@@ -202,7 +202,7 @@ def _offline(config: Config, backend: str) -> Iterator[str]:
         if name in config:
             yield f"{name}: an offline job samples nothing; leave it out"
     if config.get("loss_agg") == "constant":
-        yield "loss_agg: 'constant' divides by max_new_tokens, and an offline job samples nothing; use token or sequence"
+        yield "loss_agg: 'constant' divides by max_new_tokens, and an offline job has none; use token or sequence"
 
 
 def _loss(config: Config, backend: str) -> Iterator[str]:

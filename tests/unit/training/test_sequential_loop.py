@@ -22,6 +22,7 @@ from harena.training.rl import RLLoop, RLSettings
 from harena.training.trajectory import (
     Group,
     Reward,
+    RewardValidity,
     Sampled,
     SampleRequest,
     Sampling,
