@@ -14,7 +14,7 @@ from harena.cli import face
 from harena.cli.diff_report import write_diff
 from harena.cli.job_options import with_job_options
 from harena.cli.progress import follow
-from harena.cli.report import Format, Told, summary_lines, write_json, write_results, write_table
+from harena.cli.report import Format, ListFormat, Told, summary_lines, write_json, write_results, write_table
 from harena.cli.tally import Tally
 from harena.core.errors import ValidationError
 
@@ -166,7 +166,7 @@ def results(
 def diff(
     a: Annotated[str, typer.Argument(metavar="A", help="The job before, by its id or name.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The job after.")],
-    form: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
+    form: Annotated[ListFormat, typer.Option("--format", help="table or json.")] = ListFormat.TABLE,
     show: Annotated[int, typer.Option(min=0, help="Scenarios to list in the table.")] = 50,
     fail_on: Annotated[
         FailOn | None,
@@ -181,7 +181,7 @@ def diff(
     Exit code 0: compared. 1: `--fail-on` was met. 2: they could not be compared.
     """
     answer = face.load().benchmark_jobs.diff(a, b)
-    if form is Format.TABLE:
+    if form is ListFormat.TABLE:
         write_diff(answer.to_dict(), show=show)
     else:
         write_json(answer.to_dict())
@@ -191,7 +191,7 @@ def diff(
 
 @app.command("ls")
 def list_jobs(
-    form: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
+    form: Annotated[ListFormat, typer.Option("--format", help="table or json.")] = ListFormat.TABLE,
     name: Annotated[str | None, typer.Option(help="Only those of this name.")] = None,
     state: Annotated[str | None, typer.Option(help="Only those in this state, as 'running'.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="So many at most, the newest.")] = 100,
@@ -199,7 +199,7 @@ def list_jobs(
     """List the jobs, newest first."""
     found = face.load().benchmark_jobs.list(name=name, limit=limit if state is None else None)
     jobs = face.plain([job for job in found if state in (None, job.state)][:limit])
-    if form is not Format.TABLE:
+    if form is not ListFormat.TABLE:
         write_json(jobs)
         return
     rows = [

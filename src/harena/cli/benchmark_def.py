@@ -27,7 +27,7 @@ from harena.cli.catalog import (
     say_archived,
 )
 from harena.cli.job_options import webhook_of
-from harena.cli.report import Format, write_json, write_table
+from harena.cli.report import Format, ListFormat, write_json, write_table
 from harena.core.errors import ValidationError
 
 app = typer.Typer(no_args_is_help=True, help="Definitions of benchmark jobs: kept by name, run again and again.")
@@ -62,11 +62,11 @@ def list_definitions(
     metadata: Metadata = None,
     versions: Versions = None,
     archived: Archived = False,
-    form: Form = Format.TABLE,
+    form: Form = ListFormat.TABLE,
 ) -> None:
     """List definitions, newest first."""
     found = found_entries(face.load().benchmark_job_defs, prefix, metadata, versions, archived)
-    if form is not Format.TABLE:
+    if form is not ListFormat.TABLE:
         write_json(found)
         return
     rows = [
@@ -112,7 +112,7 @@ def run(
     ] = None,
     webhook: Annotated[str | None, typer.Option(metavar="URL", help="As of `harena benchmark run`.")] = None,
     detach: Annotated[bool, typer.Option("--detach", help="Start it on the server, print its id, and return.")] = False,
-    form: Form = Format.TABLE,
+    form: Annotated[Format, typer.Option("--format", help="table, json, jsonl or csv.")] = Format.TABLE,
     show_runs: ShowRuns = 0,
     output: Output = None,
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from harena.cli import face
-from harena.cli.report import Format, write_json, write_table
+from harena.cli.report import ListFormat, write_json, write_table
 from harena.core.errors import ValidationError
 
 app = typer.Typer(no_args_is_help=True, help="Blueprints: what is installed in a sandbox, and what is kept warm.")
@@ -63,10 +63,12 @@ def remove(name: Annotated[str, typer.Argument(help="Name (every version of it) 
 
 
 @app.command("ls")
-def list_blueprints(form: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE) -> None:
+def list_blueprints(
+    form: Annotated[ListFormat, typer.Option("--format", help="table or json.")] = ListFormat.TABLE,
+) -> None:
     """List the blueprints, newest first."""
     blueprints = face.plain(face.load().blueprints.list())
-    if form is not Format.TABLE:
+    if form is not ListFormat.TABLE:
         write_json(blueprints)
         return
     rows = [

@@ -10,7 +10,7 @@ import typer
 
 from harena.cli import face
 from harena.cli.blueprint import pairs
-from harena.cli.report import Format, write_json, write_table
+from harena.cli.report import ListFormat, write_json, write_table
 
 Name = Annotated[str, typer.Argument(help="The name; letters, digits, '.', '_' and '-'.")]
 Ref = Annotated[str, typer.Argument(help="NAME@2, or NAME: its newest version that is not archived.")]
@@ -18,7 +18,7 @@ Metadata = Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="
 Prefix = Annotated[str, typer.Argument(help="Names that begin so.")]
 Versions = Annotated[str | None, typer.Option("--versions", metavar="NAME", help="Every version of this name.")]
 Archived = Annotated[bool, typer.Option("--archived", help="Every version of every name, archived ones too.")]
-Form = Annotated[Format, typer.Option("--format", help="table or json.")]
+Form = Annotated[ListFormat, typer.Option("--format", help="table or json.")]
 
 contracts = typer.Typer(no_args_is_help=True, help="Scoring contracts that are kept by name and version.")
 
@@ -55,11 +55,11 @@ def _list(
     metadata: Metadata = None,
     versions: Versions = None,
     archived: Archived = False,
-    form: Form = Format.TABLE,
+    form: Form = ListFormat.TABLE,
 ) -> None:
     """List stored scenarios, newest first."""
     found = found_entries(face.load().scenarios, prefix, metadata, versions, archived)
-    if form is not Format.TABLE:
+    if form is not ListFormat.TABLE:
         write_json(found)
         return
     rows = [
@@ -100,11 +100,11 @@ def list_contracts(
     metadata: Metadata = None,
     versions: Versions = None,
     archived: Archived = False,
-    form: Form = Format.TABLE,
+    form: Form = ListFormat.TABLE,
 ) -> None:
     """List stored scoring contracts, newest first."""
     found = found_entries(face.load().scoring_contracts, prefix, metadata, versions, archived)
-    if form is not Format.TABLE:
+    if form is not ListFormat.TABLE:
         write_json(found)
         return
     rows = [(entry["ref"], entry["type"], entry["trust"], *last_columns(entry)) for entry in found]

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from harena.cli import face
-from harena.cli.report import Format, write_json, write_table
+from harena.cli.report import ListFormat, write_json, write_table
 
 
 class Kind(Enum):
@@ -60,11 +60,11 @@ def _pull(
 def _list(
     kind: Annotated[Kind | None, typer.Argument(help="Only this kind.")] = None,
     name: Annotated[str | None, typer.Option(help="Only versions of this name.")] = None,
-    form: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
+    form: Annotated[ListFormat, typer.Option("--format", help="table or json.")] = ListFormat.TABLE,
 ) -> None:
     """List what is published, newest first."""
     found = face.plain(face.load().registry.list(None if kind is None else kind.value, name=name))
-    if form is not Format.TABLE:
+    if form is not ListFormat.TABLE:
         write_json(found)
         return
     rows = [

@@ -26,6 +26,13 @@ class Format(StrEnum):
     CSV = "csv"
 
 
+class ListFormat(StrEnum):
+    """How lists and single answers are printed, which are no rows of results."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
 def write_results(jobs: Any, job: str, form: Format, *, show_runs: int = 0, out: TextIO | None = None) -> Told:
     """Write the results that a job has now, a page at a time; what they add up to."""
     out = out or sys.stdout

@@ -14,7 +14,7 @@ from harena.address import server_address
 from harena.cli import face
 from harena.cli.following import Follower
 from harena.cli.output import shown
-from harena.cli.report import Format, write_json, write_table
+from harena.cli.report import Format, ListFormat, write_json, write_table
 from harena.cli.train_live import one_line
 from harena.cli.train_live import watch as show
 from harena.cli.train_metrics import metrics_of, write_csv, write_lines, write_overview, write_steps
@@ -101,7 +101,7 @@ def rl(
 
 @app.command("list")
 def list_jobs(
-    form: Annotated[Format, typer.Option("--format", help="table or json.")] = Format.TABLE,
+    form: Annotated[ListFormat, typer.Option("--format", help="table or json.")] = ListFormat.TABLE,
     name: Annotated[str | None, typer.Option(help="Only those of this name.")] = None,
     state: Annotated[str | None, typer.Option(help="Only those in this state, as 'running'.")] = None,
     trainer_type: Annotated[str | None, typer.Option("--type", help="Only 'sft' or only 'rl'.")] = None,
@@ -110,7 +110,7 @@ def list_jobs(
     """List the jobs, newest first."""
     found = face.load().training_jobs.list(name=name, state=state, trainer_type=trainer_type, limit=limit)
     jobs = face.plain(found)
-    if form is not Format.TABLE:
+    if form is not ListFormat.TABLE:
         write_json(jobs)
         return
     rows = [
