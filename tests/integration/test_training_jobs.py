@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
@@ -206,21 +207,31 @@ def test_what_cannot_be_trained_on(tmp_path: Path) -> None:
     bad = {**config, "prompt_dataset_ref": written(tmp_path / "bad.jsonl", rows)}
     with pytest.raises(ValidationError, match=r"bad\.jsonl:3"):
         harena.training_jobs.create(request, config=bad)
-    job = harena.training_jobs.create(request, config={**config, "stop": ["two"]})
+    with pytest.raises(ValidationError, match=r"config.stop: 'two' \(3 tokens\)"):
+        harena.training_jobs.create(request, config={**config, "stop": ["two"]})
+    unknown = {**config["reward_recipe"], "params": {"blueprint_id": "nowhere"}}
+    with pytest.raises(ValidationError, match=r"config.reward_recipe: .* no blueprint 'nowhere'"):
+        harena.training_jobs.create(request, config={**config, "reward_recipe": unknown})
+    job = harena.training_jobs.create(request, config={**config, "stop": ["\u00e9"]})
     failed = harena.training_jobs.wait(job, timeout=END_SECONDS)
     assert (failed.state, failed.restarts) == ("failed", 0)
-    assert "'two' (3 tokens)" in failed.error
+    assert "config.stop: '\u00e9': this model's tokenizer has no token for it" in failed.error
 
 
 def test_rows_that_a_model_cannot_read_are_told_by_reference_and_line(tmp_path: Path) -> None:
-    """Which only its worker finds out; nobody who reads of it knows the folders of stored objects."""
-    rows = [*problems()[:1], {"prompt": "a" * 300, "completion": "b"}]
-    harena.registry.push("dataset", written(tmp_path / "rows.jsonl", rows), "words@1")
-    job = harena.training_jobs.create(
-        trainer_type="rl",
-        model="tiny-llama",
-        config={"algorithm": "grpo", "prompt_dataset_ref": {"name": "words", "version": "1"}},
+    """At submission, and what only its worker finds out; nobody who reads of it knows the folders of stored objects."""
+    row = {"id": "a", "prompt": "add", "completion": "b"}
+
+    def asked(version: str, *rows: dict[str, Any]) -> dict[str, Any]:
+        harena.registry.push("dataset", written(tmp_path / "rows.jsonl", [row, *rows]), f"words@{version}")
+        config = {"algorithm": "grpo", "prompt_dataset_ref": {"name": "words", "version": version}}
+        return {"trainer_type": "rl", "model": "tiny-llama", "config": config}
+
+    said = "config.prompt_dataset_ref: words@1: 1 row cannot be used:\n  rows.jsonl:2: it has 300 tokens, and 128 are "
+    with pytest.raises(ValidationError, match=re.escape(said)):
+        harena.training_jobs.create(asked("1", {"prompt": "a" * 300, "completion": "b"}))
+    failed = harena.training_jobs.wait(harena.training_jobs.create(asked("2", row)), timeout=END_SECONDS)
+    said = (
+        "config.prompt_dataset_ref (words@2): 1 row cannot be used:\n  rows.jsonl:2: its id 'a' is that of rows.jsonl:1"
     )
-    failed = harena.training_jobs.wait(job, timeout=END_SECONDS)
-    said = "config.prompt_dataset_ref (words@1): 1 row cannot be used:\n  rows.jsonl:2: it has 300 tokens, and 128 are "
     assert (failed.state, str(failed.error)[: len(said)]) == ("failed", said)

@@ -103,6 +103,7 @@ class Rooms:
                 jobs.database,
                 self._store_path,
                 self.registry().resolve,
+                self.blueprints.find,
                 self._clock,
                 durable=self._durable_jobs,
                 most=self._most_training,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from harena.core.errors import ValidationError
@@ -13,20 +14,28 @@ from harena.training.plan import RLPlan, SFTPlan, plan_of, plan_to_json
 from harena.training.references import Resolved
 from harena.training.requests import RLRequest, SFTRequest, backend_aliases, parse_request
 from harena.training.reward_checks import check_rewards
+from harena.training.text_checks import check_texts
 
 Resolve = Callable[[str, SFTRequest | RLRequest], Awaitable[Resolved]]
 """(workspace, request) -> what it refers to; see `Registry.resolve`"""
 
 
-async def accepted(workspace: str, body: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+FindBlueprint = Callable[[str, str], object]
+"""(workspace, name or id); raises NotFoundError, PlatformError"""
+
+
+async def accepted(
+    workspace: str, body: Mapping[str, Any], resolve: Resolve, find_blueprint: FindBlueprint
+) -> dict[str, Any]:
     """{name, trainer_type, request, resolved, plan}, as JSON types. Raises ValidationError that lists every mistake,
     NotFoundError, PlatformError."""
     request = parse_request(body, aliases=backend_aliases())
     resolved = await resolve(workspace, request)
     plan = plan_of(request, resolved)
     _check_room(plan, resolved)
+    await asyncio.to_thread(_check_texts, plan, resolved)
     if isinstance(plan, RLPlan):
-        await asyncio.to_thread(_check_rewards, plan, resolved)
+        await asyncio.to_thread(_check_rewards, plan, resolved, partial(find_blueprint, workspace))
     return {
         "name": request.name or f"{request.trainer_type} {request.model}",
         "trainer_type": request.trainer_type,
@@ -36,9 +45,16 @@ async def accepted(workspace: str, body: Mapping[str, Any], resolve: Resolve) ->
     }
 
 
-def _check_rewards(plan: RLPlan, resolved: Resolved) -> None:
+def _check_texts(plan: SFTPlan | RLPlan, resolved: Resolved) -> None:
     try:
-        check_rewards(plan, resolved)
+        check_texts(plan, resolved)
+    except ValidationError as error:
+        raise ValidationError(f"{HEADING}\n  {resolved.in_words(str(error))}") from None
+
+
+def _check_rewards(plan: RLPlan, resolved: Resolved, find_blueprint: Callable[[str], object]) -> None:
+    try:
+        check_rewards(plan, resolved, find_blueprint)
     except ValidationError as error:
         raise ValidationError(f"{HEADING}\n  config.reward_recipe: {resolved.in_words(str(error))}") from None
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from harena.core.home import harena_home
 from harena.node.owned_training import Workers
-from harena.node.training_acceptance import Resolve, accepted
+from harena.node.training_acceptance import FindBlueprint, Resolve, accepted
 from harena.node.training_jobs import TrainingJobs
 from harena.node.training_queue import OpenDatabase
 
@@ -25,6 +25,7 @@ def training_jobs(
     open_database: OpenDatabase,
     store_place: Path | str,
     resolve: Resolve,
+    find_blueprint: FindBlueprint,
     clock: Clock,
     *,
     durable: bool,
@@ -32,14 +33,14 @@ def training_jobs(
     worker: Sequence[str] | None,
     limits_of: LimitsOf | None,
 ) -> TrainingJobs:
-    """As `Node`; `resolve` finds what requests refer to. Folders of jobs are beside the store where that is a file,
-    else in harena's home."""
+    """As `Node`; `resolve` and `find_blueprint` find what requests refer to. Folders of jobs are beside the store where
+    that is a file, else in harena's home."""
     home = store_place.parent if isinstance(store_place, Path) else harena_home()
     # a worker's sandboxes are its own node's: what it is told of a server is not for it
     env = {name: value for name, value in os.environ.items() if name not in ("HARENA_BASE_URL", "HARENA_API_KEY")}
 
     async def accept(workspace: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        return await accepted(workspace, body, resolve)
+        return await accepted(workspace, body, resolve, find_blueprint)
 
     workers = Workers(command=tuple(worker or WORKER), env={**env, "HARENA_HOME": str(home.resolve())})
     return TrainingJobs(

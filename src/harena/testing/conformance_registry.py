@@ -50,6 +50,13 @@ def capability(folder: Path, version: str = "1.0.0", **files: str) -> Path:
     return write(folder, {"capability.yaml": CAPABILITY.format(version), "agents/main.md": AGENT, **files})
 
 
+def chat_model(folder: Path) -> Path:
+    """A directory with all that a model needs, however little of it, and a chat template."""
+    write(folder, {"config.json": "{}", "tokenizer.json": "{}", "chat_template.jinja": "{{ messages }}"})
+    (folder / "model.safetensors").write_bytes((2).to_bytes(8, "little") + b"{}")
+    return folder
+
+
 async def stream(content: bytes, size: int = 70_000) -> AsyncIterator[bytes]:
     """In pieces, as it comes from elsewhere."""
     for place in range(0, len(content), size):
@@ -230,17 +237,21 @@ class RegistryConformance:
         """A path of whoever asks becomes a version that is named by its content, over every transport the same."""
         await push(operations, "capability", capability(tmp_path / "c", "4.0.0"), "solver@4.0.0")
         rows = write(tmp_path / "d", {"my rows.jsonl": jsonl(ROWS)}) / "my rows.jsonl"
+        model = chat_model(tmp_path / "model")
         request = {
-            "trainer_type": "rl", "model": "tiny-llama", "tags": ["steps:1"],
+            "trainer_type": "rl", "model": str(model), "tags": ["steps:1"],
             "capability_ref": {"name": "solver", "version": "4.0.0"},
             "config": {"algorithm": "grpo", "prompt_dataset_ref": str(rows)},
         }  # fmt: skip
+        with pytest.raises(ValidationError, match="capability_ref: its prompt is a message"):
+            await operations.create_training_job({**request, "model": "tiny-llama"})
         job = await operations.create_training_job(request)
         found = {ref["where"]: ref for ref in job["resolved"]}
         prompts = found["config.prompt_dataset_ref"]
         digest = tree_of(files_of(rows)).digest
         assert (prompts["name"], prompts["version"], prompts["digest"]) == ("my-rows", f"sha256-{digest[:16]}", digest)
-        assert (found["capability_ref"]["version"], found["model"]["name"]) == ("4.0.0", "tiny-llama")
+        assert found["capability_ref"]["version"] == "4.0.0"
+        assert found["model"]["digest"] == tree_of(files_of(model)).digest
         assert (await operations.wait_training_job(job["id"]))["state"] == "completed"
 
     async def test_rows_that_cannot_be_rewarded(self, operations: Operations, tmp_path: Path) -> None:

@@ -200,6 +200,13 @@ class TrainingConformance:
         assert all(word in str(caught.value) for word in ("modell", "algorithm", "temperature"))
         with pytest.raises((NotFoundError, ValidationError), match="nowhere"):
             await operations.create_training_job(asked(prompts.with_name("nowhere.jsonl")))
+        good = asked(prompts)
+        for more, says in (
+            ({"reward_recipe": {"name": "code_tests_v1", "params": {"blueprint_id": "none"}}}, "no blueprint 'none'"),
+            ({"stop": ["two tokens"]}, "config.stop: 'two tokens'"),
+        ):
+            with pytest.raises(ValidationError, match=says):
+                await operations.create_training_job({**good, "config": {**good["config"], **more}})
         assert await operations.list_training_jobs() == before
 
     async def test_unknown_training_jobs(self, operations: Operations) -> None:

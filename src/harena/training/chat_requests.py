@@ -89,7 +89,9 @@ def _asked(
     as_job = {"temperature": sampling.temperature, "top_p": sampling.top_p, "top_k": sampling.top_k}
     for name, value in given.items():
         if name in as_job:
-            if value != as_job[name]:
+            # while an evaluation answers greedily, agents go on asking for the job's temperature
+            is_greedy = name == "temperature" and sampling.temperature == 0
+            if value != as_job[name] and not is_greedy:
                 mistakes.append(f"{name}: this policy is trained at {as_job[name]} (got {shown(value)}); leave it out")
         elif name not in {*known, *_BOTH, *_FREE} and (name not in _AS_EVERYBODY or value != _AS_EVERYBODY[name]):
             mistakes.append(f"{name}={shown(value)} is not supported by this policy; leave it out")

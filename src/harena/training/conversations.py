@@ -51,7 +51,8 @@ def conversation_of(values: Mapping[str, Any]) -> Conversation:
     elif values.get("messages") is not None:
         messages = messages_of(values["messages"])
         answer = given(values, ANSWER_FIELDS)
-        if answer is not None and not any(message["role"] == "assistant" for message in messages):
+        unanswered = bool(messages) and messages[-1]["role"] == "user"
+        if answer is not None and (unanswered or not any(message["role"] == "assistant" for message in messages)):
             messages += _as_messages(*answer, role="assistant")
     else:
         prompt, answer = _prompt_and_answer(values)

@@ -135,4 +135,6 @@ def turns(trajectory: Trajectory) -> list[tuple[int, int]]:
     if trajectory.turns:
         return [(turn.start, turn.end) for turn in trajectory.turns]
     begin = trajectory.mask.index(1) if any(trajectory.mask) else len(trajectory.mask)
+    if trajectory.starts or not all(trajectory.mask[begin:]):
+        return []  # of an agent, whose exchanges no other rollout waits for
     return [(begin, len(trajectory.mask))] if begin < len(trajectory.mask) else []

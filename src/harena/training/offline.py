@@ -139,11 +139,13 @@ def imitation_rows(
     Raises ValidationError: one, with every mistake."""
     mistakes, report = Mistakes(", ".join(map(str, paths))), LoadReport()
     made: list[PromptRow] = []
+    taken: set[str] = set()
     for path in paths:
         for row in rows_of(path, mistakes, split=split):
             report.rows += 1
             try:
-                prompts = list(_imitated(row.values, template, id=f"{len(made) + report.left_out + 1}"))
+                name = _name_of(row.values, report.rows, taken)
+                prompts = list(_imitated(row.values, template, name))
             except ValueError as error:
                 mistakes.add(row.origin, str(error))
                 continue
@@ -245,10 +247,17 @@ def _recorded_row(columns: Sequence[Any], where: str) -> TrainingRow:
     )
 
 
-def _imitated(values: Mapping[str, Any], template: ChatTemplate, *, id: str) -> Iterator[tuple[PromptRow, int]]:  # noqa: A002
+def _name_of(values: Mapping[str, Any], number: int, taken: set[str]) -> str:
+    """Its id, else its number; episodes of one task may share an id."""
+    wanted = str(values["id"]) if values.get("id") is not None else str(number)
+    name = wanted if wanted not in taken else f"{wanted}#{number}"
+    taken.add(name)
+    return name
+
+
+def _imitated(values: Mapping[str, Any], template: ChatTemplate, name: str) -> Iterator[tuple[PromptRow, int]]:
     """(prompt, its tokens). Raises ValueError."""
     conversation, reward = recorded_conversation(values), reward_of(values)
-    name = str(values["id"]) if values.get("id") is not None else id
     for place in conversation.answers:
         before = Conversation(messages=conversation.messages[:place], tools=conversation.tools)
         encoded = template.prompt(before)

@@ -201,6 +201,8 @@ def _offline(config: Config, backend: str) -> Iterator[str]:
     for name in _OF_ROLLOUTS:
         if name in config:
             yield f"{name}: an offline job samples nothing; leave it out"
+    if config.get("loss_agg") == "constant":
+        yield "loss_agg: 'constant' divides by max_new_tokens, and an offline job has none; use token or sequence"
 
 
 def _loss(config: Config, backend: str) -> Iterator[str]:

@@ -126,6 +126,10 @@ async def train_sft(
     with the lowest evaluation loss is kept as the best. Raises ValidationError for rows that cannot be trained on,
     PlatformError where a checkpoint cannot be written, TrainingError where a loss is not finite: the state before that
     step is saved."""
+    if loss is not None and loss.aggregation == "constant":
+        raise ValidationError(
+            "aggregation 'constant' divides by max_new_tokens, and nothing is sampled here: use token or sequence"
+        )
     _check(engine, rows, "dataset")
     if eval_rows:
         _check(engine, eval_rows, "evaluation dataset")
@@ -213,7 +217,8 @@ def _batches(rows: Sequence[TrainingRow], size: int, loss: LossSpec | None) -> I
     """The parts of one optimizer step; all have the denominator of the whole."""
     denominator = sft_batch(rows).denominator
     if loss is not None and loss.aggregation == "sequence":
-        denominator = float(len(rows))
+        # rows of one episode weigh together what one sequence does
+        denominator = math.fsum(row.weight * sum(row.mask) for row in rows)
     for start in range(0, len(rows), size):
         yield TrainingBatch(rows=tuple(rows[start : start + size]), denominator=denominator)
 

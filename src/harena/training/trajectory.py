@@ -107,15 +107,34 @@ Candidate = str | Mapping[str, Any]
 """what is judged: a text, or {"files": {path: text}, "entry": path}"""
 
 
+def is_learnable(value: Any) -> bool:
+    """A finite number."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reward:
-    """What training sees of a score. `value` is None exactly where it is not VALID."""
+    """What training sees of a score. `value` is a finite number where it is VALID, and None exactly where it is not;
+    everything else raises ValidationError."""
 
     value: float | None
     validity: RewardValidity = RewardValidity.VALID
     parts: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
     detail: str = ""
+
+    def __post_init__(self) -> None:
+        valid = self.validity == RewardValidity.VALID
+        if valid and not is_learnable(self.value):
+            raise ValidationError(
+                f"a reward that is valid must be a finite number (got {self.value!r:.100}); one that the platform lost "
+                "is Reward(value=None, validity=RewardValidity.INFRA, reason=...)"
+            )
+        if not valid and self.value is not None:
+            raise ValidationError(
+                f"a reward that is {self.validity} has no value, for it would be learnt (got {self.value!r:.100}): "
+                "give value=None"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

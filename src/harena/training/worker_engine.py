@@ -15,6 +15,7 @@ from harena.training.plan import Tuning
 from harena.training.references import Resolved
 from harena.training.shipped_models import ShippedModel
 from harena.training.templates import ChatTemplate
+from harena.training.tokenizer_files import stop_mistake
 
 
 def open_engine(
@@ -58,11 +59,12 @@ def chat_template(engine: LocalEngine, capability_prompt: str | None) -> ChatTem
 
 def stop_tokens(engine: LocalEngine, stop: tuple[str, ...]) -> tuple[int, ...]:
     """What ends an answer: the tokenizer's own, and the texts of `stop`. Raises ValidationError for a text that is not
-    one token."""
+    one token, or that the tokenizer cannot write."""
     found = {text: engine.tokenizer.encode(text) for text in stop}
-    if wrong := [f"{text!r} ({len(tokens)} tokens)" for text, tokens in found.items() if len(tokens) != 1]:
-        raise ValidationError(
-            f"config.stop: {', '.join(wrong)}: this model's tokenizer must write each text as one token, because an "
-            "answer ends between two tokens"
-        )
+    unknown = engine.tokenizer.inner.unk_token_id
+    mistake = stop_mistake({text: len(tokens) for text, tokens in found.items()})
+    if cannot := [repr(text) for text, tokens in found.items() if unknown in tokens]:
+        mistake = f"{', '.join(cannot)}: this model's tokenizer has no token for it: leave it out"
+    if mistake is not None:
+        raise ValidationError(f"config.stop: {mistake}")
     return (*engine.tokenizer.end_tokens, *(tokens[0] for tokens in found.values()))

@@ -190,6 +190,8 @@ def test_looking(training: FakeTraining, harena: Harena, tmp_path: Path, capsys:
         "list", {"name": None, "state": "completed", "trainer_type": "rl", "limit": 100}
     )  # fmt: skip
     assert "train/reward 0.500" in capsys.readouterr().out
+    assert harena("train", "list", "--format", "json") == 0
+    assert isinstance(json.loads(capsys.readouterr().out), list)
     assert harena("train", "logs", "n") == 0
     assert capsys.readouterr().out.splitlines()[0] == "2030-01-02T03:04:05 info    be gun"
     assert harena("train", "logs", "n", "--follow", "--json", "--after", "4") == 0

@@ -16,6 +16,8 @@ from harena.training.agent_rollouts import AgentRollouts
 from harena.training.batch import TrainingRow
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.tiny import byte_pair_tokenizer, tiny_llama
+from harena.training.evaluation import Evaluation
+from harena.training.groups import turns
 from harena.training.prompts import PromptRow
 from harena.training.rl import RLLoop, RLSettings
 from harena.training.rollout import Policy, RolloutRequest
@@ -112,6 +114,34 @@ async def test_completions_and_models(engines: Make) -> None:
     got = await one_rollout(engine, agent)
     assert got.tokens == (*engine.tokenizer.encode("add 3>"), *seen["choices"][0]["token_ids"])
     assert engine.tokenizer.decode(seen["choices"][0]["token_ids"]) == seen["choices"][0]["text"]
+
+
+async def test_an_agent_is_evaluated_greedily_without_knowing(engines: Make) -> None:
+    """It asks as it does while it is trained."""
+
+    def agent(row: PromptRow, base_url: str) -> float:
+        chat(base_url, row.prompt, max_tokens=6, temperature=1.0)
+        return 0.5
+
+    evaluation = Evaluation(rows=[ROW], every=1)
+    engine = engines()
+    async with AgentRollouts(agent, ChatCharacters(engine)) as rollouts:
+        found = await evaluation.run(engine, rollouts, Sampling(max_new_tokens=6), seed=0)
+    assert (found["eval/reward"], found["eval/greedy_reward"]) == (0.5, 0.5)
+
+
+async def test_a_job_that_goes_on_says_nothing_of_an_agent_again(engines: Make) -> None:
+    """Nobody waits for its exchanges; together its segments may be longer than the context."""
+
+    def agent(row: PromptRow, base_url: str) -> float:
+        for name in "abcd":
+            chat(base_url, name * 20)
+        return 0.5
+
+    engine = engines()
+    made = await one_rollout(engine, agent)
+    assert len(made.tokens) > engine.context_length
+    assert turns(made) == []
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,14 @@ USER, ASSISTANT = {"role": "user", "content": "hi"}, {"role": "assistant", "cont
 CALL = {"id": "1", "type": "function", "function": {"name": "run", "arguments": '{"x": 1}'}}
 
 
+def test_the_answer_to_a_conversation_with_examples_is_learnt_too() -> None:
+    again = {"role": "user", "content": "hi again"}
+    (*_, last) = conversation_of({"messages": [USER, ASSISTANT, again], "completion": "ho again"}).messages
+    assert last == {"role": "assistant", "content": "ho again"}
+    of_checker = conversation_of({"messages": [USER, ASSISTANT], "answer": "for whoever checks"})
+    assert of_checker.messages == (USER, ASSISTANT)
+
+
 @pytest.mark.parametrize(
     "row",
     [

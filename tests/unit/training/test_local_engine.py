@@ -13,13 +13,22 @@ from typing import Any
 import pytest
 import torch
 from peft import LoraConfig, get_peft_model
-from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    CohereConfig,
+    DynamicCache,
+    Gemma2Config,
+    GraniteConfig,
+    LlamaConfig,
+)
 
 from harena.core.errors import ValidationError
 from harena.training.algorithms import loss_spec
 from harena.training.batch import TrainingBatch, TrainingRow, rl_batch, sft_batch
 from harena.training.engines.cache import new_cache
 from harena.training.engines.local import STATE_FILE, LocalEngine
+from harena.training.engines.models import Lora, with_adapter
 from harena.training.engines.sampler import Cohort, SamplingCopy, within
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
 from harena.training.errors import TrainingError
@@ -391,3 +400,45 @@ def test_a_cache_with_room_gives_what_one_without_gives(room: int, monkeypatch: 
             roomy.batch_select_indices(torch.tensor(select))
             plain.batch_select_indices(torch.tensor(select))
     assert roomy.get_seq_length() == plain.get_seq_length() == 11
+
+
+@pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")  # what peft asks transformers
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [
+        (GraniteConfig, {"logits_scaling": 4.0}),
+        (Gemma2Config, {"final_logit_softcapping": 0.5, "head_dim": 8}),
+        (CohereConfig, {"logit_scale": 0.25}),
+        (LlamaConfig, {"attention_dropout": 0.5}),
+    ],
+)
+@pytest.mark.parametrize("truncated", [{}, {"top_k": 5, "top_p": 0.9, "temperature": 1.3}])
+async def test_a_model_is_trained_as_it_is_sampled(kind: Any, more: dict[str, Any], truncated: dict[str, Any]) -> None:
+    """Also where it scales or caps its logits, or would drop out attention while it learns; adapters or not."""
+    tokenizer = character_tokenizer("abcdefgh")
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+    tokens = {"vocab_size": len(tokenizer), "pad_token_id": 0, "bos_token_id": None, "eos_token_id": 1}
+    config = kind(**sizes, **tokens, num_key_value_heads=2, max_position_embeddings=64, **more)
+    model = AutoModelForCausalLM.from_config(config)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.3)
+    for adapted in (False, True):
+        trained = with_adapter(model, Lora(rank=2)) if adapted else model
+        engine = LocalEngine(trained, tokenizer, micro_batch_tokens=40)
+        sampling = Sampling(max_new_tokens=9, stop_tokens=(1,), **truncated)
+        asked = [SampleRequest(prompt=(3, 4, 5)[: 1 + k % 3], key=(1, k), sampling=sampling) for k in range(6)]
+        said = await sampled(engine, asked)
+        made = [
+            TrainingRow(
+                tokens=request.prompt + answer.tokens,
+                mask=(0,) * len(request.prompt) + (1,) * len(answer.tokens),
+                temperature=sampling.temperature,
+                kept=((),) * len(request.prompt) + answer.kept if answer.kept else (),
+            )
+            for request, answer in zip(asked, said, strict=True)
+        ]
+        for of_trainer, answer in zip(await engine.logprobs(made), said, strict=True):
+            assert of_trainer == pytest.approx(answer.logprobs, abs=1e-4)
+        await engine.close()

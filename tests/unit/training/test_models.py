@@ -176,3 +176,27 @@ def test_what_is_no_model(copy: Path, tmp_path: Path) -> None:
     (copy / "config.json").rename(copy / "adapter_config.json")
     with pytest.raises(ValidationError, match="holds an adapter"):
         load_model(copy)
+
+
+@pytest.mark.parametrize("targets", [("lm_head",), ("q_proj", "embed_tokens"), ("model.embed_tokens",)])
+def test_one_of_two_layers_that_share_their_weights_gets_no_adapter(saved: Path, targets: tuple[str, ...]) -> None:
+    """Merged, it would change the other as well."""
+    with pytest.raises(ValidationError, match=r"(?s)the same weights .*lm_head"):
+        with_adapter(load_model(saved)[0], Lora(targets=targets))
+
+
+async def test_an_output_layer_of_its_own_is_adapted_and_merged(saved: Path, tmp_path: Path) -> None:
+    model, tokenizer = load_model(saved)
+    model.config.tie_word_embeddings = False
+    model.lm_head.weight = torch.nn.Parameter(model.lm_head.weight.detach().clone())
+    adapted = with_adapter(model, Lora(rank=4, targets=("lm_head", "q_proj")))
+    with torch.no_grad():
+        for parameter in adapted.parameters():
+            if parameter.requires_grad:
+                parameter.add_(torch.linspace(-0.3, 0.3, parameter.numel()).view_as(parameter))
+    engine = LocalEngine(adapted, tokenizer)
+    await engine.export(tmp_path)
+    await engine.close()
+    tokens = (3, 4, 5, 6, 7)
+    merged = logprobs(AutoModelForCausalLM.from_pretrained(tmp_path), tokens)
+    assert merged == pytest.approx(logprobs(adapted, tokens), abs=1e-4)

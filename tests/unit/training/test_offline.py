@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from chat_tokenizer import Characters
 
 from harena.core.errors import ValidationError
 from harena.training.algorithms import LossSpec, loss_spec
+from harena.training.batch import TrainingRow
 from harena.training.engines.local import LocalEngine
 from harena.training.offline import imitation_rows, offline_groups, offline_rows, reward_of, with_logprobs
 from harena.training.sft import SFTSettings, train_sft
@@ -173,3 +175,35 @@ async def test_what_was_rewarded_becomes_more_probable(engines: Make, tmp_path: 
     assert changes[0] > changes[1] + 0.05
     assert changes[2] > changes[3] + 0.05
     assert told[0]["k3_mu"] == pytest.approx(0.0, abs=1e-6)
+
+
+async def test_an_episode_of_several_rows_weighs_what_one_of_one_row_does(engines: Make, tmp_path: Path) -> None:
+    """Aggregation `sequence`: the loss is the mean over episodes, however many rows recorded steps made of them."""
+    recorded = {"prompt_token_ids": [5, 6], "completion_token_ids": [7, 8], "logprobs": [-3.0, -3.0]}
+    steps = [{"source": "user", "message": "a"}, *[{"source": "agent", "message": "x", "metrics": recorded}] * 3]
+    path = write(tmp_path / "a.jsonl", *({"steps": steps, "reward": reward} for reward in (3.0, 1.0)))
+    groups, _ = offline_groups([path], TEMPLATE, max_length=60)
+    loss = loss_spec("importance_sampling", max_staleness=0, aggregation="sequence")
+    rows = offline_rows(groups, rule="none", aggregation="sequence")
+    assert len(rows) == 6
+    engine = engines(1)
+    (learnt,) = {tuple(values) for values in await engine.logprobs(rows)}
+    told: list[Any] = []
+    settings = SFTSettings(steps=1, batch_size=6, learning_rate=1e-3)
+    await train_sft(engine, rows, settings, loss=loss, on_step=lambda step, metrics: told.append(metrics))
+    ratio = sum(math.exp(value + 3.0) for value in learnt) / 2
+    assert told[0]["loss"] == pytest.approx(-ratio * (3.0 + 1.0) / 2, rel=1e-4)
+
+
+async def test_a_loss_per_sampled_token_is_refused_where_nothing_is_sampled(engines: Make) -> None:
+    loss = loss_spec("grpo", max_staleness=0, aggregation="constant")
+    with pytest.raises(ValidationError, match="divides by max_new_tokens"):
+        await train_sft(engines(), [TrainingRow(tokens=(3, 4), mask=(0, 1))], SFTSettings(), loss=loss)
+
+
+def test_episodes_with_one_id_are_told_apart(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "a.jsonl", *(episode("a", did, id=name) for did, name in zip("xyz", ("t", "t", None), strict=True))
+    )
+    rows, _ = imitation_rows([path], TEMPLATE, max_prompt_tokens=99)
+    assert [row.id for row in rows] == ["t/1", "t#2/1", "3/1"]

@@ -108,24 +108,15 @@ async def test_sliding_windows_stay_within_a_row() -> None:
 
 
 async def test_a_model_whose_rows_would_see_each_other_is_refused() -> None:
-    class Leaking(MistralForCausalLM):
+    def leak(module: Any, given: Any, answer: Any) -> Any:
         """Adds to every token what stood before it in the line, whatever row it is of."""
+        answer.last_hidden_state = answer.last_hidden_state + answer.last_hidden_state.cumsum(1)
+        return answer
 
-        @property
-        def base_model(self) -> Any:
-            model = self.model
-
-            def leaking(**named: Any) -> Any:
-                answer = model(**named)
-                before = answer.last_hidden_state.cumsum(1)
-                answer.last_hidden_state = answer.last_hidden_state + before
-                return answer
-
-            return leaking
-
-    config = mistral().config
+    leaking = MistralForCausalLM(mistral().config)
+    leaking.model.register_forward_hook(leak)
     with pytest.raises(ValidationError, match="see each other"):
-        LocalEngine(Leaking(config), character_tokenizer(ALPHABET), pack=True)
+        LocalEngine(leaking, character_tokenizer(ALPHABET), pack=True)
 
 
 def test_the_texts_differ_in_length() -> None:

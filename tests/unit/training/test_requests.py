@@ -198,6 +198,8 @@ def test_defaults_learn() -> None:
         (changed(RL, max_turns=4, reward_recipe={"name": "task_env_agent_v1", "params": {"max_turns": 5}}),
          "config.max_turns: the reward recipe's max_turns says otherwise (5)"),
         (changed(RL, offline=True), "config.offline: needs trajectory_dataset_refs"),
+        (changed(RL, prompt_dataset_ref=None, trajectory_dataset_refs=["t"], offline=True, loss_agg="constant"),
+         "config.loss_agg: 'constant' divides by max_new_tokens"),
         (changed(RL, prompt_dataset_ref=None, trajectory_dataset_refs=["t"], offline=True, group_size=4),
          "config.group_size: an offline job samples nothing"),
         (changed(RL, algorithm="importance_sampling", execution_mode="fully_async", max_steps_off_policy=2),

@@ -8,13 +8,18 @@ from typing import Any
 
 import pytest
 
-from harena.core.errors import ValidationError
+from harena.core.errors import NotFoundError, ValidationError
 from harena.training.plan import RLPlan, plan_of
 from harena.training.references import Resolved, ResolvedRef
 from harena.training.requests import parse_request
 from harena.training.reward_checks import check_rewards
 
 SUM = {"type": "stdio", "cases": [{"stdin": "1 2", "stdout": "3"}]}
+
+
+def there_is_one_blueprint(name: str) -> None:
+    if name != "numbers":
+        raise NotFoundError(f"no blueprint {name!r}; there are: numbers")
 
 
 def check(folder: Path, recipe: dict[str, Any], *rows: dict[str, Any]) -> None:
@@ -29,7 +34,7 @@ def check(folder: Path, recipe: dict[str, Any], *rows: dict[str, Any]) -> None:
     resolved = Resolved(refs=(found,))
     plan = plan_of(parse_request({"trainer_type": "rl", "model": "tiny-llama", "config": config}), resolved)
     assert isinstance(plan, RLPlan)
-    check_rewards(plan, resolved)
+    check_rewards(plan, resolved, there_is_one_blueprint)
 
 
 @pytest.mark.parametrize(
@@ -74,3 +79,19 @@ def test_a_judge_that_is_not_there_is_said_before_anything_runs(
             check(tmp_path, recipe, {})
         monkeypatch.setenv("HARENA_JUDGE_BASE_URL", "http://127.0.0.1:1/v1")
         check(tmp_path, recipe, {})
+
+
+def test_a_blueprint_that_is_not_there_is_said_before_anything_runs(tmp_path: Path) -> None:
+    """As a part of another recipe, too."""
+    for blueprint in ("numbers", "numpy"):
+        params = {"blueprint_id": blueprint}
+        part = {"recipe": "code_tests_v1", "params": params}
+        for recipe in (
+            {"name": "code_tests_v1", "params": params},
+            {"name": "composite_v1", "params": {"parts": {"code": part}}},
+        ):
+            if blueprint == "numbers":
+                check(tmp_path, recipe, {"scoring": SUM})
+                continue
+            with pytest.raises(ValidationError, match=f"{recipe['name']}: no blueprint 'numpy'; there are: numbers"):
+                check(tmp_path, recipe, {"scoring": SUM})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from harena.sdk.benchmark_jobs import BenchmarkRun
 from harena.training import scored
 from harena.training.prompts import PromptRow
 from harena.training.rewards import CodeTests, Once, Rule, prepare, reward_recipe, rewarded
-from harena.training.trajectory import RewardValidity
+from harena.training.trajectory import Reward, RewardValidity
 
 ROW = PromptRow(id="r", prompt="?", expected_output=" 42 ", scoring={"type": "tests"})
 
@@ -203,3 +204,63 @@ async def test_a_reward_that_was_lost_is_asked_for_again(said: Scores) -> None:
 
 async def test_a_rule_is_asked_with_row_and_text() -> None:
     assert (await Rule(lambda row, text: len(text) + len(row.id)).reward(ROW, "abc")).value == 4
+
+
+async def test_rows_with_one_id_are_two_rows() -> None:
+    """Held-out prompts are numbered from 1, as those are that are learnt from."""
+    once = Once(reward_recipe("exact_match_v1", {}))
+    learnt, held_out = (PromptRow(id="1", prompt="?", expected_output=expected) for expected in ("7", "5"))
+    rewards = [(await once.reward(row, said)).value for row in (learnt, held_out) for said in ("7", "5", "7")]
+    assert rewards == [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]
+    assert (once.asked, once.saved) == (6, 2)
+
+
+@pytest.mark.parametrize("error", [None, PlatformError("gone")])
+async def test_a_reward_that_is_lost_after_whoever_asked_has_gone_is_not_remembered(error: Exception | None) -> None:
+    was_asked, may_answer = asyncio.Event(), asyncio.Event()
+    asked: list[str] = []
+
+    class Slow:
+        deterministic = True
+
+        async def reward(self, row: PromptRow, text: str) -> Reward:
+            asked.append(text)
+            if len(asked) > 1:
+                return Reward(value=1.0)
+            was_asked.set()
+            await may_answer.wait()
+            if error is not None:
+                raise error
+            return Reward(value=None, validity=RewardValidity.INFRA)
+
+    once = Once(Slow())
+    first = asyncio.ensure_future(once.reward(ROW, "x"))
+    await was_asked.wait()
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+    (lost,) = once._answers.values()
+    may_answer.set()
+    await asyncio.wait([lost])
+    assert (await once.reward(ROW, "x")).value == 1.0
+    assert (await once.reward(ROW, "x")).value == 1.0
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"value": 0.0, "validity": RewardValidity.INFRA}, "would be learnt"),
+        ({"value": None}, "must be a finite number"),
+        ({"value": float("nan")}, "must be a finite number"),
+        ({"value": True}, "must be a finite number"),
+    ],
+)
+async def test_a_reward_is_a_finite_number_exactly_where_it_is_valid(given: dict[str, Any], says: str) -> None:
+    class Lax:
+        deterministic = True
+
+        async def reward(self, row: PromptRow, text: str) -> Reward:
+            return Reward(**given)
+
+    with pytest.raises(ValidationError, match=f"Lax, row r: .*{says}"):
+        await rewarded(Lax(), ROW, "x")

@@ -22,6 +22,7 @@ from harena.training.rl import RLLoop, RLSettings
 from harena.training.trajectory import (
     Group,
     Reward,
+    RewardValidity,
     Sampled,
     SampleRequest,
     Sampling,
@@ -76,6 +77,10 @@ async def plain_loop(engine: LocalEngine, seed: int) -> None:
             await engine.forward_backward(TrainingBatch(rows=tuple(rows), denominator=tokens), LossSpec())
             await engine.optim_step(OptimizerStep(learning_rate=RATE * (1 - 0.9 * step / STEPS)))
         await engine.publish()
+
+
+def reward_of(value: float | None) -> Reward:
+    return Reward(value=value, validity=RewardValidity.VALID if value is not None else RewardValidity.INFRA)
 
 
 def row_of(prompt: tuple[int, ...], answer: Sampled, advantage: float) -> TrainingRow:
@@ -161,7 +166,7 @@ def some_groups(engine: LocalEngine) -> list[Group]:
             prompt = engine.tokenizer.encode("add 3 then double>"[number:])
             trajectories.append(
                 single_turn(
-                    prompt_id="p", sample=sample, prompt=prompt, sampled=answer, text="", reward=Reward(value=reward),
+                    prompt_id="p", sample=sample, prompt=prompt, sampled=answer, text="", reward=reward_of(reward),
                     seconds={},
                 )
             )  # fmt: skip

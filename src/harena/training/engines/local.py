@@ -59,10 +59,7 @@ class LocalTrainer(ABC):
         one line see each other."""
         self._device = torch.device(device)
         self._model = model.to(self._device)
-        self._model.train()
-        for module in self._model.modules():
-            if isinstance(module, torch.nn.Dropout):
-                module.p = 0.0  # the policy that is trained must be the one that is sampled
+        self._model.eval()  # no dropout, in modules or in functions: what is trained must be what is sampled
         self.tokenizer = LocalTokenizer(tokenizer)
         self.context_length = int(model.config.max_position_embeddings)
         self._micro_batch_tokens = micro_batch_tokens
@@ -72,6 +69,7 @@ class LocalTrainer(ABC):
         if keep_reference and not has_adapter(self._model):
             self._original = deepcopy(self._model).requires_grad_(False)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="trainer")
+        self._head_is_all = self._is_head_all()
         self._pack = pack
         if pack:
             self._check_packing()
@@ -213,8 +211,7 @@ class LocalTrainer(ABC):
         learnt = self._filled([[bit for row in line for bit in (*row.mask[1:], 0)] for line in lines], longest, 0)
         model = _causal_model(whole_model)
         seen = self._what_rows_see(lines, longest)
-        hidden = model.base_model(input_ids=tokens, use_cache=False, **seen).last_hidden_state
-        logits: Tensor = model.get_output_embeddings()(hidden[learnt.bool()]).float()
+        logits = self._logits_at(learnt.bool(), model, input_ids=tokens, use_cache=False, **seen).float()
         if any(entry.temperature != 1.0 for entry in rows):
             # 0 is greedy, whose log-probabilities are those of temperature 1
             lengths = self._tensor([sum(row.mask) for row in rows], torch.long)
@@ -223,6 +220,24 @@ class LocalTrainer(ABC):
         if any(entry.kept for entry in rows):
             logits = logits.masked_fill(self._left_out(rows, logits.shape[-1]), -math.inf)
         return logits
+
+    def _logits_at(self, chosen: Tensor, model: Any, **given: Any) -> Tensor:
+        """Of the places that are True in `chosen`, (n, vocabulary); a vocabulary wide, all places would take up much
+        memory."""
+        if self._head_is_all:
+            logits: Tensor = model.get_output_embeddings()(model.base_model(**given).last_hidden_state[chosen])
+            return logits
+        places = chosen.any(0).nonzero()[:, 0]
+        logits = model(**given, logits_to_keep=places).logits
+        return logits[chosen[:, places]]
+
+    @torch.no_grad()
+    def _is_head_all(self) -> bool:
+        """Nothing comes after the output layer: some models scale their logits then, or cap them."""
+        model = _causal_model(self._model)
+        given = {"input_ids": self._tensor([[*range(min(4, model.config.vocab_size))]], torch.long), "use_cache": False}
+        head: Tensor = model.get_output_embeddings()(model.base_model(**given).last_hidden_state)
+        return torch.equal(head, model(**given).logits)
 
     def _filled(self, lines: Sequence[list[int]], longest: int, filling: int | None = None) -> Tensor:
         """A rectangle of whole numbers, cut off at `longest`; without `filling`, padding tokens fill it up."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +60,7 @@ def with_adapter(model: Any, lora: Lora) -> Any:
         lora_dropout=0.0,
         task_type="CAUSAL_LM",
     )
+    _check_not_shared(model, lora.targets or ())
     try:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(lora.seed)
@@ -66,6 +68,19 @@ def with_adapter(model: Any, lora: Lora) -> Any:
     except ValueError as error:
         names = sorted({name.rpartition(".")[2] for name, part in model.named_modules() if _is_linear(part)})
         raise ValidationError(f"LoRA: {error}. The model's linear layers are {', '.join(names)}") from None
+
+
+def _check_not_shared(model: Any, targets: Collection[str]) -> None:
+    """Merged, an adapter of one of two layers that share their weights would change both."""
+    ends = (model.get_input_embeddings(), model.get_output_embeddings())
+    if None in ends or ends[0].weight is not ends[1].weight:
+        return
+    names = [name for name, part in model.named_modules() if part in ends]
+    if wrong := [target for target in targets if any(f".{name}".endswith(f".{target}") for name in names)]:
+        raise ValidationError(
+            f"LoRA: {', '.join(wrong)}: this model's input and output embeddings are the same weights "
+            f"({' and '.join(names)}), so an adapter of one alone cannot be merged: leave it out of lora_target_modules"
+        )
 
 
 def adapted_layers(model: Any) -> tuple[str, ...]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, Protocol
 
 from harena.core.errors import HarenaError, PlatformError, ValidationError
 from harena.training.prompts import PromptRow, digest
-from harena.training.trajectory import MINIMUM, Candidate, Reward, RewardValidity
+from harena.training.trajectory import MINIMUM, Candidate, Reward, RewardValidity, is_learnable
 
 MOST_TOLD = 20
 """bad rows that an error lists; of the others it tells how many there are"""
@@ -122,18 +122,17 @@ async def checked(
         raise type(error)(f"{who}, row {row.id}: {error}") if type(error) is ValidationError else error from error
     except Exception as error:
         raise HarenaError(f"{who} raised for row {row.id}: {type(error).__name__}: {error}") from error
-    reward = given if isinstance(given, Reward) else Reward(value=given)
-    value = reward.value
-    if value is None and reward.validity != RewardValidity.VALID:
-        return reward
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise HarenaError(f"{who} gave {value!r:.100} for row {row.id}: a finite number can be learnt from")
-    return reward
+    if isinstance(given, Reward):
+        return given
+    if not is_learnable(given):
+        raise HarenaError(f"{who} gave {given!r:.100} for row {row.id}: a finite number can be learnt from")
+    return Reward(value=given)
 
 
 @dataclass(slots=True)
 class Once:
-    """Asks a deterministic recipe once for each row and text; twins that come while it is asked wait for the answer."""
+    """Asks a deterministic recipe once for each row and text; twins that come while it is asked wait for the answer.
+    Rows are told apart by all that they hold, not by their ids alone."""
 
     recipe: RewardRecipe
     asked: int = 0
@@ -169,20 +168,19 @@ class Once:
         self.asked += 1
         if not self.recipe.deterministic:
             return await self.recipe.reward(row, text)
-        key = digest(json.dumps([row.id, text], sort_keys=True))
+        # of the whole row: an id is unique within its data set, and held-out prompts come from another one
+        key = digest(repr(row) + json.dumps(text, sort_keys=True))
         if (known := self._answers.get(key)) is not None:
             self.saved += 1
             return await asyncio.shield(known)
         answer = self._answers[key] = asyncio.ensure_future(self.recipe.reward(row, text))
-        try:
-            reward = await asyncio.shield(answer)
-        except BaseException:
-            if answer.done():
-                del self._answers[key]
-            raise
-        if reward.value is None:
+        # not here, after the answer: whoever asked may have been cancelled by then
+        answer.add_done_callback(partial(self._forget_what_is_none, key))
+        return await asyncio.shield(answer)
+
+    def _forget_what_is_none(self, key: str, answer: asyncio.Future[Reward]) -> None:
+        if answer.cancelled() or answer.exception() is not None or answer.result().value is None:
             del self._answers[key]
-        return reward
 
 
 def cut_off_reward(policy: OverlongPolicy, minimum: float) -> Reward:

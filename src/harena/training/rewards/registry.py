@@ -12,7 +12,7 @@ from harena.training.rewards.judge import LLMJudge
 from harena.training.rewards.param_types import wrong_types
 from harena.training.rewards.recipe import RewardRecipe
 from harena.training.rewards.rules import contains, exact_match, gsm8k, row_reward, trajectory_imitation
-from harena.training.rewards.tasks import TaskEnvAgent, TaskEnvVerifier, TaskVerifier
+from harena.training.rewards.tasks import TaskEnvAgent, TaskEnvVerifier, TaskRecipe, TaskVerifier
 from harena.training.tasks import Task
 
 
@@ -68,3 +68,13 @@ def asks_judge(recipe: RewardRecipe) -> bool:
 
 
 TASK_RECIPES = frozenset({"task_verifier_v1", "task_env_verifier_v1", "task_env_agent_v1"})
+
+
+def blueprints_of(recipe: RewardRecipe) -> frozenset[str]:
+    """The blueprints that it, its parts and the job's task name. Rows may have tasks of their own."""
+    if isinstance(recipe, Composite):
+        return frozenset().union(*(blueprints_of(part) for part, _ in recipe.parts.values()))
+    named = recipe.blueprint_id if isinstance(recipe, CodeTests) else None
+    if isinstance(recipe, TaskRecipe) and recipe.task is not None:
+        named = recipe.task.blueprint
+    return frozenset() if named is None else frozenset({named})

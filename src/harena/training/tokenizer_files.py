@@ -1,0 +1,74 @@
+"""What a model's tokenizer is known to do before anything is loaded: from its files, and without torch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Counts = Callable[[Sequence[str]], list[int]]
+"""texts -> how many tokens each is written as"""
+_SETTINGS, _VOCABULARY, _TEMPLATE = "tokenizer_config.json", "tokenizer.json", "chat_template.jinja"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerFacts:
+    """Of one model; what is None is known only when its tokenizer is loaded."""
+
+    has_template: bool | None
+    """a chat template"""
+    counts: Counts | None
+
+
+def tokenizer_facts(folder: Path | None, shipped: Mapping[str, Any] | None) -> TokenizerFacts:
+    """Of the tokenizer in a model's directory, or of a shipped model (the fields of its recipe)."""
+    if shipped is not None:
+        return TokenizerFacts(False, lambda texts: [len(text) for text in texts])  # a token is a character
+    if folder is None:
+        return TokenizerFacts(None, None)
+    return TokenizerFacts(_has_template(folder), _counts(folder))
+
+
+def stop_mistake(lengths: Mapping[str, int]) -> str | None:
+    """What is wrong with `config.stop`, of whose texts `lengths` says the tokens; None = each is one token."""
+    wrong = [f"{text!r} ({length} tokens)" for text, length in lengths.items() if length != 1]
+    if not wrong:
+        return None
+    return (
+        f"{', '.join(wrong)}: this model's tokenizer must write each text as one token, because an answer ends between "
+        "two tokens: give one that is, or leave it out"
+    )
+
+
+def _has_template(folder: Path) -> bool | None:
+    if (folder / _TEMPLATE).is_file():
+        return True
+    try:
+        settings = json.loads((folder / _SETTINGS).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    template = settings.get("chat_template") if isinstance(settings, dict) else None
+    if isinstance(template, str):
+        return True
+    others = any(folder.glob("*chat_template*"))  # older forms, and several templates
+    return None if others or template is not None else False
+
+
+def _counts(folder: Path) -> Counts | None:
+    if not (folder / _VOCABULARY).is_file():
+        return None
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:  # a node that only takes jobs in
+        return None
+    try:
+        tokenizer = Tokenizer.from_file(str(folder / _VOCABULARY))
+    except Exception:  # noqa: BLE001 - the library raises nothing narrower; the worker says what is wrong with the file
+        return None
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return lambda texts: [
+        len(encoding.ids) for encoding in tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+    ]

@@ -1,0 +1,127 @@
+"""What a job's model cannot read is said when the job is submitted, as the tokenizer's files tell it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from transformers import AutoTokenizer
+
+from harena.core.errors import ValidationError
+from harena.training.engines.tiny import byte_pair_tokenizer
+from harena.training.engines.tokenizer import LocalTokenizer
+from harena.training.plan import plan_of
+from harena.training.references import Resolved, ResolvedRef
+from harena.training.requests import parse_request
+from harena.training.text_checks import check_texts
+from harena.training.tokenizer_files import tokenizer_facts
+
+CHAT = {"messages": [{"role": "user", "content": "add one"}, {"role": "assistant", "content": "x + 1"}]}
+ASKED = {"messages": CHAT["messages"][:1]}
+TEXT = {"prompt": "add one", "completion": "x + 1"}
+CONTEXT, MOST_NEW = 40, 8
+
+
+@pytest.fixture(params=["template", "texts"])
+def model(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The directory of a model whose tokenizer has a chat template, or none."""
+    tokenizer = byte_pair_tokenizer(["add one to x", "x + 1"], size=280)
+    if request.param == "texts":
+        tokenizer.chat_template = None
+    tokenizer.save_pretrained(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def check(
+    model: Path | None, kind: str, rows: list[dict[str, Any]], *, also: tuple[str, ...] = (), **more: Any
+) -> None:
+    """A job over these rows."""
+    folder = model.parent if model is not None else more.pop("folder")
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    field = "dataset_ref" if kind == "sft" else "prompt_dataset_ref"
+    config = {"algorithm": "grpo", "max_new_tokens": MOST_NEW, field: "d"} if kind == "rl" else {field: "d"}
+    body = {"trainer_type": kind, "model": "tiny-llama", "config": {**config, **more}}
+    described = {"rows": len(rows), "split": None}
+    shipped = {"shipped": {"alphabet": "adeno x+1"}} if model is None else {}
+    refs = [
+        ResolvedRef(
+            where="model", kind="model", name="m", version=None, digest="0", path=None if model is None else str(model),
+            described={"context_length": CONTEXT, **shipped},
+        ),
+        ResolvedRef(
+            where=f"config.{field}", kind="dataset", name="d", version="1", digest="0", path=str(path),
+            described=described,
+        ),
+    ]  # fmt: skip
+    for where in also:
+        refs.append(ResolvedRef(where=where, kind="capability", name="c", version="1", digest="0", path=str(path)))
+    resolved = Resolved(refs=tuple(refs))
+    check_texts(plan_of(parse_request(body), resolved), resolved)
+
+
+def has_template(model: Path) -> bool:
+    return LocalTokenizer(AutoTokenizer.from_pretrained(model)).chat_template is not None
+
+
+def test_the_files_say_what_the_tokenizer_does(model: Path) -> None:
+    texts = ["add one", " x", "x + 1 <|im_end|>", "", "\u00e9\n\n"]
+    facts, loaded = tokenizer_facts(model, None), LocalTokenizer(AutoTokenizer.from_pretrained(model))
+    assert facts.has_template is (loaded.chat_template is not None)
+    assert facts.counts is not None
+    assert facts.counts(texts) == [len(loaded.encode(text)) for text in texts]
+
+
+def test_conversations_need_a_chat_template(model: Path) -> None:
+    for kind, row in (("sft", CHAT), ("rl", ASKED)):
+        if has_template(model):
+            check(model, kind, [TEXT, row])
+            continue
+        with pytest.raises(ValidationError, match=r"d@1: 1 row .*\n *rows.jsonl:2: it is a conversation"):
+            check(model, kind, [TEXT, row])
+
+
+def test_a_capability_and_trajectories_need_a_chat_template(model: Path) -> None:
+    also = ("capability_ref", "config.trajectory_dataset_refs[0]")
+    if has_template(model):
+        check(model, "sft", [TEXT], also=also)
+        return
+    with pytest.raises(ValidationError) as caught:
+        check(model, "sft", [TEXT], also=also)
+    assert all(f"{where}: " in str(caught.value) for where in also)
+    assert "chat_template.jinja" in str(caught.value)
+
+
+def test_prompts_leave_room_for_an_answer(model: Path) -> None:
+    """To the token where they are given as they are; else where what is said is too long already."""
+    count = tokenizer_facts(model, None).counts
+    assert count is not None
+    fitting = next(text for n in range(99, 0, -1) if count([text := "x " * n])[0] <= CONTEXT - MOST_NEW)
+    check(model, "rl", [{"prompt": fitting}])
+    with pytest.raises(ValidationError, match=r"rows.jsonl:2: it has .* tokens, and 32 are allowed \(the model's 40"):
+        check(model, "rl", [{"prompt": "x"}, {"prompt": fitting + "x + 1 " * (20 if has_template(model) else 1)}])
+
+
+def test_a_stop_text_is_one_token(model: Path) -> None:
+    check(model, "rl", [TEXT], stop=["x", "<|im_end|>"])
+    with pytest.raises(ValidationError, match=r"config.stop: 'x \+ 1 add' \(. tokens\): .* as one token"):
+        check(model, "rl", [TEXT], stop=["x", "x + 1 add"])
+
+
+def test_a_shipped_model_reads_characters(tmp_path: Path) -> None:
+    check(None, "rl", [{"prompt": "x" * 32}], folder=tmp_path)
+    for rows, says in (([{"prompt": "x" * 33}], "it has 33 tokens"), ([ASKED], "it is a conversation")):
+        with pytest.raises(ValidationError, match=says):
+            check(None, "rl", rows, folder=tmp_path)
+    with pytest.raises(ValidationError, match=r"config.stop: 'xx' \(2 tokens\)"):
+        check(None, "rl", [TEXT], stop=["xx"], folder=tmp_path)
+
+
+def test_a_tokenizer_that_tells_nothing_refuses_nothing(model: Path) -> None:
+    for file in model.iterdir():
+        file.write_text("?")
+    (model / "chat_template.jinja").unlink(missing_ok=True)
+    check(model, "rl", [ASKED, {"prompt": "x " * 999}], stop=["x y z"])
+    check(model, "sft", [CHAT])
