@@ -348,6 +348,37 @@ async def test_siblings_share_their_prompt(engines: Make) -> None:
         assert found[place].tokens == together[place].tokens
 
 
+async def test_what_was_left_out_is_never_drawn(engines: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the sum of probabilities falls by a rounding, as a sum in parallel may: seen here from its end."""
+
+    def falling(mass: torch.Tensor, dim: int) -> torch.Tensor:
+        return (
+            summed(mass, dim) - torch.linspace(0, 1e-3, mass.shape[-1])
+            if mass.is_floating_point()
+            else summed(mass, dim)
+        )
+
+    summed = torch.Tensor.cumsum
+    engine = engines()
+    sampling = Sampling(max_new_tokens=8, top_k=2)
+    asked = [SampleRequest(prompt=(3, 4), key=(1, place), sampling=sampling) for place in range(64)]
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.Tensor, "cumsum", falling)
+        cohort = Cohort(
+            asked,
+            (found := dict[int, Sampled]()).update,
+            cache=new_cache(engine._model.config),
+            pad_token=0,
+            device=CPU,
+        )
+        cohort._uniform.fill_(1.0)
+        while cohort.step(SamplingCopy(engine._model), 0):
+            pass
+    for got in found.values():
+        assert all(token in among for token, among in zip(got.tokens, got.kept, strict=True))
+        assert min(got.logprobs) > -math.inf
+
+
 async def test_those_that_end_early_change_nothing_for_others(engines: Make) -> None:
     """Those that have ended are dropped now and then, not at each token, and are computed on until then."""
     engine = engines()

@@ -122,6 +122,7 @@ class Cohort:
 
     def _choose(self, logits: Tensor) -> tuple[Tensor, Tensor]:
         logprobs = (logits / self._temperature).log_softmax(-1)
+        kept: Tensor | None = None
         if self._limits is not None:
             kept = within(logprobs, self._limits)
             logprobs = logprobs.masked_fill(~kept, -math.inf).log_softmax(-1)
@@ -131,6 +132,8 @@ class Cohort:
         # a uniform number of [0, 1) times the whole mass is below it: no token of probability 0 is ever chosen
         drawn = (mass <= self._uniform[:, place : place + 1] * mass[:, -1:]).sum(-1)
         drawn = torch.where(self._greedy, logits.argmax(-1), drawn.clamp(max=logits.shape[-1] - 1))
+        if kept is not None:  # summed in parallel, as on a GPU, the mass may fall by a rounding where it should stay
+            drawn = torch.where(kept.gather(1, drawn[:, None])[:, 0], drawn, logits.argmax(-1))
         return drawn, logprobs.gather(1, drawn[:, None])[:, 0]
 
     def _remember(self, kept: Tensor) -> None:
