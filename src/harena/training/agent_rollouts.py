@@ -25,7 +25,7 @@ from harena.training.prompts import PromptRow
 from harena.training.rewards.recipe import checked
 from harena.training.rollout import Policy, RolloutRequest
 from harena.training.templates import ChatTemplate, ChatTokenizer
-from harena.training.trajectory import Reward, StopReason, Trajectory
+from harena.training.trajectory import MINIMUM, Reward, StopReason, Trajectory
 
 MOST_THREADS = 4096
 _REASONS = {
@@ -43,13 +43,17 @@ class AgentRollouts:
     What an agent raises ends the job with an error that names the row: only the agent knows whose doing it is. It gives
     a `Reward` without a value for what the platform did; a PlatformError that it raises is one. An agent that was told
     that the policy has no room left, that it asked too often, or that what came of the policy's words cannot be read,
-    and raises for it, earns 0.
+    and raises for it, earns the minimum.
     """
 
-    def __init__(self, agent: Agent, tokenizer: ChatTokenizer, *, overrule: Collection[str] = ()) -> None:
+    def __init__(
+        self, agent: Agent, tokenizer: ChatTokenizer, *, overrule: Collection[str] = (), minimum: float = MINIMUM
+    ) -> None:
         """`tokenizer` is the engine's. `overrule`: fields of a request in whose place the job's own settings stand
-        ("temperature", "seed"); any other that differs from what the job does is refused. Raises ValidationError where
-        there is no chat template that can be used, and for a field that cannot be overruled."""
+        ("temperature", "seed"); any other that differs from what the job does is refused. `minimum`: the least that
+        the agent gives, where that is below 0. Raises ValidationError where there is no chat template that can be used,
+        and for a field that cannot be overruled."""
+        self._minimum = min(0.0, minimum)
         self._agent = agent
         self._endpoint = ChatEndpoint(ChatTemplate(tokenizer), overruled=checked_overruled(overrule))
         # rollouts under way are bounded by the schedule; with fewer threads some would wait for others to end
@@ -98,7 +102,7 @@ class AgentRollouts:
         except HarenaError as error:
             if run.overflow is None:
                 raise
-            return Reward(value=0.0, reason=_REASONS[run.overflow], detail=str(error))
+            return Reward(value=self._minimum, reason=_REASONS[run.overflow], detail=str(error))
 
     async def _run(self, row: PromptRow, base_url: str) -> object:
         if inspect.iscoroutinefunction(self._agent):

@@ -84,15 +84,17 @@ class FunctionRollouts:
         *,
         form: TurnForm | None = None,
         overlong: Literal["zero", "mask"] = "zero",
+        minimum: float = MINIMUM,
     ) -> None:
         """`overlong`: what becomes of those where the policy was cut off or had no room left; the function has not
-        ended then, so there is nothing that could be scored."""
+        ended then, so there is nothing that could be scored. `minimum`: the least that the function gives, where that
+        is below 0; "zero" is then this, for being cut off must not pay."""
         self._function: Callable[..., Any] = function
         self._blocks = not inspect.iscoroutinefunction(function)
         self._places = asyncio.Semaphore(MOST_THREADS)
         self._threads = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="rollout") if self._blocks else None
         self._form = form or TurnForm()
-        self._cut_off = cut_off_reward(overlong, MINIMUM)
+        self._cut_off = cut_off_reward(overlong, minimum)
 
     async def rollout(self, request: RolloutRequest, policy: Policy) -> Trajectory:
         """See Rollouts."""

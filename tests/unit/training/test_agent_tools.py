@@ -240,5 +240,5 @@ async def test_what_comes_of_the_policys_words_cannot_end_the_job(first: bool) -
         with pytest.raises(HarenaError, match="agent raised"):
             await one_rollout(engine, agent)
         return
-    got = await one_rollout(engine, agent)
-    assert (got.reward.value, got.reward.reason, got.stop) == (0.0, "control_text", StopReason.PARSE_ERROR)
+    got = await one_rollout(engine, agent, minimum=-0.5)
+    assert (got.reward.value, got.reward.reason, got.stop) == (-0.5, "control_text", StopReason.PARSE_ERROR)

@@ -376,6 +376,9 @@ async def test_environments_may_be_limited_in_lockstep() -> None:
 async def test_a_function_whose_policy_has_no_room(overlong: Any, value: float | None) -> None:
     told = await play(FunctionRollouts(guess, overlong=overlong), Scripted((1, END), (3, END)), max_new_tokens=1)
     assert (told.stop, told.reward.value, told.reward.reason) == (StopReason.LENGTH, value, "cut_off")
+    rollouts = FunctionRollouts(guess, overlong=overlong, minimum=-1.0)  # to be cut off must not pay
+    told = await play(rollouts, Scripted((1, END), (3, END)), max_new_tokens=1)
+    assert told.reward.value == (None if value is None else -1.0)
 
 
 @pytest.mark.parametrize(
