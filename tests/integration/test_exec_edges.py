@@ -9,6 +9,7 @@ import resource
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -548,3 +549,25 @@ async def test_lifetime(runtime: LinuxRuntime, home: Path) -> None:
     assert (await run(longer.port, "echo", "here")).stdout == b"here\n"
     await node.close()
     assert longer.info.status is SandboxStatus.COMPLETED
+
+
+async def test_a_read_that_is_given_up_as_its_file_comes(runtime: LinuxRuntime) -> None:
+    """Cancelled when the descriptor has come and before the reader has gone on with it: nobody would close it."""
+    sandbox = await runtime.create(SandboxSpec())
+    await sandbox.write_file("/data/file", b"x")
+    reading: list[asyncio.Task[bytes]] = []
+
+    class CancelsFirst(dict[int, asyncio.Future[Any]]):
+        def __setitem__(self, number: int, answer: asyncio.Future[Any]) -> None:
+            answer.add_done_callback(lambda _: reading[0].cancel())  # before whoever awaits it is woken
+            super().__setitem__(number, answer)
+
+    before = sorted(os.listdir("/proc/self/fd"))
+    sandbox._opens = CancelsFirst()
+    reading.append(asyncio.create_task(sandbox.read_file("/data/file")))
+    with pytest.raises(asyncio.CancelledError):
+        await reading[0]
+    assert sorted(os.listdir("/proc/self/fd")) == before
+    sandbox._opens = {}
+    assert await sandbox.read_file("/data/file") == b"x"
+    await sandbox.destroy()

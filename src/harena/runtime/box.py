@@ -187,6 +187,10 @@ class LinuxSandbox:
             return await answer
         except OSError as error:
             raise box_files.file_error(path, error.errno or errno.EIO) from None
+        except asyncio.CancelledError:  # perhaps in the moment in which the descriptor came
+            if answer.done() and not answer.cancelled() and answer.exception() is None:
+                os.close(answer.result()[0])
+            raise
 
     async def stat(self, path: str) -> FileInfo:
         """See `SandboxPort`."""

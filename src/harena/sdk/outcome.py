@@ -4,6 +4,10 @@
 microsecond leaves that condition locked for ever (CPython issue 74174), and then the loop, which must take it to give
 the result, hangs with everything that it serves. Here the only lock that two threads share is taken by a `with` on a
 lock of C, which an interrupt cannot part from its release, and a waiter sleeps on a lock of its own.
+
+Python's handlers of signals run in the main thread, when it is awake. A signal that comes when that thread has looked
+for signals for the last time, and does not sleep yet, does not wake it; nor does one that the kernel gives to another
+thread. So the main thread sleeps for a moment at a time.
 """
 
 from __future__ import annotations
@@ -11,11 +15,14 @@ from __future__ import annotations
 import concurrent.futures
 import itertools
 import threading
+import time
 from collections.abc import Callable
 from typing import Generic, Literal, TypeVar
 
 T = TypeVar("T")
 
+LOOK_SECONDS = 0.5
+"""in which a signal is noticed at the latest"""
 _completions = itertools.count(1)
 
 
@@ -67,9 +74,8 @@ class Outcome(Generic[T]):
             woken = threading.Lock()
             woken.acquire()
             self.when_ended(woken, woken.release)
-            seconds = -1 if timeout is None else min(max(0.0, timeout), threading.TIMEOUT_MAX)
             try:
-                woken.acquire(timeout=seconds)
+                _acquire(woken, timeout)
             finally:
                 self.forget(woken)
         return self.state != "open"
@@ -105,3 +111,13 @@ class Outcome(Generic[T]):
         for callback in (callbacks or {}).values():
             callback()
         return True
+
+
+def _acquire(lock: threading.Lock, timeout: float | None) -> None:
+    """Sleep until it is free, or the time is over."""
+    looks = threading.get_ident() == threading.main_thread().ident
+    ends = None if timeout is None else time.monotonic() + timeout
+    while True:
+        left = threading.TIMEOUT_MAX if ends is None else min(max(0.0, ends - time.monotonic()), threading.TIMEOUT_MAX)
+        if lock.acquire(timeout=min(left, LOOK_SECONDS) if looks else left) or left <= LOOK_SECONDS or not looks:
+            return

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import concurrent.futures
+import signal
 import threading
+import time
+from collections.abc import Callable
 
 import pytest
 
-from harena.sdk.outcome import Outcome
+from harena.sdk.outcome import LOOK_SECONDS, Outcome
 
 
 def test_it_ends_once() -> None:
@@ -65,4 +68,41 @@ def test_every_thread_that_waits_is_woken() -> None:
     for thread in threads:
         thread.join()
     assert seen == [True] * 5
+    assert outcome.waiting == 0
+
+
+def test_a_signal_that_wakes_nobody_is_noticed() -> None:
+    """One that another thread was given, or that came just before the main thread fell asleep: the wait goes on after
+    its handler, or ends with what that raises."""
+    outcome: Outcome[bool] = Outcome()
+    handled, asleep = threading.Event(), threading.Event()
+
+    def signalled() -> None:
+        asleep.wait(30)
+        signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)  # this thread is no main thread
+        outcome.give(handled.wait(30))
+
+    class Waking(Outcome[bool]):
+        def when_ended(self, token: object, callback: Callable[[], object]) -> None:
+            outcome.when_ended(token, callback)
+            asleep.set()
+
+    before = signal.signal(signal.SIGUSR1, lambda *_: handled.set())
+    thread = threading.Thread(target=signalled)
+    thread.start()
+    try:
+        Waking().wait(None)
+    finally:
+        thread.join()
+        signal.signal(signal.SIGUSR1, before)
+    assert outcome.get()
+
+
+@pytest.mark.parametrize("timeout", [0.0, 0.01, LOOK_SECONDS * 1.1])
+def test_a_wait_ends_in_time(timeout: float) -> None:
+    """Not before its time, and told apart from an end."""
+    outcome: Outcome[int] = Outcome()
+    began = time.monotonic()
+    assert not outcome.wait(timeout)
+    assert time.monotonic() - began >= timeout
     assert outcome.waiting == 0
