@@ -97,9 +97,8 @@ def remade(names: tuple[str, ...], message: str) -> Exception:
     for name in names:
         found = getattr(builtins, name, None)
         if isinstance(found, type) and issubclass(found, Exception) and found is not Exception:
-            if issubclass(
-                found, (StopIteration, StopAsyncIteration)
-            ):  # would end a loop of the tests' as if all were well
+            # these would end a loop of the tests' as if all were well
+            if issubclass(found, (StopIteration, StopAsyncIteration)):
                 break
             try:
                 return found(message)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import itertools
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -115,9 +116,10 @@ class Outcome(Generic[T]):
 
 def _acquire(lock: threading.Lock, timeout: float | None) -> None:
     """Sleep until it is free, or the time is over."""
-    looks = threading.get_ident() == threading.main_thread().ident
-    ends = None if timeout is None else time.monotonic() + timeout
+    is_main = threading.get_ident() == threading.main_thread().ident
+    longest = LOOK_SECONDS if is_main else threading.TIMEOUT_MAX
+    ends = math.inf if timeout is None else time.monotonic() + timeout
     while True:
-        left = threading.TIMEOUT_MAX if ends is None else min(max(0.0, ends - time.monotonic()), threading.TIMEOUT_MAX)
-        if lock.acquire(timeout=min(left, LOOK_SECONDS) if looks else left) or left <= LOOK_SECONDS or not looks:
+        left = max(0.0, ends - time.monotonic())
+        if lock.acquire(timeout=min(left, longest)) or left <= longest:
             return
