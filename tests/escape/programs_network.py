@@ -137,3 +137,24 @@ a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [list
 b.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [listener.fileno(), a.fileno(), b.fileno()]))])
 done()
 """
+
+LEAVE_LABELS = r"""
+import socket, struct
+there = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+loopback = socket.inet_pton(socket.AF_INET6, "::1")
+for word in range(1, 9):  # 128 bits of an address and 20 of a label, each for the next one to read
+    request = loopback[:-2] + word.to_bytes(2, "big") + struct.pack("!I", 0xBEE00 + word) + struct.pack("<BBHHHI", 0, 255, 1, 150, 150, 0)
+    there.setsockopt(41, 32, request)
+print(open("/proc/net/ip6_flowlabel").read().lower())
+done()
+"""
+READ_LABELS = r"""
+print(open("/proc/net/ip6_flowlabel").read().lower())
+done()
+"""
+COOKIE = r"""
+import socket
+for family in (socket.AF_UNIX, socket.AF_INET):
+    with socket.socket(family, socket.SOCK_DGRAM) as there:
+        print(int.from_bytes(there.getsockopt(socket.SOL_SOCKET, 71, 8), "little"))  # SO_NETNS_COOKIE: never given twice
+"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from escape_world import World
-from programs_network import COUNTERS, HOLD, MARK, PROGRAMS
+from programs_network import COOKIE, COUNTERS, HOLD, LEAVE_LABELS, MARK, PROGRAMS, READ_LABELS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -19,7 +19,7 @@ async def test_network(world: World, name: str) -> None:
 
 
 async def test_nothing_is_left_in_a_network_namespace(world: World) -> None:
-    """A sandbox cannot leave word for the next one in the counters of a network namespace that is used again."""
+    """A sandbox cannot leave word for the next one in the counters of a network namespace."""
     first = await world.sandbox()
     marked = await world.attack(first, MARK)
     assert b"4321" in marked.stdout, marked
@@ -31,6 +31,33 @@ async def test_nothing_is_left_in_a_network_namespace(world: World) -> None:
         assert b"4321" not in result.stdout, "ESCAPED: a number that an earlier sandbox left"
         await sandbox.destroy()
     await world.unharmed()
+
+
+async def test_no_flow_label_is_left(world: World) -> None:
+    """IPv6 flow labels outlive the socket that asked for them, by minutes, and the whole namespace reads them."""
+    first = await world.sandbox()
+    marked = await world.attack(first, LEAVE_LABELS)
+    assert b"bee01" in marked.stdout, marked
+    await first.destroy()
+    for _ in range(16):
+        sandbox = await world.sandbox()
+        result = await world.attack(sandbox, READ_LABELS)
+        assert result.stdout.endswith(b"done\n"), result
+        assert b"bee0" not in result.stdout, "ESCAPED: a label that an earlier sandbox left"
+        await sandbox.destroy()
+
+
+async def test_a_network_namespace_is_never_used_twice(world: World) -> None:
+    """Whatever a namespace holds, nothing of it can cross: each sandbox has one that nobody had before."""
+    cookies: list[bytes] = []
+    for _ in range(30):
+        sandbox = await world.sandbox()
+        result = await world.attack(sandbox, COOKIE)
+        of_unix, of_inet = result.stdout.split()
+        assert of_unix == of_inet != b"0", result
+        cookies.append(of_unix)
+        await sandbox.destroy()
+    assert len(set(cookies)) == len(cookies), "a network namespace was given to a second sandbox"
 
 
 async def test_a_port_that_is_still_held(world: World) -> None:

@@ -17,7 +17,6 @@ import pytest
 from harena.core.errors import PlatformError, SandboxNotRunningError, SandboxTerminatedError, SandboxUnavailableError
 from harena.core.models import ExecOutcome, ExecRequest, Limits, SandboxSpec
 from harena.core.ports import Death, SandboxPort
-from harena.runtime.kernel import network
 from harena.runtime.linux import LinuxRuntime
 from harena.testing.conformance_base import run, run_python
 from harena.testing.footprint import (
@@ -501,12 +500,11 @@ async def test_descriptors_and_memory_return(runtime: LinuxRuntime) -> None:
         for _ in range(count // 10):
             await asyncio.gather(*(live(number) for number in range(10)))
 
-    await lives(120)  # the template keeps some network namespaces to use again, and reaches its number here
+    await lives(120)
     before, memory = held(), private_bytes(spawners(os.getpid())[0])
     await lives(200)
     after = held()
-    # what waits in the pool, more or less; and the three descriptors of each namespace that a template keeps
-    tolerance = {"client": 16, "spawner": 16, "template": 3 * network.RECYCLED, "inits": 16}
+    tolerance = {"client": 16, "spawner": 16, "template": 4, "inits": 16}  # what waits in the pool, more or less
     assert {name: after[name] - before[name] for name in after if after[name] - before[name] > tolerance[name]} == {}
     assert private_bytes(spawners(os.getpid())[0]) - memory < 4 << 20
 

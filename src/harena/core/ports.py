@@ -26,6 +26,7 @@ from harena.core.models import (
 from harena.core.output import OutputBuffer
 from harena.core.registry import RegistryOperations
 from harena.core.training_ports import TrainingOperations
+from harena.core.workspace import DEFAULT_WORKSPACE
 
 
 class RunningExec(Protocol):
@@ -128,8 +129,11 @@ class Runtime(Protocol):
     async def start(self) -> None:
         """Get ready. Raises HostUnsupportedError."""
 
-    async def create(self, spec: SandboxSpec, blueprint: Blueprint | None = None) -> SandboxPort:
-        """A fresh sandbox, from the pool where one waits. Raises NotFoundError for an unknown image."""
+    async def create(
+        self, spec: SandboxSpec, blueprint: Blueprint | None = None, *, workspace: str = DEFAULT_WORKSPACE
+    ) -> SandboxPort:
+        """A fresh sandbox, from the pool where one waits. Nothing that has run code of one workspace makes or becomes
+        another one's. Raises NotFoundError for an unknown image."""
 
     async def close(self) -> None:
         """End every sandbox and the runtime itself. May be called more than once."""

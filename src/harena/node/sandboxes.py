@@ -239,7 +239,7 @@ class Sandboxes:
             spec = replace(spec, image=blueprint.image)
         created_at = self._clock.utcnow()
         try:
-            port = await self._runtime.create(spec, blueprint)
+            port = await self._runtime.create(spec, blueprint, workspace=workspace)
         except (ValidationError, NotFoundError):
             raise
         except Exception as error:  # whatever stopped the start, a bug included, belongs into the record

@@ -8,7 +8,7 @@ import struct
 
 from harena.runtime import wire
 from harena.runtime.fast_path_code import X86_64
-from harena.runtime.kernel import machine_code, network
+from harena.runtime.kernel import machine_code
 from harena.runtime.kernel.syscalls import libc
 
 TYPE_CHECKING = False
@@ -24,8 +24,7 @@ ERROR, STREAMS, SIZE = 7, 12, 14
 """where `FastPath.numbers` has the child's errno, the count of its streams, and the size of the message"""
 
 _POINTERS = 4096
-_SCRATCH_BYTES = 1 << 16
-_LAUNCHES, _NETWORKS, _COUNTERS = 8, network.RECYCLED, 3
+_LAUNCHES = 8
 _int, _long, _address_type = ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p
 
 
@@ -39,22 +38,8 @@ class Launch(ctypes.Structure):
         ("call_count", _long),
         ("flags", _long),
         ("channel_call", _int),
-        ("network_call", _int),
-        ("loopback_calls", _int * 3),
         ("unused", _int),
     ]
-
-
-class Network(ctypes.Structure):
-    """`struct network`."""
-
-    _fields_ = [("sandbox", _int), ("space", _int), ("probe", _int), ("unused", _int)]
-
-
-class Counters(ctypes.Structure):
-    """`struct counters`."""
-
-    _fields_ = [("path", _address_type), ("pristine", _address_type), ("size", _long)]
 
 
 class Context(ctypes.Structure):
@@ -86,19 +71,9 @@ class Context(ctypes.Structure):
         ("after_in_child", _address_type),
         ("is_template", _int),
         ("step", _int),
-        ("own_space", _int),
         ("launch_count", _int),
-        ("busy_count", _int),
-        ("free_count", _int),
         ("launched", _int),
-        ("unused_too", _int),
         ("launches", Launch * _LAUNCHES),
-        ("busy", Network * _NETWORKS),
-        ("free", Network * _NETWORKS),
-        ("counters", Counters * _COUNTERS),
-        ("numbers", ctypes.c_long * 3),
-        ("scratch", _address_type),
-        ("scratch_room", _long),
     ]
 
 
@@ -114,7 +89,6 @@ class FastPath:
         self._environment = _words(name + "=" + value for name, value in environment.items())
         self._message = ctypes.create_string_buffer(wire.MAX_MESSAGE)
         self._pointers = (ctypes.c_void_p * _POINTERS)()
-        self._scratch = ctypes.create_string_buffer(_SCRATCH_BYTES)
         self._kept: list[object] = []
         self.launches: list[SandboxLaunch] = []
         self.context = context = Context(
@@ -124,8 +98,6 @@ class FastPath:
             pointer_room=_POINTERS,
             environment=ctypes.addressof(self._environment),
             fork=_address(libc.fork),
-            scratch=ctypes.addressof(self._scratch),
-            scratch_room=_SCRATCH_BYTES,
         )
         if has_fork_hooks:
             context.before_fork = _address(ctypes.pythonapi.PyOS_BeforeFork)
@@ -149,11 +121,6 @@ class FastPath:
         context = self.context
         context.is_template = 1
         context.control, context.ended, context.oom_adjust, context.nothing = descriptors
-        context.own_space = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-        for index, (path, content) in enumerate(network.counters()):
-            texts = ctypes.create_string_buffer(path.encode()), ctypes.create_string_buffer(content, len(content))
-            self._kept.append(texts)
-            context.counters[index] = Counters(ctypes.addressof(texts[0]), ctypes.addressof(texts[1]), len(content))
 
     def know_launch(self, settings: bytes, launch: SandboxLaunch) -> None:
         """How to make a sandbox for these settings."""
@@ -166,10 +133,7 @@ class FastPath:
         known = context.launches[context.launch_count]
         known.settings, known.settings_size = ctypes.addressof(text), len(settings)
         known.calls, known.call_count = launch.calls()
-        known.flags, known.channel_call, known.network_call = launch.flags, launch.channel_call, launch.network_call
-        for index, (call, number) in enumerate(launch.loopback_calls):
-            known.loopback_calls[index] = call
-            context.numbers[index] = number
+        known.flags, known.channel_call = launch.flags, launch.channel_call
         context.launch_count += 1
 
     def message(self) -> bytes:

@@ -7,13 +7,13 @@ A template (once per image): a fork of the spawner in new user, mount, pid, ipc,
     -> own_proc -> pivot -> nest_user_namespace -> read_only_root -> (exec of the image's interpreter, see template)
 
 The second user namespace locks every mount that the first one made: not even the template's own privilege can make
-/usr writable again or look below a mount. The template's network namespace is made with it, so that it may come back
-to it (see networks.c).
+/usr writable again or look below a mount. A network namespace is made with it: what a blueprint has imported there
+reaches no network.
 
 A sandbox (once per life): a fork of its template in new mount, pid, net, ipc, uts and cgroup namespaces. It is in the
 template's root already and adds only what is its own.
 
-    network namespace -> channel, everything else closed -> writable directories -> proc (sys read-only) -> terminals
+    channel, everything else closed -> writable directories -> proc (sys read-only) -> terminals
     -> hostname -> loopback -> init's descriptors -> rlimits -> capabilities -> seccomp -> "ready"
 """
 
@@ -200,7 +200,6 @@ class SandboxLaunch:
         return self._batch.add(step, NUMBERS[name], *arguments)
 
     def _own_channel(self) -> None:
-        self.network_call = self._call("enter network namespace", "setns", -1, namespaces.NEWNET)
         self.channel_call = self._call("channel", "dup3", -1, CONTROL, os.O_CLOEXEC)
         self._call("close everything else", "close_range", CONTROL + 1, 0xFFFFFFFF, 0)
 
@@ -237,14 +236,9 @@ class SandboxLaunch:
         self._call("hostname", "sethostname", hostname, len(hostname))
 
     def _own_loopback(self) -> None:
-        self.loopback_calls = (
-            (self._call("loopback socket", "socket", 2, 2 | os.O_CLOEXEC, 0), NUMBERS["socket"]),
-            (
-                self._call("loopback up", "ioctl", CONTROL + 1, network.SET_FLAGS, network.LOOPBACK_UP),
-                NUMBERS["ioctl"],
-            ),
-            (self._call("loopback socket", "close", CONTROL + 1), NUMBERS["close"]),
-        )
+        self._call("loopback socket", "socket", 2, 2 | os.O_CLOEXEC, 0)
+        self._call("loopback up", "ioctl", CONTROL + 1, network.SET_FLAGS, network.LOOPBACK_UP)
+        self._call("loopback socket", "close", CONTROL + 1)
 
     def _init_descriptors(self) -> None:
         self._call("SIGCHLD", "rt_sigaction", _SIGCHLD, bytes(32), None, 8)
@@ -269,11 +263,8 @@ class SandboxLaunch:
         self._call(step, "mount", source, target, kind, flags, options)
 
     def prepare(self, channel: int) -> None:
-        """Before the fork: its channel. Its network namespace is a new one."""
+        """Before the fork: its channel."""
         self._batch.patch(self.channel_call, 0, channel)
-        self._batch.patch(self.network_call, -1, NUMBERS["getppid"])
-        for index, number in self.loopback_calls:
-            self._batch.patch(index, -1, number)
 
     def calls(self) -> tuple[int, int]:
         """Address and count of the calls."""

@@ -1,6 +1,8 @@
 """Sandboxes on this machine: `LinuxRuntime` implements the `Runtime` port.
 
-It owns one spawner, a template for each (image, blueprint) that was asked for, and a pool of sandboxes made ahead.
+It owns one spawner, a template for each (workspace, image, blueprint) that was asked for, and a pool of sandboxes made
+ahead. Two workspaces never share a template: it may have run a blueprint's code, and its sandboxes have one user of the
+host, for whom the kernel counts and limits some things.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from harena.core.errors import HarenaError, PlatformError, SandboxUnavailableErr
 from harena.core.home import harena_home
 from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
+from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.runtime import bound_ahead, seccomp_filter
 from harena.runtime import image as images
 from harena.runtime.box import LinuxSandbox
@@ -27,6 +30,9 @@ from harena.runtime.pool import Pool
 
 _HOSTNAME = b"sandbox"
 _RLIMIT_NICE, _RLIMIT_RTPRIO = 13, 14
+MOST_IDLE_TEMPLATES = 32
+"""Templates without a sandbox that are kept for the next one; of more, those that were used last longest ago end."""
+IDLE_SECONDS = 60.0
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """For templates that import modules: a process with threads cannot be forked into sandboxes. Programs see these too,
 warm or really started; a blueprint's own `env` comes after them."""
@@ -39,9 +45,16 @@ class Layers(Protocol):
         """The directory of one layer."""
 
 
+_Key = tuple[str, str, str]
+"""workspace, image, id of the blueprint"""
+
+
 class _Template:
     def __init__(self, number: int, image: images.Image, environment: Mapping[str, str], warm: bool) -> None:
         self.number = number
+        self.sandboxes: set[int] = set()
+        """that live or are being made"""
+        self.used_at = asyncio.get_running_loop().time()
         self.image = image
         self.environment = environment
         self.warm = warm
@@ -72,7 +85,7 @@ class LinuxRuntime:
         self._known_programs = known_programs
         self._link: SpawnerLink | None = None
         self._starting: asyncio.Task[SpawnerLink] | None = None
-        self._templates: dict[tuple[str, str], asyncio.Task[_Template]] = {}
+        self._templates: dict[_Key, asyncio.Task[_Template]] = {}
         self._sandboxes: dict[int, LinuxSandbox] = {}
         self._pools: dict[tuple[object, ...], Pool] = {}
         self._closed = False
@@ -84,12 +97,14 @@ class LinuxRuntime:
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         await self._spawner()
 
-    async def create(self, spec: SandboxSpec, blueprint: Blueprint | None = None) -> SandboxPort:
+    async def create(
+        self, spec: SandboxSpec, blueprint: Blueprint | None = None, *, workspace: str = DEFAULT_WORKSPACE
+    ) -> SandboxPort:
         """See `Runtime`."""
         try:
-            template, sandbox = await self._claim(spec, blueprint)
+            template, sandbox = await self._claim(spec, blueprint, workspace)
         except TemplateGoneError:  # it was killed, and the news had not arrived yet
-            template, sandbox = await self._claim(spec, blueprint)
+            template, sandbox = await self._claim(spec, blueprint, workspace)
         sandbox.environment = {**template.environment, **spec.env} if spec.env else template.environment
         sandbox.workdir = spec.cwd or template.image.workdir
         files = {**(blueprint.files if blueprint else {}), **spec.files}
@@ -102,12 +117,16 @@ class LinuxRuntime:
                 raise
         return sandbox
 
-    async def _claim(self, spec: SandboxSpec, blueprint: Blueprint | None) -> tuple[_Template, LinuxSandbox]:
-        template = await self._template(spec.image, blueprint)
+    async def _claim(
+        self, spec: SandboxSpec, blueprint: Blueprint | None, workspace: str
+    ) -> tuple[_Template, LinuxSandbox]:
+        key = (workspace, images.resolve(spec.image), blueprint.id if blueprint else "")
+        template = await self._template(key, blueprint)
+        template.used_at = asyncio.get_running_loop().time()
         try:
             return template, await self._pool(template, spec.limits).claim()
         except TemplateGoneError:
-            self._template_died((images.resolve(spec.image), blueprint.id if blueprint else ""), template)
+            self._template_died(key, template)
             raise
 
     async def close(self) -> None:
@@ -154,11 +173,11 @@ class LinuxRuntime:
         self._pools.clear()
         return link
 
-    async def _template(self, image_name: str, blueprint: Blueprint | None) -> _Template:
+    async def _template(self, key: _Key, blueprint: Blueprint | None) -> _Template:
         link = await self._spawner()
-        key = (images.resolve(image_name), blueprint.id if blueprint else "")
         task = self._templates.get(key)
         if task is None:
+            self._drop_idle_templates(link)
             task = self._templates[key] = asyncio.ensure_future(self._start_template(link, key, blueprint))
         try:
             return await asyncio.shield(task)
@@ -166,7 +185,17 @@ class LinuxRuntime:
             self._templates.pop(key, None)  # the next one tries again
             raise
 
-    async def _start_template(self, link: SpawnerLink, key: tuple[str, str], blueprint: Blueprint | None) -> _Template:
+    def _drop_idle_templates(self, link: SpawnerLink) -> None:
+        """Make room for one more: a server of many workspaces does not keep a process for each that ever came."""
+        now = asyncio.get_running_loop().time()
+        made = [(key, task.result()) for key, task in self._templates.items() if _has_succeeded(task)]
+        idle = [pair for pair in made if not pair[1].sandboxes and pair[1].used_at < now - IDLE_SECONDS]
+        idle.sort(key=lambda pair: pair[1].used_at)
+        for key, template in idle[: max(0, len(idle) + 1 - MOST_IDLE_TEMPLATES)]:
+            self._template_died(key, template)
+            link.drop_template(template.number)
+
+    async def _start_template(self, link: SpawnerLink, key: _Key, blueprint: Blueprint | None) -> _Template:
         empty = self._home / "empty"
         empty.mkdir(mode=0o755, parents=True, exist_ok=True)
         image = images.default_image(empty, await asyncio.to_thread(bound_ahead.prepared, self._home))
@@ -209,9 +238,9 @@ class LinuxRuntime:
         )
         return template
 
-    def _template_died(self, key: tuple[str, str], template: _Template) -> None:
+    def _template_died(self, key: _Key, template: _Template) -> None:
         task = self._templates.get(key)
-        if task is not None and task.done() and not task.exception() and task.result() is template:
+        if task is not None and _has_succeeded(task) and task.result() is template:
             del self._templates[key]
         for pool_key, pool in list(self._pools.items()):
             if pool_key[0] == template.number:
@@ -247,21 +276,31 @@ class LinuxRuntime:
         created: asyncio.Future[None] = sandbox.loop.create_future()
 
         def dead(oom_kills: int) -> None:
-            self._sandboxes.pop(sandbox.number, None)
+            self._forget_sandbox(template, sandbox)
             sandbox.died(oom_kills)
 
         self._sandboxes[sandbox.number] = sandbox
+        template.sandboxes.add(sandbox.number)
         link.order(Order(sandbox.number, template.number, settings, cgroup_limits, theirs, created, dead))
         try:
             await created
             await sandbox.ready
         except BaseException as error:  # cancellation too: no half-made sandbox may stay
-            self._sandboxes.pop(sandbox.number, None)
+            self._forget_sandbox(template, sandbox)
             said = sandbox.abandon()
             if said and isinstance(error, PlatformError):
                 raise PlatformError(f"sandbox start: {said}", step=said.partition(":")[0]) from None
             raise
         return sandbox
+
+    def _forget_sandbox(self, template: _Template, sandbox: LinuxSandbox) -> None:
+        self._sandboxes.pop(sandbox.number, None)
+        template.sandboxes.discard(sandbox.number)
+        template.used_at = asyncio.get_running_loop().time()
+
+
+def _has_succeeded(task: asyncio.Task[_Template]) -> bool:
+    return task.done() and not task.cancelled() and task.exception() is None
 
 
 def _settings(limits: Limits, template: _Template) -> tuple[bytes, CgroupLimits]:

@@ -42,7 +42,7 @@ TEMPLATE_GONE = "the template has ended"
 _REQUEST_BYTES = 96 << 10
 _ANSWER_BYTES = 8 << 10
 _FIRST_UID = 1_900_000_000  # above every range that distributions, systemd and container tools hand out
-_UIDS_PER_SPAWNER = 50  # process numbers stay below 2**22, so users below 2**31
+_UIDS_PER_SPAWNER = 500  # process numbers stay below 2**22, so users below 2**32 - 1, which means "no user"
 _CAP_SETUID, _CAP_SYS_ADMIN = 7, 21
 _WATCH_SECONDS = 0.1
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
@@ -51,6 +51,7 @@ _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 @dataclass
 class _Template:
     number: int
+    user: int
     pid: int
     pidfd: int
     control: _socket.socket
@@ -82,6 +83,7 @@ class Spawner:
         cgroups.clean_stale(self.backend)
         self.backend, self.pool = cgroups.open_best(self.backend, cgroups.owner_id(os.getpid()))
         self.templates: dict[int, _Template] = {}
+        self.users_given = 0
         self.sandboxes: dict[int, _Sandbox] = {}
         self.epoll = select.epoll()
         self.on_event: dict[int, Callable[[], None]] = {}
@@ -183,6 +185,7 @@ class Spawner:
 
     def _clone_template(self, number: int, plan: dict[str, object]) -> _Template:
         trees: list[tuple[object, str, bool, bool]] = plan["trees"]  # type: ignore[assignment]
+        user = self._free_user() if self.privileged else os.geteuid()
         ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET | _socket.SOCK_CLOEXEC)
         map_ready, map_done = os.pipe2(os.O_CLOEXEC)
         opened: list[int] = []
@@ -196,14 +199,26 @@ class Spawner:
             if pid == 0:
                 os.close(map_done)
                 _become_template(launch.TemplateRoot(plan, trees, map_ready), plan, theirs.fileno())
-            user = _FIRST_UID + os.getpid() * _UIDS_PER_SPAWNER + number % _UIDS_PER_SPAWNER
-            outside = (user, user) if self.privileged else (os.geteuid(), os.getegid())
+            outside = (user, user) if self.privileged else (user, os.getegid())
             namespaces.map_identity(str(pid), 0, *outside)
             os.write(map_done, b"m")
-            return _Template(number, pid, pidfd, ours)
+            return _Template(number, user, pid, pidfd, ours)
         finally:
             for descriptor in (map_ready, map_done, theirs.detach(), *opened):
                 os.close(descriptor)
+
+    def _free_user(self) -> int:
+        """A user of the host that no living template has: what the kernel counts for each user (inotify instances,
+        queued signals, descriptors in flight) is no template's but its own. The numbers go round, so that one comes
+        again as late as possible."""
+        first = _FIRST_UID + os.getpid() * _UIDS_PER_SPAWNER
+        taken = {made.user for made in self.templates.values()}
+        for _ in range(_UIDS_PER_SPAWNER):
+            self.users_given += 1
+            user = first + self.users_given % _UIDS_PER_SPAWNER
+            if user not in taken:
+                return user
+        raise OSError(errno.EUSERS, f"{_UIDS_PER_SPAWNER} templates live, and each needs a user of its own")
 
     def _from_template(self, made: _Template) -> None:
         try:

@@ -32,6 +32,7 @@ from harena.core.errors import (
 from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint, ExecRequest, Limits, SandboxSpec, SandboxStatus
 from harena.core.ports import Operations, SandboxPort
+from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.testing.conformance import RuntimeConformance
 from harena.testing.conformance_bad_jobs import ADDING, BAD, GOOD, BadJobConformance
 from harena.testing.conformance_base import run
@@ -52,7 +53,9 @@ class OperationsRuntime:
     async def start(self) -> None:
         """It runs."""
 
-    async def create(self, spec: SandboxSpec, blueprint: Blueprint | None = None) -> SandboxPort:
+    async def create(
+        self, spec: SandboxSpec, blueprint: Blueprint | None = None, *, workspace: str = DEFAULT_WORKSPACE
+    ) -> SandboxPort:
         """A sandbox of the node."""
         if blueprint is not None:
             await self.operations.create_blueprint(blueprint.name, files=blueprint.files, env=blueprint.env)

@@ -29,6 +29,7 @@ from harena.core.errors import (
 )
 from harena.core.models import Blueprint, ExecRequest, FileInfo, ProcessInfo, SandboxSpec
 from harena.core.ports import Death
+from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.testing.fake_exec import FakeExec, describe, fake_mark, kill_marked, marked, signal_process
 from harena.testing.fake_files import FakeFiles
 
@@ -42,6 +43,7 @@ class Creation:
 
     spec: SandboxSpec
     blueprint: Blueprint | None
+    workspace: str = DEFAULT_WORKSPACE
 
 
 class FakeRuntime:
@@ -62,9 +64,11 @@ class FakeRuntime:
     async def start(self) -> None:
         """Nothing to get ready."""
 
-    async def create(self, spec: SandboxSpec, blueprint: Blueprint | None = None) -> FakeSandbox:
+    async def create(
+        self, spec: SandboxSpec, blueprint: Blueprint | None = None, *, workspace: str = DEFAULT_WORKSPACE
+    ) -> FakeSandbox:
         """A fresh directory. Known images are "default" and python:*."""
-        self.created.append(Creation(spec, blueprint))
+        self.created.append(Creation(spec, blueprint, workspace))
         if self._failures:
             raise self._failures.pop(0)
         if spec.image != "default" and not spec.image.startswith("python:"):

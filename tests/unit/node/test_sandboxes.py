@@ -315,6 +315,15 @@ async def test_borrowed_sandbox() -> None:
     assert home.sandboxes.list(include_terminal=True) == []
 
 
+async def test_the_runtime_is_told_whose_sandbox_it_is() -> None:
+    """It keeps workspaces apart: created or lent."""
+    home = Home()
+    await home.sandboxes.create("one", SPEC)
+    async with home.sandboxes.source("two").sandbox(SPEC):
+        pass
+    assert [made.workspace for made in home.runtime.created] == ["one", "two"]
+
+
 class SlowEnds(FakeRuntime):
     """Its sandboxes end when they may; `refused`: the first try of each fails."""
 
@@ -325,8 +334,10 @@ class SlowEnds(FakeRuntime):
         self.tried: list[str] = []
         self.one_too_many = asyncio.Event()
 
-    async def create(self, spec: SandboxSpec, blueprint: Blueprint | None = None) -> FakeSandbox:
-        sandbox = await super().create(spec, blueprint)
+    async def create(
+        self, spec: SandboxSpec, blueprint: Blueprint | None = None, *, workspace: str = HERE
+    ) -> FakeSandbox:
+        sandbox = await super().create(spec, blueprint, workspace=workspace)
         destroy = sandbox.destroy
 
         async def slow(*, grace_seconds: float = 0.0) -> None:
@@ -397,7 +408,9 @@ async def test_close() -> None:
     records = [await home.sandboxes.create(HERE, SPEC) for _ in range(3)]
     create, may_go = home.runtime.create, asyncio.Event()
 
-    async def slow_create(spec: SandboxSpec, blueprint: Blueprint | None = None) -> FakeSandbox:
+    async def slow_create(
+        spec: SandboxSpec, blueprint: Blueprint | None = None, *, workspace: str = HERE
+    ) -> FakeSandbox:
         await may_go.wait()
         return await create(spec, blueprint)
 

@@ -12,7 +12,8 @@ from harena.runtime.kernel import batch
 from harena.runtime.kernel.numbers import NUMBERS
 from harena.runtime.kernel.syscalls import StepError
 
-GETPPID, CLOSE = NUMBERS["getppid"], NUMBERS["close"]
+GETPPID = 110 if os.uname().machine == "x86_64" else 173
+CLOSE = NUMBERS["close"]
 SENDTO = NUMBERS["sendto"]
 
 

@@ -9,7 +9,7 @@ enum {
 };
 enum { WARM = 1, TERMINAL = 2, OWN_ENVIRONMENT = 4 }; /* flags of an order, as in wire.py */
 
-enum { LAUNCHES = 8, NETWORKS = 48, COUNTERS = 3 };
+enum { LAUNCHES = 8 };
 
 struct launch {                                   /* as fast_path.Launch: one kind of sandbox */
     const u8 *settings;
@@ -17,14 +17,8 @@ struct launch {                                   /* as fast_path.Launch: one ki
     i64 (*calls)[7];                              /* number and six arguments each, as in kernel/batch.py */
     u64 call_count;
     u64 flags;                                    /* of clone3 */
-    i32 channel_call, network_call;               /* the calls that get the channel and the network namespace */
-    i32 loopback_calls[3];                        /* for a new network namespace only */
-    i32 unused;
+    i32 channel_call, unused;                     /* the call that gets the channel */
 };
-
-struct network { i32 sandbox, space, probe, unused; }; /* a pidfd, a network namespace, a netlink socket in it */
-
-struct counters { const char *path; const u8 *pristine; u64 size; };
 
 struct context {                                  /* as fast_path.Context */
     i32 control, ended, oom_adjust, nothing;
@@ -49,15 +43,9 @@ struct context {                                  /* as fast_path.Context */
 
     /* of the template */
     i32 is_template, step;
-    i32 own_space;                                /* its network namespace */
-    i32 launch_count, busy_count, free_count;
-    i32 launched, unused_too;                     /* in a fork of the template: which launch */
+    i32 launch_count;
+    i32 launched;                                 /* in a fork of the template: which launch */
     struct launch launches[LAUNCHES];
-    struct network busy[NETWORKS], free[NETWORKS];
-    struct counters counters[COUNTERS];
-    i64 numbers[3];                               /* of the loopback calls */
-    u8 *scratch;
-    u64 scratch_room;
 };
 
 struct order {                                    /* as wire.ORDER */

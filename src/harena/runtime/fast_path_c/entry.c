@@ -12,7 +12,6 @@
 #include "kernel.h"
 #include "context.h"
 #include "init.c"
-#include "networks.c"
 #include "template.c"
 
 /* The last eight bytes of the code; whoever loads it writes the address here. */

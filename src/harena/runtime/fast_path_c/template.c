@@ -2,6 +2,14 @@
 
 enum { NUMBER_SIZE = 4 }; /* before the settings in a request, and before the errno in an answer */
 
+static i32 same(const u8 *one, const u8 *other, u64 size)
+{
+    for (u64 index = 0; index < size; index++)
+        if (one[index] != other[index])
+            return 0;
+    return 1;
+}
+
 static i64 run(const struct launch *launch)
 {
     for (u64 index = 0; index < launch->call_count; index++) {
@@ -47,17 +55,9 @@ static i64 fork_on_request(struct context *context)
         struct launch *launch = find_launch(context);
         if (!launch || context->descriptor_count != 1)
             return REQUEST;
-        struct network network;
-        i32 reuse = take(context, &network);
         i32 channel = context->descriptors[0], pidfd = -1;
         launch->calls[launch->channel_call][1] = channel;
-        launch->calls[launch->network_call][0] = reuse ? SYS_setns : SYS_getppid;
-        launch->calls[launch->network_call][1] = reuse ? network.space : -1;
-        for (i32 index = 0; index < 3; index++)
-            launch->calls[launch->loopback_calls[index]][0] = reuse ? SYS_getppid : context->numbers[index];
         struct clone wanted = {launch->flags | CLONE_PIDFD, (u64)&pidfd, 0, 0, SIGCHLD, 0, 0, 0};
-        if (reuse)
-            wanted.flags &= ~(u64)CLONE_NEWNET;
         i64 pid = call2(SYS_clone3, &wanted, sizeof wanted);
         if (pid == 0) {
             i64 failure = run(launch);
@@ -69,15 +69,11 @@ static i64 fork_on_request(struct context *context)
             context->error = (i32)(failure & 0xffff);
             return FAILED_STEP;
         }
-        if (pid < 0) {
-            if (reuse)
-                context->free[context->free_count++] = network;
+        if (pid < 0)
             return REQUEST; /* Python finds the same error, and can say it */
-        }
         if (answer(context, pidfd) < 0)
             call1(SYS_exit_group, 0); /* the spawner has gone */
-        if (!give(context, reuse ? &network : 0, (i32)pid, pidfd))
-            call1(SYS_close, pidfd);
+        call1(SYS_close, pidfd);
         call1(SYS_close, channel);
     }
 }

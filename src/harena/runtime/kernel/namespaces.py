@@ -46,11 +46,6 @@ def unshare(flags: int) -> None:
     check("unshare", libc.unshare(ctypes.c_int(flags)))
 
 
-def enter(descriptor: int, kind: int) -> None:
-    """`setns(2)`."""
-    check("setns", libc.setns(ctypes.c_int(descriptor), ctypes.c_int(kind)))
-
-
 def map_identity(process: str, inside: int, outside_uid: int, outside_gid: int) -> None:
     """Map one user and one group of a user namespace: `inside` (both) to the given ids of the parent namespace.
 

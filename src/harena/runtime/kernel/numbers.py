@@ -7,16 +7,15 @@ import os
 _X86_64 = {
     "write": 1, "close": 3, "rt_sigaction": 13, "rt_sigprocmask": 14, "ioctl": 16, "socket": 41, "sendto": 44,
     "chdir": 80, "setsid": 112, "capset": 126, "prctl": 157, "mount": 165, "umount2": 166, "sethostname": 170,
-    "openat": 257, "mkdirat": 258, "fchmodat": 268, "signalfd4": 289, "dup3": 292, "prlimit64": 302, "setns": 308,
+    "openat": 257, "mkdirat": 258, "fchmodat": 268, "signalfd4": 289, "dup3": 292, "prlimit64": 302,
 }  # fmt: skip
 _AARCH64 = {
     "write": 64, "close": 57, "rt_sigaction": 134, "rt_sigprocmask": 135, "ioctl": 29, "socket": 198, "sendto": 206,
     "chdir": 49, "setsid": 157, "capset": 91, "prctl": 167, "mount": 40, "umount2": 39, "sethostname": 161,
-    "openat": 56, "mkdirat": 34, "fchmodat": 53, "signalfd4": 74, "dup3": 24, "prlimit64": 261, "setns": 268,
+    "openat": 56, "mkdirat": 34, "fchmodat": 53, "signalfd4": 74, "dup3": 24, "prlimit64": 261,
 }  # fmt: skip
 
 NUMBERS: dict[str, int] = {
     "close_range": 436,
-    "getppid": 110 if os.uname().machine == "x86_64" else 173,
     **{"x86_64": _X86_64, "aarch64": _AARCH64}.get(os.uname().machine, {}),
 }
