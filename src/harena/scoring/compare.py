@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import partial
 from typing import Any, Literal
 
@@ -240,7 +240,12 @@ def _same_decimals(line: str, wanted: str) -> bool:
 
 
 def _decimal(word: str) -> Decimal | None:
-    return None if len(word) > 400 or not _NUMBER.fullmatch(word) else Decimal(word)
+    if len(word) > 400 or not _NUMBER.fullmatch(word):
+        return None
+    try:
+        return Decimal(word)
+    except InvalidOperation:  # an exponent of more digits than there are
+        return None
 
 
 def _same_folded(line: str, wanted: str, *, tolerance: Tolerance) -> bool:

@@ -10,7 +10,6 @@ candidate: then the candidate has broken it, and scores 0.
 from __future__ import annotations
 
 import json
-import math
 import signal
 from contextlib import suppress
 from dataclasses import dataclass
@@ -222,6 +221,7 @@ def _number(text: str) -> float | None:
         return None
     if isinstance(value, dict):
         value = value.get("reward")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or not 0 <= value <= 1:
+    # NaN compares with nothing, and an integer of 4,000 digits may not be asked whether it is finite
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         return None
     return float(value)

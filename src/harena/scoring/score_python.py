@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import secrets
 from functools import cache
 from pathlib import Path
@@ -134,7 +133,7 @@ async def _scored(bench: Bench, contract: PythonContract, seen: dict[str, Any]) 
     """(score from 0 to 1, detail). Raises ScorerFailedError, and PlatformError where the platform is to blame."""
     answer = await _ask_scorer(bench, {"source": contract.source, "run": seen}, contract.scorer_timeout_seconds)
     score = answer["score"]
-    if not math.isfinite(score) or not 0 <= score <= 1:
+    if not 0 <= score <= 1:  # as NaN
         raise ScorerFailedError(f"the scorer gave {score!r}; a score is a number from 0 to 1")
     return score, answer["detail"]
 

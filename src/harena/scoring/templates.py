@@ -38,19 +38,26 @@ def check_template(template: str, item: Mapping[str, Any]) -> None:
             )
 
 
-def filled(template: str, item: Mapping[str, Any], output_text: str) -> str:
-    """The text with everything put in. Raises TemplateError and SampleError."""
+def filled(template: str, item: Mapping[str, Any], output_text: str | None) -> str:
+    """The text with everything put in; nothing in the place of the sample where there is none. Raises TemplateError
+    and SampleError."""
 
     def value(found: re.Match[str]) -> str:
         root, path = _steps(found[1])
         if root == "item":
             return _text(_followed(item, path, found[1].strip()))
+        if output_text is None:
+            return ""
         if path == ["output_text"]:
             return output_text
         try:
             return _text(_followed(_parsed(output_text), path[1:], found[1].strip()))
         except TemplateError as error:
             raise SampleError(str(error)) from None
+        except SampleError:
+            raise
+        except (ValueError, RecursionError):  # nested deeper than can be written
+            raise SampleError(f"{found[1].strip()} cannot be written as text") from None
 
     return _PLACEHOLDER.sub(value, template)
 

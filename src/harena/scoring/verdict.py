@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harena.core.errors import PlatformError
+from harena.core.errors import HarenaError, PlatformError
 from harena.core.models import ExecOutcome, ExecResult
 from harena.core.results import Reason, Validity
 
@@ -16,6 +16,11 @@ class StarvedError(PlatformError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, step="score", reason=Reason.STARVED.value)
+
+
+class ContractFailedError(HarenaError):
+    """The contract has no verdict for what it saw. If it has one for a candidate that does nothing, the candidate is to
+    blame, else the contract (see `blame`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
