@@ -21,6 +21,7 @@ from harena.scoring import judge
 from harena.scoring.contracts_judge import JudgeContract, LabelModelContract, ScoreModelContract
 from harena.scoring.judge import JudgeOverdueError, JudgeRefusedError
 from harena.scoring.program import Bench
+from harena.scoring.slices import aside
 from harena.scoring.templates import SampleError, filled
 from harena.scoring.verdict import Verdict, broken_contract, digest, failed, one_line
 
@@ -86,7 +87,7 @@ async def _asked(contract: JudgeContract, messages: list[dict[str, str]], ask: A
     said = ""
     for _ in range(_TRIES):
         said = await asyncio.to_thread(ask, messages, parameters, contract.judge_timeout_seconds)
-        score = judged(contract, said)
+        score = await aside(len(said), judged, contract, said)
         if score is not None:
             return score, said
     return None, said
