@@ -6,8 +6,9 @@ depth and number of parts, refuses any spelling that the encoder would not have 
 
 from __future__ import annotations
 
+import heapq
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from harena.core.errors import HarenaError
@@ -15,6 +16,7 @@ from harena.scoring.values import MAX_DEPTH, Bag
 
 MAX_PARTS = 250_000
 MAX_BYTES = 8 * 1024 * 1024
+_SORTED_AT_A_TIME = 10_000
 
 _CONTAINER_TAGS = {"list": b"l", "tuple": b"t", "set": b"e", "frozenset": b"z", "dict": b"d"}
 _BAG_KINDS: dict[bytes, Literal["set", "frozenset", "dict"]] = {b"e": "set", b"z": "frozenset", b"d": "dict"}
@@ -70,7 +72,7 @@ def _put(value: Any, put: Callable[[bytes], None], canonical: bool, lists_alike:
     elif kind is Bag:
         put(b"%b%d:" % (_CONTAINER_TAGS[value.kind], len(value.items)))
         encoded = [_joined(item, value.kind, canonical, lists_alike) for item in value.items]
-        for part in sorted(encoded) if canonical else encoded:
+        for part in in_order(encoded) if canonical else encoded:
             put(part)
     elif kind is bytes:
         put(b"b%d:%b" % (len(value), value))
@@ -79,6 +81,16 @@ def _put(value: Any, put: Callable[[bytes], None], canonical: bool, lists_alike:
         put(b"c%b,%b;" % (real, imaginary))
     else:
         raise TypeError(f"not a host value: {kind.__name__}")
+
+
+def in_order(encoded: Iterable[bytes]) -> Iterable[bytes]:
+    """Sorted. Of many parts no more than some at one time: to sort them all is one step, in which nothing else runs."""
+    parts = list(encoded)
+    if len(parts) <= _SORTED_AT_A_TIME:
+        parts.sort()
+        return parts
+    step = _SORTED_AT_A_TIME
+    return heapq.merge(*(sorted(parts[start : start + step]) for start in range(0, len(parts), step)))
 
 
 def _joined(item: Any, kind: str, canonical: bool, lists_alike: bool) -> bytes:

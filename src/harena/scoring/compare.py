@@ -8,11 +8,13 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import partial
+from itertools import zip_longest
 from typing import Any, Literal
 
-from harena.scoring.codec import canonical
+from harena.scoring.codec import canonical, in_order
+from harena.scoring.slices import decoded, lines, sliced, words
 from harena.scoring.values import Bag
 
 ValueComparison = Literal[
@@ -69,7 +71,8 @@ def compare_values(answer: Any, expected: Any, comparison: ValueComparison, tole
     if comparison == "unordered" and type(expected) in (list, tuple):
         if type(answer) is not type(expected) or len(answer) != len(expected):
             return False
-        return sorted(map(canonical, answer)) == sorted(map(canonical, expected))
+        pairs = zip(in_order(map(canonical, answer)), in_order(map(canonical, expected)), strict=True)
+        return all(left == right for left, right in pairs)
     alike = comparison == "exact_json"
     return canonical(answer, lists_alike=alike) == canonical(expected, lists_alike=alike)
 
@@ -101,7 +104,10 @@ def _compare_as_python(answer: Any, expected: Any, comparison: ValueComparison, 
         found, wanted = _item_names(answer), _item_names(expected)
         if found is None or wanted is None:
             return False
-        return set(found) == set(wanted) if comparison == "members" else sorted(found) == sorted(wanted)
+        if comparison == "members":
+            return set(found) == set(wanted)
+        pairs = zip_longest(in_order(found), in_order(wanted))
+        return all(left == right for left, right in pairs)
     alike = comparison == "equal_json"
     return canonical(python_equal(answer), lists_alike=alike) == canonical(python_equal(expected), lists_alike=alike)
 
@@ -175,19 +181,24 @@ def _bags_close(answer: Bag, expected: Bag, tolerance: Tolerance) -> bool:
     return canonical(answer) == canonical(expected)
 
 
+_LITTLE = 16
+_LONGEST_NUMBER = 400
+_ROOM_BETWEEN_NUMBERS = 1 << 18
+"""characters by which a line of numbers may be longer than it is expected to be: white space, mostly"""
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def parse_number(text: str) -> float | None:
     """The finite number that `text` is, or None: no NaN, no infinity, no underscores, at most 400 characters."""
-    if len(text) > 400 or not _NUMBER.fullmatch(text):
+    if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
         return None
     number = float(text)
     return number if math.isfinite(number) else None
 
 
 def compare_output(printed: bytes, expected: str, comparison: OutputComparison, tolerance: Tolerance) -> bool:
-    """Always over the whole of both, so that a prefix of the expected output is never enough.
+    """Always over the whole of both, so that a prefix of the expected output is never enough; but read no further than
+    to the first difference, and in slices, so that the memory that it takes does not grow with what was printed.
 
     exact: the same bytes. trimmed: white space at the ends of lines and empty lines at the end do not count. tokens:
     the same words. numeric: the same words, where numbers need only be close. float_tokens:
@@ -199,48 +210,74 @@ def compare_output(printed: bytes, expected: str, comparison: OutputComparison, 
     """
     if comparison == "exact":
         return printed == expected.encode("utf-8", "surrogatepass")
-    text = printed.decode("utf-8", "replace")
-    if comparison == "trimmed":
-        return _trimmed_lines(text) == _trimmed_lines(expected)
-    if comparison in ("decimal_lines", "folded_lines"):
-        lines, wanted_lines = _stripped_lines(text), _stripped_lines(expected)
-        same = _same_decimals if comparison == "decimal_lines" else partial(_same_folded, tolerance=tolerance)
-        return len(lines) == len(wanted_lines) and all(map(same, lines, wanted_lines))
-    words, wanted = text.split(), expected.split()
-    if comparison == "tokens" or len(words) != len(wanted):
-        return words == wanted
+    if _is_the_same(printed, expected):
+        return True
+    if comparison in ("trimmed", "decimal_lines", "folded_lines"):
+        return _compare_lines(printed, expected, comparison, tolerance)
+    longest = max(len(expected), _LONGEST_NUMBER)
+    pairs = zip_longest(words(decoded(printed), longest), words(sliced(expected), longest))
     return all(
-        word == want or (_may_be_near(want, comparison) and _word_close(word, want, tolerance))
-        for word, want in zip(words, wanted, strict=True)
+        word == want
+        or (
+            word is not None
+            and want is not None
+            and comparison != "tokens"
+            and _may_be_near(want, comparison)
+            and _word_close(word, want, tolerance)
+        )
+        for word, want in pairs
     )
+
+
+def _is_the_same(printed: bytes, expected: str) -> bool:
+    """Byte for byte, but for a little white space at the end: as most right answers are, which is soon seen."""
+    if len(expected) > len(printed) + _LITTLE:
+        return False
+    try:
+        wanted = expected.encode()
+    except UnicodeEncodeError:
+        return False
+    return abs(len(wanted) - len(printed)) <= _LITTLE and printed.rstrip() == wanted.rstrip()
+
+
+def _compare_lines(printed: bytes, expected: str, comparison: OutputComparison, tolerance: Tolerance) -> bool:
+    both_sides = comparison != "trimmed"
+    # `casefold` makes up to three characters of one
+    longest = 3 * len(expected) + (_ROOM_BETWEEN_NUMBERS if comparison == "decimal_lines" else _LONGEST_NUMBER)
+    pairs = zip_longest(
+        lines(decoded(printed), longest, both_sides=both_sides),
+        lines(sliced(expected), longest, both_sides=both_sides),
+    )
+    if comparison == "trimmed":
+        return all(line == want for line, want in pairs)
+    same = _same_decimals if comparison == "decimal_lines" else partial(_same_folded, tolerance=tolerance)
+    return all(line is not None and want is not None and same(line, want) for line, want in pairs)
 
 
 def _may_be_near(wanted: str, comparison: OutputComparison) -> bool:
     return comparison == "numeric" or not wanted.lstrip("+-").isdecimal()
 
 
-def _trimmed_lines(text: str) -> list[str]:
-    return [line.rstrip() for line in text.rstrip().replace("\r\n", "\n").split("\n")]
-
-
-def _stripped_lines(text: str) -> list[str]:
-    return [line.strip() for line in text.strip().split("\n")]
-
-
 def _same_decimals(line: str, wanted: str) -> bool:
     if line == wanted:
         return True
-    words, wanted_words = line.split(), wanted.split()
-    if len(words) != len(wanted_words):
+    wanted_words = wanted.split()
+    found = line.split(None, len(wanted_words))
+    if len(found) != len(wanted_words):
         return False
     return all(
         (left := _decimal(word)) is not None and left == _decimal(want)
-        for word, want in zip(words, wanted_words, strict=True)
+        for word, want in zip(found, wanted_words, strict=True)
     )
 
 
 def _decimal(word: str) -> Decimal | None:
-    return None if len(word) > 400 or not _NUMBER.fullmatch(word) else Decimal(word)
+    if len(word) > _LONGEST_NUMBER or not _NUMBER.fullmatch(word):
+        return None
+    try:
+        return Decimal(word)
+    except InvalidOperation:  # an exponent of more digits than there are
+        return None
 
 
 def _same_folded(line: str, wanted: str, *, tolerance: Tolerance) -> bool:

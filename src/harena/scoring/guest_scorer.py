@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_MOST_FOUND = 100_000
+"""characters of what matches a pattern: more is no number"""
+
+
 class Run:
     """What the candidate did: stdout, stderr, exit_code, outcome, timed_out, files (name -> text), candidate (name ->
     text), entry, scenario_id, metadata."""
@@ -34,7 +38,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         found = None
         for found in re.finditer(request["pattern"], request["text"], re.MULTILINE):  # noqa: B007 (the last one)
             pass
-        return {"found": None if found is None else found[1] if found.re.groups else found[0]}
+        text = None if found is None else found[1] if found.re.groups else found[0]
+        return {"found": None if text is None else text[:_MOST_FOUND]}
     namespace: dict[str, Any] = {"__name__": "scorer"}
     exec(compile(request["source"], "<scorer>", "exec", dont_inherit=True), namespace)  # noqa: S102 (the purpose of this process)
     value = namespace["score"](Run(request["run"]))

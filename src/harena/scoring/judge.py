@@ -19,12 +19,16 @@ from harena.core.errors import HarenaError, PlatformError
 BASE_URL_VARIABLE, API_KEY_VARIABLE = "HARENA_JUDGE_BASE_URL", "HARENA_JUDGE_API_KEY"
 
 _MAX_ANSWER_BYTES = 1024 * 1024
-_WORTH_ANOTHER_TRY = (408, 409, 425, 429)
+_BUSY = (408, 409, 425, 429, 502, 503, 504)
 _STEP = "ask the judge"
 
 
 class JudgeOverdueError(PlatformError):
     """The server took longer than it was given."""
+
+
+class JudgeBusyError(PlatformError):
+    """The server was not reached, or has no time for questions now, whatever they are."""
 
 
 class JudgeRefusedError(HarenaError):
@@ -42,7 +46,7 @@ def ask(messages: Sequence[Mapping[str, str]], parameters: Mapping[str, Any], ti
     """The text that the model answers; blocks. Raises PlatformError, worth another try (where time
     was over, JudgeOverdueError), and JudgeRefusedError."""
     if (missing := missing_judge()) is not None:
-        raise PlatformError(missing, step=_STEP)
+        raise JudgeBusyError(missing, step=_STEP)
     base = os.environ[BASE_URL_VARIABLE]
     headers = {"Content-Type": "application/json"}
     if key := os.environ.get(API_KEY_VARIABLE):
@@ -58,7 +62,9 @@ def ask(messages: Sequence[Mapping[str, str]], parameters: Mapping[str, Any], ti
         with error:
             said = error.read(300).decode("utf-8", "replace")
         message = f"the judge's server answered {error.code}: {' '.join(said.split())}"
-        if error.code >= 500 or error.code in _WORTH_ANOTHER_TRY:
+        if error.code in _BUSY:
+            raise JudgeBusyError(message, step=_STEP) from None
+        if error.code >= 500:  # a question can cause it, too
             raise PlatformError(message, step=_STEP) from None
         raise JudgeRefusedError(message) from None
     except TimeoutError:
@@ -66,7 +72,7 @@ def ask(messages: Sequence[Mapping[str, str]], parameters: Mapping[str, Any], ti
     except (OSError, http.client.HTTPException) as error:
         if isinstance(getattr(error, "reason", None), TimeoutError):  # as urllib says it of a connection
             raise JudgeOverdueError(f"the judge gave no answer within {timeout_seconds:g} s", step=_STEP) from None
-        raise PlatformError(f"the judge's server cannot be asked: {error}", step=_STEP) from None
+        raise JudgeBusyError(f"the judge's server cannot be asked: {error}", step=_STEP) from None
 
 
 def _content(body: bytes) -> str:

@@ -76,6 +76,10 @@ class Bench:
         scenario = replace(self.scenario, candidate=candidate, files=files)
         return Bench(scenario, self.sandboxes, self.base_spec, self.timeout_seconds, alone=self.share.alone)
 
+    def again(self) -> Bench:
+        """The same from the beginning, with all of its time."""
+        return Bench(self.scenario, self.sandboxes, self.base_spec, self.timeout_seconds, alone=self.share.alone)
+
     @asynccontextmanager
     async def sandbox(self) -> AsyncIterator[SandboxPort]:
         """A fresh one for the candidate. Raises MemoryFilledError where it dies at its memory limit, whatever it was

@@ -8,6 +8,7 @@ from harena.core.errors import HarenaError, SandboxFileError, ValidationError
 from harena.core.models import MIB, SandboxSpec
 from harena.core.ports import SandboxSource
 from harena.core.results import Reason, RunResult, Trust, Validity
+from harena.scoring.blame import blamed
 from harena.scoring.contracts import (
     CommandContract,
     Contract,
@@ -37,6 +38,7 @@ from harena.scoring.verdict import Meter, Verdict, broken_contract, failed, one_
 
 _NOTHING_RAN_SECONDS = 0.005
 """of processor time; the start of an interpreter takes more"""
+_TOO_LARGE = "the candidate's files are more than its disk limit allows"
 
 
 def require(contract: Contract, trust: Trust | None) -> None:
@@ -60,9 +62,10 @@ async def score_scenario(
 ) -> RunResult:
     """Run one candidate and score it.
 
-    What the program does is in the result. What the platform does is raised: PlatformError (StarvedError among them)
-    and SandboxError, worth another try; after the last one `infra_result` makes the envelope. ValidationError: the
-    contract's trust is not enough, nothing was run.
+    What the program does is in the result, also where it makes its judging fail (see `blame`). What the platform does
+    is raised, always as a HarenaError: PlatformError (StarvedError among them) and SandboxError, worth another try;
+    after the last one `infra_result` makes the envelope. ValidationError: the contract's trust is not enough, nothing
+    was run.
 
     `base_spec` is what a sandbox shall be; the scenario's limits replace those of its limits that they name.
     `timeout_seconds` is the wall time of everything that the candidate runs; the scenario's own may be shorter.
@@ -79,15 +82,9 @@ async def score_scenario(
         detail = f"a file of the problem takes the place of {scenario.candidate.entry}, the candidate's entry"
         verdict = failed(Reason.MISSING_ENTRY_POINT, one_line(detail), planned=_planned(scenario.scoring), run=0)
     else:
-        try:
-            verdict = await _apply(scenario.scoring, bench)
-        except SandboxFileError as error:
-            if error.reason != "NO_SPACE" or not bench.candidate_fills_the_disk:
-                raise
-            detail = "the candidate's files are more than its disk limit allows"
-            verdict = failed(Reason.MEMORY_LIMIT, detail, planned=_planned(scenario.scoring), run=0)
-            return _envelope(scenario, attempt, verdict, bench.meter)
-        if verdict.reason is Reason.MEMORY_LIMIT and bench.meter.cpu_seconds < _NOTHING_RAN_SECONDS:
+        verdict = await blamed(scenario.scoring, bench, _apply_to_files, planned=_planned(scenario.scoring))
+        nothing_ran = bench.meter.cpu_seconds < _NOTHING_RAN_SECONDS and verdict.detail != _TOO_LARGE
+        if verdict.reason is Reason.MEMORY_LIMIT and nothing_ran:
             verdict = await _blamed_on_limits(bench) or verdict
     return _envelope(scenario, attempt, _caught(verdict) if scenario.honeypot else verdict, bench.meter)
 
@@ -107,6 +104,15 @@ async def _blamed_on_limits(bench: Bench) -> Verdict | None:
         return None
     megabytes = (bench.spec.limits.memory_bytes or 0) // MIB
     return broken_contract(f"the interpreter cannot start in {megabytes} MiB; raise `memory_mb`")
+
+
+async def _apply_to_files(contract: Contract, bench: Bench) -> Verdict:
+    try:
+        return await _apply(contract, bench)
+    except SandboxFileError as error:
+        if error.reason != "NO_SPACE" or not bench.candidate_fills_the_disk:
+            raise
+        return failed(Reason.MEMORY_LIMIT, _TOO_LARGE, planned=_planned(contract), run=0)
 
 
 async def _apply(contract: Contract, bench: Bench) -> Verdict:

@@ -27,6 +27,7 @@ from harena.scoring.guest_imports import NO_MODULE
 from harena.scoring.guest_pytest import NO_PYTEST
 from harena.scoring.guest_suite import ELSEWHERE
 from harena.scoring.program import WORKSPACE, Bench, overlaid, put_files
+from harena.scoring.slices import last_line
 from harena.scoring.trusted_suite import (
     ENVIRONMENT,
     candidate_program,
@@ -145,7 +146,7 @@ def _candidate_failure(found: _Outcome, share: Share) -> tuple[Reason, str] | No
 
 
 def _last_line(result: ExecResult) -> str:
-    return one_line(result.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace")) or str(result.outcome)
+    return one_line(last_line(result.stderr)) or str(result.outcome)
 
 
 async def _run(bench: Bench, contract: CommandContract, theirs: dict[str, str]) -> _Outcome:

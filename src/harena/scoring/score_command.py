@@ -32,6 +32,7 @@ from harena.scoring.contracts import CommandContract
 from harena.scoring.guest_suite import BESIDE
 from harena.scoring.program import WORKSPACE, Bench, output_file, overlaid, put_files
 from harena.scoring.score_apart import score_apart
+from harena.scoring.slices import aside, last_line
 from harena.scoring.trusted_suite import (
     ENVIRONMENT,
     candidate_program,
@@ -45,6 +46,9 @@ from harena.scoring.trusted_suite import (
 from harena.scoring.verdict import Share, Verdict, broken_contract, failed, one_line, program_failure
 
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST, guest_imports.NO_MODULE)
+
+
+_LINE_ENDS = (b"\n", b"\r")
 
 
 async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
@@ -94,9 +98,9 @@ def _last_line(result: ExecResult) -> str:
     if result.returncode == guest_pytest.NO_PYTEST:
         return "the image has no pytest; add it to the blueprint's packages"
     if result.returncode == guest_imports.NO_MODULE:
-        line = one_line(result.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace"))
+        line = one_line(last_line(result.stderr))
         return f"{line}; add it to the blueprint's packages"
-    return one_line(result.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace"))
+    return one_line(last_line(result.stderr))
 
 
 async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]) -> tuple[ExecResult, bool]:
@@ -117,12 +121,23 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
             ),
         )
         if contract.proof.file is None or contract.command is None:
-            lines = result.stdout.splitlines()
+            said = result.stdout
         elif result.returncode == 0:
-            lines = (await output_file(sandbox, contract.proof.file) or "").encode().splitlines()
+            said = (await output_file(sandbox, contract.proof.file) or "").encode()
         else:
-            lines = []
-    return result, f"harena-proof {word}".encode() in lines
+            said = b""
+    return result, await aside(len(said), holds_line, said, f"harena-proof {word}".encode())
+
+
+def holds_line(text: bytes, line: bytes) -> bool:
+    """One of the lines of a text is this one; no list of them all is made."""
+    at = text.find(line)
+    while at >= 0:
+        end = at + len(line)
+        if (at == 0 or text[at - 1 : at] in _LINE_ENDS) and (end == len(text) or text[end : end + 1] in _LINE_ENDS):
+            return True
+        at = text.find(line, end)
+    return False
 
 
 def _argv(contract: CommandContract, files: Mapping[str, str], entry: str) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ candidate: then the candidate has broken it, and scores 0.
 from __future__ import annotations
 
 import json
-import math
 import signal
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from harena.core.results import Reason
 from harena.scoring.contracts_harbor import TEST_SCRIPT, HarborContract
 from harena.scoring.program import Bench
 from harena.scoring.scenario import Candidate
+from harena.scoring.slices import last_line
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered, timeout_reason
 
 TESTS, SOLUTION, LOGS = "/tests", "/solution", "/logs"
@@ -164,7 +164,7 @@ async def _command(sandbox: SandboxPort, argv: tuple[str, ...], cwd: str, env: d
     running = await sandbox.exec(ExecRequest(argv=argv, cwd=cwd, env=env, timeout_seconds=_PREPARE_SECONDS, warm=False))
     done = await running.wait()
     if done.outcome is not ExecOutcome.EXITED or done.returncode != 0:
-        last = one_line(done.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace"))
+        last = one_line(last_line(done.stderr))
         what = one_line(" ".join(argv[2:]) if argv[:2] == ("bash", "-c") else argv[-1], 120)
         raise EnvironmentFailedError(
             f"the environment cannot be made here: `{what}` ended with {done.outcome} {done.returncode}"
@@ -222,6 +222,7 @@ def _number(text: str) -> float | None:
         return None
     if isinstance(value, dict):
         value = value.get("reward")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or not 0 <= value <= 1:
+    # NaN compares with nothing, and an integer of 4,000 digits may not be asked whether it is finite
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         return None
     return float(value)

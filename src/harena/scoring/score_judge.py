@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from harena.scoring import judge
 from harena.scoring.contracts_judge import JudgeContract, LabelModelContract, ScoreModelContract
 from harena.scoring.judge import JudgeOverdueError, JudgeRefusedError
 from harena.scoring.program import Bench
+from harena.scoring.slices import aside
 from harena.scoring.templates import SampleError, filled
 from harena.scoring.verdict import Verdict, broken_contract, digest, failed, one_line
 
@@ -36,9 +36,9 @@ Ask = Callable[[Sequence[Mapping[str, str]], Mapping[str, Any], float], str]
 
 async def score_judge(bench: Bench, contract: JudgeContract, ask: Ask = judge.ask) -> Verdict:
     """The verdict. Raises PlatformError where the judge cannot be asked."""
-    answer = bench.scenario.candidate.source
+    candidate = bench.scenario.candidate
     try:
-        messages = _messages(contract, answer)
+        messages = _messages(contract, None if candidate.is_empty else candidate.source)
     except SampleError as error:
         return failed(Reason.BAD_VALUE, one_line(str(error)))
     try:
@@ -72,8 +72,8 @@ async def _blamed(contract: JudgeContract, ask: Ask, what: str) -> Verdict:
     return broken_contract(what)
 
 
-def _messages(contract: JudgeContract, answer: str) -> list[dict[str, str]]:
-    """What the judge is asked about an answer. Raises SampleError."""
+def _messages(contract: JudgeContract, answer: str | None) -> list[dict[str, str]]:
+    """What the judge is asked about an answer, or about none. Raises SampleError."""
     messages = [
         {"role": message.role, "content": filled(message.content, contract.item, answer)}
         for message in contract.messages
@@ -87,7 +87,7 @@ async def _asked(contract: JudgeContract, messages: list[dict[str, str]], ask: A
     said = ""
     for _ in range(_TRIES):
         said = await asyncio.to_thread(ask, messages, parameters, contract.judge_timeout_seconds)
-        score = judged(contract, said)
+        score = await aside(len(said), judged, contract, said)
         if score is not None:
             return score, said
     return None, said
@@ -95,11 +95,7 @@ async def _asked(contract: JudgeContract, messages: list[dict[str, str]], ask: A
 
 async def _answers_about_nothing(contract: JudgeContract, ask: Ask) -> bool:
     """The judge judges an empty answer as it is told to: so no answer can talk it into giving no score at all."""
-    try:
-        messages = _messages(contract, "")
-    except SampleError:  # a template that takes the answer apart has nothing to show of an empty one
-        return False
-    score, _ = await _asked(contract, messages, ask)
+    score, _ = await _asked(contract, _messages(contract, None), ask)
     return score is not None
 
 
@@ -146,8 +142,9 @@ def _score(contract: JudgeContract, value: Any) -> float | None:
         return float(value in contract.passing_labels) if value in contract.labels else None
     assert isinstance(contract, ScoreModelContract)
     number, (low, high) = value, contract.range
-    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+    if isinstance(number, bool) or not isinstance(number, int | float):
         return None
+    # no other question is asked of it: an integer may have 4,000 digits, which no float holds
     return (number - low) / (high - low) if low <= number <= high else None
 
 

@@ -12,6 +12,7 @@ from harena.scoring.compare import compare_output, parse_number
 from harena.scoring.contracts import Case, NumericContract, StdioContract
 from harena.scoring.program import Bench, output_file, put_files, run_candidate
 from harena.scoring.score_python import ScorerBrokenError, ScorerFailedError, search_pattern
+from harena.scoring.slices import aside, text_of
 from harena.scoring.verdict import (
     CheckOutcome,
     Share,
@@ -41,7 +42,8 @@ async def score_stdio(bench: Bench, contract: StdioContract) -> Verdict:
                 await put_files(sandbox, bench.files())
             limit = min(bench.seconds_left, contract.check_timeout_seconds or bench.seconds_left)
             result = await run_candidate(bench, sandbox, args=contract.args, stdin=case.stdin, timeout_seconds=limit)
-            outcomes.append(_judge(case, contract, result, bench.share))
+            size = len(result.stdout) + len(case.stdout)
+            outcomes.append(await aside(size, _judge, case, contract, result, bench.share))
             if not outcomes[-1].passed and not contract.partial_credit:
                 break
     return from_checks(outcomes, [case.weight for case in contract.cases], partial_credit=contract.partial_credit)
@@ -71,10 +73,11 @@ async def score_numeric(bench: Bench, contract: NumericContract) -> Verdict:
             bench, sandbox, args=contract.args, stdin=contract.stdin, timeout_seconds=bench.timeout_seconds
         )
         failure = program_failure(result, bench.share)
-        observation = f"{result.outcome}:{result.returncode}:{digest(result.stdout)}"
+        seen = await aside(len(result.stdout), digest, result.stdout)
+        observation = f"{result.outcome}:{result.returncode}:{seen}"
         if failure is not None:
             return failed(*failure, observation=observation)
-        text: str | None = result.stdout.decode("utf-8", "replace")
+        text: str | None = await aside(len(result.stdout), text_of, result.stdout)
         if contract.source.file is not None:
             text = await output_file(sandbox, contract.source.file)
     try:

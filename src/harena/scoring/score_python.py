@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import secrets
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,12 @@ from harena.core.results import Reason
 from harena.scoring import guest_scorer
 from harena.scoring.contracts import PythonContract
 from harena.scoring.program import Bench, output_file, put_files, run_candidate
+from harena.scoring.slices import aside, json_parts, last_line, size_of, text_of
 from harena.scoring.verdict import (
     Share,
     Verdict,
     broken_contract,
-    digest,
+    digest_of_parts,
     failed,
     one_line,
     program_failure,
@@ -42,16 +43,25 @@ def _scorer_program() -> str:
     return Path(guest_scorer.__file__).read_text(encoding="utf-8") + "\n\nmain()\n"
 
 
+def _json(request: Mapping[str, Any]) -> bytes:
+    return b"".join(part.encode("utf-8", "surrogatepass") for part in json_parts(request, ensure_ascii=False))
+
+
+def _digest(seen: Mapping[str, Any]) -> str:
+    return digest_of_parts(part.encode() for part in json_parts(seen, sort_keys=True))
+
+
 async def _ask_scorer(bench: Bench, request: dict[str, Any], timeout_seconds: float) -> dict[str, Any]:
     """One answer of the scorer program, from a fresh sandbox with the job's own limits.
 
     Raises ScorerFailedError, and PlatformError where the platform is to blame."""
     nonce = secrets.token_hex(16)
+    told = await aside(size_of(request), _json, {**request, "nonce": nonce})
     async with bench.sandboxes.sandbox(bench.base_spec) as sandbox:
         running = await sandbox.exec(
             ExecRequest(
                 argv=("python", "-c", _scorer_program()),
-                stdin=json.dumps({**request, "nonce": nonce}).encode(),
+                stdin=told,
                 timeout_seconds=timeout_seconds,
             )
         )
@@ -68,8 +78,8 @@ async def _ask_scorer(bench: Bench, request: dict[str, Any], timeout_seconds: fl
 
 
 def _how_it_ended(result: ExecResult) -> str:
-    last_line = result.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace")
-    return one_line(f"the scorer ended with {result.outcome} {result.returncode}: {last_line}")
+    said = last_line(result.stderr)
+    return one_line(f"the scorer ended with {result.outcome} {result.returncode}: {said}")
 
 
 async def search_pattern(bench: Bench, pattern: str, text: str) -> str | None:
@@ -126,7 +136,7 @@ async def score_python(bench: Bench, contract: PythonContract) -> Verdict:
         reason=reason,
         detail=one_line(said) or detail,
         checks_passed=int(passed),
-        observations=(digest(json.dumps(seen, sort_keys=True, default=str).encode()), repr(score)),
+        observations=(await aside(size_of(seen), _digest, seen), repr(score)),
     )
 
 
@@ -134,7 +144,7 @@ async def _scored(bench: Bench, contract: PythonContract, seen: dict[str, Any]) 
     """(score from 0 to 1, detail). Raises ScorerFailedError, and PlatformError where the platform is to blame."""
     answer = await _ask_scorer(bench, {"source": contract.source, "run": seen}, contract.scorer_timeout_seconds)
     score = answer["score"]
-    if not math.isfinite(score) or not 0 <= score <= 1:
+    if not 0 <= score <= 1:  # as NaN
         raise ScorerFailedError(f"the scorer gave {score!r}; a score is a number from 0 to 1")
     return score, answer["detail"]
 
@@ -161,8 +171,8 @@ async def _observe(bench: Bench, contract: PythonContract, seen: dict[str, Any])
         )
         failure = program_failure(result, bench.share)
         seen.update(
-            stdout=result.stdout.decode("utf-8", "replace"),
-            stderr=result.stderr.decode("utf-8", "replace"),
+            stdout=await aside(len(result.stdout), text_of, result.stdout),
+            stderr=await aside(len(result.stderr), text_of, result.stderr),
             exit_code=result.returncode,
             outcome=result.outcome.value,
             timed_out=result.outcome is ExecOutcome.TIMEOUT,

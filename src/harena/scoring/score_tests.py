@@ -9,6 +9,7 @@ from harena.scoring.contracts import Check, TestsContract
 from harena.scoring.drive import ArgumentsFailedError, Conversation, LoadFailedError, SetupFailedError, judge
 from harena.scoring.program import Bench, Deadline, put_files
 from harena.scoring.scenario import Candidate
+from harena.scoring.slices import aside
 from harena.scoring.verdict import CheckOutcome, Verdict, broken_contract, failed, from_checks, tampered
 
 _ACCEPTING = "def accept(*arguments, **keywords): pass\n"
@@ -75,7 +76,7 @@ async def _ask_the_rest(
         token = None
         if answer is None:
             return False
-        outcomes.append(judge(check, contract, *answer))
+        outcomes.append(await aside(len(answer[1]), judge, check, contract, *answer))
         if not outcomes[-1].passed and not contract.partial_credit:
             break
     return True

@@ -9,6 +9,7 @@ from harena.scoring.contracts_text import RegexContract, StringCheckContract, Te
 from harena.scoring.program import Bench
 from harena.scoring.score_python import ScorerBrokenError, ScorerFailedError, matches_pattern
 from harena.scoring.similarity import MAX_CHARACTERS, similarity
+from harena.scoring.slices import aside, sliced
 from harena.scoring.templates import SampleError
 from harena.scoring.verdict import Verdict, broken_contract, digest, failed, one_line
 
@@ -17,15 +18,16 @@ async def score_text(bench: Bench, contract: TextContract) -> Verdict:
     """The verdict. Raises PlatformError and SandboxError where a search could not be run."""
     answer = bench.scenario.candidate.source
     try:
-        text = contract.filled(contract.input, answer)
+        text = await aside(len(answer), contract.filled, contract.input, answer)
         if isinstance(contract, RegexContract):
             return await _search(bench, contract, text)
         assert isinstance(contract, StringCheckContract | TextSimilarityContract)
-        reference = contract.filled(contract.reference, answer)
+        reference = await aside(len(answer), contract.filled, contract.reference, answer)
     except SampleError as error:
         return failed(Reason.BAD_VALUE, one_line(str(error)))
     if isinstance(contract, StringCheckContract):
-        return _verdict(float(holds(text, reference, contract.operation)), 1.0, text)
+        score = float(await aside(len(text) + len(reference), holds, text, reference, contract.operation))
+        return await aside(len(text), _verdict, score, 1.0, text)
     if len(text) > MAX_CHARACTERS or len(reference) > MAX_CHARACTERS:
         return failed(
             Reason.OUTPUT_LIMIT, f"the answer is longer than the {MAX_CHARACTERS} characters that are compared"
@@ -39,7 +41,11 @@ def holds(text: str, reference: str, operation: str) -> bool:
     """What `string_check` says."""
     if operation in ("eq", "ne"):
         return (text == reference) is (operation == "eq")
-    return reference in text if operation == "like" else reference.casefold() in text.casefold()
+    return reference in text if operation == "like" else _folded(reference) in _folded(text)
+
+
+def _folded(text: str) -> str:
+    return "".join(map(str.casefold, sliced(text)))
 
 
 async def _search(bench: Bench, contract: RegexContract, text: str) -> Verdict:
@@ -49,7 +55,7 @@ async def _search(bench: Bench, contract: RegexContract, text: str) -> Verdict:
         return failed(Reason.BAD_VALUE, "the search for the pattern did not come to an end")
     except ScorerBrokenError as error:
         return broken_contract(one_line(str(error)))
-    return _verdict(float(found), 1.0, text)
+    return await aside(len(text), _verdict, float(found), 1.0, text)
 
 
 def _verdict(score: float, pass_mark: float, text: str) -> Verdict:

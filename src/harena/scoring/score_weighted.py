@@ -9,7 +9,7 @@ from harena.scoring.contract_parts import Contract
 from harena.scoring.contracts import WeightedContract
 from harena.scoring.formula import ROUNDING, FormulaError, computed
 from harena.scoring.program import Bench
-from harena.scoring.verdict import Verdict, broken_contract
+from harena.scoring.verdict import ContractFailedError, Verdict, broken_contract
 
 Apply = Callable[[Contract, Bench], Awaitable[Verdict]]
 
@@ -25,7 +25,8 @@ async def score_weighted(bench: Bench, contract: WeightedContract, apply: Apply)
 
 
 def combined(contract: WeightedContract, verdicts: Mapping[str, Verdict]) -> Verdict:
-    """One verdict of all. A part that was tampered with makes the whole suspect, and its score 0."""
+    """One verdict of all. A part that was tampered with makes the whole suspect, and its score 0. Raises
+    ContractFailedError where `formula` gives no score: the candidate chose the numbers in it."""
     scores = {name: verdict.score or 0.0 for name, verdict in verdicts.items()}
     if contract.formula is None:
         weights = {name: part.weight for name, part in contract.parts.items()}
@@ -34,9 +35,9 @@ def combined(contract: WeightedContract, verdicts: Mapping[str, Verdict]) -> Ver
         try:
             score = computed(contract.formula, scores)
         except FormulaError as error:
-            return broken_contract(f"`formula`: {error}")
+            raise ContractFailedError(f"`formula`: {error}") from None
     if not -ROUNDING <= score <= 1 + ROUNDING:
-        return broken_contract(f"`formula` gives {score:g}; a score is a number from 0 to 1, so divide or clip it")
+        raise ContractFailedError(f"`formula` gives {score:g}; a score is a number from 0 to 1, so divide or clip it")
     score = min(1.0, max(0.0, score))
     tampered = next((verdict for verdict in verdicts.values() if verdict.validity is Validity.SUSPECT), None)
     passed = tampered is None and score >= contract.pass_mark

@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 _PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _PATH = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[\d+\]|\[\"[^\"]*\"\]|\['[^']*'\])*")
 _STEP = re.compile(r"\w+|\"[^\"]*\"|'[^']*'")
+_MOST_JSON = 1 << 19
 _SAMPLE = ("output_text", "output_json")
 
 
@@ -38,24 +40,35 @@ def check_template(template: str, item: Mapping[str, Any]) -> None:
             )
 
 
-def filled(template: str, item: Mapping[str, Any], output_text: str) -> str:
-    """The text with everything put in. Raises TemplateError and SampleError."""
+def filled(template: str, item: Mapping[str, Any], output_text: str | None) -> str:
+    """The text with everything put in; nothing in the place of the sample where there is none. Raises TemplateError
+    and SampleError."""
+
+    parsed = cache(lambda: _parsed(output_text or ""))
 
     def value(found: re.Match[str]) -> str:
         root, path = _steps(found[1])
         if root == "item":
             return _text(_followed(item, path, found[1].strip()))
+        if output_text is None:
+            return ""
         if path == ["output_text"]:
             return output_text
         try:
-            return _text(_followed(_parsed(output_text), path[1:], found[1].strip()))
+            return _text(_followed(parsed(), path[1:], found[1].strip()))
         except TemplateError as error:
             raise SampleError(str(error)) from None
+        except SampleError:
+            raise
+        except (ValueError, RecursionError):  # nested deeper than can be written
+            raise SampleError(f"{found[1].strip()} cannot be written as text") from None
 
     return _PLACEHOLDER.sub(value, template)
 
 
 def _parsed(output_text: str) -> Any:
+    if len(output_text) > _MOST_JSON:  # a parser's values may take fifty times what it reads, and it cannot be stopped
+        raise SampleError(f"the answer is longer than the {_MOST_JSON} characters that are read as JSON")
     try:
         return json.loads(output_text)
     except (ValueError, RecursionError):

@@ -21,6 +21,7 @@ from harena.scoring import (
 )
 from harena.scoring.contracts import CommandContract
 from harena.scoring.program import WORKSPACE, Bench, overlaid
+from harena.scoring.slices import last_line
 from harena.scoring.verdict import one_line
 
 REQUIRES_SECONDS = 60.0
@@ -107,7 +108,7 @@ async def missing_modules(bench: Bench, contract: CommandContract) -> str | None
         result = await (await sandbox.exec(request)).wait()
     if result.outcome is ExecOutcome.EXITED and result.returncode == 0:
         return None
-    line = one_line(result.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace"))
+    line = one_line(last_line(result.stderr))
     return f"the contract requires {', '.join(contract.requires)}: {line}; add it to the blueprint's packages"
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from harena.core.errors import PlatformError
+from harena.core.errors import HarenaError, PlatformError
 from harena.core.models import ExecOutcome, ExecResult
 from harena.core.results import Reason, Validity
+from harena.scoring.slices import last_line
 
 
 class StarvedError(PlatformError):
@@ -16,6 +17,11 @@ class StarvedError(PlatformError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, step="score", reason=Reason.STARVED.value)
+
+
+class ContractFailedError(HarenaError):
+    """The contract has no verdict for what it saw. If it has one for a candidate that does nothing, the candidate is to
+    blame, else the contract (see `blame`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,15 +191,15 @@ def program_failure(result: ExecResult, share: Share) -> tuple[Reason, str] | No
         return timeout_reason(result, "the program", share), f"still running after {result.duration_seconds:.2f} s"
     if result.returncode == 0:
         return None
-    last_line = one_line(result.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace"))
-    error_name = last_line.partition(":")[0]
+    said = one_line(last_line(result.stderr))
+    error_name = said.partition(":")[0]
     if result.returncode < 0:
         return Reason.EXCEPTION, f"ended by signal {-result.returncode}"
     if error_name in ("SyntaxError", "IndentationError", "TabError"):
-        return Reason.SYNTAX_ERROR, last_line
+        return Reason.SYNTAX_ERROR, said
     if error_name == "MemoryError":
-        return Reason.MEMORY_LIMIT, last_line
-    return Reason.EXCEPTION, f"exit code {result.returncode}" + (f": {last_line}" if last_line else "")
+        return Reason.MEMORY_LIMIT, said
+    return Reason.EXCEPTION, f"exit code {result.returncode}" + (f": {said}" if said else "")
 
 
 def one_line(text: str, room: int = 300) -> str:
@@ -203,4 +209,12 @@ def one_line(text: str, room: int = 300) -> str:
 
 def digest(observed: bytes) -> str:
     """Short name of what was observed."""
-    return hashlib.sha256(observed).hexdigest()[:32]
+    return digest_of_parts((observed,))
+
+
+def digest_of_parts(observed: Iterable[bytes]) -> str:
+    """The same of what is given in parts."""
+    made = hashlib.sha256()
+    for part in observed:
+        made.update(part)
+    return made.hexdigest()[:32]

@@ -358,12 +358,12 @@ async def test_weighted_is_the_mean_of_its_parts() -> None:
     assert (await scored("a cat", both)).score == 1.0
 
 
-async def test_a_formula_that_leaves_0_to_1_gives_no_score() -> None:
-    """It is the contract's fault, and is said."""
+async def test_a_formula_that_leaves_0_to_1_pays_nothing() -> None:
+    """It gives a score to a candidate that does nothing: no other one shall be excused by the numbers that it chose."""
     near = {"scoring": {"type": "text_similarity", "reference": "a cat", "evaluation_metric": "fuzzy_match"}}
     formula = "8 * near * (1 - near)"  # 0 at both ends, which is where it is looked at before
     result = await scored("a dog", {"type": "weighted", "parts": {"near": near}, "formula": formula})
-    assert (result.score, result.validity) == (None, Validity.INVALID)
+    assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.SCORER_REJECTED)
     assert "divide or clip it" in result.detail
 
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import ast
 import posixpath
+import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from harena.scoring.contracts import CommandContract, Contract, NumericContract, PythonContract, TestsContract
 from harena.scoring.scenario import Candidate, Scenario
@@ -25,6 +27,12 @@ ANY = CALLED | RUN
 
 MARK = "harena-battery-mark"
 """in the name or the text of everything that a forgery leaves behind, so that it can be looked for"""
+
+
+_MOST_PARSED = 100_000
+"""characters: a parser takes some milliseconds for them"""
+_MOST_NAMES = 1_000
+_DEFINED = re.compile(r"^(?:async )?(?:def|class) ([A-Za-z_][A-Za-z0-9_]*)\b", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,11 +90,18 @@ def _outputs(contract: Contract) -> tuple[str, ...]:
 
 
 def defined_functions(source: str) -> tuple[str, ...]:
-    """The names that a program's users can call: its functions, and `Class.method`; () if it is not Python."""
+    """The names that a program's users can call: its functions, and `Class.method`; () if it is not Python.
+
+    A program may be written to make a parser fail, or to keep it busy: of one that is very long, or that cannot be
+    parsed for another reason than its syntax, the names at the beginnings of lines are taken."""
+    if len(source) > _MOST_PARSED:
+        return _named_at_line_starts(source)
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
         return ()
+    except (RecursionError, MemoryError):
+        return _named_at_line_starts(source)
     names = []
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -95,6 +110,11 @@ def defined_functions(source: str) -> tuple[str, ...]:
             methods = [part.name for part in node.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)]
             names += [f"{node.name}.{method}" for method in methods if not method.startswith("__")] or [node.name]
     return tuple(names)
+
+
+def _named_at_line_starts(source: str) -> tuple[str, ...]:
+    found = islice(_DEFINED.finditer(source), _MOST_NAMES)
+    return tuple(dict.fromkeys(match[1] for match in found))
 
 
 def rendered(forgery: Forgery, target: Target) -> Candidate:

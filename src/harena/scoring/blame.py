@@ -1,0 +1,141 @@
+"""Whose fault it is that a candidate could not be judged: the rule for everything that is raised while one is.
+
+Whatever a candidate does comes to this process as bytes: output, replies, files, names, and the way in which a sandbox
+or a judge fails. Any of it may make the host raise, foreseen or not. If that left a run without a score, a candidate
+could buy itself out of a bad one. So an error passes as the platform's only if it is plainly that:
+
+* it was raised where a sandbox was created, before anything of the candidate was in it;
+* it is one of PLATFORM_ERRORS, each of which has its reason there.
+
+After any other error the same contract judges a candidate that does nothing, in fresh sandboxes. If that fails, too,
+the fault is the contract's or the platform's, and there is no score. If it works, the candidate is judged once more,
+because the platform may have failed for a moment; an error that comes again is the candidate's doing: it has the lowest
+score, and the verdict says what happened. What the platform's own code calls its failure has to come a third time.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from typing import NoReturn
+
+from harena.core.errors import (
+    HarenaError,
+    HostUnsupportedError,
+    LimitExceededError,
+    PlatformError,
+    SandboxResourceExhaustedError,
+    SandboxTerminatedError,
+)
+from harena.core.models import SandboxSpec
+from harena.core.ports import SandboxPort, SandboxSource
+from harena.core.results import Reason
+from harena.scoring.contracts import Contract, HarborContract
+from harena.scoring.contracts_judge import JudgeContract
+from harena.scoring.contracts_text import TextContract
+from harena.scoring.judge import JudgeBusyError, JudgeOverdueError
+from harena.scoring.program import Bench
+from harena.scoring.scenario import Candidate
+from harena.scoring.trusted_suite import idle_bench
+from harena.scoring.verdict import ContractFailedError, StarvedError, Verdict, broken_contract, failed, one_line
+
+PLATFORM_ERRORS: tuple[type[HarenaError], ...] = (
+    StarvedError,  # decided by what was measured outside of the sandbox
+    HostUnsupportedError,  # about the host; the same for every candidate
+    SandboxResourceExhaustedError,  # the node has no room for a sandbox
+    LimitExceededError,  # the workspace may have no further sandbox
+    SandboxTerminatedError,  # somebody outside has stopped the sandbox; nothing inside can ask for that
+    JudgeBusyError,  # the judge's server was not reached, or said that it is busy
+    JudgeOverdueError,  # `score_judge` has compared it with an empty answer before it raises it
+)
+"""errors that no candidate can cause; the list is closed"""
+
+IDLE_SCRIPT = "true\n"
+_FAILURES_OF_THE_PLATFORM = 3
+"""of a candidate's, each but the last followed by a candidate that does nothing and could be judged"""
+Apply = Callable[[Contract, Bench], Awaitable[Verdict]]
+
+_log = logging.getLogger("harena.scoring")
+
+
+async def blamed(contract: Contract, bench: Bench, apply: Apply, *, planned: int) -> Verdict:
+    """The verdict of `apply`, or whose fault it is that there is none. Raises HarenaError for the platform's."""
+    first = verdict = await _tried(contract, bench, apply)
+    failures = 0
+    while isinstance(verdict, Exception):
+        failures += 1
+        if failures >= _FAILURES_OF_THE_PLATFORM or (failures > 1 and not isinstance(verdict, PlatformError)):
+            return replace(_candidates_doing(verdict), planned=planned)
+        idle = await _tried(contract, idle_for(contract, bench), apply)
+        if isinstance(idle, Exception):
+            if isinstance(first, ContractFailedError):
+                return broken_contract(one_line(str(first)))
+            _raise_as_platforms(verdict)
+        if idle.score is None:
+            return broken_contract(idle.detail)
+        again = bench.again()
+        verdict = await _tried(contract, again, apply)
+        bench.meter = again.meter
+    return verdict
+
+
+async def _tried(contract: Contract, bench: Bench, apply: Apply) -> Verdict | Exception:
+    """The verdict, or what was raised, where it may have been the candidate's doing. Raises HarenaError."""
+    watched = _Creations(bench.sandboxes)
+    bench.sandboxes = watched
+    try:
+        return await apply(contract, bench)
+    except PLATFORM_ERRORS:
+        raise
+    except Exception as error:  # noqa: BLE001 - the rule is about everything that is raised while judging
+        if error is watched.failure:
+            _raise_as_platforms(error)
+        _log.info("judging scenario %s raised", bench.scenario.id, exc_info=error)
+        return error
+    finally:
+        bench.sandboxes = watched.source
+
+
+class _Creations:
+    """A source of sandboxes that remembers what was raised where one was created. Implements `SandboxSource`."""
+
+    def __init__(self, source: SandboxSource) -> None:
+        self.source = source
+        self.failure: Exception | None = None
+
+    @asynccontextmanager
+    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
+        """See `SandboxSource`."""
+        async with AsyncExitStack() as stack:
+            try:
+                made = await stack.enter_async_context(self.source.sandbox(spec))
+            except Exception as error:
+                self.failure = error
+                raise
+            yield made
+
+
+def idle_for(contract: Contract, bench: Bench) -> Bench:
+    """The same for a candidate that does nothing, of the kind that the contract takes. It is not metered."""
+    candidate = bench.scenario.candidate
+    if isinstance(contract, TextContract | JudgeContract):
+        nothing = Candidate(files={candidate.entry: ""}, entry=candidate.entry)
+    elif isinstance(contract, HarborContract) or candidate.entry.endswith(".sh"):
+        nothing = Candidate(files={candidate.entry: IDLE_SCRIPT}, entry=candidate.entry)
+    else:
+        return idle_bench(bench)
+    return bench.with_candidate(nothing, files=bench.scenario.files)
+
+
+def _candidates_doing(error: Exception) -> Verdict:
+    what = f"{type(error).__name__}: {one_line(str(error))}"
+    detail = f"what the candidate did makes its judging fail, and not that of one that does nothing: {what}"
+    return failed(Reason.SCORER_REJECTED, one_line(detail, 500), run=0, observation=f"fault:{type(error).__name__}")
+
+
+def _raise_as_platforms(error: Exception) -> NoReturn:
+    if isinstance(error, HarenaError):
+        raise error
+    raise PlatformError(f"judging failed: {type(error).__name__}: {one_line(str(error))}", step="score") from error
