@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from typing import Any, Literal
@@ -30,6 +30,13 @@ ValueComparison = Literal[
 ]
 OutputComparison = Literal["trimmed", "exact", "tokens", "numeric", "float_tokens", "decimal_lines", "folded_lines"]
 
+_ROUNDING = 1e-6
+"""how far a float may be from the integer that is expected"""
+_ROUNDED_BELOW = 2**33
+"""the neighbours of a larger float are further away than that: it is the integer, or another one"""
+_EXACT_BELOW = 2**53
+"""a float below it that is a whole number stands for that number alone"""
+
 PYTHON_COMPARISONS = frozenset({"equal", "equal_json", "close_floats", "items", "members", "truth", "not_none"})
 """those that follow Python's `==`, to which a Counter is a dict and a named tuple is a tuple"""
 
@@ -49,6 +56,23 @@ class Tolerance:
             return math.isclose(left, right, rel_tol=self.relative, abs_tol=self.absolute)
         except OverflowError:  # an int that no float can hold
             return False
+
+    def near(self, answer: float, expected: float) -> bool:
+        """As `close`, but a whole number is never taken for another one: 1000000008 is wrong where 1000000007 is
+        right, however large the relative tolerance is. What a float's rounding adds to an expected integer is
+        forgiven (0.9999999999999999 for 1). Only an absolute tolerance of at least 1 says that integers may differ.
+        """
+        if answer == expected or self.absolute >= 1:
+            is_by_distance = type(expected) is int
+            return answer == expected or replace(self, relative=0.0 if is_by_distance else self.relative).close(
+                answer, expected
+            )
+        if type(expected) is int:
+            is_rounded = type(answer) is float and abs(expected) < _ROUNDED_BELOW
+            return is_rounded and abs(answer - expected) <= _ROUNDING and self.close(answer, expected)
+        if type(answer) is int and abs(expected) < _EXACT_BELOW and expected.is_integer():
+            return False
+        return self.close(answer, expected)
 
 
 def compare_values(answer: Any, expected: Any, comparison: ValueComparison, tolerance: Tolerance) -> bool:
@@ -125,7 +149,7 @@ def _item_names(value: Any) -> list[bytes] | None:
 def _close_floats(answer: Any, expected: Any, tolerance: Tolerance) -> bool:
     kind = type(expected)
     if kind is float:
-        return type(answer) in (int, float, bool) and tolerance.close(answer, expected)
+        return type(answer) in (int, float, bool) and tolerance.near(python_equal(answer), expected)
     if kind is complex:
         if type(answer) not in (int, float, complex):
             return False
@@ -146,7 +170,7 @@ def _close_floats(answer: Any, expected: Any, tolerance: Tolerance) -> bool:
 def _close(answer: Any, expected: Any, tolerance: Tolerance) -> bool:
     kind = type(expected)
     if kind in (int, float):
-        return type(answer) in (int, float) and tolerance.close(answer, expected)
+        return type(answer) in (int, float) and tolerance.near(answer, expected)
     if type(answer) is not kind:
         return False
     if kind is complex:
@@ -169,7 +193,7 @@ def _bags_close(answer: Bag, expected: Bag, tolerance: Tolerance) -> bool:
         return found.keys() == wanted.keys() and all(_close(found[key], wanted[key], tolerance) for key in wanted)
     if all(type(item) in (int, float) for item in (*answer.items, *expected.items)):
         return all(
-            tolerance.close(left, right)
+            tolerance.near(left, right)
             for left, right in zip(sorted(answer.items), sorted(expected.items), strict=True)
         )
     return canonical(answer) == canonical(expected)
@@ -179,11 +203,15 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 
 
 def parse_number(text: str) -> float | None:
-    """The finite number that `text` is, or None: no NaN, no infinity, no underscores, at most 400 characters."""
+    """The finite number that `text` is, or None: no NaN, no infinity, no underscores, at most 400 characters.
+
+    It is an int where only digits are written, a float where there is a decimal point or an exponent."""
     if len(text) > 400 or not _NUMBER.fullmatch(text):
         return None
     number = float(text)
-    return number if math.isfinite(number) else None
+    if not math.isfinite(number):
+        return None
+    return int(text) if text.lstrip("+-").isdecimal() else number
 
 
 def compare_output(printed: bytes, expected: str, comparison: OutputComparison, tolerance: Tolerance) -> bool:
@@ -251,4 +279,8 @@ def _word_close(word: str, wanted: str, tolerance: Tolerance) -> bool:
     if word == wanted:
         return True
     left, right = parse_number(word), parse_number(wanted)
-    return left is not None and right is not None and tolerance.close(left, right)
+    if left is None or right is None:
+        return False
+    if type(right) is int and type(left) is float and left == right:
+        return _decimal(word) == right  # 9007199254740993.0 is the float 9007199254740992.0
+    return tolerance.near(left, right)

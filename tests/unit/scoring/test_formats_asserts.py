@@ -89,7 +89,7 @@ CALL = {"args": (1,), "kwargs": {}}
         ("assert f(1) == True", {**CALL, "expected": True}),
         (
             "assert abs(f(1) - 0.5) < 1e-6",
-            {**CALL, "expected": 0.5, "comparison": "float", "rel_tol": 0.0, "abs_tol": 1e-6},
+            {**CALL, "expected": 0.5, "comparison": "float", "rel_tol": 0.0, "abs_tol": math.nextafter(1e-6, 0)},
         ),
         (
             "assert math.fabs(0.5 - f(1)) <= 1",
