@@ -13,7 +13,8 @@ from functools import partial
 from typing import Any, Literal
 
 from harena.scoring.codec import canonical
-from harena.scoring.values import Bag
+from harena.scoring.standard import nearest_float, python_form
+from harena.scoring.values import Bag, Made
 
 ValueComparison = Literal[
     "exact",
@@ -99,8 +100,11 @@ def compare_values(answer: Any, expected: Any, comparison: ValueComparison, tole
 
 
 def python_equal(value: Any) -> Any:
-    """The same host value for all that Python's `==` takes for equal: 1 for 1.0 and True, a set for a frozenset."""
+    """The same host value for all that Python's `==` takes for equal: 1 for 1.0 and True, 0.5 for Fraction(1, 2), a set
+    for a frozenset."""
     kind = type(value)
+    if kind is Made:
+        return python_form(value, python_equal)
     if kind is bool:
         return int(value)
     if kind is complex and value.imag == 0:
@@ -148,6 +152,8 @@ def _item_names(value: Any) -> list[bytes] | None:
 
 def _close_floats(answer: Any, expected: Any, tolerance: Tolerance) -> bool:
     kind = type(expected)
+    if type(answer) is Made:
+        answer = nearest_float(python_equal(answer))
     if kind is float:
         return type(answer) in (int, float, bool) and tolerance.near(python_equal(answer), expected)
     if kind is complex:

@@ -90,15 +90,15 @@ CALL = {"args": (1,), "kwargs": {}}
         ("assert f(1) == True", {**CALL, "expected": True}),
         (
             "assert abs(f(1) - 0.5) < 1e-6",
-            {**CALL, "expected": 0.5, "comparison": "float", "rel_tol": 0.0, "abs_tol": math.nextafter(1e-6, 0)},
+            {**CALL, "expected": 0.5, "comparison": "close_floats", "rel_tol": 0.0, "abs_tol": math.nextafter(1e-6, 0)},
         ),
         (
             "assert math.fabs(0.5 - f(1)) <= 1",
-            {**CALL, "expected": 0.5, "comparison": "float", "rel_tol": 0.0, "abs_tol": 1.0},
+            {**CALL, "expected": 0.5, "comparison": "close_floats", "rel_tol": 0.0, "abs_tol": 1.0},
         ),
         (
             "assert math.isclose(f(1), 0.5, rel_tol=0.001)",
-            {**CALL, "expected": 0.5, "comparison": "float", "rel_tol": 0.001, "abs_tol": 0.0},
+            {**CALL, "expected": 0.5, "comparison": "close_floats", "rel_tol": 0.001, "abs_tol": 0.0},
         ),
         ("assert set(f(1)) == set([3, 4])", {**CALL, "expected": [3, 4], "comparison": "members"}),
         ("assert set(f(1)) == {3}", {**CALL, "expected": Bag("set", (3,)), "comparison": "members"}),

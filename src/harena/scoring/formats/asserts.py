@@ -160,7 +160,7 @@ def _near(left: ast.expr, right: ast.expr, names: frozenset[str] | None, *, may_
             if not _has_call(call, names):
                 call, known = known, call
             within = float(tolerance) if may_equal else math.nextafter(float(tolerance), 0.0)
-            return _call(call, names, _as_float(literal(known)), "float", rel_tol=0.0, abs_tol=within)
+            return _call(call, names, _as_float(literal(known)), "close_floats", rel_tol=0.0, abs_tol=within)
     raise NotChecksError(left, f"`{source_of(left)}` is not the distance of a call from a known answer")
 
 
@@ -173,7 +173,7 @@ def _is_close(test: ast.Call, names: frozenset[str] | None) -> AssertedCall:
     expected = _as_float(literal(known))
     if type(expected) is float and relative * abs(expected) >= 1:  # then integers may differ, which `float` forbids
         raise NotChecksError(test, f"`{source_of(test)}` takes different integers for close")
-    return _call(call, names, expected, "float", rel_tol=relative, abs_tol=absolute)
+    return _call(call, names, expected, "close_floats", rel_tol=relative, abs_tol=absolute)
 
 
 def _as_float(known: Any) -> Any:
