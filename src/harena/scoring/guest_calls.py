@@ -71,7 +71,7 @@ class Callee:
         """One frame to the candidate's process. Raises RuntimeError where it has ended."""
         assert self.child is not None
         assert self.child.stdin is not None
-        body = kind + TOKEN + self.codec["encode"](question)
+        body = kind + TOKEN + self.codec["encode"](question, "exact")
         try:
             self.child.stdin.write(b"%08x" % len(body) + body)
             self.child.stdin.flush()

@@ -10,7 +10,8 @@ of the body) and the body:
 
     host   L token16 value    load: (setup source, candidate source, file name, module name, entry point, whether
                               instances of subclasses are sent as what they are made of: False, True, or "wide" for
-                              trusted test code in Python, which gets Counters, iterators and the like back)
+                              trusted test code in Python, which gets Counters, iterators and the like back, and sends
+                              them as "exact")
     host   C token16 value    call: (positional arguments, keyword arguments, None or all that is asked of the answer:
                               "truth" = its truth value, "not_none" = whether it is None, "items" = what a loop over
                               it gives, where it is a generator, a view, a range or the like; "arguments" = the
@@ -115,7 +116,7 @@ ALIKE: dict[Any, Callable[[Any], Any]] = {
 
 def names_of(item: Any, subclasses: Any) -> list[str]:
     """The names of its class and, where instances of subclasses count, of that class's bases."""
-    classes = type(item).__mro__ if subclasses else (type(item),)
+    classes = type(item).__mro__ if subclasses in (True, "wide") else (type(item),)
     return [f"{cls.__module__}.{cls.__qualname__}" for cls in classes]
 
 
@@ -124,9 +125,13 @@ def standard_parts(item: Any, subclasses: Any) -> tuple[Any, Any] | None:
     for name in names_of(item, subclasses):
         if name in STANDARD:
             return name, STANDARD[name](item)
-        if subclasses == "wide" and name in WIDE:
+        if subclasses in ("wide", "exact") and name in WIDE:
             return name, WIDE[name](item)
-    if subclasses == "wide" and hasattr(item, "__next__") and type(item).__module__ in ("builtins", "itertools"):
+    if (
+        subclasses in ("wide", "exact")
+        and hasattr(item, "__next__")
+        and type(item).__module__ in ("builtins", "itertools")
+    ):
         return "builtins.iterator", WIDE["builtins.iterator"](item)
     return None
 
@@ -188,7 +193,7 @@ def encode(value: Any, subclasses: Any = False) -> bytes:
         made = None
         if kind not in EXACT:
             made = standard_parts(item, subclasses)
-            if made is None and subclasses:
+            if made is None and subclasses in (True, "wide"):
                 item = made_of(item)
                 kind = type(item)
         if made is not None:
