@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from harena.core.errors import HarenaError
-from harena.scoring.values import MAX_DEPTH, Bag
+from harena.scoring.standard import Form, checked, python_form
+from harena.scoring.values import MAX_DEPTH, Bag, Made
 
 MAX_PARTS = 250_000
 MAX_BYTES = 8 * 1024 * 1024
@@ -79,6 +80,10 @@ def _put(value: Any, put: Callable[[bytes], None], canonical: bool, lists_alike:
     elif kind is complex:
         real, imaginary = _float_text(value.real, canonical), _float_text(value.imag, canonical)
         put(b"c%b,%b;" % (real, imaginary))
+    elif kind is Made or kind is Form:
+        form = python_form(value, lambda item: item) if canonical and kind is Made else value
+        put(b"o%d:%b" % (len(value.name), value.name.encode()))
+        _put(form.parts if isinstance(form, Made | Form) else form, put, canonical, lists_alike)
     else:
         raise TypeError(f"not a host value: {kind.__name__}")
 
@@ -149,7 +154,17 @@ class _Reader:
         if tag == b"c":
             found = self._match(_COMPLEX_END)
             return complex(_to_float(found[1]), _to_float(found[2]))
+        if tag == b"o":
+            return self._read_made(depth)
         return self._read_container(tag, depth)
+
+    def _read_made(self, depth: int) -> Made:
+        if depth == 0:
+            raise MalformedError(f"nested deeper than {MAX_DEPTH}")
+        try:
+            return checked(self._take().decode("ascii", "replace"), self.read(depth - 1))
+        except ValueError as error:
+            raise MalformedError(str(error)) from None
 
     def _read_container(self, tag: bytes, depth: int) -> Any:
         if tag not in (b"l", b"t", b"e", b"z", b"d"):

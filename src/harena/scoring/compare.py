@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from itertools import zip_longest
@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from harena.scoring.codec import canonical, in_order
 from harena.scoring.slices import decoded, lines, sliced, words
-from harena.scoring.values import Bag
+from harena.scoring.standard import nearest_float, python_form
+from harena.scoring.values import Bag, Made
 
 ValueComparison = Literal[
     "exact",
@@ -31,6 +32,13 @@ ValueComparison = Literal[
     "not_none",
 ]
 OutputComparison = Literal["trimmed", "exact", "tokens", "numeric", "float_tokens", "decimal_lines", "folded_lines"]
+
+_ROUNDING = 1e-6
+"""how far a float may be from the integer that is expected"""
+_ROUNDED_BELOW = 2**33
+"""the neighbours of a larger float are further away than that: it is the integer, or another one"""
+_EXACT_BELOW = 2**53
+"""a float below it that is a whole number stands for that number alone"""
 
 PYTHON_COMPARISONS = frozenset({"equal", "equal_json", "close_floats", "items", "members", "truth", "not_none"})
 """those that follow Python's `==`, to which a Counter is a dict and a named tuple is a tuple"""
@@ -51,6 +59,23 @@ class Tolerance:
             return math.isclose(left, right, rel_tol=self.relative, abs_tol=self.absolute)
         except OverflowError:  # an int that no float can hold
             return False
+
+    def near(self, answer: float, expected: float) -> bool:
+        """As `close`, but a whole number is never taken for another one: 1000000008 is wrong where 1000000007 is
+        right, however large the relative tolerance is. What a float's rounding adds to an expected integer is
+        forgiven (0.9999999999999999 for 1). Only an absolute tolerance of at least 1 says that integers may differ.
+        """
+        if answer == expected or self.absolute >= 1:
+            is_by_distance = type(expected) is int
+            return answer == expected or replace(self, relative=0.0 if is_by_distance else self.relative).close(
+                answer, expected
+            )
+        if type(expected) is int:
+            is_rounded = type(answer) is float and abs(expected) < _ROUNDED_BELOW
+            return is_rounded and abs(answer - expected) <= _ROUNDING and self.close(answer, expected)
+        if type(answer) is int and abs(expected) < _EXACT_BELOW and expected.is_integer():
+            return False
+        return self.close(answer, expected)
 
 
 def compare_values(answer: Any, expected: Any, comparison: ValueComparison, tolerance: Tolerance) -> bool:
@@ -78,8 +103,11 @@ def compare_values(answer: Any, expected: Any, comparison: ValueComparison, tole
 
 
 def python_equal(value: Any) -> Any:
-    """The same host value for all that Python's `==` takes for equal: 1 for 1.0 and True, a set for a frozenset."""
+    """The same host value for all that Python's `==` takes for equal: 1 for 1.0 and True, 0.5 for Fraction(1, 2), a set
+    for a frozenset."""
     kind = type(value)
+    if kind is Made:
+        return python_form(value, python_equal)
     if kind is bool:
         return int(value)
     if kind is complex and value.imag == 0:
@@ -130,8 +158,10 @@ def _item_names(value: Any) -> list[bytes] | None:
 
 def _close_floats(answer: Any, expected: Any, tolerance: Tolerance) -> bool:
     kind = type(expected)
+    if type(answer) is Made:
+        answer = nearest_float(python_equal(answer))
     if kind is float:
-        return type(answer) in (int, float, bool) and tolerance.close(answer, expected)
+        return type(answer) in (int, float, bool) and tolerance.near(python_equal(answer), expected)
     if kind is complex:
         if type(answer) not in (int, float, complex):
             return False
@@ -152,7 +182,7 @@ def _close_floats(answer: Any, expected: Any, tolerance: Tolerance) -> bool:
 def _close(answer: Any, expected: Any, tolerance: Tolerance) -> bool:
     kind = type(expected)
     if kind in (int, float):
-        return type(answer) in (int, float) and tolerance.close(answer, expected)
+        return type(answer) in (int, float) and tolerance.near(answer, expected)
     if type(answer) is not kind:
         return False
     if kind is complex:
@@ -175,7 +205,7 @@ def _bags_close(answer: Bag, expected: Bag, tolerance: Tolerance) -> bool:
         return found.keys() == wanted.keys() and all(_close(found[key], wanted[key], tolerance) for key in wanted)
     if all(type(item) in (int, float) for item in (*answer.items, *expected.items)):
         return all(
-            tolerance.close(left, right)
+            tolerance.near(left, right)
             for left, right in zip(sorted(answer.items), sorted(expected.items), strict=True)
         )
     return canonical(answer) == canonical(expected)
@@ -189,11 +219,15 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 
 
 def parse_number(text: str) -> float | None:
-    """The finite number that `text` is, or None: no NaN, no infinity, no underscores, at most 400 characters."""
+    """The finite number that `text` is, or None: no NaN, no infinity, no underscores, at most 400 characters.
+
+    It is an int where only digits are written, a float where there is a decimal point or an exponent."""
     if len(text) > _LONGEST_NUMBER or not _NUMBER.fullmatch(text):
         return None
     number = float(text)
-    return number if math.isfinite(number) else None
+    if not math.isfinite(number):
+        return None
+    return int(text) if text.lstrip("+-").isdecimal() else number
 
 
 def compare_output(printed: bytes, expected: str, comparison: OutputComparison, tolerance: Tolerance) -> bool:
@@ -288,4 +322,8 @@ def _word_close(word: str, wanted: str, tolerance: Tolerance) -> bool:
     if word == wanted:
         return True
     left, right = parse_number(word), parse_number(wanted)
-    return left is not None and right is not None and tolerance.close(left, right)
+    if left is None or right is None:
+        return False
+    if type(right) is int and type(left) is float and left == right:
+        return _decimal(word) == right  # 9007199254740993.0 is the float 9007199254740992.0
+    return tolerance.near(left, right)

@@ -106,8 +106,8 @@ class NumericContract(Contract):
     args: Arguments = ()
     range: Annotated[tuple[float, float], Field(strict=False)] | None = None
     """[what gives 0, what gives 1], linear between and clipped; [10, 2] = lower is better"""
-    target: float | None = None
-    """the right number: 1 if close enough, else 0"""
+    target: int | float | None = None
+    """the right number: 1 if close enough, else 0; an integer must be met exactly, unless a tolerance is written"""
     rel_tol: Annotated[float, Field(ge=0)] = 1e-9
     abs_tol: Annotated[float, Field(ge=0)] = 0.0
     pass_mark: Score = 1.0

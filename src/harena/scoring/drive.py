@@ -34,6 +34,12 @@ _HEX_DIGITS = frozenset(b"0123456789abcdef")
 _LOOP_LATENESS_SECONDS = 0.05
 _MOST_UNRELATED_ERRORS = 2
 """standard exceptions, none a base of another, that an honest class derives from (KeyError and AttributeError, say)"""
+_MOST_OWN_ERRORS = 4
+"""classes of the candidate's own that an exception may have, from its class upwards, to be one of them"""
+_STANDARD_ERRORS = {
+    name: cls for name, cls in vars(builtins).items() if isinstance(cls, type) and issubclass(cls, BaseException)
+}
+"""Python's own, also by their second names (IOError)"""
 _LOAD_FAILURES = {
     b"s": Reason.SYNTAX_ERROR,
     b"m": Reason.MISSING_ENTRY_POINT,
@@ -334,12 +340,18 @@ def answered_value(kind: bytes, rest: bytes) -> tuple[str, object]:
 
 
 def _is_raised(wanted: str, names: tuple[str, ...]) -> bool:
-    """The exception is of the wanted class, and not of so many that one of them had to be."""
-    if wanted not in names:
-        return False
-    standard = [cls for cls in (getattr(builtins, name, None) for name in names) if isinstance(cls, type)]
+    """Whether an exception with these class names, most derived first, counts as one of the wanted class.
+
+    The names are the candidate's word, so one exception makes one claim: its own class, at most a few classes of the
+    candidate's own above it, and one standard class, the first among the names, with that class's own bases. A class
+    that derives from ValueError and from KeyError is a ValueError only."""
+    asked = _STANDARD_ERRORS.get(wanted)
+    if asked is None:
+        own = [name for name in names if name not in _STANDARD_ERRORS]
+        return wanted == names[0] or wanted in own[:_MOST_OWN_ERRORS]
+    standard = [cls for name in names if (cls := _STANDARD_ERRORS.get(name)) is not None]
     unrelated = [cls for cls in standard if not any(other is not cls and issubclass(other, cls) for other in standard)]
-    return len(unrelated) <= _MOST_UNRELATED_ERRORS
+    return len(unrelated) <= _MOST_UNRELATED_ERRORS and bool(standard) and issubclass(standard[0], asked)
 
 
 def judge(check: Check, contract: TestsContract, kind: bytes, rest: bytes) -> CheckOutcome:

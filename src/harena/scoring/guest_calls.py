@@ -37,14 +37,16 @@ class Callee:
         self.child: subprocess.Popen[bytes] | None = None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        question = (arguments, keywords, None)
+        question = (arguments, keywords, "arguments")
         if self.child is None:
             self.start(question)
         else:
             self.send(b"C", question)
         kind, value = self.answer()
         if kind == b"v":
-            return value
+            answer, changed, changed_keywords = value
+            take_over((arguments, keywords), (changed, changed_keywords))
+            return answer
         if kind == b"r":
             raise remade(*value)
         raise TypeError("the candidate returned a " + str(value))
@@ -59,7 +61,7 @@ class Callee:
             program = file.read()
         stem = os.path.splitext(path)[0].replace("/", ".")
         self.read()  # it runs
-        self.send(b"L", ("", program, os.path.abspath(path), stem, self.function, True))
+        self.send(b"L", ("", program, os.path.abspath(path), stem, self.function, "wide"))
         self.send(b"C", question)
         kind, value = self.answer()
         if kind != b"o":
@@ -69,7 +71,7 @@ class Callee:
         """One frame to the candidate's process. Raises RuntimeError where it has ended."""
         assert self.child is not None
         assert self.child.stdin is not None
-        body = kind + TOKEN + self.codec["encode"](question)
+        body = kind + TOKEN + self.codec["encode"](question, "exact")
         try:
             self.child.stdin.write(b"%08x" % len(body) + body)
             self.child.stdin.flush()
@@ -90,6 +92,29 @@ class Callee:
         if not body:
             raise RuntimeError("the candidate ended by itself")
         return body
+
+
+def take_over(mine: Any, theirs: Any) -> Any:
+    """What an argument is after the call: the tests' own list, dict, set or bytearray, changed as the candidate has
+    changed its copy of it."""
+    if type(mine) is not type(theirs):
+        return theirs
+    if type(mine) is tuple and len(mine) == len(theirs):
+        return tuple(map(take_over, mine, theirs))
+    if type(mine) is list:
+        mine[:] = [take_over(*pair) for pair in zip(mine, theirs)] + theirs[len(mine) :]  # noqa: B905 (no strict= before 3.10)
+    elif isinstance(mine, dict):
+        kept = {key: take_over(mine[key], value) if key in mine else value for key, value in theirs.items()}
+        mine.clear()
+        mine.update(kept)
+    elif type(mine) is set:
+        mine.clear()
+        mine.update(theirs)
+    elif type(mine) is bytearray:
+        mine[:] = theirs
+    else:
+        return theirs if mine != theirs else mine
+    return mine
 
 
 def remade(names: tuple[str, ...], message: str) -> Exception:

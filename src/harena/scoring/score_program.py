@@ -102,7 +102,9 @@ def numeric_score(contract: NumericContract, number: float) -> float:
     """From a finite number to 0..1."""
     if contract.range is None:
         assert contract.target is not None
-        return float(contract.tolerance.close(number, contract.target))
+        is_stated = not contract.model_fields_set.isdisjoint(("rel_tol", "abs_tol"))
+        near = contract.tolerance.close if is_stated else contract.tolerance.near
+        return float(near(number, contract.target))
     low, high = contract.range
     return min(1.0, max(0.0, (number - low) / (high - low)))
 

@@ -32,6 +32,15 @@ class Bag:
     items: tuple[Any, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An instance of a class of the standard library, that has crossed the border (see `standard`)."""
+
+    name: str
+    """as `fractions.Fraction`"""
+    parts: tuple[Any, ...]
+
+
 class NotationError(ValueError):
     """A value cannot be written like this; `where` is the path from the value's root, as `[0].$tuple[1]`."""
 
@@ -180,6 +189,8 @@ def show(value: Any, room: int = 120) -> str:
                 put_items("{", item.items, "}", depth)
             else:
                 put_items(f"{item.kind}(", item.items, ")", depth)
+        elif isinstance(item, Made):
+            put_items(f"{item.name.removeprefix('builtins.')}(", item.parts, ")", depth)
         elif isinstance(item, _Pair):
             write(item.key, depth)
             put(": ")

@@ -87,7 +87,7 @@ def test_a_subclass_is_sent_as_what_it_is_made_of_where_that_is_asked_for(made: 
         guest_driver.encode(made)
 
 
-@pytest.mark.parametrize("value", [object(), range(3), np.array([1, 2]), iter(())])
+@pytest.mark.parametrize("value", [object(), np.array([1, 2]), iter(()), {1: 2}.values()])
 def test_what_is_made_of_nothing_that_is_carried_is_not_sent(value: Any) -> None:
     """Its type is named."""
     with pytest.raises(guest_driver.UncarriedError, match=type(value).__name__):
@@ -214,7 +214,7 @@ class LyingObject:
 
 @pytest.mark.parametrize(
     "value",
-    [LyingInt(3), LyingObject(), object(), range(3), iter([1]), bytearray(b"x"), [LyingInt(1)], {LyingInt(1): 1}],
+    [LyingInt(3), LyingObject(), object(), iter([1]), [LyingInt(1)], {LyingInt(1): 1}],
     ids=lambda value: type(value).__name__,  # the same name in every process
 )
 def test_subclasses_and_other_types_are_not_carried(value: Any) -> None:

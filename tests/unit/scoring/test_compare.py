@@ -16,6 +16,8 @@ from harena.scoring.compare import (
     compare_values,
     parse_number,
 )
+from harena.scoring.contracts import NumericContract
+from harena.scoring.score_program import numeric_score
 from harena.scoring.values import from_python
 
 NAN, INF = float("nan"), float("inf")
@@ -83,6 +85,19 @@ NAN, INF = float("nan"), float("inf")
         ("", True, "truth", False),
         (0, "x", "not_none", True),
         (None, "x", "not_none", False),
+        (1000000008, 1000000007, "float", False),
+        (1000000007.0, 1000000007, "float", True),
+        (1000000007.5, 1000000007, "float", False),
+        (1000000008, 1000000007.0, "float", False),
+        (2**53 + 1, float(2**53), "float", True),
+        (0.9999999999999999, 1, "float", True),
+        ([{"x": (1000000008, 0.1 + 0.2)}], [{"x": (1000000007, 0.3)}], "float", False),
+        ({1000000008, 0.3}, {1000000007, 0.3}, "float", False),
+        (1000000008, 1000000007.0, "close_floats", False),
+        (True, 1, "float", False),
+        (-0.0, 0, "float", True),
+        (NAN, 0, "float", False),
+        (INF, 10**400, "float", False),
         (None, None, "float", True),
         (None, 0, "float", False),
     ],
@@ -97,6 +112,35 @@ def test_tolerances_are_relative_and_absolute() -> None:
     assert compare_values(100.0, 101.0, "float", Tolerance(0.01))
     assert not compare_values(100.0, 102.0, "float", Tolerance(0.01))
     assert compare_values(0.0, 0.4, "float", Tolerance(0, 0.5))
+
+
+def test_only_an_absolute_tolerance_lets_integers_differ() -> None:
+    """A relative one is for what rounding does to floats."""
+    assert not compare_values(101, 100, "float", Tolerance(0.5, 0.999))
+    assert not compare_values(101, 100.0, "float", Tolerance(0.5, 0.999))
+    assert compare_values(102, 100, "float", Tolerance(0.0, 2.0))
+    assert not compare_values(103, 100, "float", Tolerance(0.5, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("target", "fields", "number", "score"),
+    [
+        (1000000007, {}, "1000000008", 0.0),
+        (1000000007, {}, "1000000007.0", 1.0),
+        (1000000007.0, {}, "1000000008", 0.0),
+        (2**60 + 1, {}, str(2**60), 0.0),
+        (2**60 + 1, {}, str(2**60 + 1), 1.0),
+        (100, {"abs_tol": 5}, "104.5", 1.0),
+        (100, {"rel_tol": 0.01}, "101", 1.0),
+        (0.3, {}, "0.30000000000000004", 1.0),
+    ],
+)
+def test_a_whole_target_is_met_exactly(target: float, fields: dict[str, float], number: str, score: float) -> None:
+    """Unless its author writes a tolerance."""
+    contract = NumericContract.model_validate({"type": "numeric", "target": target, **fields})
+    found = parse_number(number)
+    assert found is not None
+    assert numeric_score(contract, found) == score
 
 
 @pytest.mark.parametrize(
@@ -162,7 +206,17 @@ def test_only_plain_finite_numbers_are_numbers(text: str, number: float | None) 
         ("1_0", "10", "decimal_lines", False),
         ("0.3333333 7", "0.33333333\n7", "float_tokens", True),
         ("1000000008", "1000000007", "float_tokens", False),
-        ("1000000008", "1000000007", "numeric", True),
+        ("1000000008", "1000000007", "numeric", False),
+        ("1000000007.0", "1000000007", "numeric", True),
+        ("1000000007.5", "1000000007", "numeric", False),
+        ("1000000008", "1000000007.0", "numeric", False),
+        ("0.9999999999", "1", "numeric", True),
+        ("9007199254740993.0", "9007199254740992", "numeric", False),
+        ("-0.0", "0", "numeric", True),
+        ("1e400", "1e401", "numeric", False),
+        ("100001", "100000", "folded_lines", False),
+        ("100000.0", "100000", "folded_lines", True),
+        ("100001.5", "100001.0", "folded_lines", True),
         ("2.0", "2", "float_tokens", False),
         ("2", "2.0", "float_tokens", True),
         ("x 0.5", "y 0.5", "float_tokens", False),

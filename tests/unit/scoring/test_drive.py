@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import decimal
 from typing import Any
 
 import pytest
@@ -156,9 +157,44 @@ def test_what_is_no_answer_is_malformed(kind: bytes, rest: bytes) -> None:
     ],
 )
 def test_an_error_of_every_class_is_no_answer(names: tuple[str, ...], passed: bool) -> None:
-    """A class that derives from whatever could be expected catches nothing; an honest one with two bases does."""
+    """An exception is of one standard class, the first that it names, whatever else it derives from."""
     outcome = judge(RAISING, CONTRACT, b"r", codec.encode(from_python((names, "x"))))
     assert outcome.passed is passed
+
+
+@pytest.mark.parametrize(
+    ("error", "classes"),
+    [
+        (type("Both", (ValueError, KeyError), {}), {"Both", "ValueError"}),
+        (type("Both", (KeyError, ValueError), {}), {"Both", "KeyError", "LookupError"}),
+        (type("Stack", (type("Mine", (IndexError,), {}),), {}), {"Stack", "Mine", "IndexError", "LookupError"}),
+        (FileNotFoundError, {"FileNotFoundError", "OSError", "IOError", "EnvironmentError"}),
+        (type("Plain", (Exception,), {}), {"Plain"}),
+        (type("ValueError", (KeyError,), {}), {"ValueError"}),
+        (decimal.DivisionByZero, {"DivisionByZero", "DecimalException", "ZeroDivisionError", "ArithmeticError"}),
+    ],
+)
+def test_one_exception_is_of_one_standard_class(error: type[Exception], classes: set[str]) -> None:
+    """Its own class, and the bases of the first standard class among its own: not every name that its MRO carries."""
+    names = tuple(cls.__name__ for cls in error.__mro__[:12])
+    asked = {*classes, "Exception", "ValueError", "KeyError", "TypeError", "IndexError", "LookupError", "OSError"}
+    for wanted in asked:
+        contract = contracts.TestsContract.model_validate(
+            {"type": "tests", "entry_point": "f", "checks": [{"raises": wanted}]}
+        )
+        outcome = judge(contract.checks[0], contract, b"r", codec.encode(from_python((names, "x"))))
+        assert outcome.passed is (wanted in {*classes, "Exception"}), wanted
+
+
+def test_a_chain_of_invented_classes_is_none_of_them() -> None:
+    """An exception has at most four classes of the candidate's own."""
+    names = (*(f"Error{number}" for number in range(10)), "Exception")
+    contract = contracts.TestsContract.model_validate(
+        {"type": "tests", "entry_point": "f", "checks": [{"raises": name} for name in names[:10]]}
+    )
+    said = codec.encode(from_python((names, "x")))
+    paid = [judge(check, contract, b"r", said).passed for check in contract.checks]
+    assert paid == [True] * 4 + [False] * 6
 
 
 @pytest.mark.parametrize("answered", [True, False])

@@ -45,7 +45,7 @@ def test_full_rows_have_asserts_of_one_function(tmp_path: Path) -> None:
 def test_sanitised_and_fusion_rows() -> None:
     """Imports of the tests are not needed by checks; labels may be JSON text."""
     sanitised = checks_of(MBPP_SANITISED)
-    assert (sanitised.checks[0].rel_tol, sanitised.checks[0].comparison) == (1e-6, "float")
+    assert (sanitised.checks[0].rel_tol, sanitised.checks[0].comparison) == (1e-6, "close_floats")
     assert checks_of(MBPP_FUSION).entry_point == "add"
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -111,7 +112,7 @@ def _asserted(test: ast.expr, names: frozenset[str] | None) -> AssertedCall:
         if isinstance(operator, ast.Is) and isinstance(right, ast.Constant) and right.value in (None, True, False):
             return _call(left, names, right.value, "exact")
         if isinstance(operator, ast.Lt | ast.LtE):
-            return _near(left, right, names)
+            return _near(left, right, names, may_equal=isinstance(operator, ast.LtE))
     raise NotChecksError(test, f"`{source_of(test)}` is not a comparison of a call with a known answer")
 
 
@@ -149,7 +150,7 @@ def _is_sorted(expected: Any) -> bool:
     return list(expected) == sorted(expected)
 
 
-def _near(left: ast.expr, right: ast.expr, names: frozenset[str] | None) -> AssertedCall:
+def _near(left: ast.expr, right: ast.expr, names: frozenset[str] | None, *, may_equal: bool) -> AssertedCall:
     """abs(f(x) - known) < tolerance"""
     tolerance = literal(right)
     if isinstance(left, ast.Call) and _function_name(left) in ("abs", "fabs") and len(left.args) == 1:
@@ -158,7 +159,8 @@ def _near(left: ast.expr, right: ast.expr, names: frozenset[str] | None) -> Asse
             call, known = inner.left, inner.right
             if not _has_call(call, names):
                 call, known = known, call
-            return _call(call, names, literal(known), "float", rel_tol=0.0, abs_tol=float(tolerance))
+            within = float(tolerance) if may_equal else math.nextafter(float(tolerance), 0.0)
+            return _call(call, names, _as_float(literal(known)), "close_floats", rel_tol=0.0, abs_tol=within)
     raise NotChecksError(left, f"`{source_of(left)}` is not the distance of a call from a known answer")
 
 
@@ -168,7 +170,16 @@ def _is_close(test: ast.Call, names: frozenset[str] | None) -> AssertedCall:
         raise NotChecksError(test, f"`{source_of(test)}` is not `isclose(call, known)`")
     call, known = test.args if _has_call(test.args[0], names) else test.args[::-1]
     relative, absolute = float(keywords.get("rel_tol", 1e-9)), float(keywords.get("abs_tol", 0.0))
-    return _call(call, names, literal(known), "float", rel_tol=relative, abs_tol=absolute)
+    expected = _as_float(literal(known))
+    if type(expected) is float and relative * abs(expected) >= 1:  # then integers may differ, which `float` forbids
+        raise NotChecksError(test, f"`{source_of(test)}` takes different integers for close")
+    return _call(call, names, expected, "close_floats", rel_tol=relative, abs_tol=absolute)
+
+
+def _as_float(known: Any) -> Any:
+    """The known answer as a float, to which other floats are near: these asserts say so also where it is written as an
+    integer. One that no float can hold stays an integer."""
+    return float(known) if type(known) is int and abs(known) < 2**53 else known
 
 
 def _function_name(node: ast.expr) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 from harena.scoring.carry import parsed
 from harena.scoring.contracts import CommandContract, Contract, TestsContract
 from harena.scoring.formats.asserts import NotChecksError, asserted_calls, parse_tests
+from harena.scoring.formats.crossing import what_cannot_cross
 from harena.scoring.formats.literals import NotLiteralError, literal, source_of
 from harena.scoring.formats.rows import FieldError, Row
 from harena.scoring.formats.task import Family, Task, made
@@ -45,8 +46,8 @@ def read(row: Row) -> Task:
         contract = _checks(test, entry_point)
     except NotChecksError as error:
         note = str(error)
-        bound = f"{_alone(prompt)}\n\n{entry_point} = {CANDIDATE}\n"  # the prompt may hold functions that tests call
-        contract = test_code(f"{bound}\n{test}\n\ncheck({CANDIDATE})\n", "test", SECONDS, {CANDIDATE: entry_point})
+        contract, why = _run_tests(prompt, test, entry_point)
+        note += f"; `{why}` cannot be given to another process" if why else ""
     return Task(
         id=row.id(),
         statement=prompt,
@@ -55,6 +56,20 @@ def read(row: Row) -> Task:
         prefix=prompt,
         note=note,
     )
+
+
+def _run_tests(prompt: str, test: str, entry_point: str) -> tuple[CommandContract, str | None]:
+    """(the contract of test code that is run, what of it cannot be given to another process, if anything)."""
+    try:
+        tree = parse_tests(test)
+        names = {node.arg for node in _check_function(tree).args.args} | {entry_point}
+        why = what_cannot_cross(tree, names)
+    except NotChecksError:
+        why = None
+    if why is not None:
+        return test_code(f"{test}\n\ncheck({entry_point})\n", "test", SECONDS, {}), why
+    bound = f"{_alone(prompt)}\n\n{entry_point} = {CANDIDATE}\n"  # the prompt may hold functions that tests call
+    return test_code(f"{bound}\n{test}\n\ncheck({CANDIDATE})\n", "test", SECONDS, {CANDIDATE: entry_point}), None
 
 
 def test_code(source: str, field: str, seconds: float, calls: Mapping[str, str]) -> CommandContract:

@@ -21,6 +21,7 @@ from typing import Any
 
 from harena.scoring.contracts import Contract, TestsContract
 from harena.scoring.formats.asserts import AssertedCall, NotChecksError, asserted_calls, called_names, parse_tests
+from harena.scoring.formats.crossing import what_cannot_cross
 from harena.scoring.formats.humaneval import test_code
 from harena.scoring.formats.literals import NotLiteralError, literal
 from harena.scoring.formats.rows import FieldError, Row, shown
@@ -46,7 +47,9 @@ def read(row: Row) -> Task:
         note = str(error)
         code = plus or "\n".join([setup, *asserts])
         field, seconds = ("test", 60.0) if plus else ("test_list", _SECONDS)
-        contract = test_code(code + "\n", field, seconds, _called_functions(code, setup))
+        calls, why = _called_functions(code, setup)
+        note += f"; `{why}` cannot be given to another process" if why else ""
+        contract = test_code(code + "\n", field, seconds, calls)
     text = row.text("text", "prompt", "content")
     statement = (
         f"{text}\nYour code should pass these tests:\n\n" + "\n".join(asserts) if asserts[0] not in text else text
@@ -68,14 +71,18 @@ def _setup(row: Row, labels: Mapping[str, Any]) -> str:
     return value or ""
 
 
-def _called_functions(code: str, setup: str) -> dict[str, str]:
-    """The names that the test code takes from the candidate, if it only calls them; a set-up's classes cannot cross."""
+def _called_functions(code: str, setup: str) -> tuple[dict[str, str], str | None]:
+    """(the names that the test code takes from the candidate, if it only calls them with values that cross; what does
+    not cross). A set-up's classes cannot cross."""
     try:
         if any(not isinstance(statement, ast.Import | ast.ImportFrom) for statement in parse_tests(setup).body):
-            return {}
-        return {name: name for name in called_names(parse_tests(code))}
+            return {}, None
+        tests = parse_tests(code)
     except NotChecksError:
-        return {}
+        return {}, None
+    names = called_names(tests)
+    why = what_cannot_cross(tests, names)
+    return ({name: name for name in names} if why is None else {}), why
 
 
 def _checks(asserts: list[str], setup: str) -> TestsContract:

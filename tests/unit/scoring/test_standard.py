@@ -1,0 +1,191 @@
+"""Values of the standard library: they cross the border, and equal what they equal in Python."""
+
+from __future__ import annotations
+
+import datetime
+from array import array
+from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, UserString, defaultdict, deque, namedtuple
+from decimal import Decimal
+from enum import IntEnum
+from fractions import Fraction
+from itertools import count, islice
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from harena.scoring import codec, guest_driver
+from harena.scoring.codec import MalformedError
+from harena.scoring.compare import Tolerance, compare_values
+from harena.scoring.values import Made, from_python, show
+
+Point = namedtuple("Point", "x y")
+
+
+class Colour(IntEnum):
+    """A subclass of a number."""
+
+    RED = 1
+
+
+class Half(Fraction):
+    """A subclass of a standard class that says that it equals everything."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = Fraction.__hash__
+
+
+EAST = datetime.timezone(datetime.timedelta(hours=2))
+NOON = datetime.datetime(2024, 5, 6, 12, 0, 0, 7)
+# fmt: off
+VALUES: list[Any] = [
+    *(0, 1, True, False, 1.0, -0.0, 0.5, 0.1, 10**30, 1e30, float("inf"), 1 + 0j, None, "", "1", b"1", b""),
+    *(Fraction(1, 2), Fraction(1), Fraction(1, 3), Fraction(1, 10), Fraction(10**400, 3), Fraction(1, 2**1074)),
+    *(
+        Decimal("0.5"),
+        Decimal("0.50"),
+        Decimal(1),
+        Decimal("0.1"),
+        Decimal("-0"),
+        Decimal("1E+30"),
+        Decimal("Infinity"),
+    ),
+    *(Decimal("1E+9000"), Decimal("1E-9000")),
+    *(Decimal(2) ** -60, 2.0**-60, Colour.RED),
+    *(bytearray(b"1"), bytearray(), memoryview(b"1"), "1" * 3, UserString("1")),
+    *(
+        [],
+        [1],
+        [True],
+        (),
+        (1,),
+        (1, 2),
+        [1, 2],
+        Point(1, 2),
+        deque([1, 2]),
+        deque([1, 2], 5),
+        deque(),
+        UserList([1, 2]),
+    ),
+    *(range(0), range(1, 1), range(1, 3), range(1, 4, 2), range(1, 5, 2), range(3, 0, -1), range(3, 1, -1), [3, 2]),
+    *({1}, {1.0}, frozenset({1}), {1: 2}.keys(), {(1, 2)}, {1: 2}.items(), set(), {Fraction(1, 2)}, {0.5}),
+    *({}, {1: 2}, OrderedDict({1: 2}), Counter({1: 2}), defaultdict(int, {1: 2}), UserDict({1: 2}), ChainMap({1: 2})),
+    *(MappingProxyType({1: 2}), {0.5: [Decimal(1)]}, {Fraction(1, 2): [1]}, {Decimal("0.5"): [True]}),
+    *(array("i", [1, 2]), array("d", [1, 2]), array("u", "1")),
+    *(NOON, NOON.replace(tzinfo=datetime.UTC), NOON.replace(hour=14, tzinfo=EAST), NOON.date(), datetime.date(1, 1, 1)),
+    *(
+        NOON.time(),
+        NOON.timetz(),
+        NOON.replace(tzinfo=EAST).timetz(),
+        datetime.timedelta(1),
+        datetime.timedelta(hours=24),
+    ),
+    *([Fraction(1, 2), (Decimal(1), {"a": bytearray(b"1")})], [0.5, (1, {"a": b"1"})]),
+]
+# fmt: on
+
+
+def crossed(value: Any, subclasses: Any = True) -> Any:
+    """The host value of what a candidate returned."""
+    return codec.decode(guest_driver.encode(value, subclasses))
+
+
+def test_equal_is_what_python_calls_equal() -> None:
+    """Of every two of these values, one of which a candidate returned and the other a trusted solution."""
+    here = [crossed(value) for value in VALUES]
+    wrong = [
+        f"{left!r} == {right!r}"
+        for left, left_here in zip(VALUES, here, strict=True)
+        for right, right_here in zip(VALUES, here, strict=True)
+        if compare_values(left_here, right_here, "equal", Tolerance()) is not bool(left == right)
+    ]
+    assert wrong == []
+
+
+def test_what_a_subclass_says_of_itself_does_not_count() -> None:
+    """It is worth what it is made of."""
+    assert not compare_values(crossed(Half(1, 3)), 0.5, "equal", Tolerance())
+    assert compare_values(crossed(Half(1, 2)), 0.5, "equal", Tolerance())
+
+
+def test_strict_comparisons_keep_the_type() -> None:
+    """A Fraction is no float, a bytearray no bytes; each equals another one of its own class."""
+    for value, plain in ((Fraction(1, 2), 0.5), (Decimal(1), 1), (bytearray(b"1"), b"1"), (deque([1]), [1])):
+        assert not compare_values(crossed(value, False), from_python(plain), "exact", Tolerance())
+        assert compare_values(crossed(value, False), crossed(value, False), "exact", Tolerance())
+    assert compare_values(crossed(Decimal("1.0"), False), crossed(Decimal("1.00"), False), "exact", Tolerance())
+    assert not compare_values(crossed(deque([1]), False), crossed(deque([True]), False), "exact", Tolerance())
+
+
+@pytest.mark.parametrize("value", [Fraction(1, 3), Decimal("0.3333333333333")])
+def test_a_close_number_may_be_a_fraction(value: Any) -> None:
+    """Where floats need only be close."""
+    assert compare_values(crossed([value]), [0.33333333333], "close_floats", Tolerance(1e-9))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(Fraction(1, 3), Decimal("1.10"), bytearray(b"x"), range(1, 9, 2), deque([1, [2]], 4), array("d", [0.5])),
+        *(NOON, NOON.replace(tzinfo=EAST), NOON.date(), NOON.timetz(), datetime.timedelta(-1, 5, 7), {1: 2}.keys()),
+        *({1: [2]}.items(), Counter("aab"), OrderedDict(b=1, a=2), defaultdict(list, {1: [2]})),
+    ],
+)
+def test_trusted_test_code_gets_the_value_itself(value: Any) -> None:
+    """Of its own class, with all that belongs to it."""
+    found, end = guest_driver.decode(guest_driver.encode(value, "wide"), 0)
+    assert (type(found), found) == (type(value), value)
+    assert repr(found) == repr(value)
+    assert end == len(guest_driver.encode(value, "wide"))
+
+
+def test_trusted_test_code_gets_iterators() -> None:
+    """What they give; one without end is not carried."""
+    for made in ((n for n in (1, 2)), iter([1, 2]), map(int, "12"), islice(count(1), 2), {"a": 1, "b": 2}.values()):
+        found, _ = guest_driver.decode(guest_driver.encode(made, "wide"), 0)
+        assert list(found) == [1, 2]
+    with pytest.raises(guest_driver.UncarriedError, match="parts"):
+        guest_driver.encode(count(), "wide")
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("os.system", ("true",)),
+        ("builtins.iterator", ([1],)),
+        ("fractions.Fraction", (1, 0)),
+        ("fractions.Fraction", (1.5, 2)),
+        ("fractions.Fraction", 1),
+        ("decimal.Decimal", ("1_0",)),
+        ("decimal.Decimal", (1,)),
+        ("decimal.Decimal", ("1e99999999999999999999",)),
+        ("builtins.range", (1, 2, 0)),
+        ("builtins.bytearray", ("x",)),
+        ("builtins.dict_keys", ([1],)),
+        ("collections.deque", ((1,), None)),
+        ("datetime.date", (0, 1, 1)),
+        ("datetime.date", (10**30, 1, 1)),
+        ("datetime.time", (25, 0, 0, 0, None)),
+        ("datetime.datetime", (2024, 1, 1)),
+        ("datetime.datetime", (2024, 1, 1, 0, 0, 0, 0, "east")),
+        ("datetime.timedelta", (1, 2)),
+        ("array.array", ("d", 3)),
+    ],
+)
+def test_what_no_such_value_has_is_malformed(name: str, parts: Any) -> None:
+    """Nothing is looked up by a name that was sent, and nothing but a verdict comes of it."""
+    body = b"o%d:%b" % (len(name), name.encode()) + codec.encode(from_python(parts))
+    with pytest.raises(MalformedError):
+        codec.decode(body)
+
+
+@pytest.mark.parametrize("text", ["1E+999999999", "-1e-999999999", "9" * 6000, "0E+99999"])
+def test_a_huge_decimal_costs_nothing(text: str) -> None:
+    """It is compared as it is written, and has no billion digits here."""
+    (value,) = crossed([Decimal(text)], False)
+    assert isinstance(value, Made)
+    assert compare_values(value, value, "equal", Tolerance())
+    assert not compare_values(value, 1, "equal", Tolerance())
+    assert len(show(value)) < 130
