@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from harena.core.errors import PlatformError, SandboxFileError, ValidationError
 from harena.core.models import ExecOutcome
-from harena.scoring.formats.answers import program_in
+from harena.scoring.formats.answers import final_answer, program_in
 from harena.training.environments import Step
 from harena.training.environments_sandbox import SandboxEnvironment
 from harena.training.prompts import PromptRow
@@ -100,7 +100,7 @@ class TaskEnvironment(SandboxEnvironment):
                 return verdict
             return self._reward(bool(verdict.value), verdict.reason, verdict.detail)
         if how.method == "flag":
-            return self._reward(flag_digest(self._said) == how.flag_hash)
+            return self._reward(flag_digest(final_answer(self._said)) == how.flag_hash)
         await self._end_processes()
         if how.method == "env_flag":
             return self._reward(await self._flag() == how.flag_hash)
