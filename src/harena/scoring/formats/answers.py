@@ -34,6 +34,7 @@ PYTHON = frozenset({"python", "python3", "py", "py3", "python-3"})
 _BEGIN = re.compile(rf"\s*{re.escape(REASONING_BEGIN)}")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)")
 _MARKER = re.compile(rf"^[ \t]*(?:`{{3,}}|~{{3,}})|{re.escape(REASONING_END)}", re.MULTILINE)
+UNENDED = "the answer never ends its reasoning: it says nothing"
 _MOST_CUTS = 16
 """ends of reasoning that are looked at one by one; of a text with more, all but what is after the last is left out"""
 _MOST_ENDS = 16
