@@ -172,11 +172,11 @@ def _opener(deadline: _Deadline) -> urllib.request.OpenerDirector:
 
     class Http(urllib.request.HTTPHandler):
         def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-            return self.do_open(functools.partial(made, http.client.HTTPConnection), req)  # type: ignore[arg-type]
+            return self.do_open(functools.partial(made, http.client.HTTPConnection), req)
 
     class Https(urllib.request.HTTPSHandler):
         def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-            return self.do_open(functools.partial(made, http.client.HTTPSConnection), req)  # type: ignore[arg-type]
+            return self.do_open(functools.partial(made, http.client.HTTPSConnection), req)
 
     opener = urllib.request.OpenerDirector()
     for handler in (

@@ -22,7 +22,7 @@ from harena.scoring.contracts import (
 from harena.scoring.contracts_judge import JudgeContract
 from harena.scoring.contracts_text import TextContract
 from harena.scoring.digests import digest_of
-from harena.scoring.program import Bench, MemoryFilledError, starts
+from harena.scoring.program import Bench, MemoryFilledError, MissingInterpreterError, starts
 from harena.scoring.scenario import Scenario
 from harena.scoring.score_command import score_command
 from harena.scoring.score_harbor import score_harbor
@@ -112,6 +112,8 @@ async def _blamed_on_limits(bench: Bench) -> Verdict | None:
 async def _apply(contract: Contract, bench: Bench) -> Verdict:
     try:
         return await _applied(contract, bench)
+    except MissingInterpreterError as error:
+        return broken_contract(one_line(str(error)))
     except MemoryFilledError as error:
         return failed(Reason.MEMORY_LIMIT, str(error), planned=_planned(contract), run=0)
 

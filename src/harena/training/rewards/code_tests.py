@@ -29,9 +29,18 @@ from harena.training.trajectory import MINIMUM, Candidate, Reward
 
 COMPLETION = "{completion}"
 ENTRY = "solution.py"
-_IDLE = {".py": "pass\n", ".sh": "true\n"}
+_IDLE = {".py": "pass\n", ".sh": "true\n", ".bash": "true\n"}
 """programs that do nothing, by the ending of their file"""
-_LANGUAGES = {".sh": ("sh", "bash", "shell", "console")}
+_SHELL = ("sh", "bash", "shell", "console")
+_LANGUAGES = {
+    ".sh": _SHELL,
+    ".bash": _SHELL,
+    ".pl": ("perl", "pl"),
+    ".rb": ("ruby", "rb"),
+    ".js": ("javascript", "js", "node"),
+    ".lua": ("lua",),
+    ".php": ("php",),
+}
 """marks of fenced blocks that hold a program, by the ending of the file"""
 
 
