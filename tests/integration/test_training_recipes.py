@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -123,6 +124,8 @@ class Judge(ThreadingHTTPServer):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 outer.asked.append({"path": self.path, **body})
+                for message in body["messages"]:
+                    message["content"] = MARKED.sub(r"\2", message["content"])
                 said = json.dumps({"score": liked(body["messages"][-2]["content"].partition("The answer:\n")[2])})
                 answer = json.dumps({"choices": [{"message": {"content": said}}]}).encode()
                 self.send_response(next(outer.status, 200))
@@ -134,6 +137,10 @@ class Judge(ThreadingHTTPServer):
                 pass
 
         super().__init__(("127.0.0.1", 0), Completions)
+
+
+MARKED = re.compile(r"<judged ([0-9a-f]{16})>\n(.*?)\n</judged \1>", re.DOTALL)
+"""what is judged, between marks with a key"""
 
 
 def liked(answer: str) -> float:

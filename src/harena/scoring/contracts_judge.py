@@ -66,7 +66,7 @@ class ScoreModelContract(JudgeContract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return f"score_model-2({self.model})"
+        return f"score_model-3({self.model})"
 
 
 class LabelModelContract(JudgeContract):
@@ -86,4 +86,4 @@ class LabelModelContract(JudgeContract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return f"label_model-2({self.model})"
+        return f"label_model-3({self.model})"

@@ -1,7 +1,7 @@
 """Contracts for answers that are text: nothing of the candidate runs, its entry's text is what is judged.
 
-`input`, `reference` and the like are templates (`templates`): `{{ sample.output_text }}` is the answer, `{{ item.x }}`
-is from the contract's own `item`.
+`input`, `reference` and the like are templates (`templates`): `{{ sample.output_text }}` is the answer, after a
+reasoning at its beginning (`<think>..</think>`), `{{ item.x }}` is from the contract's own `item`.
 """
 
 from __future__ import annotations
@@ -39,6 +39,10 @@ class TextContract(Contract):
         return filled(template, self.item, answer)
 
 
+def _filled_without_sample(template: str, item: dict[str, Any]) -> str:
+    return filled(template, item, None, shown=lambda _: "x")
+
+
 class StringCheckContract(TextContract):
     """Compare the answer with a text."""
 
@@ -51,12 +55,14 @@ class StringCheckContract(TextContract):
     def _fillable(self) -> Self:
         for template in (self.input, self.reference):
             check_template(template, self.item)
+        if self.operation in ("like", "ilike") and not _filled_without_sample(self.reference, self.item).strip():
+            raise ValueError("`reference` is empty, which every text holds; give what `input` must hold")
         return self
 
     @property
     def version(self) -> str:
         """See Contract."""
-        return "string_check-1"
+        return "string_check-2"
 
 
 class TextSimilarityContract(TextContract):
@@ -77,7 +83,7 @@ class TextSimilarityContract(TextContract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "text_similarity-1"
+        return "text_similarity-2"
 
 
 class RegexContract(TextContract):
@@ -85,9 +91,11 @@ class RegexContract(TextContract):
 
     type: Literal["regex"]
     pattern: Annotated[str, Field(min_length=1, max_length=10_000), AfterValidator(_pattern)]
-    """a Python regular expression; `^` and `$` match at each line"""
+    """a Python regular expression"""
     whole: bool = False
     """the whole of `input` must match, not some part of it"""
+    multiline: bool = False
+    """`^` and `$` match at the beginning and the end of each line too, not only of `input`"""
 
     @model_validator(mode="after")
     def _fillable(self) -> Self:
@@ -97,4 +105,4 @@ class RegexContract(TextContract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "regex-1"
+        return "regex-2"

@@ -31,7 +31,7 @@ class Run:
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Score one run, or find one pattern."""
     if "mode" in request:
-        pattern = re.compile(request["pattern"], re.MULTILINE)
+        pattern = re.compile(request["pattern"], re.MULTILINE if request["multiline"] else 0)
         found = (pattern.fullmatch if request["mode"] == "whole" else pattern.search)(request["text"])
         return {"found": found is not None}
     if "pattern" in request:

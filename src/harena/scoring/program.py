@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from harena.core.errors import HarenaError, PlatformError, SandboxError, SandboxFileError, SandboxTerminatedError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort, SandboxSource
+from harena.scoring.languages import PYTHON, Language, language_of
 from harena.scoring.scenario import Candidate, Scenario
 from harena.scoring.verdict import Meter, Share
 
@@ -21,6 +22,10 @@ _PAGE_BYTES = 4096
 
 class MemoryFilledError(HarenaError):
     """The candidate's sandbox died at its memory limit, after a program had ended: what that left filled it."""
+
+
+class MissingInterpreterError(HarenaError):
+    """The image cannot run the language of the candidate's entry, whoever the candidate is."""
 
 
 class Deadline:
@@ -156,32 +161,42 @@ async def put_files(sandbox: SandboxPort, files: Mapping[str, str]) -> None:
 async def run_candidate(
     bench: Bench, sandbox: SandboxPort, *, args: tuple[str, ...], stdin: str, timeout_seconds: float
 ) -> ExecResult:
-    """`python ENTRY ARGS` in the working directory. Raises PlatformError where there is no interpreter."""
+    """`python ENTRY ARGS` in the working directory, or what else runs the entry's language. Raises PlatformError where
+    there is no Python, MissingInterpreterError where there is no other interpreter."""
+    candidate = bench.scenario.candidate
+    language = language_of(candidate.entry, candidate.source)
     result = await bench.run(
         sandbox,
         ExecRequest(
-            argv=("python", bench.scenario.candidate.entry, *args),
+            argv=(language.interpreter, candidate.entry, *args),
             cwd=WORKSPACE,
             stdin=stdin.encode("utf-8", "surrogatepass"),
             timeout_seconds=timeout_seconds,
         ),
     )
     if result.returncode in (126, 127) and result.outcome is ExecOutcome.EXITED:
-        await _require_interpreter(bench)
+        await _require_interpreter(bench, language)
     return result
 
 
-async def _require_interpreter(bench: Bench) -> None:
+async def _require_interpreter(bench: Bench, language: Language) -> None:
     """A program may exit with these codes, too; an image that cannot run an empty program is broken. Asked in a fresh
     sandbox: in the candidate's own, what it left (a usercustomize.py) could answer for every interpreter."""
+    argv = (language.interpreter, *language.nothing)
     async with bench.sandboxes.sandbox(bench.spec) as fresh:
-        probe = await (await fresh.exec(ExecRequest(argv=("python", "-c", ""), cwd="/", timeout_seconds=30))).wait()
-    if probe.outcome is ExecOutcome.EXITED and probe.returncode in (126, 127):
-        raise PlatformError(
-            f"image {bench.spec.image!r} cannot run `python`: {probe.stderr.decode(errors='replace').strip()}; "
-            "choose an image with a `python` on PATH",
-            step="start the interpreter",
+        probe = await (await fresh.exec(ExecRequest(argv=argv, cwd="/", timeout_seconds=30))).wait()
+    if probe.outcome is not ExecOutcome.EXITED or probe.returncode not in (126, 127):
+        return
+    if language is not PYTHON:
+        raise MissingInterpreterError(
+            f"the image has no `{language.interpreter}` to run {bench.scenario.candidate.entry} with; "
+            "add it to the blueprint, or choose an image that has it"
         )
+    raise PlatformError(
+        f"image {bench.spec.image!r} cannot run `python`: {probe.stderr.decode(errors='replace').strip()}; "
+        "choose an image with a `python` on PATH",
+        step="start the interpreter",
+    )
 
 
 async def output_file(sandbox: SandboxPort, path: str) -> str | None:

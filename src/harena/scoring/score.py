@@ -23,7 +23,7 @@ from harena.scoring.contracts import (
 from harena.scoring.contracts_judge import JudgeContract
 from harena.scoring.contracts_text import TextContract
 from harena.scoring.digests import digest_of
-from harena.scoring.program import Bench, MemoryFilledError, starts
+from harena.scoring.program import Bench, MemoryFilledError, MissingInterpreterError, starts
 from harena.scoring.scenario import Scenario
 from harena.scoring.score_command import score_command
 from harena.scoring.score_harbor import score_harbor
@@ -118,6 +118,8 @@ async def _apply_to_files(contract: Contract, bench: Bench) -> Verdict:
 async def _apply(contract: Contract, bench: Bench) -> Verdict:
     try:
         return await _applied(contract, bench)
+    except MissingInterpreterError as error:
+        return broken_contract(one_line(str(error)))
     except MemoryFilledError as error:
         return failed(Reason.MEMORY_LIMIT, str(error), planned=_planned(contract), run=0)
 

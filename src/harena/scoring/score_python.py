@@ -89,10 +89,10 @@ async def search_pattern(bench: Bench, pattern: str, text: str) -> str | None:
     return None if found is None else str(found)
 
 
-async def matches_pattern(bench: Bench, pattern: str, text: str, *, whole: bool) -> bool:
+async def matches_pattern(bench: Bench, pattern: str, text: str, *, whole: bool, multiline: bool) -> bool:
     """Whether the pattern is found in the text, or matches the whole of it. Raises ScorerFailedError,
     ScorerBrokenError."""
-    request = {"pattern": pattern, "text": text, "mode": "whole" if whole else "anywhere"}
+    request = {"pattern": pattern, "text": text, "mode": "whole" if whole else "anywhere", "multiline": multiline}
     return bool((await _ask_pattern(bench, request))["found"])
 
 

@@ -6,6 +6,7 @@ import asyncio
 
 from harena.core.results import Reason
 from harena.scoring.contracts_text import RegexContract, StringCheckContract, TextContract, TextSimilarityContract
+from harena.scoring.formats.answers import UNENDED, final_answer
 from harena.scoring.program import Bench
 from harena.scoring.score_python import ScorerBrokenError, ScorerFailedError, matches_pattern
 from harena.scoring.similarity import MAX_CHARACTERS, similarity
@@ -16,7 +17,9 @@ from harena.scoring.verdict import Verdict, broken_contract, digest, failed, one
 
 async def score_text(bench: Bench, contract: TextContract) -> Verdict:
     """The verdict. Raises PlatformError and SandboxError where a search could not be run."""
-    answer = bench.scenario.candidate.source
+    answer = final_answer(bench.scenario.candidate.source)
+    if not answer:
+        return failed(Reason.EMPTY_CANDIDATE, UNENDED)
     try:
         text = await aside(len(answer), contract.filled, contract.input, answer)
         if isinstance(contract, RegexContract):
@@ -50,7 +53,7 @@ def _folded(text: str) -> str:
 
 async def _search(bench: Bench, contract: RegexContract, text: str) -> Verdict:
     try:
-        found = await matches_pattern(bench, contract.pattern, text, whole=contract.whole)
+        found = await matches_pattern(bench, contract.pattern, text, whole=contract.whole, multiline=contract.multiline)
     except ScorerFailedError:  # a search that the answer made too slow: its own doing
         return failed(Reason.BAD_VALUE, "the search for the pattern did not come to an end")
     except ScorerBrokenError as error:

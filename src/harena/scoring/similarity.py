@@ -32,6 +32,8 @@ def similarity(text: str, reference: str, metric: Metric) -> float:
         return _shared(text, reference)
     if metric.startswith("rouge_"):
         words, wanted = _ALPHANUMERIC.findall(text.lower()), _ALPHANUMERIC.findall(reference.lower())
+        if not words or not wanted:
+            return 0.0
         return _shared(words, wanted) if metric == "rouge_l" else _rouge(words, wanted, int(metric[-1]))
     words, wanted = _WORD.findall(text), _WORD.findall(reference)
     if not words or not wanted:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -40,9 +40,11 @@ def check_template(template: str, item: Mapping[str, Any]) -> None:
             )
 
 
-def filled(template: str, item: Mapping[str, Any], output_text: str | None) -> str:
-    """The text with everything put in; nothing in the place of the sample where there is none. Raises TemplateError
-    and SampleError."""
+def filled(
+    template: str, item: Mapping[str, Any], output_text: str | None, shown: Callable[[str], str] = lambda text: text
+) -> str:
+    """The text with everything put in. `output_text` None: nothing stands where the sample would; `shown`: what stands
+    there in place of what the model wrote. Raises TemplateError and SampleError."""
 
     parsed = cache(lambda: _parsed(output_text or ""))
 
@@ -50,12 +52,10 @@ def filled(template: str, item: Mapping[str, Any], output_text: str | None) -> s
         root, path = _steps(found[1])
         if root == "item":
             return _text(_followed(item, path, found[1].strip()))
-        if output_text is None:
-            return ""
-        if path == ["output_text"]:
-            return output_text
+        if output_text is None or path == ["output_text"]:
+            return shown(output_text or "")
         try:
-            return _text(_followed(parsed(), path[1:], found[1].strip()))
+            return shown(_text(_followed(parsed(), path[1:], found[1].strip())))
         except TemplateError as error:
             raise SampleError(str(error)) from None
         except SampleError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import secrets
 import shlex
 import signal
@@ -12,7 +14,7 @@ from typing import Any, Literal
 
 from harena.core.errors import PlatformError, SandboxFileError, ValidationError
 from harena.core.models import ExecOutcome
-from harena.scoring.formats.answers import program_in
+from harena.scoring.formats.answers import final_answer, program_in
 from harena.training.environments import Step
 from harena.training.environments_sandbox import SandboxEnvironment
 from harena.training.prompts import PromptRow
@@ -92,7 +94,7 @@ class TaskEnvironment(SandboxEnvironment):
         """Whether the task was done."""
         how = self._task.verification
         if how.method in ("scoring", "llm_judge"):
-            candidate = "\n".join(self._told) if how.method == "llm_judge" else await self.answer()
+            candidate = self._conversation() if how.method == "llm_judge" else await self.answer()
             verdict = await judged(
                 candidate, {"scoring": how.scoring}, idle="pass\n", timeout_seconds=how.timeout_seconds
             )
@@ -100,7 +102,7 @@ class TaskEnvironment(SandboxEnvironment):
                 return verdict
             return self._reward(bool(verdict.value), verdict.reason, verdict.detail)
         if how.method == "flag":
-            return self._reward(flag_digest(self._said) == how.flag_hash)
+            return self._reward(flag_digest(final_answer(self._said)) == how.flag_hash)
         await self._end_processes()
         if how.method == "env_flag":
             return self._reward(await self._flag() == how.flag_hash)
@@ -112,6 +114,14 @@ class TaskEnvironment(SandboxEnvironment):
             raise PlatformError(f"the verification took longer than {how.timeout_seconds:g} s")
         right = done.outcome is ExecOutcome.EXITED and done.returncode == how.expected_exit_code
         return self._reward(right, detail="" if right else f"exit code {done.returncode}: {done.stderr[-300:]}")
+
+    def _conversation(self) -> str:
+        """What was said; and where the environment has told something, each on a line of JSON: neither can pass for the
+        other."""
+        if self._acting == "text":
+            return self._said
+        who = itertools.cycle(("said", "observed"))
+        return "\n".join(json.dumps({next(who): text}, ensure_ascii=False) for text in self._told)
 
     async def close(self) -> None:
         """Tear down, where the task says how, and end the sandbox; it is ended whatever the script does."""

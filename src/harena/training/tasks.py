@@ -306,17 +306,22 @@ class _Reader:
 
 
 def judge_contract(
-    *, model: str, rubric: str, passing_threshold: float = 0.5, system_prompt: str | None = None
+    *, model: str, rubric: str, passing_threshold: float = 0.5, system_prompt: str | None = None, task: str = ""
 ) -> dict[str, Any]:
-    """The scoring contract of a model's judgement from 0 to 1. Raises ValidationError."""
+    """The scoring contract of a model's judgement from 0 to 1; `task`: what was asked for. Raises ValidationError."""
     if not 0 <= passing_threshold <= 1:
         raise ValidationError(f"passing_threshold must be from 0 to 1 (got {passing_threshold})")
     system = [{"role": "system", "content": "{{ item.system_prompt }}"}] if system_prompt else []
+    asked = "What was asked for:\n{{ item.task }}\n\nThe answer:\n" if task else ""
+    question = "{{ item.rubric }}\n\n" + asked + "{{ sample.output_text }}"
     return {
         "type": "score_model",
         "model": model,
-        "messages": [*system, {"role": "user", "content": "{{ item.rubric }}\n\n{{ sample.output_text }}"}],
-        "item": {"rubric": rubric, "system_prompt": system_prompt or ""},
+        "messages": [
+            *system,
+            {"role": "user", "content": question},
+        ],
+        "item": {"rubric": rubric, "system_prompt": system_prompt or "", "task": task},
         "pass_mark": passing_threshold,
     }
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from data_set_rows import APPS, HUMANEVAL, MBPP, only
 
-from harena.scoring.formats.answers import program_in
+from harena.scoring.formats.answers import final_answer, program_in
 
 CODE = "def double(x):\n    return 2 * x\n"
 USE = "print(double(2))\n"
@@ -53,6 +53,51 @@ def test_a_program_stays_as_it_is(text: str) -> None:
 def test_the_code_is_taken_out_of_the_answer(text: str) -> None:
     """Marked or not, first or last, after reasoning, in a list, cut off, or without the fence that the prompt had."""
     assert program_in(text, {"double", "Solution"}).rstrip("\n") == CODE.rstrip("\n")
+
+
+QUOTING = 'def double(x):\n    """Use it so:\n\n    ```\n    double(2)\n    ```\n    """\n    return 2 * x\n'
+NARROW = "def double(x):\n  '''Use:\n  ```python\n  double(2)\n  ```\n  '''\n  return 2 * x\n"
+TAGGED = "END = '</think>'\n\n\ndef double(x):\n    return 2 * x\n"
+ANNOTATED = "double: Callable[[int], int] = lambda x: 2 * x\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        (fenced(QUOTING), QUOTING),
+        (fenced(NARROW), NARROW),
+        (f"1. So:\n{fenced(QUOTING)}\n2. Use:\n{fenced(USE)}", QUOTING),
+        (fenced(TAGGED), TAGGED),
+        (f"<think>It is {fenced('1')}</think>\n{fenced(TAGGED)}", TAGGED),
+        (f"Hm.</think>\n{fenced(TAGGED)}", TAGGED),
+        (f"<think>Hm.</think>\n{TAGGED}", TAGGED),
+        (f"Hm.\n</think>\n{TAGGED}", TAGGED),
+        (f"{fenced(ANNOTATED)}Use:\n{fenced(USE)}", ANNOTATED),
+        (f"{fenced(CODE, '')}Use:\n{fenced(USE)}", CODE),
+        (f"<think>Hm:\n{fenced(USE)}", ""),
+        (f"\n <think>{CODE}", ""),
+        ("<think>" * 1000 + "</think>" * 100_000 + CODE, CODE),
+    ],
+)
+def test_marks_inside_of_a_program_are_its_own(text: str, program: str) -> None:
+    """Fences in docstrings, `</think>` in strings. Reasoning that never ends says nothing, whatever stands in it."""
+    assert program_in(text, {"double"}) == program
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("42", "42"),
+        ("<think>41?</think> 42", "42"),
+        ("<think>41?</think>\n<think>So:</think>42", "42"),
+        ("<think>42", ""),
+        ("  <think>42 </thin", ""),
+        ("It is </think> 42", "It is </think> 42"),
+    ],
+)
+def test_an_answer_comes_after_its_reasoning(text: str, answer: str) -> None:
+    """An end without a beginning is part of the answer."""
+    assert final_answer(text) == answer
 
 
 def test_without_a_name_the_last_block_counts() -> None:

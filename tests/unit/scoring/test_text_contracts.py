@@ -234,6 +234,35 @@ async def test_string_check(answer: str, operation: str, score: float) -> None:
     assert result.reason is (Reason.PASSED if score else Reason.WRONG_ANSWER)
 
 
+@pytest.mark.parametrize("metric", METRICS)
+def test_another_text_without_a_word_is_not_alike(metric: Metric) -> None:
+    """Where the reference has none either."""
+    assert similarity("!?", "+-", metric) == 0.0
+
+
+@pytest.mark.parametrize("operation", ["eq", "ne", "like", "ilike"])
+async def test_an_answer_says_what_comes_after_its_reasoning(operation: str) -> None:
+    """Options that are weighed there are not given, and reasoning that never ends gives nothing at all."""
+    scoring = {"type": "string_check", "reference": "B", "operation": operation}
+    expected = 1.0 if operation == "ne" else 0.0
+    assert (await scored("<think>A, B, C or D?</think>A", scoring)).score == expected
+    result = await scored("<think>A, B", scoring)
+    assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.EMPTY_CANDIDATE)
+
+
+@pytest.mark.parametrize("operation", ["like", "ilike"])
+def test_what_every_text_holds_is_no_reference(operation: str) -> None:
+    """It would pay every answer."""
+    scoring = {
+        "type": "string_check",
+        "reference": "{{ item.answer }}",
+        "operation": operation,
+        "item": {"answer": " "},
+    }
+    ((_, message),) = mistakes_of(scoring)
+    assert "every text holds" in message
+
+
 async def test_string_check_without_regard_to_small_and_large() -> None:
     """`ilike` folds, `like` does not."""
     for operation, score in (("ilike", 1.0), ("like", 0.0)):
@@ -262,7 +291,12 @@ async def test_text_similarity_is_the_score_and_passes_at_its_mark() -> None:
 @pytest.mark.parametrize(
     ("answer", "fields", "score"),
     [
-        ("so\nANSWER: 42\n", {"pattern": r"^ANSWER: \d+$"}, 1.0),
+        ("ANSWER: 42\n", {"pattern": r"^ANSWER: \d+$"}, 1.0),
+        ("ANSWER: 41\nANSWER: 42\nANSWER: 43", {"pattern": "^ANSWER: 42$"}, 0.0),
+        ("so\nANSWER: 42\n", {"pattern": r"^ANSWER: \d+$", "multiline": True}, 1.0),
+        ("so\nANSWER: 42\n", {"pattern": r"(?m)^ANSWER: \d+$"}, 1.0),
+        ("<think>ANSWER: 41</think>\nANSWER: 42", {"pattern": "^ANSWER: 42$"}, 1.0),
+        ("<think>ANSWER: 42", {"pattern": "ANSWER: 42"}, 0.0),
         ("answer: 42", {"pattern": r"^ANSWER: \d+$"}, 0.0),
         ("42", {"pattern": r"\d+", "whole": True}, 1.0),
         ("42!", {"pattern": r"\d+", "whole": True}, 0.0),
@@ -390,5 +424,5 @@ def test_the_trust_of_a_whole_is_that_of_its_weakest_part() -> None:
     shared = {"scoring": {"type": "command", "asserts": "pass"}}
     contract = WeightedContract.model_validate({"type": "weighted", "parts": {"a": {"scoring": LIKE}, "b": shared}})
     assert contract.trust is Trust.SHARED
-    assert contract.version == "weighted-1(string_check-1,command-4)"
+    assert contract.version == "weighted-1(string_check-2,command-4)"
     assert WeightedContract.model_validate(weighted()).trust is Trust.SEPARATE

@@ -31,6 +31,12 @@ ROW = PromptRow(id="r", prompt="?", expected_output=" 42 ", scoring={"type": "te
         ("gsm8k_v1", {}, "it is 1,042 - 1,000 = 42", 1.0),
         ("gsm8k_v1", {}, "#### 41 and then 42", 0.0),
         ("gsm8k_v1", {}, "none", 0.0),
+        ("gsm8k_v1", {}, "<think>41?</think> 42", 1.0),
+        ("gsm8k_v1", {}, "<think>so it is 42", 0.0),
+        ("gsm8k_v1", {}, "42" + "9" * 400, 0.0),
+        ("contains_v1", {"needle": "B"}, "<think>A, B, C or D?</think>A", 0.0),
+        ("contains_v1", {"needle": "B"}, "<think>it is B", 0.0),
+        ("contains_v1", {"needle": "</think>"}, "<think>?</think>A", 1.0),
         ("trajectory_imitation_v1", {}, " 42", 1.0),
         ("trajectory_imitation_v1", {"reward_if_true": 2.0}, "42", 2.0),
         ("trajectory_imitation_v1", {"reward_if_false": -1.0}, "43", -1.0),
@@ -40,6 +46,27 @@ ROW = PromptRow(id="r", prompt="?", expected_output=" 42 ", scoring={"type": "te
 )
 async def test_rules(name: str, params: dict[str, Any], text: str, value: float) -> None:
     assert (await reward_recipe(name, params).reward(ROW, text)).value == value
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said", "value"),
+    [
+        ("1000000007", "1000000008", 0.0),
+        ("1000000007", "1,000,000,007.0", 1.0),
+        ("9007199254740993", "9007199254740992", 0.0),
+        ("0.333333", "0.3333333", 1.0),
+        ("0.0000001", "0", 0.0),
+    ],
+)
+async def test_whole_numbers_are_equal_or_not(wanted: str, said: str, value: float) -> None:
+    row = replace(ROW, expected_output=wanted)
+    assert (await reward_recipe("gsm8k_v1", {}).reward(row, f"#### {said}")).value == value
+
+
+def test_a_program_is_taken_out_of_an_answer_in_the_language_of_its_file() -> None:
+    shell, python = "```bash\necho 1\n```", "```python\nprint(1)\n```"
+    assert CodeTests(extract="fenced", entry="main.sh").program(f"{shell}\n{python}\n") == "echo 1\n"
+    assert CodeTests(extract="fenced").program(f"{python}\n{shell}\n") == "print(1)\n"
 
 
 @pytest.mark.parametrize(

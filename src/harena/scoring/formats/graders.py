@@ -42,6 +42,8 @@ import json
 
 def score(run):
     text = run.candidate[run.entry]
+    while text.lstrip().startswith("<think>"):
+        text = text.partition("</think>")[2].lstrip()
     try:
         parsed = json.loads(text)
     except ValueError:

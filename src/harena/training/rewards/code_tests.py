@@ -20,7 +20,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from harena.core.errors import NotFoundError, ValidationError
-from harena.scoring.formats.answers import program_in
+from harena.scoring.formats.answers import PYTHON, program_in
 from harena.sdk import scenarios, scoring_contracts
 from harena.training.prompts import PromptRow
 from harena.training.rewards.recipe import rows_error
@@ -29,8 +29,19 @@ from harena.training.trajectory import MINIMUM, Candidate, Reward
 
 COMPLETION = "{completion}"
 ENTRY = "solution.py"
-_IDLE = {".py": "pass\n", ".sh": "true\n"}
+_IDLE = {".py": "pass\n", ".sh": "true\n", ".bash": "true\n"}
 """programs that do nothing, by the ending of their file"""
+_SHELL = ("sh", "bash", "shell", "console")
+_LANGUAGES = {
+    ".sh": _SHELL,
+    ".bash": _SHELL,
+    ".pl": ("perl", "pl"),
+    ".rb": ("ruby", "rb"),
+    ".js": ("javascript", "js", "node"),
+    ".lua": ("lua",),
+    ".php": ("php",),
+}
+"""marks of fenced blocks that hold a program, by the ending of the file"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +122,9 @@ class CodeTests:
 
     def program(self, text: str, names: Sequence[str] = ()) -> str:
         """What is run. `names`: what it shall define."""
-        return self.template.replace(COMPLETION, program_in(text, names) if self.extract == "fenced" else text)
+        if self.extract == "fenced":
+            text = program_in(text, names, languages=_LANGUAGES.get(PurePosixPath(self.entry).suffix, PYTHON))
+        return self.template.replace(COMPLETION, text)
 
     @property
     def _idle(self) -> Candidate:

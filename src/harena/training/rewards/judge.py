@@ -37,20 +37,21 @@ class LLMJudge:
 
     def check(self, row: PromptRow) -> list[str]:
         """See RewardRecipe."""
-        return contract_mistakes("x", {"scoring": self._contract()})
+        return contract_mistakes("x", {"scoring": self._contract(row)})
 
     async def reward(self, row: PromptRow, text: Candidate) -> Reward:
         """See RewardRecipe. The judge reads the prompt and the text."""
         said = (
             text if isinstance(text, str) else "\n\n".join(f"{path}:\n{part}" for path, part in text["files"].items())
         )
-        asked = f"What was asked for:\n{row.prompt}\n\nThe answer:\n{said}"
-        return await judged(asked, {"scoring": self._contract()}, idle="x", credit=self.credit, timeout_seconds=120.0)
+        scoring = self._contract(row)
+        return await judged(said, {"scoring": scoring}, idle="x", credit=self.credit, timeout_seconds=120.0)
 
-    def _contract(self) -> dict[str, object]:
+    def _contract(self, row: PromptRow) -> dict[str, object]:
         return judge_contract(
             model=self.model,
             rubric=self.rubric,
             passing_threshold=self.passing_threshold,
             system_prompt=self.system_prompt,
+            task=row.prompt,
         )

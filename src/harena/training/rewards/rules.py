@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 
+from harena.scoring.formats.answers import final_answer
 from harena.training.prompts import PromptRow
 from harena.training.rewards.recipe import Rule
 
@@ -24,8 +26,10 @@ def exact_match(*, expected: str | None = None) -> Rule:
 
 def contains(*, needle: str, reward_if_true: float = 1.0, reward_if_false: float = 0.0) -> Rule:
     """contains_v1"""
+    # a needle of the reasoning's own marks is about the form of the whole
+    said = (lambda text: text) if "think>" in needle else final_answer
     return Rule(
-        lambda row, text: reward_if_true if needle in text else reward_if_false,
+        lambda row, text: reward_if_true if needle in said(text) else reward_if_false,
         name="contains_v1",
         minimum=min(reward_if_true, reward_if_false),
     )
@@ -53,11 +57,13 @@ def trajectory_imitation(*, reward_if_true: float = 1.0, reward_if_false: float 
 
 
 def gsm8k() -> Rule:
-    """gsm8k_v1. A text without a number gets 0."""
+    """gsm8k_v1. A text without a number gets 0; whole numbers are equal or not, others may differ by a millionth."""
 
     def decide(row: PromptRow, text: str) -> float:
-        wanted, said = _last_number(row.expected_output or ""), _last_number(text)
-        return float(said is not None and wanted is not None and math.isclose(said, wanted, rel_tol=1e-6, abs_tol=1e-6))
+        wanted, said = _last_number(row.expected_output or ""), _last_number(final_answer(text))
+        if said is None or wanted is None:
+            return 0.0
+        return float(said == wanted or (not _is_whole(wanted) and math.isclose(said, wanted, rel_tol=1e-6)))
 
     def mistakes(row: PromptRow) -> list[str]:
         if row.expected_output is not None and _last_number(row.expected_output) is None:
@@ -75,6 +81,10 @@ def _lacks_expected(row: PromptRow) -> list[str]:
     return ["it has no expected_output"] if row.expected_output is None else []
 
 
-def _last_number(text: str) -> float | None:
+def _last_number(text: str) -> Decimal | None:
     found = _MARKED.findall(text) or _NUMBER.findall(text)
-    return float(found[-1].replace(",", "")) if found else None
+    return Decimal(found[-1].replace(",", "")) if found else None
+
+
+def _is_whole(number: Decimal) -> bool:
+    return number == number.to_integral_value()

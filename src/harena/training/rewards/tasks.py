@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from harena.core.errors import HarenaError, ValidationError
+from harena.scoring.formats.answers import final_answer
 from harena.training.environments import EnvironmentFaultError, Surroundings, begun, follows
 from harena.training.environments_tasks import Acting, TaskEnvironment, inputs_of
 from harena.training.prompts import PromptRow
@@ -100,7 +101,7 @@ class TaskRecipe:
             raise ValidationError(f"{self.name} judges a text, and the environment's answer for row {row.id} is files")
         how = self.task_for(row).verification
         if how.method == "flag":
-            passed = flag_digest(text) == how.flag_hash
+            passed = flag_digest(final_answer(text)) == how.flag_hash
             return Reward(value=self.reward_if_true if passed else self.reward_if_false)
         async with self.places:
             return await self._acted(lambda: self.environment(row), row, text)
