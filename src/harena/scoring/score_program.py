@@ -14,7 +14,6 @@ from harena.scoring.program import Bench, output_file, put_files, run_candidate
 from harena.scoring.score_python import ScorerBrokenError, ScorerFailedError, search_pattern
 from harena.scoring.verdict import (
     CheckOutcome,
-    Share,
     Verdict,
     broken_contract,
     digest,
@@ -41,14 +40,14 @@ async def score_stdio(bench: Bench, contract: StdioContract) -> Verdict:
                 await put_files(sandbox, bench.files())
             limit = min(bench.seconds_left, contract.check_timeout_seconds or bench.seconds_left)
             result = await run_candidate(bench, sandbox, args=contract.args, stdin=case.stdin, timeout_seconds=limit)
-            outcomes.append(_judge(case, contract, result, bench.share))
+            outcomes.append(_judge(case, contract, result))
             if not outcomes[-1].passed and not contract.partial_credit:
                 break
     return from_checks(outcomes, [case.weight for case in contract.cases], partial_credit=contract.partial_credit)
 
 
-def _judge(case: Case, contract: StdioContract, result: ExecResult, share: Share) -> CheckOutcome:
-    failure = program_failure(result, share)
+def _judge(case: Case, contract: StdioContract, result: ExecResult) -> CheckOutcome:
+    failure = program_failure(result)
     observation = f"{result.outcome}:{result.returncode}:{digest(result.stdout)}"
     if failure is not None:
         return CheckOutcome(passed=False, reason=failure[0], detail=failure[1], observation=observation)
@@ -70,7 +69,7 @@ async def score_numeric(bench: Bench, contract: NumericContract) -> Verdict:
         result = await run_candidate(
             bench, sandbox, args=contract.args, stdin=contract.stdin, timeout_seconds=bench.timeout_seconds
         )
-        failure = program_failure(result, bench.share)
+        failure = program_failure(result)
         observation = f"{result.outcome}:{result.returncode}:{digest(result.stdout)}"
         if failure is not None:
             return failed(*failure, observation=observation)
