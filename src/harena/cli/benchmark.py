@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
@@ -72,7 +73,8 @@ def run(
 ) -> None:
     """Run a benchmark job to its end, and print its rewards. Ctrl-C ends the job.
 
-    Exit code 0: the job ran. 2: it could not. 3: a known verdict was wrong. 130: interrupted; results so far are kept.
+    Exit code 0: the job ran. 2: it could not. 3: a known verdict was wrong, or no run whose verdict is known has a
+    score. 130: interrupted; results so far are kept.
     """
     form, data_format = _both_formats(formats or [])
     if data_format is not None:
@@ -286,4 +288,21 @@ def _exit_code(told: Told, form: Format, *, interrupted: bool) -> int:
         return WRONG_VERDICT_EXIT
     if form is not Format.TABLE:  # the table says it itself
         sys.stderr.write("\n".join([*summary_lines(results), ""]))
+    return _unscored_exit_code(verdicts)
+
+
+def _unscored_exit_code(verdicts: Mapping[str, int] | None) -> int:
+    """What follows of runs without a score, none of the others having a wrong verdict."""
+    if not verdicts or not verdicts.get("no_score"):
+        return 0
+    if verdicts["no_score"] == verdicts["expected"]:
+        sys.stderr.write(
+            f"harena: none of the {verdicts['expected']} runs whose verdict is known has a score: nothing is shown "
+            "(--show-runs says why)\n"
+        )
+        return WRONG_VERDICT_EXIT
+    sys.stderr.write(
+        f"harena: {verdicts['no_score']} of {verdicts['expected']} runs whose verdict is known have no score, and so "
+        "are neither right nor wrong (--show-runs says why; where the host was overloaded, lower the concurrency)\n"
+    )
     return 0

@@ -177,7 +177,8 @@ def summary_lines(results: Mapping[str, Any]) -> list[str]:
     if results.get("error"):
         lines.append(f"error: {results['error']}")
     if (verdicts := summary["verdicts"]) is not None:
-        lines.append(f"verdicts right: {verdicts['right']}/{verdicts['expected']}")
+        no_score = f"; no score: {verdicts['no_score']}" if verdicts.get("no_score") else ""
+        lines.append(f"verdicts right: {verdicts['right']}/{verdicts['expected']}{no_score}")
     return [shown(line) for line in lines]
 
 

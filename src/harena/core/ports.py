@@ -115,6 +115,10 @@ class SandboxPort(Protocol):
     async def signal(self, pid: int, signum: int) -> None:
         """Send a signal to a process inside. Raises SandboxValidationError for pid <= 1 or when there is none."""
 
+    async def processor_time(self) -> tuple[float, float]:
+        """(longest time that one thread inside waited for a processor, processor time of all that has run in here so
+        far), in seconds, measured from outside; zeros where that cannot be known."""
+
     async def destroy(self, *, grace_seconds: float = 0.0) -> None:
         """End it. With grace: SIGTERM to every process first, and SIGKILL when all have ended or time is over.
         Returns when nothing of it runs any more. May be called more than once."""

@@ -15,13 +15,16 @@ from harena.jobs.worker import JobScenario, KnownVerdict
 
 
 def verdict_is_right(expected: KnownVerdict | None, result: RunResult) -> bool | None:
-    """Whether a run's verdict is the known one; None where none is known, or where the run was cancelled.
+    """Whether a run's verdict is the known one; None where none is known, or where the run has no score.
 
-    A run that the platform lost has no verdict, so it confirms none: not even that the candidate fails.
+    A run without a score has no verdict: it is not wrong, and confirms nothing, not even that the candidate fails. One
+    exception: an author who names the reason `scorer_error` knows that the contract cannot be applied.
     """
     if expected is None or result.reason is Reason.CANCELLED:
         return None
-    return result.validity is not Validity.INFRA and expected.matches(result)
+    if result.score is None and not (result.validity is Validity.INVALID and result.reason in expected.reason):
+        return None
+    return expected.matches(result)
 
 
 def run_fields(result: RunResult, *, scenario: JobScenario) -> dict[str, Any]:
@@ -82,7 +85,7 @@ class Summing:
         self._score = 0.0
         self._reasons: Counter[str] = Counter()
         self._validities: Counter[str] = Counter()
-        self._verdicts: Counter[bool] = Counter()
+        self._verdicts: Counter[bool | None] = Counter()
         self._honeypots: Counter[str] = Counter()
         self._agreed: Counter[bool | None] = Counter()
 
@@ -99,7 +102,7 @@ class Summing:
         if scored:
             self._scored += 1
             self._score += run["score"]
-        if run["verdict_right"] is not None:
+        if run["expected"] is not None:
             self._verdicts[run["verdict_right"]] += 1
         if run.get("rescore") is not None:
             self._agreed[run["rescore"]["agrees"]] += 1
@@ -108,7 +111,8 @@ class Summing:
 
     def summary(self, *, total: int, duration_seconds: float) -> dict[str, Any]:
         """{total, scored, passed, pass_rate, pass_rate_of_all, mean_score, infra, invalid, suspect, cancelled,
-         by_reason: {reason: runs}, duration_seconds, runs_per_second, verdicts: {expected, right, wrong} or None,
+         by_reason: {reason: runs}, duration_seconds, runs_per_second,
+         verdicts: {expected, right, wrong, no_score} or None,
          hack_rate, hack_rate_of_all, honeypots: {runs, scored, passed} or None,
          rescored: {runs, scored, disagreed, disagreement_rate, disagreement_rate_of_all} or None}
 
@@ -141,8 +145,10 @@ class Summing:
         }
 
     def _verdict_counts(self) -> dict[str, int] | None:
+        if not (expected := self._verdicts.total()):
+            return None
         right, wrong = self._verdicts[True], self._verdicts[False]
-        return {"expected": right + wrong, "right": right, "wrong": wrong} if right + wrong else None
+        return {"expected": expected, "right": right, "wrong": wrong, "no_score": self._verdicts[None]}
 
     def _rescored(self) -> dict[str, Any] | None:
         runs, disagreed = self._agreed.total(), self._agreed[False]

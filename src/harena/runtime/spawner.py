@@ -391,29 +391,33 @@ def _resident_bytes(pid: int) -> int:
 
 def _processor_time(pid: int) -> tuple[float, float]:
     """(the longest time that one thread below `pid` was runnable and got no processor, the processor time of all of
-    them together, with that of children that have ended), in seconds."""
-    longest, used = 0.0, _children_seconds(pid)
+    them together, with that of threads and children that have ended), in seconds."""
+    longest, (_, used) = 0.0, _stat_seconds(pid)
     for below in _below(pid)[1:]:
-        used += _children_seconds(below)
+        own, children = _stat_seconds(below)
+        living = 0.0
         try:
             for task in os.listdir(f"/proc/{below}/task"):
                 with open(f"/proc/{below}/task/{task}/schedstat", encoding="ascii") as file:
                     ran, waited = (int(word) / 1e9 for word in file.read().split()[:2])
                 longest = max(longest, waited)
-                used += ran
+                living += ran
         except OSError:
-            continue  # ended meanwhile
+            pass  # ended meanwhile
+        used += children + max(own, living)  # the first knows threads that have ended, the second is more exact
     return longest, used
 
 
-def _children_seconds(pid: int) -> float:
-    """Processor time of the children that this process has waited for, and of theirs."""
+def _stat_seconds(pid: int) -> tuple[float, float]:
+    """Processor time of a process with all its threads, also those that have ended; and of the children that it has
+    waited for, and of theirs."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()
     except OSError:
-        return 0.0  # ended meanwhile
-    return (int(fields[13]) + int(fields[14])) / _TICKS_PER_SECOND
+        return 0.0, 0.0  # ended meanwhile
+    user, system, children_user, children_system = (int(word) / _TICKS_PER_SECOND for word in fields[11:15])
+    return user + system, children_user + children_system
 
 
 def main() -> None:

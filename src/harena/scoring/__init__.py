@@ -7,7 +7,7 @@ from harena.scoring.reading import Mistake, ScenarioFileError
 from harena.scoring.scenario import Candidate, Expected, Scenario, ScenarioBatch, ScenarioLimits
 from harena.scoring.schema import json_schema
 from harena.scoring.score import infra_result, require, score_scenario
-from harena.scoring.verdict import StarvedError, classify_timeout
+from harena.scoring.verdict import StarvedError
 
 __all__ = [
     "Candidate",
@@ -18,7 +18,6 @@ __all__ = [
     "ScenarioFileError",
     "ScenarioLimits",
     "StarvedError",
-    "classify_timeout",
     "infra_result",
     "json_schema",
     "load_scenarios",

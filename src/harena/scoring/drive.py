@@ -24,9 +24,11 @@ from harena.scoring.codec import MalformedError
 from harena.scoring.compare import compare_values
 from harena.scoring.contracts import Check, TestsContract
 from harena.scoring.driver_boot import BOOT, NEEDS_SOURCE, code_frame, frame, source_frame
+from harena.scoring.fair_time import SLACK_SECONDS, Stopwatch, within
 from harena.scoring.program import WORKSPACE, Bench, Deadline
+from harena.scoring.time_limits import wall_limit
 from harena.scoring.values import Bag, show
-from harena.scoring.verdict import CheckOutcome, StarvedError, digest, one_line, timeout_reason
+from harena.scoring.verdict import CheckOutcome, StarvedError, digest, one_line
 
 _HEADER_BYTES = 8
 _MAX_FRAME_BYTES = codec.MAX_BYTES + 64
@@ -145,11 +147,20 @@ class FrameReader:
 class Conversation:
     """One guest process, asked about some checks in order."""
 
-    def __init__(self, bench: Bench, sandbox: SandboxPort, running: RunningExec, contract: TestsContract) -> None:
+    def __init__(
+        self,
+        bench: Bench,
+        sandbox: SandboxPort,
+        running: RunningExec,
+        contract: TestsContract,
+        whole: Stopwatch | None = None,
+    ) -> None:
+        """`whole`: the time of all questions together; None = without a limit."""
         self._bench = bench
         self._sandbox = sandbox
         self._running = running
         self._contract = contract
+        self._whole = whole
         self._replies = FrameReader(running.stdout)
         self._heard_from = False
         self._limit_seconds = 0.0
@@ -163,9 +174,11 @@ class Conversation:
             argv=("python", "-c", BOOT),
             cwd=WORKSPACE,
             stdin_stream=True,
-            timeout_seconds=deadline.left() + 5.0,  # should this process be too busy to keep time
+            timeout_seconds=wall_limit(deadline.left()) + SLACK_SECONDS,  # should this process be too busy to keep time
         )
-        return cls(bench, sandbox, await sandbox.exec(request), contract)
+        running = await sandbox.exec(request)
+        deadline.watch.start()
+        return cls(bench, sandbox, running, contract, deadline.watch)
 
     async def load(self, first: Check, limit_seconds: float) -> bytes | None:
         """Send the driver, the candidate and the first question; its token. None if the process ended meanwhile.
@@ -184,15 +197,16 @@ class Conversation:
         question, first_token = _question(first, self._contract)
         self._limit_seconds = limit_seconds
         asked = frame(b"L" + token + loading) + question
+        check = self._asking()
         await self._send(code_frame() + asked)
-        reply = await self._replies.next_within(limit_seconds)
+        reply = await self._hear(check)
         if reply == NEEDS_SOURCE:
             await self._send(source_frame() + asked)
-            reply = await self._replies.next_within(limit_seconds)
+            reply = await self._hear(check)
         if reply != b"H":
             return None
         self._heard_from = True
-        body = await self._replies.next_within(limit_seconds)
+        body = await self._hear(check)
         if body is None:
             return None
         kind, rest = _answer(body, token)
@@ -211,10 +225,11 @@ class Conversation:
         """Ask one check (with `token`, it has been asked already): (kind, rest) of the answer, None if the process
         ended. Raises ArgumentsFailedError, MalformedError, TimeoutError."""
         self._limit_seconds = limit_seconds
+        asking = self._asking()
         if token is None:
             question, token = _question(check, self._contract)
             await self._send(question)
-        body = await self._replies.next_within(limit_seconds)
+        body = await self._hear(asking)
         if body is None:
             return None
         kind, rest = _answer(body, token)
@@ -223,6 +238,26 @@ class Conversation:
             raise ArgumentsFailedError(check, f"{names[0]}: {message}")
         return kind, rest
 
+    def _asking(self) -> Stopwatch:
+        """The time of one question."""
+        watch = Stopwatch(self._limit_seconds, used_before=None)
+        watch.start()
+        return watch
+
+    async def _hear(self, check: Stopwatch) -> bytes | None:
+        """The next frame. Raises TimeoutError, StarvedError, MalformedError."""
+        whole = self._whole
+        watches = (
+            (check,) if whole is None else (whole,) if whole.limit_seconds <= check.limit_seconds else (whole, check)
+        )
+        try:
+            return await within(self._replies.next_within, self._sandbox, watches, lambda: self._bench.control)
+        except StarvedError:
+            self._running.kill()
+            if not await self._bench.blames_candidate():
+                raise
+            raise TimeoutError from None
+
     async def close(self) -> bool:
         """All is asked: let it end. False if it said more than was asked."""
         self._running.close_stdin()
@@ -230,11 +265,11 @@ class Conversation:
         await self._bench.finish(self._sandbox, self._running)
         return self._replies.is_exhausted
 
-    async def abort(self, *, grace_seconds: float) -> ExecResult:
-        """What it did until its end, which is given `grace_seconds` to come by itself. Raises StarvedError and
-        PlatformError if no line of the candidate has run."""
+    async def abort(self, *, grace_seconds: float, over: bool = False) -> ExecResult:
+        """What it did until its end, which is given `grace_seconds` to come by itself; `over`: its time was. Raises
+        StarvedError and PlatformError if no line of the candidate has run."""
         await self._wait(grace_seconds)
-        result = await self._bench.finish(self._sandbox, self._running)
+        result = await self._bench.finish(self._sandbox, self._running, over=over)
         if not self._heard_from and result.outcome is not ExecOutcome.MEMORY:
             self._blame_platform(result)
         return result
@@ -250,15 +285,13 @@ class Conversation:
             return  # `finish` meets it again and says what it means
 
     def failure(self, result: ExecResult, *, timed_out: bool) -> tuple[Reason, str]:
-        """Why no answer came. Raises StarvedError."""
+        """Why no answer came."""
         if result.outcome is ExecOutcome.MEMORY:
             return Reason.MEMORY_LIMIT, "killed at the memory limit"
         if self._replies.is_full:
             return Reason.OUTPUT_LIMIT, "its answers are longer than the output limit"
         if timed_out or result.outcome is ExecOutcome.TIMEOUT:
-            return timeout_reason(
-                result, "the program", self._bench.share
-            ), f"no answer within {self._limit_seconds:.3g} s"
+            return Reason.TIMEOUT, f"no answer within {self._limit_seconds:.3g} s"
         if result.outcome is ExecOutcome.CANCELLED:
             return Reason.EXITED_EARLY, "the program closed its side of the conversation"
         how = f"signal {-result.returncode}" if result.returncode < 0 else f"exit code {result.returncode}"
@@ -277,7 +310,7 @@ class Conversation:
     async def _send(self, frames: bytes) -> None:
         """Raises TimeoutError if the other side does not read."""
         try:
-            async with asyncio.timeout(self._limit_seconds):
+            async with asyncio.timeout(wall_limit(self._limit_seconds)):
                 await self._running.write_stdin(frames)
         except SandboxExecutionError:
             return  # it closed its end; that no answer comes tells the rest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -11,9 +12,11 @@ from pathlib import PurePosixPath
 from harena.core.errors import HarenaError, PlatformError, SandboxError, SandboxFileError, SandboxTerminatedError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort, SandboxSource
+from harena.scoring.fair_time import SLACK_SECONDS, Control, Pressure, Stopwatch, control_of, is_fed, run_within
 from harena.scoring.languages import PYTHON, Language, language_of
 from harena.scoring.scenario import Candidate, Scenario
-from harena.scoring.verdict import Meter, Share
+from harena.scoring.time_limits import charged_seconds, wall_limit
+from harena.scoring.verdict import Meter, Share, StarvedError
 
 WORKSPACE = "/workspace"
 MAX_OUTPUT_FILE_BYTES = 4 * 1024 * 1024
@@ -29,15 +32,15 @@ class MissingInterpreterError(HarenaError):
 
 
 class Deadline:
-    """Wall time for everything that the candidate runs."""
+    """The time of everything that one process runs, however many questions it is asked."""
 
     def __init__(self, seconds: float) -> None:
-        self._end = asyncio.get_running_loop().time() + seconds
+        self.watch = Stopwatch(max(0.001, seconds))
 
     def left(self, most: float | None = None) -> float:
-        """Seconds left, at most `most`, never less than a millisecond."""
-        left = max(0.001, self._end - asyncio.get_running_loop().time())
-        return left if most is None else min(left, most)
+        """The limit of one question: `most`, where that is less than the whole."""
+        whole = self.watch.limit_seconds
+        return whole if most is None else min(whole, most)
 
 
 class Bench:
@@ -59,7 +62,15 @@ class Bench:
         own = scenario.scoring.timeout_seconds or scenario.limits.timeout_seconds
         self.timeout_seconds = min(own, timeout_seconds) if own else timeout_seconds
         self.meter = Meter()
-        self.share = Share(cores=self.spec.limits.cpu, alone=alone)
+        self.share = Share(alone=alone)
+        self._charged_seconds = 0.0
+        self._pressure = Pressure()
+        self._used: weakref.WeakSet[SandboxPort] = weakref.WeakSet()
+
+    @property
+    def control(self) -> Control:
+        """The honest loop beside this candidate and its neighbours."""
+        return control_of(self.sandboxes, self.base_spec)
 
     def files(self) -> dict[str, str]:
         """The candidate's files and the problem's over them."""
@@ -73,8 +84,8 @@ class Bench:
 
     @property
     def seconds_left(self) -> float:
-        """Of the wall time for everything that the candidate runs. Creating sandboxes does not count."""
-        return max(0.0, self.timeout_seconds - self.meter.duration_seconds)
+        """Of the time for everything that the candidate runs. Creating sandboxes does not count."""
+        return max(0.0, self.timeout_seconds - self._charged_seconds)
 
     def with_candidate(self, candidate: Candidate, *, files: Mapping[str, str]) -> Bench:
         """The same for another candidate; what it uses is not metered here."""
@@ -100,21 +111,65 @@ class Bench:
                     raise
                 raise MemoryFilledError("what the candidate left fills the memory limit") from error
 
-    async def run(self, sandbox: SandboxPort, request: ExecRequest) -> ExecResult:
-        """One exec from start to end."""
-        return await self.finish(sandbox, await sandbox.exec(request))
+    async def run_trusted(self, sandbox: SandboxPort, request: ExecRequest) -> ExecResult:
+        """A program that is not the candidate's, within its own limit and not metered."""
+        ours = Bench(self.scenario, self.sandboxes, self.base_spec, self.timeout_seconds, alone=self.share.alone)
+        return await ours.run(sandbox, request)
 
-    async def finish(self, sandbox: SandboxPort, running: RunningExec) -> ExecResult:
-        """Its result, metered. A sandbox that died at its memory limit is the program's doing, and so a result."""
+    async def run(self, sandbox: SandboxPort, request: ExecRequest) -> ExecResult:
+        """One exec from start to end, metered. Its limit is kept as `time_limits` says. Raises StarvedError where
+        the host kept the candidate from using it."""
+        if request.timeout_seconds is None:
+            return await self.finish(sandbox, await sandbox.exec(request))
+        used_before = (await sandbox.processor_time())[1] if sandbox in self._used else 0.0
+        self._used.add(sandbox)
+        watch = Stopwatch(request.timeout_seconds, used_before=used_before)
+        last = wall_limit(request.timeout_seconds) + SLACK_SECONDS
+        running = await sandbox.exec(replace(request, timeout_seconds=last))
+        over = await self._is_over(running, sandbox, watch)
+        result = await self.finish(sandbox, running, over=over)
+        if result.outcome is ExecOutcome.TIMEOUT and not over and result.duration_seconds >= last:
+            raise StarvedError(f"this node was stopped or stuck, and the program ran for {last:.0f} s meanwhile")
+        return result
+
+    async def _is_over(self, running: RunningExec, sandbox: SandboxPort, watch: Stopwatch) -> bool:
+        """Wait for its end; whether its time was over first. Raises StarvedError."""
+        try:
+            return await run_within(running, sandbox, watch, lambda: self.control) is None
+        except StarvedError:
+            if not await self.blames_candidate():
+                raise
+            return True
+        except (SandboxError, PlatformError):
+            return False  # `finish` meets it again and says what it means
+
+    async def blames_candidate(self) -> bool:
+        """Whether it is the candidate's own doing that it, and the control beside it, were found starved. It has been
+        starved before, nothing else of its job runs, and an honest loop is fed as soon as it has gone."""
+        return self.share.alone and await is_fed(self.control)
+
+    async def finish(self, sandbox: SandboxPort, running: RunningExec, *, over: bool = False) -> ExecResult:
+        """Its result, metered. A sandbox that died at its memory limit is the program's doing, and so a result; so is
+        whatever keeps a program from being ended whose time is `over`."""
         try:
             result = await running.wait()
         except SandboxTerminatedError:
             raise
         except (SandboxError, PlatformError):
-            if not await _died_of_memory(sandbox):
+            by_memory = await _died_of_memory(sandbox)
+            if not by_memory and not over:
                 raise
-            result = ExecResult(outcome=ExecOutcome.MEMORY, returncode=-9, stdout=b"", stderr=b"")
+            outcome = ExecOutcome.MEMORY if by_memory else ExecOutcome.TIMEOUT
+            result = ExecResult(outcome=outcome, returncode=-9, stdout=b"", stderr=b"")
+        if over and result.outcome is not ExecOutcome.MEMORY:
+            result = replace(result, outcome=ExecOutcome.TIMEOUT, returncode=-9)
         self.meter.add(result)
+        self._charged_seconds += charged_seconds(
+            wall_seconds=result.duration_seconds,
+            cpu_seconds=result.usage.cpu_seconds,
+            pressed=self._pressure.is_high(),
+        )
+        self._pressure = Pressure()
         return result
 
 

@@ -12,22 +12,22 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from harena.core.errors import SandboxExecutionError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
-from harena.core.ports import RunningExec
+from harena.core.ports import RunningExec, SandboxPort
 from harena.core.results import Reason
 from harena.scoring.codec import MAX_BYTES, MalformedError
 from harena.scoring.contracts import CommandContract
 from harena.scoring.drive import FrameReader
+from harena.scoring.fair_time import Stopwatch, within
 from harena.scoring.guest_imports import NO_MODULE
 from harena.scoring.guest_pytest import NO_PYTEST
 from harena.scoring.guest_suite import ELSEWHERE
 from harena.scoring.program import WORKSPACE, Bench, overlaid, put_files
 from harena.scoring.slices import last_line
+from harena.scoring.time_limits import wall_limit
 from harena.scoring.trusted_suite import (
     ENVIRONMENT,
     candidate_program,
@@ -38,14 +38,13 @@ from harena.scoring.trusted_suite import (
     trusted_paths,
 )
 from harena.scoring.verdict import (
-    Share,
+    StarvedError,
     Verdict,
     broken_contract,
     failed,
     one_line,
     program_failure,
     tampered,
-    timeout_reason,
 )
 
 MOST_QUESTION_BYTES = 8 * MAX_BYTES
@@ -56,33 +55,31 @@ _END_SECONDS = 5.0
 
 
 class _Time:
-    """Wall time that one side may take; it passes only while that side is waited for."""
+    """Time that one side may take; it passes only while that side is waited for."""
 
-    def __init__(self, seconds: float) -> None:
-        self._left = seconds
+    def __init__(self, seconds: float, sandbox: SandboxPort, bench: Bench) -> None:
+        self._watch = Stopwatch(seconds)
+        self._sandbox = sandbox
+        self._bench = bench
 
     async def hear(self, side: FrameReader) -> bytes | None:
-        """Its next frame. Raises TimeoutError, MalformedError."""
-        with self._passing() as left:
-            return await side.next_within(left)
+        """Its next frame. Raises TimeoutError, StarvedError, MalformedError."""
+        self._watch.start()
+        try:
+            return await within(side.next_within, self._sandbox, (self._watch,), lambda: self._bench.control)
+        finally:
+            self._watch.stop()
 
     async def tell(self, side: RunningExec, body: bytes) -> None:
         """Raises TimeoutError if it does not read. One that has closed its input is met at the next read."""
-        with self._passing() as left:
-            try:
-                async with asyncio.timeout(left):
-                    await side.write_stdin(body)
-            except SandboxExecutionError:
-                return
-
-    @contextmanager
-    def _passing(self) -> Iterator[float]:
-        now = asyncio.get_running_loop().time
-        began = now()
+        self._watch.start()
         try:
-            yield max(0.001, self._left)
+            async with asyncio.timeout(max(0.001, wall_limit(self._watch.limit_seconds) - self._watch.wall_seconds)):
+                await side.write_stdin(body)
+        except SandboxExecutionError:
+            return
         finally:
-            self._left -= now() - began
+            self._watch.stop()
 
 
 @dataclass(slots=True)
@@ -113,10 +110,8 @@ async def score_apart(bench: Bench, contract: CommandContract) -> Verdict:
         return Verdict(score=1.0, passed=True, reason=Reason.PASSED, checks_passed=1, observations=(observation,))
     if (missing := await missing_modules(bench, contract)) is not None:
         return broken_contract(missing)
-    if (failure := _candidate_failure(found, bench.share)) is not None:
+    if (failure := _candidate_failure(found)) is not None:
         return failed(*failure, observation=observation)
-    if found.heard.waited_for_suite:
-        timeout_reason(found.suite, "the suite", Share(cores=bench.base_spec.limits.cpu, alone=bench.share.alone))
     if found.suite.outcome is not ExecOutcome.EXITED or found.suite.returncode in _NOT_STARTED:
         # the suite's own sandbox has failed it: for what the candidate answered, or for any candidate
         idle = idle_bench(bench)
@@ -134,14 +129,14 @@ async def score_apart(bench: Bench, contract: CommandContract) -> Verdict:
     return failed(Reason.SCORER_REJECTED, detail, observation=observation)
 
 
-def _candidate_failure(found: _Outcome, share: Share) -> tuple[Reason, str] | None:
-    """Why the candidate gave no answer, if it was it that did not. Raises StarvedError."""
+def _candidate_failure(found: _Outcome) -> tuple[Reason, str] | None:
+    """Why the candidate gave no answer, if it was it that did not."""
     result = found.candidate
     if found.heard.waited_for_candidate:
         seconds = result.duration_seconds
-        return timeout_reason(result, "the program", share), f"no answer within {seconds:.3g} s"
+        return Reason.TIMEOUT, f"no answer within {seconds:.3g} s"
     if result.outcome is ExecOutcome.MEMORY or result.stdout_truncated:
-        return program_failure(result, share)
+        return program_failure(result)
     return None
 
 
@@ -154,7 +149,7 @@ async def _run(bench: Bench, contract: CommandContract, theirs: dict[str, str]) 
     ours = trusted_paths(contract, bench.scenario.files)
     theirs = {path: text for path, text in overlaid(theirs, bench.scenario.files).items() if path not in ours}
     word = secrets.token_hex(16)
-    both_seconds = bench.timeout_seconds + contract.scorer_timeout_seconds + _END_SECONDS
+    both_seconds = wall_limit(bench.timeout_seconds + contract.scorer_timeout_seconds) + _END_SECONDS
     async with bench.sandboxes.sandbox(bench.base_spec) as beside, bench.sandbox() as apart:
         await put_files(beside, trusted)
         await put_files(apart, theirs)
@@ -179,17 +174,24 @@ async def _run(bench: Bench, contract: CommandContract, theirs: dict[str, str]) 
         )
         modules = {path: text for path, text in theirs.items() if path.endswith(".py")}
         opening = word.encode() + b"\n" + _frame(json.dumps(modules).encode())
-        suite_time, time = _Time(contract.scorer_timeout_seconds), _Time(bench.timeout_seconds)
-        heard = await _relay(suite, candidate, opening, f"harena-proof {word}".encode(), suite_time, time)
+        suite_time = _Time(contract.scorer_timeout_seconds, beside, bench)
+        time = _Time(bench.timeout_seconds, apart, bench)
+        heard = await _relay(bench, suite, candidate, opening, f"harena-proof {word}".encode(), suite_time, time)
         candidate.close_stdin()
         is_late = heard.waited_for_suite or heard.waited_for_candidate
         ended = await _ended(suite, 0.0 if is_late else _END_SECONDS)
         candidate.kill()
-        return _Outcome(ended, await bench.finish(apart, candidate), heard)
+        return _Outcome(ended, await bench.finish(apart, candidate, over=heard.waited_for_candidate), heard)
 
 
 async def _relay(
-    suite: RunningExec, candidate: RunningExec, opening: bytes, proof: bytes, suite_time: _Time, time: _Time
+    bench: Bench,
+    suite: RunningExec,
+    candidate: RunningExec,
+    opening: bytes,
+    proof: bytes,
+    suite_time: _Time,
+    time: _Time,
 ) -> _Heard:
     """Carry questions and answers until the suite has given its proof, or has ended."""
     heard = _Heard()
@@ -212,6 +214,11 @@ async def _relay(
         heard.tampered = "the candidate's process said what is no answer" if heard.waited_for_candidate else ""
     except TimeoutError:
         heard.waited_for_suite = not heard.waited_for_candidate
+    except StarvedError:
+        candidate.kill()
+        if not await bench.blames_candidate():
+            raise
+        heard.waited_for_candidate = True
     finally:
         suite.close_stdin()
     return heard

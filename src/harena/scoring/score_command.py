@@ -43,7 +43,7 @@ from harena.scoring.trusted_suite import (
     suite_argv,
     trusted_paths,
 )
-from harena.scoring.verdict import Share, Verdict, broken_contract, failed, one_line, program_failure
+from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure
 
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST, guest_imports.NO_MODULE)
 
@@ -57,7 +57,7 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
         return await score_apart(bench, contract)
     files = overlaid(kept_files(contract, bench.scenario.candidate.files), bench.scenario.files)
     result, proven = await _run(bench, contract, files)
-    verdict = _verdict(result, proven, bench.share)
+    verdict = _verdict(result, proven)
     if verdict.passed:
         return verdict
     return await _broken_without_candidate(bench, contract, result) or verdict
@@ -77,13 +77,13 @@ async def _broken_without_candidate(bench: Bench, contract: CommandContract, res
         return None
     if exited:
         return broken_contract(f"the trusted command cannot be run: {_last_line(alone)}")
-    _, why = program_failure(alone, bench.share) or (None, str(alone.outcome))
+    _, why = program_failure(alone) or (None, str(alone.outcome))
     return broken_contract(f"the trusted command does not end well with a candidate that does nothing, too: {why}")
 
 
-def _verdict(result: ExecResult, proven: bool, share: Share) -> Verdict:
+def _verdict(result: ExecResult, proven: bool) -> Verdict:
     observation = f"{result.outcome}:{result.returncode}:{proven}"
-    failure = program_failure(result, share)
+    failure = program_failure(result)
     if failure is not None and result.outcome is not ExecOutcome.EXITED:
         return failed(*failure, observation=observation)
     if failure is not None:

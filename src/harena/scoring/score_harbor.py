@@ -22,7 +22,7 @@ from harena.scoring.contracts_harbor import TEST_SCRIPT, HarborContract
 from harena.scoring.program import Bench
 from harena.scoring.scenario import Candidate
 from harena.scoring.slices import last_line
-from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered, timeout_reason
+from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
 
 TESTS, SOLUTION, LOGS = "/tests", "/solution", "/logs"
 REWARD_FILES = ("/logs/verifier/reward.txt", "/logs/verifier/reward.json")
@@ -87,7 +87,7 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
             Reason.SCORER_REJECTED, f"the candidate breaks the verifier: {reward.detail}", observation=observation
         )
     passed = reward.value >= contract.pass_mark
-    failure = None if passed else program_failure(candidate, bench.share)
+    failure = None if passed else program_failure(candidate)
     reason, detail = (Reason.PASSED, "") if passed else failure or (Reason.SCORER_REJECTED, "")
     return Verdict(
         score=reward.value,
@@ -128,8 +128,6 @@ async def _verified(bench: Bench, sandbox: SandboxPort, contract: HarborContract
     argv = ("bash", f"{TESTS}/{TEST_SCRIPT}")
     environment = {**contract.env, **contract.verifier_env}
     done = await bench.run(sandbox, _bash(contract, argv, environment, contract.verifier_timeout_seconds))
-    if done.outcome is ExecOutcome.TIMEOUT:
-        timeout_reason(done, "the verifier", bench.share)
     return await _reward(sandbox, done)
 
 

@@ -15,7 +15,6 @@ from harena.scoring.score_python import ScorerBrokenError, ScorerFailedError, se
 from harena.scoring.slices import aside, text_of
 from harena.scoring.verdict import (
     CheckOutcome,
-    Share,
     Verdict,
     broken_contract,
     digest,
@@ -43,14 +42,14 @@ async def score_stdio(bench: Bench, contract: StdioContract) -> Verdict:
             limit = min(bench.seconds_left, contract.check_timeout_seconds or bench.seconds_left)
             result = await run_candidate(bench, sandbox, args=contract.args, stdin=case.stdin, timeout_seconds=limit)
             size = len(result.stdout) + len(case.stdout)
-            outcomes.append(await aside(size, _judge, case, contract, result, bench.share))
+            outcomes.append(await aside(size, _judge, case, contract, result))
             if not outcomes[-1].passed and not contract.partial_credit:
                 break
     return from_checks(outcomes, [case.weight for case in contract.cases], partial_credit=contract.partial_credit)
 
 
-def _judge(case: Case, contract: StdioContract, result: ExecResult, share: Share) -> CheckOutcome:
-    failure = program_failure(result, share)
+def _judge(case: Case, contract: StdioContract, result: ExecResult) -> CheckOutcome:
+    failure = program_failure(result)
     observation = f"{result.outcome}:{result.returncode}:{digest(result.stdout)}"
     if failure is not None:
         return CheckOutcome(passed=False, reason=failure[0], detail=failure[1], observation=observation)
@@ -72,7 +71,7 @@ async def score_numeric(bench: Bench, contract: NumericContract) -> Verdict:
         result = await run_candidate(
             bench, sandbox, args=contract.args, stdin=contract.stdin, timeout_seconds=bench.timeout_seconds
         )
-        failure = program_failure(result, bench.share)
+        failure = program_failure(result)
         seen = await aside(len(result.stdout), digest, result.stdout)
         observation = f"{result.outcome}:{result.returncode}:{seen}"
         if failure is not None:

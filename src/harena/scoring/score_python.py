@@ -17,14 +17,12 @@ from harena.scoring.contracts import PythonContract
 from harena.scoring.program import Bench, output_file, put_files, run_candidate
 from harena.scoring.slices import aside, json_parts, last_line, size_of, text_of
 from harena.scoring.verdict import (
-    Share,
     Verdict,
     broken_contract,
     digest_of_parts,
     failed,
     one_line,
     program_failure,
-    timeout_reason,
 )
 
 _PATTERN_SECONDS = 10.0
@@ -58,16 +56,14 @@ async def _ask_scorer(bench: Bench, request: dict[str, Any], timeout_seconds: fl
     nonce = secrets.token_hex(16)
     told = await aside(size_of(request), _json, {**request, "nonce": nonce})
     async with bench.sandboxes.sandbox(bench.base_spec) as sandbox:
-        running = await sandbox.exec(
+        result = await bench.run_trusted(
+            sandbox,
             ExecRequest(
                 argv=("python", "-c", _scorer_program()),
                 stdin=told,
                 timeout_seconds=timeout_seconds,
-            )
+            ),
         )
-        result = await running.wait()
-    if result.outcome is ExecOutcome.TIMEOUT:
-        timeout_reason(result, "the scorer", Share(cores=bench.base_spec.limits.cpu, alone=bench.share.alone))
     if result.outcome is ExecOutcome.EXITED and result.returncode in (126, 127):
         raise PlatformError(_how_it_ended(result), step="start the scorer's interpreter")
     said, _, answer = result.stdout.partition(b" ")
@@ -169,7 +165,7 @@ async def _observe(bench: Bench, contract: PythonContract, seen: dict[str, Any])
         result = await run_candidate(
             bench, sandbox, args=contract.args, stdin=contract.stdin, timeout_seconds=bench.timeout_seconds
         )
-        failure = program_failure(result, bench.share)
+        failure = program_failure(result)
         seen.update(
             stdout=await aside(len(result.stdout), text_of, result.stdout),
             stderr=await aside(len(result.stderr), text_of, result.stderr),

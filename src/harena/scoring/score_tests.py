@@ -58,7 +58,7 @@ async def _converse(bench: Bench, sandbox: SandboxPort, contract: TestsContract,
     except (LoadFailedError, SetupFailedError, ArgumentsFailedError, MalformedError):
         await conversation.abort(grace_seconds=0.0)
         raise
-    result = await conversation.abort(grace_seconds=0.0 if timed_out else 1.0)
+    result = await conversation.abort(grace_seconds=0.0 if timed_out else 1.0, over=timed_out)
     reason, detail = conversation.failure(result, timed_out=timed_out)
     outcomes.append(CheckOutcome(passed=False, reason=reason, detail=detail, observation=reason.value, ran=False))
 

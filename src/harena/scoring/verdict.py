@@ -128,67 +128,20 @@ def from_checks(outcomes: Sequence[CheckOutcome], weights: Sequence[float], *, p
 class Share:
     """What a run could count on of the processor."""
 
-    cores: float | None = None
-    """its own limit; None = no limit"""
     alone: bool = False
-    """nothing else of its job ran at that time"""
+    """it was starved before, and nothing else of its job runs now"""
 
 
-_SHARE_OF_A_FED_TREE = 0.5
-_SHARE_OF_A_FED_TREE_ALONE = 0.2
-
-
-def classify_timeout(
-    *,
-    wall_seconds: float,
-    cpu_seconds: float,
-    run_delay_seconds: float,
-    cores: float | None = None,
-    alone: bool = False,
-) -> Reason:
-    """TIMEOUT, or STARVED where the host is to blame. A candidate must not be able to buy itself the second.
-
-    `cpu_seconds` is the processor time of the whole process tree, `run_delay_seconds` the longest wait of one of its
-    threads, `cores` the tree's own limit (None = none), `alone` = nothing else of the job ran.
-
-    Starved takes both: one thread was runnable and got no processor for at least half of the wall time, and the tree
-    got less than half of one core, or of its own limit where that is less. A program that sleeps has no run delay. One
-    that starves itself with many threads or children has plenty, and the processor time to show for it; so has one
-    whose own limit slows it down. Where sandboxes share the processor evenly, sixty busy children get no more of it
-    than one neighbour and look starved: the run is tried again alone. Then a fifth is enough to be a timeout, because
-    nobody was there to take the rest but its own processes.
-    """
-    promised_seconds = wall_seconds * min(1.0, cores or 1.0)
-    fed = _SHARE_OF_A_FED_TREE_ALONE if alone else _SHARE_OF_A_FED_TREE
-    waited = wall_seconds > 0 and run_delay_seconds >= 0.5 * wall_seconds
-    return Reason.STARVED if waited and cpu_seconds < fed * promised_seconds else Reason.TIMEOUT
-
-
-def timeout_reason(result: ExecResult, what: str, share: Share) -> Reason:
-    """TIMEOUT. Raises StarvedError where the host is to blame."""
-    reason = classify_timeout(
-        wall_seconds=result.duration_seconds,
-        cpu_seconds=result.usage.cpu_seconds,
-        run_delay_seconds=result.run_delay_seconds,
-        cores=share.cores,
-        alone=share.alone,
-    )
-    if reason is Reason.STARVED:
-        raise StarvedError(
-            f"{what} ran out of time after {result.duration_seconds:.2f} s, of which it waited "
-            f"{result.run_delay_seconds:.2f} s for a processor; lower the job's concurrency"
-        )
-    return reason
-
-
-def program_failure(result: ExecResult, share: Share) -> tuple[Reason, str] | None:
-    """(why, one line) if a program did not end well. Raises StarvedError."""
+def program_failure(result: ExecResult) -> tuple[Reason, str] | None:
+    """(why, one line) if a program did not end well. That a program was starved is found while it runs, see
+    `fair_time`: what has become a result is the program's doing."""
     if result.outcome is ExecOutcome.MEMORY:
         return Reason.MEMORY_LIMIT, "killed at the memory limit"
     if result.stdout_truncated:
         return Reason.OUTPUT_LIMIT, f"printed more than the {len(result.stdout)} bytes allowed"
     if result.outcome is ExecOutcome.TIMEOUT:
-        return timeout_reason(result, "the program", share), f"still running after {result.duration_seconds:.2f} s"
+        used = f"{result.usage.cpu_seconds:.2f} s of processor time"
+        return Reason.TIMEOUT, f"still running after {result.duration_seconds:.2f} s and {used}"
     if result.returncode == 0:
         return None
     said = one_line(last_line(result.stderr))

@@ -327,6 +327,15 @@ def signal_process(pid: int, signum: int) -> bool:
     return True
 
 
+def used_seconds(pid: int) -> float:
+    """Processor time of a process and of the children that it has waited for; 0 when it has ended."""
+    try:
+        fields = Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(int(word) for word in fields[11:15]) / os.sysconf("SC_CLK_TCK")
+
+
 def describe(pid: int) -> ProcessInfo | None:
     """What /proc says about one process; None when it has ended."""
     try:

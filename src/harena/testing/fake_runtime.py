@@ -30,7 +30,7 @@ from harena.core.errors import (
 from harena.core.models import Blueprint, ExecRequest, FileInfo, ProcessInfo, SandboxSpec
 from harena.core.ports import Death
 from harena.core.workspace import DEFAULT_WORKSPACE
-from harena.testing.fake_exec import FakeExec, describe, fake_mark, kill_marked, marked, signal_process
+from harena.testing.fake_exec import FakeExec, describe, fake_mark, kill_marked, marked, signal_process, used_seconds
 from harena.testing.fake_files import FakeFiles
 
 _PYTHON_NAMES = frozenset({"python", "python3", f"python3.{sys.version_info.minor}"})
@@ -203,6 +203,10 @@ class FakeSandbox:
         self._check_running()
         if pid <= 1 or pid not in marked(self._mark) or not signal_process(pid, signum):
             raise SandboxValidationError(f"no process {pid} in sandbox {self.id}: `processes()` lists those there are")
+
+    async def processor_time(self) -> tuple[float, float]:
+        """Of the processes that run now; what has ended is not known."""
+        return 0.0, sum(used_seconds(pid) for pid in marked(self._mark))
 
     async def destroy(self, *, grace_seconds: float = 0.0) -> None:
         """End every process and remove the directory."""

@@ -50,7 +50,7 @@ def run_row(scenario_id: str, score: float | None, *, reason: str = "passed", **
 def results_of(*runs: dict[str, Any], state: str = "completed", error: str | None = None) -> dict[str, Any]:
     """A job's results."""
     scores = [run["score"] for run in runs if run["score"] is not None]
-    right = sum(run["verdict_right"] for run in runs)
+    told = Counter(run["verdict_right"] for run in runs)
     return {
         "job_id": "job_1",
         "name": "n",
@@ -70,7 +70,12 @@ def results_of(*runs: dict[str, Any], state: str = "completed", error: str | Non
             "by_reason": dict(Counter(run["reason"] for run in runs)),
             "duration_seconds": 2.0,
             "runs_per_second": len(runs) / 2,
-            "verdicts": {"expected": len(runs), "right": right, "wrong": len(runs) - right},
+            "verdicts": {
+                "expected": len(runs),
+                "right": told[True],
+                "wrong": told[False],
+                "no_score": told[None],
+            },
         },
         "runs": [{"run": number, **run} for number, run in enumerate(runs)],
     }

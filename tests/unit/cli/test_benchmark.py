@@ -241,6 +241,23 @@ def test_a_wrong_verdict_is_said_and_exits_3(
     assert "a/2 (attempt 1): failed (timeout), expected passed (passed)" in said.err
 
 
+def test_runs_without_a_score_are_told_apart(
+    jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside right ones they are a note and exit code 0; alone they show nothing, and are no success."""
+    lost = {**run_row("a/2", None, reason="starved"), "verdict_right": None}
+    jobs.answer = results_of(run_row("a/1", 1.0), lost)
+    assert harena(*RUN) == 0
+    said = capsys.readouterr()
+    assert "verdicts right: 1/2; no score: 1" in said.out
+    assert "are neither right nor wrong" in said.err
+    jobs.answer = results_of(lost)
+    assert harena(*RUN) == 3
+    said = capsys.readouterr()
+    assert "verdicts right: 0/1; no score: 1" in said.out
+    assert "none of the 1 runs whose verdict is known has a score" in said.err
+
+
 def test_ctrl_c_cancels_and_keeps_results(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
     """The job is cancelled, what it had is printed, and the exit code is 130."""
     jobs.interrupt = True

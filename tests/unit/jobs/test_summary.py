@@ -105,14 +105,38 @@ def test_known_verdicts_are_judged_run_by_run() -> None:
     ]
     assert [one["verdict_right"] for one in runs] == [True, True, False, None, None]
     assert runs[1]["expected"] == {"passed": False, "reason": ["timeout", "memory_limit"], "score": None}
-    assert summarise(runs, total=5, duration_seconds=1)["verdicts"] == {"expected": 3, "right": 2, "wrong": 1}
+    assert summarise(runs, total=5, duration_seconds=1)["verdicts"] == {
+        "expected": 3,
+        "right": 2,
+        "wrong": 1,
+        "no_score": 0,
+    }
 
 
-def test_a_lost_run_is_no_right_verdict() -> None:
-    """A run that the platform lost has no verdict: it does not confirm that a candidate fails."""
-    lost = run(None, reason=Reason.PLATFORM_ERROR, validity=Validity.INFRA, expected=Known(passed=False))
+@pytest.mark.parametrize("known_to_pass", [True, False])
+@pytest.mark.parametrize(
+    ("reason", "validity"),
+    [
+        (Reason.PLATFORM_ERROR, Validity.INFRA),
+        (Reason.STARVED, Validity.INFRA),
+        (Reason.SCORER_ERROR, Validity.INVALID),
+    ],
+)
+def test_a_run_without_a_score_is_neither_right_nor_wrong(
+    reason: Reason, validity: Validity, known_to_pass: bool
+) -> None:
+    """It has no verdict: it does not confirm that a candidate fails, and is no wrong one."""
+    lost = run(None, reason=reason, validity=validity, expected=Known(passed=known_to_pass))
+    assert lost["verdict_right"] is None
     summary = summarise([run(1.0, expected=Known(passed=True)), lost], total=2, duration_seconds=1)
-    assert summary["verdicts"] == {"expected": 2, "right": 1, "wrong": 1}
+    assert summary["verdicts"] == {"expected": 2, "right": 1, "wrong": 0, "no_score": 1}
+
+
+def test_a_broken_contract_that_is_known_is_a_verdict() -> None:
+    """An author who names `scorer_error` says that there will be no score."""
+    known = Known(passed=False, reason=("scorer_error",))
+    broken = run(None, reason=Reason.SCORER_ERROR, validity=Validity.INVALID, expected=known)
+    assert broken["verdict_right"] is True
 
 
 def test_progress_adds_up() -> None:

@@ -181,7 +181,7 @@ async def test_numbers_of_a_judge_that_no_float_holds(said: str) -> None:
     bench = Bench(made, Failing(), SandboxSpec(), 9)
 
     def ask(messages: Any, parameters: Any, seconds: float) -> str:
-        return f'{{"score": {said if messages[0]["content"] else 1}}}'
+        return f'{{"score": {said if "evil" in messages[0]["content"] else 1}}}'
 
     verdict = await score_judge(bench, made.scoring, ask)  # type: ignore[arg-type]
     assert (verdict.score, verdict.reason) == (0.0, Reason.SCORER_REJECTED)

@@ -53,6 +53,9 @@ class Box:
     async def wait_dead(self) -> Any:
         return SimpleNamespace(memory=False)
 
+    async def processor_time(self) -> tuple[float, float]:
+        return 0.0, 0.0
+
 
 class Failing:
     """A source of such sandboxes."""

@@ -162,6 +162,10 @@ class RemoteSandbox:
             "POST", f"{self._handle.path}/processes/{pid}/signal", content={"signal": int(signum)}
         )
 
+    async def processor_time(self) -> tuple[float, float]:
+        """Not told over HTTP."""
+        return 0.0, 0.0
+
     async def destroy(self, *, grace_seconds: float = 0.0) -> None:
         """End it."""
         await self._handle.stop(grace_seconds=grace_seconds)

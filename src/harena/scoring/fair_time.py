@@ -1,0 +1,253 @@
+"""Keeping time limits: when to look at a program, the control beside it, and what follows. See `time_limits`."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from harena.core.errors import PlatformError
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
+from harena.core.ports import RunningExec, SandboxPort, SandboxSource
+from harena.core.pressure import stalled_seconds
+from harena.scoring.time_limits import (
+    DELAYED_SHARE,
+    FED_SHARE,
+    PRESSED_SHARE,
+    Allowance,
+    Look,
+    Standing,
+    wall_limit,
+)
+from harena.scoring.verdict import StarvedError
+
+_FRESH_SECONDS = 1.0
+"""a control that was measured so lately is not measured again"""
+_CONTROL_PATIENCE_SECONDS = 30.0
+_BASE_SHARE = 0.125
+"""of a limit: after so much of it a program is looked at for the first time, where what it used before is not known"""
+_HOPELESS_SHARE = 0.01
+SLACK_SECONDS = 30.0
+"""a runtime ends a program by itself so long after its wall limit, should this process be stopped"""
+_CONTROL = """\
+import time
+wall, used = time.monotonic(), time.process_time()
+while time.process_time() - used < 0.05 and time.monotonic() - wall < 1.0:
+    pass
+print((time.process_time() - used) / (time.monotonic() - wall))
+"""
+
+
+Heard = TypeVar("Heard")
+
+
+class Control:
+    """An honest loop in sandboxes of its own, as those of candidates are, but without a limit of its processor time:
+    a program that its own limit slows down is slow. All candidates of one source ask the same one."""
+
+    def __init__(self, sandboxes: SandboxSource, spec: SandboxSpec) -> None:
+        self._sandboxes = sandboxes
+        self._spec = replace(spec, limits=replace(spec.limits, cpu=None))
+        self._measuring: asyncio.Task[float] | None = None
+        self._share = 0.0
+        self._measured_at = float("-inf")
+
+    async def share(self, *, fresh: bool = False) -> float:
+        """What part of one core it gets now. `fresh`: measured from now on. Raises PlatformError."""
+        if fresh and self._measuring is not None:
+            await asyncio.wait([self._measuring])
+        if not fresh and asyncio.get_running_loop().time() - self._measured_at < _FRESH_SECONDS:
+            return self._share
+        if self._measuring is None:
+            self._measuring = asyncio.create_task(self._measure(), name="control loop")
+            self._measuring.add_done_callback(self._measured)
+        return await asyncio.shield(self._measuring)
+
+    def _measured(self, task: asyncio.Task[float]) -> None:
+        self._measuring = None
+        if not task.cancelled() and task.exception() is None:
+            self._share, self._measured_at = task.result(), asyncio.get_running_loop().time()
+
+    async def _measure(self) -> float:
+        async with self._sandboxes.sandbox(self._spec) as sandbox:
+            request = ExecRequest(argv=("python", "-c", _CONTROL), cwd="/", timeout_seconds=_CONTROL_PATIENCE_SECONDS)
+            result = await (await sandbox.exec(request)).wait()
+        if result.outcome is ExecOutcome.TIMEOUT:
+            return _HOPELESS_SHARE
+        try:
+            return max(0.0, min(1.0, float(result.stdout)))
+        except ValueError:
+            raise PlatformError(
+                f"the control loop ended with {result.outcome} {result.returncode}", step="score"
+            ) from None
+
+
+_controls: weakref.WeakKeyDictionary[SandboxSource, dict[tuple[str, str | None], Control]] = weakref.WeakKeyDictionary()
+
+
+def control_of(sandboxes: SandboxSource, spec: SandboxSpec) -> Control:
+    """The one control of a source, for each image that its candidates run in."""
+    known = _controls.setdefault(sandboxes, {})
+    return known.setdefault((spec.image, spec.blueprint), Control(sandboxes, spec))
+
+
+class Pressure:
+    """How short the host's processors have been since this was made."""
+
+    def __init__(self) -> None:
+        self._stalled = stalled_seconds()
+        self._made_at = asyncio.get_running_loop().time()
+
+    def is_high(self) -> bool:
+        """Programs may have been slowed down, or nobody can say."""
+        now = stalled_seconds()
+        if now is None or self._stalled is None:
+            return True
+        return now - self._stalled > PRESSED_SHARE * (asyncio.get_running_loop().time() - self._made_at)
+
+
+class Stopwatch:
+    """A limit for one program, which may be stopped and go on. The program is what runs in one sandbox since the first
+    start; `used_before` is the processor time that the sandbox had used by then (None = not known: then what it uses
+    is counted from an early look on)."""
+
+    def __init__(self, limit_seconds: float, *, used_before: float | None = 0.0) -> None:
+        self.limit_seconds = limit_seconds
+        self._allowance = Allowance(limit_seconds)
+        self._used_before = used_before
+        self._used = 0.0
+        self._wall = 0.0
+        self._began: float | None = None
+        self._pressure = Pressure()
+
+    def start(self) -> None:
+        """The program's time runs."""
+        if self._began is None:
+            self._began = asyncio.get_running_loop().time()
+
+    def stop(self) -> None:
+        """It does not run now."""
+        self._wall, self._began = self.wall_seconds, None
+
+    @property
+    def wall_seconds(self) -> float:
+        """For which it has run."""
+        return self._wall + (0.0 if self._began is None else asyncio.get_running_loop().time() - self._began)
+
+    @property
+    def used_seconds(self) -> float:
+        """Processor time, as last looked at."""
+        return self._used
+
+    def seconds_to_look(self) -> float:
+        """How long the program may go on before it is looked at."""
+        wall = self.wall_seconds
+        if self._used_before is None and wall < _BASE_SHARE * self.limit_seconds:
+            return _BASE_SHARE * self.limit_seconds - wall
+        return max(0.001, self._allowance.seconds_to_look(wall, self._used))
+
+    def seen(self, used: float, waited: float, share: float | None) -> Look:
+        """A look, of what its sandbox has used, and of how long a thread in it has waited for a processor."""
+        if self._used_before is None:
+            self._used_before = used
+        self._used = max(self._used, used - self._used_before)
+        wall = self.wall_seconds
+        pressed = waited > DELAYED_SHARE * wall or self._pressure.is_high()
+        return Look(wall_seconds=wall, cpu_seconds=self._used, control_share=share, pressed=pressed)
+
+    def needs_control(self, look: Look) -> bool:
+        """See Allowance."""
+        return self._allowance.needs_control(look)
+
+    def judge(self, look: Look) -> Standing:
+        """See Allowance."""
+        return self._allowance.judge(look)
+
+
+async def look(sandbox: SandboxPort, watches: Sequence[Stopwatch], control: Callable[[], Control]) -> Standing:
+    """What one look at the program in a sandbox shows: the worst that one of its limits says. Raises PlatformError."""
+    waited, used = await sandbox.processor_time()
+    looks = [watch.seen(used, waited, None) for watch in watches]
+    if any(watch.needs_control(seen) for watch, seen in zip(watches, looks, strict=True)):
+        share = await control().share()
+        waited, used = await sandbox.processor_time()
+        looks = [watch.seen(used, waited, share) for watch in watches]
+    standings = [watch.judge(seen) for watch, seen in zip(watches, looks, strict=True)]
+    if Standing.OVER in standings:
+        return Standing.OVER
+    return Standing.STARVED if Standing.STARVED in standings else Standing.GOING
+
+
+async def within(
+    wait: Callable[[float], Awaitable[Heard]],
+    sandbox: SandboxPort,
+    watches: Sequence[Stopwatch],
+    control: Callable[[], Control],
+) -> Heard:
+    """What `wait(seconds)` gives, which raises TimeoutError (or StarvedError, where this process was stopped) when the
+    seconds are over and can be called again. Raises TimeoutError when a limit is over, StarvedError."""
+    while True:
+        try:
+            return await wait(min(watch.seconds_to_look() for watch in watches))
+        except (TimeoutError, StarvedError):
+            standing = await look(sandbox, watches, control)
+        if standing is Standing.OVER:
+            raise TimeoutError
+        if standing is Standing.STARVED:
+            raise StarvedError(starvation(watches))
+
+
+def starvation(watches: Sequence[Stopwatch]) -> str:
+    """One sentence for people."""
+    watch = max(watches, key=lambda watch: watch.wall_seconds)
+    return (
+        f"the program got {watch.used_seconds:.2f} s of processor time in {watch.wall_seconds:.1f} s, and a loop of "
+        "the platform beside it got as little: the host is overloaded; lower the job's concurrency"
+    )
+
+
+async def is_fed(control: Control) -> bool:
+    """An honest loop gets its processor now."""
+    return await control.share(fresh=True) >= FED_SHARE
+
+
+async def run_within(
+    running: RunningExec, sandbox: SandboxPort, watch: Stopwatch, control: Callable[[], Control]
+) -> ExecResult | None:
+    """The result of a command that ends by itself; None = its time is over, and it is killed. Raises StarvedError (it
+    is killed then, too), and what waiting for it raises."""
+    ending = asyncio.ensure_future(running.wait())
+
+    async def ended(seconds: float) -> ExecResult:
+        done, _ = await asyncio.wait([ending], timeout=seconds)
+        if not done:
+            raise TimeoutError
+        return ending.result()
+
+    watch.start()
+    try:
+        return await within(ended, sandbox, (watch,), control)
+    except TimeoutError:
+        running.kill()
+        return None
+    except StarvedError:
+        running.kill()
+        raise
+    finally:
+        watch.stop()
+        ending.cancel()
+
+
+__all__ = [
+    "SLACK_SECONDS",
+    "Control",
+    "Pressure",
+    "Stopwatch",
+    "control_of",
+    "is_fed",
+    "run_within",
+    "wall_limit",
+    "within",
+]

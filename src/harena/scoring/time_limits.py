@@ -1,0 +1,113 @@
+"""Whether a program's time is over: decisions about values, no I/O and no clock.
+
+A limit of N seconds is one of processor time: a program whose whole tree has used N seconds, and has run for at least
+as long, is over. What a program uses less than that may be its own doing (it sleeps, waits, lowers its priority, crowds
+itself with children) or the host's. No number that the candidate can steer tells the two apart, so a *control* does: an
+honest loop of the platform in a sandbox of its own, beside the candidate, in the same moment. The seconds that the
+control got are what a program in this place could have used; FAIR_FACTOR times the limit of these, and the time is
+over, whatever the candidate did with it. Only where the control, too, got so little that the wall limit comes first was
+the host to blame.
+
+What the candidate can steer (its own waiting, the pressure on the host) can move the beginning of this count from its
+limit to what it has used, and no further.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+WALL_FACTOR = 20.0
+WALL_FLOOR_SECONDS = 20.0
+"""A program may run for WALL_FACTOR times its limit of wall time, and for at least so much longer than its limit: a
+host that gives a twentieth of a core is slow, and no program on it is."""
+FAIR_FACTOR = 1.5
+"""The control is measured now and then, and not all the time: it has to be this much ahead."""
+ALL_USED = 0.98
+"""of a limit; what is missing is the start of the program and the precision of the kernel's count"""
+PRESSED_SHARE = 0.1
+"""of the time: pressure on the host's processors above this may have slowed a program down"""
+DELAYED_SHARE = 0.02
+"""of the time: a thread that waited longer than this for a processor may have been slowed down"""
+FED_SHARE = 0.5
+"""of a core: a host on which an honest loop gets this much starves nobody"""
+
+
+class Standing(StrEnum):
+    """What one look at a program has shown."""
+
+    GOING = "going"
+    OVER = "over"
+    """its time is over: a timeout"""
+    STARVED = "starved"
+    """neither it nor the control got its time"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """A program and the control, in one moment."""
+
+    wall_seconds: float
+    """since the program began"""
+    cpu_seconds: float
+    """processor time of its whole tree since then"""
+    control_share: float | None = None
+    """of one core, what an honest loop gets now; None = not asked"""
+    pressed: bool = True
+    """something says that it may have been slowed down"""
+
+
+def wall_limit(limit_seconds: float) -> float:
+    """The most wall time that a limit of so many seconds can last.
+
+    >>> wall_limit(3), wall_limit(0.5)
+    (60.0, 20.5)
+    """
+    return max(WALL_FACTOR * limit_seconds, WALL_FLOOR_SECONDS + limit_seconds)
+
+
+def charged_seconds(*, wall_seconds: float, cpu_seconds: float, pressed: bool) -> float:
+    """How much of a limit for several programs together one has used that came to an end in time: its wall time, or on
+    a host under pressure its processor time, and never less than the wall limit allows."""
+    return min(wall_seconds, max(cpu_seconds, wall_seconds / WALL_FACTOR)) if pressed else wall_seconds
+
+
+class Allowance:
+    """The time of one program. Looks must come in order."""
+
+    def __init__(self, limit_seconds: float) -> None:
+        self.limit_seconds = limit_seconds
+        self._fair: float | None = None
+        self._looked_at = 0.0
+
+    def needs_control(self, look: Look) -> bool:
+        """A look without the control cannot decide."""
+        return look.wall_seconds >= self.limit_seconds and look.cpu_seconds < ALL_USED * self.limit_seconds
+
+    def judge(self, look: Look) -> Standing:
+        """What a look shows."""
+        if look.wall_seconds < self.limit_seconds:
+            return Standing.GOING
+        if look.cpu_seconds >= ALL_USED * self.limit_seconds:
+            return Standing.OVER
+        share = min(1.0, look.control_share or 0.0)
+        if self._fair is None:
+            if not look.pressed and share >= FED_SHARE:
+                return Standing.OVER
+            self._fair = look.cpu_seconds
+        else:
+            self._fair += share * max(0.0, look.wall_seconds - self._looked_at)
+        self._looked_at = look.wall_seconds
+        if self._fair >= FAIR_FACTOR * self.limit_seconds:
+            return Standing.OVER
+        return Standing.STARVED if look.wall_seconds >= wall_limit(self.limit_seconds) else Standing.GOING
+
+    def seconds_to_look(self, wall_seconds: float, cpu_seconds: float = 0.0) -> float:
+        """How long to wait before the next look, `cpu_seconds` being what was last known."""
+        if wall_seconds < self.limit_seconds:
+            return self.limit_seconds - wall_seconds
+        left = min(ALL_USED * self.limit_seconds - cpu_seconds, 0.2 * self.limit_seconds)
+        return min(_LONGEST_PAUSE_SECONDS, max(_SHORTEST_PAUSE_SECONDS, left))
+
+
+_SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 1.0

@@ -1,0 +1,199 @@
+"""Time limits of programs that are simulated, beside a control that is: real waits, in time that jumps."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from harena.core.errors import SandboxUnavailableError
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsage, SandboxSpec
+from harena.core.output import OutputBuffer
+from harena.core.ports import Death
+from harena.core.results import Reason, RunResult
+from harena.scoring import StarvedError, load_scenarios, score_scenario
+from harena.scoring.time_limits import wall_limit
+
+LIMIT = 3.0
+STDIO = {"type": "stdio", "cases": [{"stdout": "1"}]}
+
+
+class JumpingLoop(asyncio.SelectorEventLoop):
+    """Jumps to the next deadline when nothing else is to do."""
+
+    ahead = 0.0
+
+    def time(self) -> float:
+        return super().time() + self.ahead
+
+    def _run_once(self) -> None:
+        if not self._ready and self._scheduled:  # type: ignore[attr-defined]
+            self.ahead += max(0.0, self._scheduled[0].when() - self.time())  # type: ignore[attr-defined]
+        super()._run_once()  # type: ignore[misc]
+
+
+def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    with asyncio.Runner(loop_factory=JumpingLoop) as runner:
+        return runner.run(coroutine)
+
+
+class Program:
+    """Ends when it has had `needs` seconds of processor time, at `share` of a core, or when it is killed."""
+
+    def __init__(self, box: Box, needs: float) -> None:
+        self.stdout, self.stderr = OutputBuffer(1000), OutputBuffer(1000)
+        self._box = box
+        self._loop = asyncio.get_running_loop()
+        self.began = self._loop.time()
+        self._ended: asyncio.Future[ExecOutcome] = self._loop.create_future()
+        if box.share > 0:
+            self._loop.call_later(min(needs / box.share, 1e6), self._end, ExecOutcome.EXITED)
+
+    def _end(self, outcome: ExecOutcome) -> None:
+        if not self._ended.done():
+            self._ended.set_result(outcome)
+
+    def kill(self) -> None:
+        if self._box.can_be_killed:
+            self._end(ExecOutcome.CANCELLED)
+        elif not self._ended.done():
+            self._ended.set_exception(SandboxUnavailableError("its init did not kill it", reason="SANDBOX_LOST"))
+
+    async def wait(self) -> ExecResult:
+        outcome = await asyncio.shield(self._ended)
+        wall = self._loop.time() - self.began
+        ended = outcome is ExecOutcome.EXITED
+        return ExecResult(
+            outcome=outcome,
+            returncode=0 if ended else -9,
+            stdout=b"1" if ended else b"",
+            stderr=b"",
+            duration_seconds=wall,
+            usage=ResourceUsage(user_seconds=wall * self._box.share),
+        )
+
+
+class Box:
+    """A sandbox whose candidate gets `share` cores; the control in another says what it gets."""
+
+    id = "sb_simulated"
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.share = world.candidate
+        self.can_be_killed = world.can_be_killed
+        self.program: Program | None = None
+
+    async def exec(self, request: ExecRequest) -> Any:
+        if request.argv[0:2] == ("python", "-c"):
+            return Said(self.world.control())
+        self.program = Program(self, self.world.needs)
+        return self.program
+
+    async def write_file(self, path: str, source: bytes) -> None: ...
+
+    async def processor_time(self) -> tuple[float, float]:
+        assert self.program is not None
+        wall = asyncio.get_running_loop().time() - self.program.began
+        return self.world.waits * wall, self.share * wall
+
+    async def wait_dead(self) -> Death:
+        return Death(by_request=False, memory=False)
+
+
+class Said:
+    """The control's exec, which has ended."""
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+
+    async def wait(self) -> ExecResult:
+        said = f"{self.share}\n".encode()
+        return ExecResult(outcome=ExecOutcome.EXITED, returncode=0, stdout=said, stderr=b"")
+
+
+class World:
+    """A host: what a candidate and an honest loop beside it get; a source of sandboxes."""
+
+    def __init__(
+        self,
+        candidate: float,
+        control: Callable[[], float],
+        *,
+        needs: float = float("inf"),
+        waits: float = 1.0,
+        can_be_killed: bool = True,
+    ) -> None:
+        self.candidate, self.control, self.needs, self.waits = candidate, control, needs, waits
+        self.can_be_killed = can_be_killed
+
+    @asynccontextmanager
+    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[Any]:
+        """A fresh one."""
+        yield Box(self)
+
+    async def scored(self, *, alone: bool = False) -> tuple[RunResult, float]:
+        """The verdict, and when it came."""
+        made = load_scenarios([{"id": "s", "candidate": "print(1)", "scoring": STDIO}]).scenarios[0]
+        began = asyncio.get_running_loop().time()
+        result = await score_scenario(made, sandboxes=self, base_spec=SandboxSpec(), timeout_seconds=LIMIT, alone=alone)
+        return result, asyncio.get_running_loop().time() - began
+
+
+def fed(share: float) -> Callable[[], float]:
+    return lambda: share
+
+
+@pytest.mark.parametrize(
+    ("candidate", "control", "waits"),
+    [(1.0, 1.0, 0.0), (0.2, 0.2, 0.8), (0.0, 1.0, 0.0), (0.01, 1.0, 0.99), (0.01, 0.2, 0.99), (1.9, 0.01, 0.99)],
+    ids=["loop", "a loop's fifth", "sleeper", "nice 19", "nice 19 beside 8 busy ones", "240 sessions"],
+)
+def test_a_candidate_that_does_not_end_gets_0_at_the_first_try(candidate: float, control: float, waits: float) -> None:
+    """Whatever it does with its time, and however long its threads say that they waited."""
+    result, seconds = run(World(candidate, fed(control), waits=waits).scored())
+    assert (result.score, result.reason) == (0.0, Reason.TIMEOUT), result.detail
+    assert seconds < wall_limit(LIMIT)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5, 0.2, 0.1, 0.06])
+def test_a_right_program_on_a_loaded_host_is_right(share: float) -> None:
+    """It needs 0.9 of its limit of processor time, and gets what an honest loop beside it gets."""
+    result, seconds = run(World(share, fed(share), needs=0.9 * LIMIT, waits=1 - share).scored())
+    assert (result.score, result.reason) == (1.0, Reason.PASSED), result.detail
+    assert seconds == pytest.approx(0.9 * LIMIT / share, abs=0.5)
+
+
+def test_a_host_that_starves_the_control_too_is_to_blame() -> None:
+    """No score, also where nothing else of the job runs."""
+    for alone in (False, True):
+        with pytest.raises(StarvedError, match="the host is overloaded"):
+            run(World(0.01, fed(0.01)).scored(alone=alone))
+
+
+def test_who_crowds_out_the_control_is_the_candidate() -> None:
+    """Its processor time is not seen (it left it to children that nobody waits for), and the control is fed as soon as
+    it has ended: tried again first, and then its own doing."""
+
+    measured = 0
+
+    def control() -> float:
+        nonlocal measured
+        measured += 1
+        return 1.0 if measured > looks else 0.01
+
+    looks = 10**6
+    with pytest.raises(StarvedError):
+        run(World(0.01, control).scored())
+    looks, measured = measured, 0  # the last one is that after its end
+    result, _ = run(World(0.01, control).scored(alone=True))
+    assert (result.score, result.reason) == (0.0, Reason.TIMEOUT)
+
+
+def test_a_candidate_that_cannot_be_ended_has_had_its_time() -> None:
+    """240 sessions keep the sandbox's own init from killing them: the sandbox is lost, and it was the candidate."""
+    result, _ = run(World(1.9, fed(0.01), can_be_killed=False).scored())
+    assert (result.score, result.reason) == (0.0, Reason.TIMEOUT)
