@@ -124,12 +124,11 @@ def rendered(forgery: Forgery, target: Target) -> Candidate:
         forgery.top.strip("\n"),
         "def _answer(*arguments, **keywords):",
         textwrap.indent(textwrap.dedent(forgery.body).strip("\n"), "    "),
-        _definitions(target.functions) if target.contract in CALLED else "",
+        definitions(target.functions) if target.contract in CALLED else "",
         "" if target.functions and target.contract in CALLED else _AS_PROGRAM,
     ])  # fmt: skip
-    words = _words(target)
-    files = {_replaced(name, words): _replaced(text, words) for name, text in forgery.files.items()}
-    return Candidate(files={**files, target.entry: _replaced(source, words)}, entry=target.entry)
+    files = {filled_in(name, target): filled_in(text, target) for name, text in forgery.files.items()}
+    return Candidate(files={**files, target.entry: filled_in(source, target)}, entry=target.entry)
 
 
 _AS_PROGRAM = """
@@ -140,7 +139,8 @@ if __name__ == "__main__":
 """
 
 
-def _definitions(functions: tuple[str, ...]) -> str:
+def definitions(functions: tuple[str, ...]) -> str:
+    """Source that defines what a contract calls; each calls `_answer`."""
     lines: list[str] = []
     classes: dict[str, list[str]] = {}
     for name in functions:
@@ -168,7 +168,8 @@ def _words(target: Target) -> dict[str, str]:
     }
 
 
-def _replaced(text: str, words: Mapping[str, str]) -> str:
-    for word, replacement in words.items():
+def filled_in(text: str, target: Target) -> str:
+    """A text with the target's names in the place of words in @...@."""
+    for word, replacement in _words(target).items():
         text = text.replace(word, replacement)
     return text
