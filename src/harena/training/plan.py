@@ -290,12 +290,12 @@ def _reward(config: RLConfig, resolved: Resolved) -> tuple[str, dict[str, Any]] 
         return "task_env_verifier_v1" if in_environment else "task_verifier_v1", {}
     if config.trajectory_dataset_refs:
         return "trajectory_imitation_v1", {}
-    prompts = resolved.find("config.prompt_dataset_ref")
+    prompts = resolved.prompts
     return str(prompts.described.get("reward_recipe", "row_reward_v1")) if prompts else "row_reward_v1", {}
 
 
 def _prompts(resolved: Resolved) -> int:
-    prompts = resolved.find("config.prompt_dataset_ref")
+    prompts = resolved.prompts
     refs = resolved.all_of("config.trajectory_dataset_refs") if prompts is None else (prompts,)
     return sum(_rows(ref.described) for ref in refs)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from harena.core.errors import ValidationError
 from harena.training.conversations import WITHOUT_TEMPLATE, prompt_conversation_of, text_pair_of
 from harena.training.datasets import prompt_row_of
+from harena.training.imported_rows import imported
 from harena.training.plan import RLPlan, SFTPlan
 from harena.training.references import Resolved, ResolvedRef
 from harena.training.reward_checks import MOST_ROWS
@@ -40,7 +41,7 @@ def check_texts(plan: SFTPlan | RLPlan, resolved: Resolved) -> None:
             lengths = dict(zip(plan.stop, facts.counts(plan.stop), strict=True))
             wrong += [f"config.stop: {mistake}" for mistake in filter(None, [stop_mistake(lengths)])]
         read = partial(_prompt_mistake, facts, _room(plan, model))
-        learnt_from = "config.prompt_dataset_ref"
+        learnt_from = resolved.prompts.where if resolved.prompts is not None else ""
     if resolved.find("capability_ref") is None or facts.has_template is not False:
         for ref in filter(None, map(resolved.find, (learnt_from, "config.eval_dataset_ref"))):
             wrong += [f"{ref.where}: {mistake}" for mistake in _mistakes(ref, read)]
@@ -91,7 +92,11 @@ def _prompt_mistake(facts: TokenizerFacts, room: tuple[float, str], row: Row) ->
     if facts.has_template is None or facts.counts is None:
         return None
     if facts.has_template:
-        said = [m["content"].strip() for m in prompt_conversation_of(row.values).messages if m["role"] != "assistant"]
+        said = [
+            m["content"].strip()
+            for m in prompt_conversation_of(imported(row.values)).messages
+            if m["role"] != "assistant"
+        ]
         least = sum(max(0, length - _MERGED) for length in facts.counts(said))
     else:
         (least,) = facts.counts([made.prompt])
