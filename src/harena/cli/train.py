@@ -265,6 +265,9 @@ def delete(jobs: Annotated[list[str], typer.Argument(metavar="JOB...", help="Ids
 def _submit(asked: Mapping[str, Any], *, wait: bool, as_json: bool, key: str | None) -> None:
     jobs = face.load().training_jobs
     job = jobs.create(asked, idempotency_key=key)
+    for said in jobs.logs(job.id):
+        if said.level == "warning":
+            sys.stderr.write(f"harena: warning: {shown(said.message)}\n")
     if wait or server_address() is None:  # a job of this process would end with it
         raise typer.Exit(_to_its_end(jobs, job, as_json=as_json))
     if as_json:

@@ -123,8 +123,12 @@ def test_the_request(training: FakeTraining, harena: Harena, tmp_path: Path, mon
 
 @pytest.mark.parametrize(
     ("given", "field", "value"),
-    [("p.yaml", "prompt_dataset_ref", "{}/p.yaml"), ("he@2", "scenarios_ref", "he@2"), ("ref:he", "scenarios_ref", "he"),
-     ("./none.jsonl", "prompt_dataset_ref", "{}/none.jsonl")],
+    [
+        ("p.yaml", "prompt_dataset_ref", "{}/p.yaml"),
+        ("./none.jsonl", "prompt_dataset_ref", "{}/none.jsonl"),
+        ("he@2", "scenarios_ref", "he@2"),
+        ("ref:he", "scenarios_ref", "he"),
+    ],
 )  # fmt: skip
 def test_scenarios_are_a_file_or_stored(
     training: FakeTraining, harena: Harena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
