@@ -18,7 +18,7 @@ from harena.cli.report import Format, ListFormat, write_json, write_list
 from harena.cli.train_live import one_line
 from harena.cli.train_live import watch as show
 from harena.cli.train_metrics import metrics_of, write_csv, write_lines, write_overview, write_steps
-from harena.cli.train_request import put, request_of, source
+from harena.cli.train_request import put, put_scenarios, request_of, source
 from harena.cli.train_tally import TrainingTally
 
 FAILED_EXIT = 1
@@ -76,6 +76,10 @@ def rl(
         str | None, typer.Option(help="grpo, ppo (without a critic), cispo, gspo or importance_sampling.")
     ] = None,
     prompts: Annotated[str | None, typer.Option(metavar="PATH|NAME@VERSION", help="Prompts to answer.")] = None,
+    scenarios: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|NAME[@N]", help="Problems to solve: a scenario file, a data set, or stored ones."),
+    ] = None,
     task: Annotated[
         str | None, typer.Option(metavar="NAME[@VERSION]", help="The task whose verification rewards.")
     ] = None,
@@ -92,6 +96,7 @@ def rl(
     asked = request_of(request, "rl", model, name, capability, tags, config)
     put(asked["config"], "algorithm", algorithm)
     put(asked["config"], "prompt_dataset_ref", source(prompts))
+    put_scenarios(asked["config"], scenarios)
     put(asked["config"], "task_ref", task)
     if recipe is not None:
         given = asked["config"].get("reward_recipe")
@@ -260,6 +265,9 @@ def delete(jobs: Annotated[list[str], typer.Argument(metavar="JOB...", help="Ids
 def _submit(asked: Mapping[str, Any], *, wait: bool, as_json: bool, key: str | None) -> None:
     jobs = face.load().training_jobs
     job = jobs.create(asked, idempotency_key=key)
+    for said in jobs.logs(job.id):
+        if said.level == "warning":
+            sys.stderr.write(f"harena: warning: {shown(said.message)}\n")
     if wait or server_address() is None:  # a job of this process would end with it
         raise typer.Exit(_to_its_end(jobs, job, as_json=as_json))
     if as_json:

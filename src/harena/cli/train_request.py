@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from harena.cli.arguments import STORED
 from harena.core.errors import ValidationError
 
 
@@ -68,6 +69,17 @@ def source(given: str | None) -> str | dict[str, str] | None:
     if path.exists() or "@" not in given:
         return str(path.absolute())
     return _version(given, "a data set")
+
+
+def put_scenarios(config: dict[str, Any], given: str | None) -> None:
+    """A file of problems is a data set of prompts; every other word names stored scenarios, as `ref:` before it says,
+    too."""
+    if given is None:
+        return
+    if Path(given).exists() or "/" in given:
+        put(config, "prompt_dataset_ref", str(Path(given).absolute()))
+    else:
+        put(config, "scenarios_ref", given.removeprefix(STORED))
 
 
 def _version(given: str, what: str) -> dict[str, str]:

@@ -31,6 +31,7 @@ from harena.core.registry import (
 )
 
 if TYPE_CHECKING:
+    from harena.node.catalog import CatalogReader
     from harena.training.references import Resolved
     from harena.training.requests import RLRequest, SFTRequest
 
@@ -136,12 +137,12 @@ class Registry:
             )
         return row
 
-    async def resolve(self, workspace: str, request: SFTRequest | RLRequest) -> Resolved:
-        """Everything that a request for training refers to. Raises NotFoundError or ValidationError with a line for
-        each reference that is missing or does not fit."""
+    async def resolve(self, workspace: str, request: SFTRequest | RLRequest, reader: CatalogReader) -> Resolved:
+        """Everything that a request for training refers to; `reader` looks up what is stored as scenarios. Raises
+        NotFoundError or ValidationError with a line for each reference that is missing or does not fit."""
         from harena.node.training_references import References
 
-        return await References(self, workspace).resolve(request)
+        return await References(self, workspace, reader).resolve(request)
 
     def place(self, digest: str) -> Path:
         """The directory of a tree."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from harena.node.benchmark_jobs import BenchmarkJobs
     from harena.node.registry import Registry
     from harena.node.training_jobs import TrainingJobs
+    from harena.training.references import Resolved
+    from harena.training.requests import RLRequest, SFTRequest
 
 
 class Rooms:
@@ -99,10 +101,13 @@ class Rooms:
         if self._training is None:
             from harena.node.training_room import training_jobs
 
+            async def resolve(workspace: str, request: SFTRequest | RLRequest) -> Resolved:
+                return await self.registry().resolve(workspace, request, jobs.catalog.reader(workspace))
+
             self._training = training_jobs(
                 jobs.database,
                 self._store_path,
-                self.registry().resolve,
+                resolve,
                 self.blueprints.find,
                 self._clock,
                 durable=self._durable_jobs,

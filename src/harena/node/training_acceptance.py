@@ -10,11 +10,12 @@ from typing import Any
 
 from harena.core.errors import ValidationError
 from harena.core.training_sources import HEADING
+from harena.training.offline_checks import check_offline
 from harena.training.plan import RLPlan, SFTPlan, plan_of, plan_to_json
 from harena.training.references import Resolved
 from harena.training.requests import RLRequest, SFTRequest, backend_aliases, parse_request
 from harena.training.reward_checks import check_rewards
-from harena.training.text_checks import check_texts
+from harena.training.text_checks import check_texts, text_facts, text_warnings
 
 Resolve = Callable[[str, SFTRequest | RLRequest], Awaitable[Resolved]]
 """(workspace, request) -> what it refers to; see `Registry.resolve`"""
@@ -25,18 +26,26 @@ FindBlueprint = Callable[[str, str], object]
 
 
 async def accepted(
-    workspace: str, body: Mapping[str, Any], resolve: Resolve, find_blueprint: FindBlueprint
+    workspace: str,
+    body: Mapping[str, Any],
+    resolve: Resolve,
+    find_blueprint: FindBlueprint,
+    missing: Callable[[], str | None] = lambda: None,
 ) -> dict[str, Any]:
-    """{name, trainer_type, request, resolved, plan}, as JSON types. Raises ValidationError that lists every mistake,
-    NotFoundError, PlatformError."""
+    """{name, trainer_type, request, resolved, plan, warnings}, as JSON types; `missing` says what has to be installed
+    before a job can run here. Raises ValidationError that lists every mistake, NotFoundError, PlatformError."""
     request = parse_request(body, aliases=backend_aliases())
+    if (advice := missing()) is not None:
+        raise ValidationError(f"{HEADING}\n  {advice}")
     resolved = await resolve(workspace, request)
-    plan = plan_of(request, resolved)
+    plan = plan_of(request, resolved, await asyncio.to_thread(text_facts, resolved))
     _check_room(plan, resolved)
     await asyncio.to_thread(_check_texts, plan, resolved)
     if isinstance(plan, RLPlan):
+        await asyncio.to_thread(_check_offline, plan, resolved)
         await asyncio.to_thread(_check_rewards, plan, resolved, partial(find_blueprint, workspace))
     return {
+        "warnings": await asyncio.to_thread(text_warnings, plan, resolved),
         "name": request.name or f"{request.trainer_type} {request.model}",
         "trainer_type": request.trainer_type,
         "request": {"backend": request.backend, **request.model_dump(mode="json", exclude_unset=True)},
@@ -48,6 +57,13 @@ async def accepted(
 def _check_texts(plan: SFTPlan | RLPlan, resolved: Resolved) -> None:
     try:
         check_texts(plan, resolved)
+    except ValidationError as error:
+        raise ValidationError(f"{HEADING}\n  {resolved.in_words(str(error))}") from None
+
+
+def _check_offline(plan: RLPlan, resolved: Resolved) -> None:
+    try:
+        check_offline(plan, resolved)
     except ValidationError as error:
         raise ValidationError(f"{HEADING}\n  {resolved.in_words(str(error))}") from None
 

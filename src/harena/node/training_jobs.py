@@ -59,7 +59,8 @@ MAX_LOGS_PAGE = 5000
 FILTERS = {"name": "name", "state": "state", "trainer_type": "trainer_type"}
 
 Accept = Callable[[str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
-"""(workspace, request) -> {name, trainer_type, request, resolved, plan}; raises ValidationError (every mistake)"""
+"""(workspace, request) -> {name, trainer_type, request, resolved, plan, warnings}; raises ValidationError (every
+mistake)"""
 
 
 class TrainingJobs:
@@ -273,6 +274,7 @@ class TrainingJobs:
     ) -> str:
         await self._check_room(workspace, store)
         accepted = await self._accept(workspace, request)
+        warnings = accepted.pop("warnings", [])
         row = {
             **accepted,
             "id": f"train_{uuid.uuid4().hex[:16]}",
@@ -284,8 +286,9 @@ class TrainingJobs:
             "durable": self._queue.durable,
             **self._queue.owner,
         }
-        event = self._event(TrainingEventKind.JOB_QUEUED, "the job was accepted")
-        return await store.insert_job(row, [event], key=key)
+        events = [self._event(TrainingEventKind.JOB_QUEUED, "the job was accepted")]
+        events += [self._event(TrainingEventKind.LOG, warning, level="warning") for warning in warnings]
+        return await store.insert_job(row, events, key=key)
 
     async def _check_room(self, workspace: str, store: TrainingStorePort) -> None:
         if self._limits_of is None:

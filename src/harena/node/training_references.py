@@ -4,6 +4,8 @@ uses what was there then. What cannot be found, or does not fit, is one error wi
 from __future__ import annotations
 
 import asyncio
+import json
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,15 +15,18 @@ from harena.core.errors import HarenaError, NotFoundError, ValidationError
 from harena.core.file_trees import files_of, packed, tree_of
 from harena.core.registry import ObjectKind, Row
 from harena.core.training_sources import HEADING, path_version
+from harena.node.training_scorings import StoredScorings
 from harena.training.model_names import cached_model, model_name_kind
 from harena.training.objects.dataset import Use, read_part
 from harena.training.objects.model import read_model
 from harena.training.references import Resolved, ResolvedRef
 from harena.training.requests import DatasetSource, RLRequest, SFTRequest, VersionRef
-from harena.training.row_files import DEFAULT_SPLIT
+from harena.training.row_files import DEFAULT_SPLIT, Mistakes, read_rows
 from harena.training.shipped_models import SHIPPED_MODELS
+from harena.training.stored_problems import is_reference
 
 if TYPE_CHECKING:
+    from harena.node.catalog import CatalogReader
     from harena.node.registry import Registry
 
 USES: Mapping[str, str] = {"sft": "for SFT", "prompts": "as prompts", "trajectories": "as trajectories"}
@@ -30,8 +35,10 @@ USES: Mapping[str, str] = {"sft": "for SFT", "prompts": "as prompts", "trajector
 class References:
     """Finds what requests of one workspace refer to. Used from one event loop."""
 
-    def __init__(self, registry: Registry, workspace: str) -> None:
+    def __init__(self, registry: Registry, workspace: str, reader: CatalogReader) -> None:
+        """`reader` looks up stored scenarios and contracts."""
         self._registry = registry
+        self._reader = reader
         self._workspace = workspace
         self._mistakes: list[tuple[str, HarenaError]] = []
 
@@ -50,6 +57,8 @@ class References:
             found.append(
                 await self._dataset("config.prompt_dataset_ref", request.config.prompt_dataset_ref, "prompts", split)
             )
+            if request.config.scenarios_ref is not None:
+                found.append(await self._tried("config.scenarios_ref", self._scenarios(request.config.scenarios_ref)))
             if request.config.task_ref is not None:
                 found.append(await self._tried("config.task_ref", self._task(request.config.task_ref)))
         for place, source in enumerate(config.trajectory_dataset_refs):
@@ -125,12 +134,48 @@ class References:
             what = "name one (prompt_split)" if wanted is None else f"it has no split {wanted!r}"
             raise ValidationError(f"{ref} has the splits {there}: {what}")
         part = parts[wanted]
+        if use == "prompts" and part["reward_recipe"] not in ("code_tests_v1", "exact_match_v1"):
+            # it may have been published before rows of its form were read with their tests
+            part = await asyncio.to_thread(_part_of, ref, place, wanted or None)
         if use not in part["uses"]:
             raise ValidationError(f"{ref} cannot be used {USES[use]}: {part['cannot'][use]}")
         described = {name: part[name] for name in ("rows", "uses", "reward_recipe")}
+        if use == "prompts" and (pinned := await asyncio.to_thread(self._pinned, ref, place, wanted or None)):
+            return await self._made_of(row["name"], pinned)
         return _ref(
             "dataset", row["name"], row["version"], row["digest"], str(place), {**described, "split": wanted or None}
         )
+
+    def _pinned(self, ref: str, place: Path, split: str | None) -> list[Mapping[str, Any]] | None:
+        """The rows, with what is stored in place of what they name; None = they name nothing that is stored. Not for
+        the event loop. Raises ValidationError that lists the rows whose references name nothing."""
+        rows = read_rows(place, split=split)
+        if not any(is_reference(row.values.get("scoring")) for row in rows):
+            return None
+        mistakes, made = Mistakes(ref), []
+        stored = StoredScorings(self._reader)
+        for row in rows:
+            values = row.values
+            try:
+                if is_reference(values.get("scoring")):
+                    values = {**values, **stored.of(values["scoring"])}
+                made.append(values)
+            except (ValidationError, NotFoundError) as error:
+                mistakes.add(row.origin, str(error))
+        mistakes.check()
+        return made
+
+    async def _scenarios(self, ref: str) -> ResolvedRef:
+        """The problems of stored scenarios, as a data set of prompts that is named by its content."""
+        name, rows = await asyncio.to_thread(StoredScorings(self._reader).prompts, ref)
+        return await self._made_of(name, rows)
+
+    async def _made_of(self, name: str, rows: list[Mapping[str, Any]]) -> ResolvedRef:
+        with tempfile.TemporaryDirectory(prefix="harena-prompts-") as folder:
+            file = Path(folder) / f"{name}.jsonl"
+            text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            await asyncio.to_thread(file.write_text, text, encoding="utf-8")
+            return await self._usable(str(file), "prompts", None)
 
     async def _of_path(self, path: str) -> Row:
         """A path becomes a version that is named by its content: what is trained on stays, whatever becomes of it."""

@@ -13,6 +13,7 @@ from harena.node.owned_training import Workers
 from harena.node.training_acceptance import FindBlueprint, Resolve, accepted
 from harena.node.training_jobs import TrainingJobs
 from harena.node.training_queue import OpenDatabase
+from harena.training.installed import missing_for_training
 
 if TYPE_CHECKING:
     from harena.core.clock import Clock
@@ -40,7 +41,9 @@ def training_jobs(
     env = {name: value for name, value in os.environ.items() if name not in ("HARENA_BASE_URL", "HARENA_API_KEY")}
 
     async def accept(workspace: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        return await accepted(workspace, body, resolve, find_blueprint)
+        # whoever brings a worker of their own knows what it needs
+        missing = missing_for_training if worker is None else (lambda: None)
+        return await accepted(workspace, body, resolve, find_blueprint, missing)
 
     workers = Workers(command=tuple(worker or WORKER), env={**env, "HARENA_HOME": str(home.resolve())})
     return TrainingJobs(

@@ -39,7 +39,7 @@ class TrainingConformance:
     def prompts(self, tmp_path: Path) -> Path:
         """A data set of prompts."""
         path = tmp_path / "prompts.jsonl"
-        path.write_text("".join(json.dumps({"prompt": f"{n}+1=", "reward": 1.0}) + "\n" for n in range(4)))
+        path.write_text("".join(json.dumps({"prompt": f"{n}+1=", "answer": f"{n + 1}"}) + "\n" for n in range(4)))
         return path
 
     async def test_training_job(self, operations: Operations, prompts: Path) -> None:

@@ -24,6 +24,7 @@ from harena.training.conversations import (
     prompt_conversation_of,
     text_pair_of,
 )
+from harena.training.imported_rows import OWN_SOLUTION, ProgramForm, imported
 from harena.training.ports import Tokenizer
 from harena.training.prompts import PromptRow
 from harena.training.row_files import Mistakes, Row, content_digest, read_rows, rows_of
@@ -39,7 +40,7 @@ right      it loses its end: the answer may be cut off, and then does not teach 
 leave_out  it is not used
 error      it is a mistake of the data set
 """
-_READ = frozenset({"id", "messages", "tools", "reward", "scoring", "metadata", "reward_model", "split"})
+_READ = frozenset({"id", "messages", "tools", "reward", "scoring", "metadata", "reward_model", "split", OWN_SOLUTION})
 
 
 @dataclass(slots=True, kw_only=True)
@@ -197,7 +198,7 @@ def prompt_rows(
 def _prompt(
     row: Row, number: int, tokenizer: Tokenizer, template: ChatTemplate | None
 ) -> tuple[PromptRow, tuple[int, ...]]:
-    values = row.values
+    values = imported(row.values)
     made = prompt_row_of(values, id=f"{number}")
     if template is None:
         if made.messages:
@@ -216,6 +217,7 @@ def _prompt(
 def prompt_row_of(values: Mapping[str, Any], *, id: str) -> PromptRow:  # noqa: A002 - the field is called so
     """A row of any form; its prompt is the text it has, or "" where it has messages. `id`: of a row that says none.
     Raises ValueError."""
+    values = imported(values)
     conversation = prompt_conversation_of(values)
     text = given(values, PROMPT_FIELDS) if values.get("messages") is None else None
     plain = text[1] if text is not None and isinstance(text[1], str) else None
@@ -223,7 +225,12 @@ def prompt_row_of(values: Mapping[str, Any], *, id: str) -> PromptRow:  # noqa: 
     answer = given(values, ANSWER_FIELDS)
     if answer is None and isinstance(rewarded_by, Mapping):
         answer = given(rewarded_by, ("ground_truth",))
-    used = {*_READ, text[0] if text else "", answer[0] if answer else ""}
+    used = {
+        *_READ,
+        *(("program",) if isinstance(_program(values), Mapping) else ()),
+        text[0] if text else "",
+        answer[0] if answer else "",
+    }
     metadata = {name: value for name, value in values.items() if name not in used and value is not None}
     if isinstance(rewarded_by, Mapping) and rewarded_by.get("style") is not None:
         metadata["reward_style"] = rewarded_by["style"]
@@ -235,8 +242,14 @@ def prompt_row_of(values: Mapping[str, Any], *, id: str) -> PromptRow:  # noqa: 
         expected_output=None if answer is None else _as_text(answer[1]),
         reward=_number(values.get("reward")),
         scoring=_mapping(values, "scoring"),
+        program=ProgramForm.of(_program(values)),
         metadata=metadata,
     )
+
+
+def _program(values: Mapping[str, Any]) -> Any:
+    """A column of this name that is no object, or without a contract beside it, is the author's own."""
+    return values.get("program") if values.get("scoring") is not None else None
 
 
 def _mapping(values: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:

@@ -106,29 +106,46 @@ def offline_rows(groups: Sequence[OfflineGroup], *, rule: AdvantageRule, aggrega
             weight = 1.0 / length if aggregation == "sequence" else 1.0
             made += [replace(row, advantage=advantage, weight=weight) for row in episode.rows]
     if not any(row.advantage for row in made):
-        raise ValidationError(
-            f"there is nothing to learn from {len(groups)} groups: every episode is alone with its prompt, or has the "
-            'reward of its siblings. Compare with the whole data set (baseline "dataset"), or take rewards as they '
-            'are (advantage "none")'
-        )
+        raise ValidationError(nothing_to_learn(len(groups)))
     return made
+
+
+def nothing_to_learn(groups: int) -> str:
+    """What is said where no episode has an advantage."""
+    return (
+        f"there is nothing to learn from {groups} groups: every episode is alone with its prompt, or has the "
+        'reward of its siblings. Compare with the whole data set (baseline "dataset"), or take rewards as they '
+        'are (advantage "none")'
+    )
 
 
 async def with_logprobs(engine: Engine, rows: Sequence[TrainingRow], loss: LossSpec) -> list[TrainingRow]:
     """Every row with log-probabilities: recorded ones, else those under the engine's weights as they are now; so before
     a checkpoint is loaded. Raises ValidationError for an algorithm that needs recorded ones."""
     unknown = [place for place, row in enumerate(rows) if not row.logprobs]
-    if unknown and loss.clip_low is None and loss.clip_high is None:
-        raise ValidationError(
-            f"{loss.algorithm} is not clipped and needs the log-probabilities that tokens were sampled with; "
-            f"{len(unknown)} of {len(rows)} rows have none: use grpo, ppo, cispo or gspo"
-        )
+    if (mistake := unrecorded_mistake(loss, len(unknown), len(rows), "rows")) is not None:
+        raise ValidationError(mistake)
     made = list(rows)
     found = await engine.logprobs([rows[place] for place in unknown]) if unknown else []
     for place, learnt in zip(unknown, found, strict=True):
         values = iter(learnt)
         made[place] = replace(rows[place], logprobs=tuple(next(values) if bit else 0.0 for bit in rows[place].mask))
     return made
+
+
+def unrecorded_mistake(loss: LossSpec, unrecorded: int, of: int, what: str) -> str | None:
+    """What is wrong where so many of these have no log-probabilities; None = the algorithm does without them."""
+    if not unrecorded or loss.clip_low is not None or loss.clip_high is not None:
+        return None
+    return (
+        f"{loss.algorithm} is not clipped and needs the log-probabilities that tokens were sampled with; "
+        f"{unrecorded} of {of} {what} have none: use grpo, ppo, cispo or gspo"
+    )
+
+
+def was_recorded(values: Mapping[str, Any]) -> bool:
+    """Each of the agent's steps kept its token ids and their log-probabilities. Raises ValueError."""
+    return _recorded_rows(values.get("steps")) is not None
 
 
 def imitation_rows(

@@ -10,13 +10,16 @@ Defaults, where a request leaves a number out:
     advantage            group_std; group_mean for importance_sampling
     loss_agg             token; sequence for gspo
     clip_low, clip_high  as `harena.training.algorithms` has them for each algorithm
-    temperature          1.0; top_p 1; top_k all; max_new_tokens 128
+    temperature          1.0; top_p 1; top_k all
+    max_new_tokens       128; of a model with a chat template 1024; more where a row's own solution is longer; at most
+                         half of what the longest prompt leaves of the model's context, where that is more than 128
     max_grad_norm        1.0; final_learning_rate 0.1; weight_decay 0
     warmup_steps         a tenth of the steps, at most 5 (RL) or 20 (SFT)
     checkpoint_interval  10, and 2 are kept; eval_interval 10, eval_max_rollouts 128
     reward_recipe        of a task task_verifier_v1, or task_env_verifier_v1 where its flag or script is in the
                          environment; of trajectories trajectory_imitation_v1; of prompts what all rows have: scoring
-                         code_tests_v1, an expected output exact_match_v1, else row_reward_v1
+                         code_tests_v1, an expected output exact_match_v1, else row_reward_v1 (which is refused)
+    extract              of code_tests_v1, where the model has a chat template: fenced
     execution_mode       sync; of backend `ray` async, which is one_step_off_async; its colocated is sync
     max_sequence_length  2048, and no more than the model has; too_long left
 """
@@ -42,6 +45,7 @@ from harena.training.sft import SFTSettings
 from harena.training.trajectory import Sampling
 
 GROUP_SIZE, LEAST_RL_STEPS = 8, 100
+NEW_TOKENS, NEW_TOKENS_IN_CHAT = 128, 1024
 _RATES = {
     ("sft", "shipped"): 3e-3, ("sft", "lora"): 1e-4, ("sft", "full"): 2e-5,
     ("rl", "shipped"): 1e-3, ("rl", "lora"): 1e-4, ("rl", "full"): 2e-6,
@@ -49,6 +53,18 @@ _RATES = {
 _RATE_OF: dict[AlgorithmName, float] = {"importance_sampling": 0.5}
 _STALENESS_OF_RAY = {"async": 1, "colocated": 0}
 _ADVANTAGES: dict[AlgorithmName, AdvantageRule] = {"importance_sampling": "group_mean"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextFacts:
+    """What is known of a job's texts before its model is loaded."""
+
+    in_chat: bool = False
+    """the model has a chat template: it answers with explanations and fenced code"""
+    longest_prompt: int = 0
+    """tokens, at least; 0 = it is not known"""
+    longest_solution: int = 0
+    """tokens of the longest answer that the rows say is right; 0 = they say none, or it is not known"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,9 +178,13 @@ class RLPlan(Plan):
         )
 
 
-def plan_of(request: SFTRequest | RLRequest, resolved: Resolved) -> SFTPlan | RLPlan:
-    """The plan."""
-    return _rl_plan(request, resolved) if isinstance(request, RLRequest) else _sft_plan(request, resolved)
+def plan_of(request: SFTRequest | RLRequest, resolved: Resolved, texts: TextFacts | None = None) -> SFTPlan | RLPlan:
+    """The plan. `texts`: what is known of the job's, see `harena.training.text_checks`."""
+    return (
+        _rl_plan(request, resolved, texts or TextFacts())
+        if isinstance(request, RLRequest)
+        else _sft_plan(request, resolved)
+    )
 
 
 def plan_to_json(plan: SFTPlan | RLPlan) -> dict[str, Any]:
@@ -199,7 +219,7 @@ def _sft_plan(request: SFTRequest, resolved: Resolved) -> SFTPlan:
     )
 
 
-def _rl_plan(request: RLRequest, resolved: Resolved) -> RLPlan:
+def _rl_plan(request: RLRequest, resolved: Resolved, texts: TextFacts) -> RLPlan:
     config = request.config
     groups = config.batch_size or 32
     steps = config.steps or max(LEAST_RL_STEPS, math.ceil(_prompts(resolved) / groups))
@@ -225,7 +245,7 @@ def _rl_plan(request: RLRequest, resolved: Resolved) -> RLPlan:
         advantage=config.advantage or _ADVANTAGES.get(algorithm, "group_std"),
         max_staleness=staleness,
         staleness_policy=config.staleness_policy or "wait",
-        max_new_tokens=config.max_new_tokens or 128,
+        max_new_tokens=config.max_new_tokens or _answer_length(resolved, texts),
         temperature=1.0 if config.temperature is None else config.temperature,
         top_p=config.top_p or 1.0,
         top_k=config.top_k,
@@ -235,7 +255,7 @@ def _rl_plan(request: RLRequest, resolved: Resolved) -> RLPlan:
         offline=config.offline or False,
         baseline=config.baseline or "prompt",
         eval_max_rollouts=config.eval_max_rollouts or 128,
-        reward=_reward(config, resolved),
+        reward=_with_extraction(_reward(config, resolved), texts),
     )
 
 
@@ -290,12 +310,38 @@ def _reward(config: RLConfig, resolved: Resolved) -> tuple[str, dict[str, Any]] 
         return "task_env_verifier_v1" if in_environment else "task_verifier_v1", {}
     if config.trajectory_dataset_refs:
         return "trajectory_imitation_v1", {}
-    prompts = resolved.find("config.prompt_dataset_ref")
+    prompts = resolved.prompts
     return str(prompts.described.get("reward_recipe", "row_reward_v1")) if prompts else "row_reward_v1", {}
 
 
+def _answer_length(resolved: Resolved, texts: TextFacts) -> int:
+    wanted = max(NEW_TOKENS_IN_CHAT if texts.in_chat else NEW_TOKENS, texts.longest_solution)
+    if (context := _context_length(resolved)) is None:
+        return wanted
+    return max(NEW_TOKENS, min(wanted, (context - texts.longest_prompt) // 2))
+
+
+def _with_extraction(reward: tuple[str, dict[str, Any]] | None, texts: TextFacts) -> tuple[str, dict[str, Any]] | None:
+    """The recipe, which takes programs out of a chat model's answers unless it is asked otherwise."""
+    if reward is None or not texts.in_chat:
+        return reward
+    name, params = reward
+    if name == "code_tests_v1":
+        return name, {"extract": "fenced", **params}
+    if name == "composite_v1":
+        parts = {part: _part_with_extraction(written) for part, written in params["parts"].items()}
+        return name, {**params, "parts": parts}
+    return reward
+
+
+def _part_with_extraction(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    if part["recipe"] != "code_tests_v1":
+        return part
+    return {**part, "params": {"extract": "fenced", **part.get("params", {})}}
+
+
 def _prompts(resolved: Resolved) -> int:
-    prompts = resolved.find("config.prompt_dataset_ref")
+    prompts = resolved.prompts
     refs = resolved.all_of("config.trajectory_dataset_refs") if prompts is None else (prompts,)
     return sum(_rows(ref.described) for ref in refs)
 

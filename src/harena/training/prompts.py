@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from harena.training.imported_rows import ProgramForm
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptRow:
@@ -22,6 +24,8 @@ class PromptRow:
     reward: float | None = None
     scoring: Mapping[str, Any] | None = None
     """a scoring contract"""
+    program: ProgramForm | None = None
+    """how an answer becomes the program that the contract judges"""
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -52,6 +52,11 @@ class Resolved:
         """That of a field; None = the request has none."""
         return next((ref for ref in self.refs if ref.where == where), None)
 
+    @property
+    def prompts(self) -> ResolvedRef | None:
+        """Those of an RL job: a data set, or stored scenarios; None = it has none."""
+        return self.find("config.prompt_dataset_ref") or self.find("config.scenarios_ref")
+
     def all_of(self, where: str) -> tuple[ResolvedRef, ...]:
         """Those of a field that is a list, in its order."""
         return tuple(ref for ref in self.refs if ref.where.startswith(f"{where}["))

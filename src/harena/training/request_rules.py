@@ -137,13 +137,22 @@ def _worlds(config: Config, backend: str) -> Iterator[str]:
 
 def _rl_sources(config: Config, backend: str) -> Iterator[str]:
     prompts, trajectories = "prompt_dataset_ref" in config, "trajectory_dataset_refs" in config
+    stored = "scenarios_ref" in config
+    if stored and prompts:
+        yield "scenarios_ref: prompts come from prompt_dataset_ref or from stored scenarios; leave one of the two out"
+    if (
+        stored
+        and isinstance(config["scenarios_ref"], str)
+        and config["scenarios_ref"].startswith(("/", "./", "../", "~"))
+    ):
+        yield "scenarios_ref: names stored scenarios, NAME or NAME@2; a file is given as prompt_dataset_ref"
     if backend == "ray":
         for name in ("task_ref", "prompt_dataset_ref"):
             if name not in config:
                 yield f"{name}: missing; backend 'ray' needs it"
-    elif not prompts and not trajectories:
+    elif not prompts and not trajectories and not stored:
         yield "prompt_dataset_ref: missing; give it, or at least one of trajectory_dataset_refs"
-    if prompts and trajectories:
+    if (prompts or stored) and trajectories:
         yield "trajectory_dataset_refs: a job learns from prompts or from trajectories; leave one of the two out"
     if "prompt_split" in config and not prompts:
         yield "prompt_split: needs prompt_dataset_ref"

@@ -131,6 +131,9 @@ class RLConfig(TrainingConfig):
     prompt_dataset_ref: DatasetSource | None = None
     prompt_split: Text | None = None
     """of a prompt data set that has several"""
+    scenarios_ref: Text | None = None
+    """stored scenarios whose problems are the prompts, in place of a prompt data set: NAME = the newest version, or
+    NAME@2"""
     task_ref: Text | None = None
     """NAME = the newest version, or NAME@VERSION"""
     reward_recipe: NamedPolicy | None = None

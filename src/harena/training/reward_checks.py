@@ -9,11 +9,13 @@ from pathlib import Path
 from harena.core.errors import NotFoundError, ValidationError
 from harena.scoring.judge import missing_judge
 from harena.training.datasets import prompt_row_of
+from harena.training.offline import reward_of
 from harena.training.plan import RLPlan
+from harena.training.prompts import PromptRow
 from harena.training.references import Resolved, ResolvedRef
-from harena.training.rewards.recipe import RewardRecipe, mistakes_of, recipe_name, rows_error
+from harena.training.rewards.recipe import RewardRecipe, check_tells_apart, mistakes_of, recipe_name, rows_error
 from harena.training.rewards.registry import asks_judge, blueprints_of, reward_recipe
-from harena.training.row_files import read_rows
+from harena.training.row_files import Row, read_rows
 from harena.training.tasks import read_task
 
 MOST_ROWS = 5_000
@@ -22,8 +24,8 @@ MOST_ROWS = 5_000
 
 def check_rewards(plan: RLPlan, resolved: Resolved, find_blueprint: Callable[[str], object]) -> None:
     """Raises one ValidationError that lists the rows that the recipe cannot be applied to, of the first MOST_ROWS of
-    the prompts and of the held-out ones; or what `find_blueprint` raises NotFoundError for. All other rows, and what
-    is stored elsewhere, the worker looks at before the first rollout."""
+    the prompts and of the held-out ones; or says that it gives all answers the same reward; or what `find_blueprint`
+    raises NotFoundError for. All other rows the worker looks at before the first rollout."""
     if plan.reward is None:
         return
     task = resolved.find("config.task_ref")
@@ -35,14 +37,25 @@ def check_rewards(plan: RLPlan, resolved: Resolved, find_blueprint: Callable[[st
             find_blueprint(name)
         except NotFoundError as error:
             raise ValidationError(f"reward recipe {recipe_name(recipe)}: {error}") from None
-    for ref in filter(None, map(resolved.find, ("config.prompt_dataset_ref", "config.eval_dataset_ref"))):
+    for ref in filter(None, (resolved.prompts, resolved.find("config.eval_dataset_ref"))):
         _check_rows(recipe, ref)
+    check_tells_apart(recipe, _learnt_from(resolved))
+
+
+def _learnt_from(resolved: Resolved) -> list[PromptRow]:
+    """The first MOST_ROWS rows, of which a recipe is told what decides whether all answers earn the same."""
+    if (ref := resolved.prompts) is not None:
+        return [prompt_row_of(row.values, id=row.origin) for row in _rows(ref)]
+    recorded = [row for ref in resolved.all_of("config.trajectory_dataset_refs") for row in _rows(ref)]
+    return [PromptRow(id=row.origin, prompt="", reward=reward_of(row.values)) for row in recorded[:MOST_ROWS]]
+
+
+def _rows(ref: ResolvedRef) -> list[Row]:
+    return [] if ref.path is None else read_rows(Path(ref.path), split=ref.described.get("split"))[:MOST_ROWS]
 
 
 def _check_rows(recipe: RewardRecipe, ref: ResolvedRef) -> None:
-    if ref.path is None:
-        return
-    rows = read_rows(Path(ref.path), split=ref.described.get("split"))[:MOST_ROWS]
+    rows = _rows(ref)
     wrong = [
         f"{row.origin}: {mistake}"
         for row in rows

@@ -1,4 +1,5 @@
-"""Rows out of files: JSONL, JSON, Parquet, what `datasets` writes with `save_to_disk`, and directories of such files.
+"""Rows out of files: JSONL (also gzipped), JSON, Parquet, scenario files (their problems), what `datasets` writes with
+`save_to_disk`, and directories of such files.
 
 Every row keeps where it comes from (file and line, or file and row number), and every mistake is told at once: a data
 set with ten broken rows is one error with ten places. `pyarrow` (the extra `parquet`) reads the last two.
@@ -6,18 +7,24 @@ set with ten broken rows is one error with ten places. `pyarrow` (the extra `par
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.training.imported_rows import problems_in
 
 MOST_TOLD = 20
 """mistakes that one error spells out"""
 DEFAULT_SPLIT = "train"
+_LINES = (".jsonl", ".ndjson")
+_SCENARIO_ENDINGS = (".yaml", ".yml")
+"""of scenario files; a directory of rows may hold such files for other purposes"""
 _ENDINGS = (".jsonl", ".ndjson", ".json", ".parquet")
 _ONE_DATASET, _MANY_DATASETS = "state.json", "dataset_dict.json"
 """what `save_to_disk` writes beside the rows of a data set, and of a dictionary of data sets"""
@@ -176,8 +183,12 @@ def _json_file(path: Path) -> Mapping[str, Any]:
 
 def _rows_of_file(path: Path, name: str, mistakes: Mistakes) -> Iterator[Row]:
     readers = {".jsonl": _jsonl, ".ndjson": _jsonl, ".json": _json, ".parquet": _parquet, ".arrow": _arrow}
-    if (reader := readers.get(path.suffix)) is None:
-        raise ValidationError(f"{path}: rows are read from files that end in {', '.join(_ENDINGS)}")
+    readers |= dict.fromkeys(_SCENARIO_ENDINGS, _yaml)
+    ending = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
+    if (reader := readers.get(ending)) is None or (path.suffix == ".gz" and ending not in _LINES):
+        raise ValidationError(
+            f"{path}: rows are read from files that end in {', '.join((*_ENDINGS, *_SCENARIO_ENDINGS, '.jsonl.gz'))}"
+        )
     for origin, value in reader(path, name, mistakes):
         if isinstance(value, Mapping):
             yield Row(value, origin)
@@ -186,13 +197,17 @@ def _rows_of_file(path: Path, name: str, mistakes: Mistakes) -> Iterator[Row]:
 
 
 def _jsonl(path: Path, name: str, mistakes: Mistakes) -> Iterator[tuple[str, Any]]:
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.isspace():
-                try:
-                    yield f"{name}:{number}", _parsed(line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n"))
-                except ValueError as error:
-                    mistakes.add(f"{name}:{number}", str(error))
+    number = 0
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.isspace():
+                    try:
+                        yield f"{name}:{number}", _parsed(line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n"))
+                    except ValueError as error:
+                        mistakes.add(f"{name}:{number}", str(error))
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        mistakes.add(f"{name}:{number + 1}", f"not gzip, or cut short: {error}")
 
 
 def _json(path: Path, name: str, mistakes: Mistakes) -> Iterator[tuple[str, Any]]:
@@ -201,8 +216,24 @@ def _json(path: Path, name: str, mistakes: Mistakes) -> Iterator[tuple[str, Any]
     except ValueError as error:
         mistakes.add(name, str(error))
         return
-    if isinstance(content, list):
-        yield from ((f"{name}: row {number}", value) for number, value in enumerate(content, 1))
+    yield from _rows_in(content, name)
+
+
+def _yaml(path: Path, name: str, mistakes: Mistakes) -> Iterator[tuple[str, Any]]:
+    from harena.scoring.reading import ScenarioFileError, read_document
+
+    try:
+        yield from _rows_in(read_document(path).content, name)
+    except ScenarioFileError as error:
+        mistakes.add(name, "; ".join(mistake.message for mistake in error.mistakes))
+
+
+def _rows_in(content: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """The rows of a list, the problems of a scenario file, or one row."""
+    problems = problems_in(content)
+    if isinstance(content, list) or problems is not None:
+        rows = content if problems is None else problems
+        yield from ((f"{name}: row {number}", value) for number, value in enumerate(rows, 1))
     else:
         yield name, content
 

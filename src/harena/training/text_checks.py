@@ -7,22 +7,79 @@ template writes; how long it becomes exactly, and whether its prompt has room th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from harena.core.errors import ValidationError
-from harena.training.conversations import WITHOUT_TEMPLATE, prompt_conversation_of, text_pair_of
+from harena.training.conversations import ANSWER_FIELDS, WITHOUT_TEMPLATE, given, prompt_conversation_of, text_pair_of
 from harena.training.datasets import prompt_row_of
-from harena.training.plan import RLPlan, SFTPlan
+from harena.training.imported_rows import OWN_SOLUTION, imported
+from harena.training.plan import RLPlan, SFTPlan, TextFacts
 from harena.training.references import Resolved, ResolvedRef
 from harena.training.reward_checks import MOST_ROWS
 from harena.training.row_files import Mistakes, Row, read_rows
-from harena.training.tokenizer_files import TokenizerFacts, stop_mistake, tokenizer_facts
+from harena.training.tokenizer_files import Counts, TokenizerFacts, stop_mistake, tokenizer_facts
 
 NO_TEMPLATE = "the model's tokenizer has no chat template: add chat_template.jinja to the model's directory"
+LEAST_IN_CHAT = 256
+"""tokens of an answer, below which a chat model is warned of"""
+_CUT_OFF = {
+    "zero": "earn nothing",
+    "score": "are scored as they are",
+    "mask": "are no part of what is learned",
+    "soft": "earn less",
+}
+"""by what becomes of answers that are cut off"""
 _MERGED = 2
 """tokens by which a text may become shorter where it stands between others"""
+
+
+def text_facts(resolved: Resolved) -> TextFacts:
+    """What a plan is made with. Raises ValidationError for a data set that cannot be read."""
+    model = resolved.find("model")
+    if model is None:
+        return TextFacts()
+    facts = _facts(model)
+    in_chat = model.path is not None and facts.has_template is not False
+    if (ref := resolved.prompts) is None or facts.counts is None:
+        return TextFacts(in_chat=in_chat)
+    rows = _first_rows(ref)
+    return TextFacts(
+        in_chat=in_chat,
+        longest_prompt=max((_least_tokens(facts, row.values) for row in rows), default=0),
+        longest_solution=max(_solution_lengths(facts.counts, rows), default=0),
+    )
+
+
+def text_warnings(plan: SFTPlan | RLPlan, resolved: Resolved) -> list[str]:
+    """What the job does as it was asked, and most likely was not meant to."""
+    model, ref = resolved.find("model"), resolved.prompts
+    if model is None or not isinstance(plan, RLPlan) or plan.reward is None:
+        return []
+    facts, most, warnings = _facts(model), plan.max_new_tokens, []
+    if ref is not None and facts.counts is not None:
+        rows = _first_rows(ref)
+        if longer := [length for length in _solution_lengths(facts.counts, rows) if length > most]:
+            warnings.append(
+                f"config.max_new_tokens: the right answers of {len(longer)} of {len(rows)} rows have more than {most} "
+                f"tokens (the longest has {max(longer)}): answers are cut off there, and {_CUT_OFF[plan.overlong]}"
+            )
+    if model.path is None or not facts.has_template:
+        return warnings
+    if most < LEAST_IN_CHAT and not warnings:
+        warnings.append(
+            f"config.max_new_tokens: {most} is little for a model with a chat template, which explains what it does: "
+            f"answers are cut off there, and {_CUT_OFF[plan.overlong]}"
+        )
+    name, params = plan.reward
+    if name == "code_tests_v1" and params.get("extract") == "raw" and "template" not in params:
+        warnings.append(
+            "config.reward_recipe: extract is raw, and a model with a chat template writes more than a program: give "
+            "extract fenced, or leave it out"
+        )
+    return warnings
 
 
 def check_texts(plan: SFTPlan | RLPlan, resolved: Resolved) -> None:
@@ -31,7 +88,7 @@ def check_texts(plan: SFTPlan | RLPlan, resolved: Resolved) -> None:
     model = resolved.find("model")
     if model is None:
         return
-    facts = tokenizer_facts(None if model.path is None else Path(model.path), model.described.get("shipped"))
+    facts = _facts(model)
     wrong = [*_without_template(resolved)] if facts.has_template is False else []
     read: Callable[[Row], str | None] = partial(_pair_mistake, facts)
     learnt_from = "config.dataset_ref"
@@ -40,7 +97,7 @@ def check_texts(plan: SFTPlan | RLPlan, resolved: Resolved) -> None:
             lengths = dict(zip(plan.stop, facts.counts(plan.stop), strict=True))
             wrong += [f"config.stop: {mistake}" for mistake in filter(None, [stop_mistake(lengths)])]
         read = partial(_prompt_mistake, facts, _room(plan, model))
-        learnt_from = "config.prompt_dataset_ref"
+        learnt_from = resolved.prompts.where if resolved.prompts is not None else ""
     if resolved.find("capability_ref") is None or facts.has_template is not False:
         for ref in filter(None, map(resolved.find, (learnt_from, "config.eval_dataset_ref"))):
             wrong += [f"{ref.where}: {mistake}" for mistake in _mistakes(ref, read)]
@@ -63,10 +120,8 @@ def _room(plan: RLPlan, model: ResolvedRef) -> tuple[float, str]:
 
 
 def _mistakes(ref: ResolvedRef, read: Callable[[Row], str | None]) -> Iterator[str]:
-    if ref.path is None:
-        return
     mistakes = Mistakes(ref.ref)
-    for row in read_rows(Path(ref.path), split=ref.described.get("split"))[:MOST_ROWS]:
+    for row in _first_rows(ref):
         if (mistake := read(row)) is not None:
             mistakes.add(row.origin, mistake)
     try:
@@ -88,13 +143,33 @@ def _prompt_mistake(facts: TokenizerFacts, room: tuple[float, str], row: Row) ->
     made, (most, told) = prompt_row_of(row.values, id="row"), room
     if facts.has_template is False and made.messages:
         return WITHOUT_TEMPLATE
-    if facts.has_template is None or facts.counts is None:
-        return None
-    if facts.has_template:
-        said = [m["content"].strip() for m in prompt_conversation_of(row.values).messages if m["role"] != "assistant"]
-        least = sum(max(0, length - _MERGED) for length in facts.counts(said))
-    else:
-        (least,) = facts.counts([made.prompt])
-    if least <= most:
+    if (least := _least_tokens(facts, row.values)) <= most:
         return None
     return f"it has {'at least ' if facts.has_template else ''}{least} tokens, and {most} are allowed ({told})"
+
+
+def _facts(model: ResolvedRef) -> TokenizerFacts:
+    return tokenizer_facts(None if model.path is None else Path(model.path), model.described.get("shipped"))
+
+
+def _first_rows(ref: ResolvedRef) -> list[Row]:
+    return [] if ref.path is None else read_rows(Path(ref.path), split=ref.described.get("split"))[:MOST_ROWS]
+
+
+def _least_tokens(facts: TokenizerFacts, values: Mapping[str, Any]) -> int:
+    """Of a prompt; 0 where the tokenizer's files do not tell."""
+    if facts.has_template is None or facts.counts is None:
+        return 0
+    if facts.has_template:
+        messages = prompt_conversation_of(imported(values)).messages
+        said = [message["content"].strip() for message in messages if message["role"] != "assistant"]
+        return sum(max(0, length - _MERGED) for length in facts.counts(said))
+    (least,) = facts.counts([prompt_row_of(values, id="row").prompt])
+    return least
+
+
+def _solution_lengths(counts: Counts, rows: Sequence[Row]) -> list[int]:
+    """Tokens of what the rows say is right, of those that say it."""
+    made = [imported(row.values) for row in rows]
+    said = [values.get(OWN_SOLUTION) or (given(values, ANSWER_FIELDS) or ("", None))[1] for values in made]
+    return counts([text for text in said if isinstance(text, str)])

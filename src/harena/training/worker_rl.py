@@ -117,7 +117,7 @@ async def _learn_from_what_was_done(
 
 def _prompts(work: TrainingWork, plan: RLPlan, engine: LocalEngine, template: ChatTemplate | None) -> list[PromptRow]:
     """Those that are learned from: of the prompt data set, else what the trajectories' agents were given."""
-    if (ref := work.resolved.find("config.prompt_dataset_ref")) is not None:
+    if (ref := work.resolved.prompts) is not None:
         return _prompts_of(ref, plan, engine, template)
     refs = work.trajectories()
     with told_by_field(refs):

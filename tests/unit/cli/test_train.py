@@ -122,6 +122,26 @@ def test_the_request(training: FakeTraining, harena: Harena, tmp_path: Path, mon
 
 
 @pytest.mark.parametrize(
+    ("given", "field", "value"),
+    [
+        ("p.yaml", "prompt_dataset_ref", "{}/p.yaml"),
+        ("./none.jsonl", "prompt_dataset_ref", "{}/none.jsonl"),
+        ("he@2", "scenarios_ref", "he@2"),
+        ("ref:he", "scenarios_ref", "he"),
+    ],
+)  # fmt: skip
+def test_scenarios_are_a_file_or_stored(
+    training: FakeTraining, harena: Harena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    given: str, field: str, value: str,
+) -> None:  # fmt: skip
+    """A file is sent as a data set of prompts; every other word names what is stored."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.yaml").touch()
+    harena("train", "rl", "--model", "m", "--algorithm", "grpo", "--scenarios", given)
+    assert training.calls[0][1]["config"] == {"algorithm": "grpo", field: value.format(tmp_path)}
+
+
+@pytest.mark.parametrize(
     ("words", "says"),
     [
         (["sft", "--set", "steps"], "FIELD=VALUE"),

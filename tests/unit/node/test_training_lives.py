@@ -28,7 +28,7 @@ END_SECONDS = 60.0
 def request_(tmp_path: Path) -> dict[str, Any]:
     """Three steps, each of which waits to be told."""
     prompts = tmp_path / "prompts.jsonl"
-    prompts.write_text('{"prompt": "1+1=", "reward": 1.0}\n')
+    prompts.write_text('{"prompt": "1+1=", "answer": "2"}\n')
     return asked(prompts, "steps:3", "held")
 
 

@@ -15,13 +15,18 @@ from harena.core.clock import SystemClock
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.file_trees import files_of, packed, tree_of
 from harena.core.registry import ObjectKind
+from harena.node.catalog import Catalog
 from harena.node.registry import Registry
+from harena.store.catalog import CatalogStore
 from harena.store.database import Database
 from harena.store.registry import RegistryStore
 from harena.testing.conformance_registry import ROWS, TASK, capability, jsonl, stream, write
+from harena.training.datasets import prompt_row_of
 from harena.training.plan import RLPlan, plan_of
+from harena.training.prompts import PromptRow
 from harena.training.references import Resolved
 from harena.training.requests import parse_request
+from harena.training.row_files import read_rows
 
 MINE = "mine"
 SFT = {"trainer_type": "sft", "model": "tiny-llama", "config": {}}
@@ -32,28 +37,39 @@ ATIF = {
 }  # fmt: skip
 
 
+class Store(Registry):
+    """Published objects, and the catalogue of the same store."""
+
+    catalog: Catalog
+
+
 @pytest_asyncio.fixture
-async def registry(tmp_path: Path) -> AsyncIterator[Registry]:
+async def registry(tmp_path: Path) -> AsyncIterator[Store]:
     """Over a database and a folder of its own."""
     database = await Database.open(tmp_path / "harena.db")
 
-    async def store() -> RegistryStore:
+    async def objects() -> RegistryStore:
         return RegistryStore(database)
 
-    yield Registry(store, tmp_path / "objects", SystemClock(), most_bytes=1_000_000)
+    async def entries() -> CatalogStore:
+        return CatalogStore(database)
+
+    store = Store(objects, tmp_path / "objects", SystemClock(), most_bytes=1_000_000)
+    store.catalog = Catalog(entries, SystemClock())
+    yield store
     await database.close()
 
 
-async def push(registry: Registry, kind: ObjectKind, place: Path, ref: str, workspace: str = MINE) -> dict[str, Any]:
+async def push(registry: Store, kind: ObjectKind, place: Path, ref: str, workspace: str = MINE) -> dict[str, Any]:
     """Publish what lies there."""
     name, _, version = ref.partition("@")
     return await registry.push(workspace, kind, name, version, stream(b"".join(packed(files_of(place)))))
 
 
-async def resolve(registry: Registry, body: dict[str, Any], **config: Any) -> Resolved:
+async def resolve(registry: Store, body: dict[str, Any], **config: Any) -> Resolved:
     """Of a request with these fields beside its own."""
     asked = {**body, "config": {**body["config"], **config.pop("config", {})}, **config}
-    return await registry.resolve(MINE, parse_request(asked))
+    return await registry.resolve(MINE, parse_request(asked), registry.catalog.reader(MINE))
 
 
 def data(folder: Path, **rows: list[dict[str, Any]]) -> Path:
@@ -69,7 +85,7 @@ def weights(folder: Path) -> Path:
     return folder
 
 
-async def test_everything_that_a_request_names(registry: Registry, tmp_path: Path) -> None:
+async def test_everything_that_a_request_names(registry: Store, tmp_path: Path) -> None:
     """With its version, digest, place and what is known of it; as JSON types, there and back."""
     await push(registry, "capability", capability(tmp_path / "c"), "solver@1.0.0")
     for version in ("1.9.0", "1.10.0"):
@@ -105,7 +121,7 @@ async def test_everything_that_a_request_names(registry: Registry, tmp_path: Pat
     assert (model.path, model.described["shipped"]["layers"]) == (None, 3)
 
 
-async def test_a_task_may_be_pinned(registry: Registry, tmp_path: Path) -> None:
+async def test_a_task_may_be_pinned(registry: Store, tmp_path: Path) -> None:
     """NAME@VERSION, whatever is newer."""
     for version in ("1.0.0", "2.0.0"):
         place = write(tmp_path / version, {"task.yaml": TASK.format(version), "check.sh": "exit 0\n"})
@@ -120,7 +136,7 @@ async def test_a_task_may_be_pinned(registry: Registry, tmp_path: Path) -> None:
     assert plan.reward == ("task_verifier_v1", {})
 
 
-async def test_a_path_is_hashed_and_what_it_held_stays(registry: Registry, tmp_path: Path) -> None:
+async def test_a_path_is_hashed_and_what_it_held_stays(registry: Store, tmp_path: Path) -> None:
     """A version named by its content; the file may change or go, and other content is another version."""
     path = tmp_path / "my rows.jsonl"
     path.write_text(jsonl(ROWS))
@@ -138,7 +154,7 @@ async def test_a_path_is_hashed_and_what_it_held_stays(registry: Registry, tmp_p
     assert (Path(first.path).name, first.described["rows"], other.described["rows"]) == ("my rows.jsonl", 3, 1)
 
 
-async def test_rows_of_one_file_may_name_their_split(registry: Registry, tmp_path: Path) -> None:
+async def test_rows_of_one_file_may_name_their_split(registry: Store, tmp_path: Path) -> None:
     """`prompt_split` chooses among them."""
     rows = [{**row, "split": "train" if number else "test"} for number, row in enumerate(ROWS)]
     place = data(tmp_path / "d", all=rows) / "all.jsonl"
@@ -151,7 +167,7 @@ async def test_rows_of_one_file_may_name_their_split(registry: Registry, tmp_pat
 
 
 @pytest.mark.parametrize("kind", ["model", "checkpoint"])
-async def test_models_and_checkpoints(registry: Registry, tmp_path: Path, kind: ObjectKind) -> None:
+async def test_models_and_checkpoints(registry: Store, tmp_path: Path, kind: ObjectKind) -> None:
     """Of the registry, by version or the newest; and in a directory of this machine, which is not copied."""
     folder = weights(tmp_path / "weights")
     made = await push(registry, kind, folder, "small@1")
@@ -163,7 +179,7 @@ async def test_models_and_checkpoints(registry: Registry, tmp_path: Path, kind: 
 
 
 async def test_a_model_of_the_hugging_face_cache(
-    registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    registry: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By its commit; nothing is fetched."""
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
@@ -179,7 +195,7 @@ async def test_a_model_of_the_hugging_face_cache(
         await resolve(registry, SFT, model="acme/large", config={"dataset_ref": rows})
 
 
-async def test_what_is_missing_is_one_error(registry: Registry, tmp_path: Path) -> None:
+async def test_what_is_missing_is_one_error(registry: Store, tmp_path: Path) -> None:
     """With a line for each; what another workspace has is missing, too."""
     await push(registry, "dataset", data(tmp_path / "d", train=ROWS), "sums@2", workspace="theirs")
     with pytest.raises(NotFoundError) as raised:
@@ -212,7 +228,7 @@ async def test_what_is_missing_is_one_error(registry: Registry, tmp_path: Path) 
     ],
 )  # fmt: skip
 async def test_what_does_not_fit_is_said(
-    registry: Registry, tmp_path: Path, body: dict[str, Any], config: dict[str, Any], says: str
+    registry: Store, tmp_path: Path, body: dict[str, Any], config: dict[str, Any], says: str
 ) -> None:
     """With the file and the line that stand in the way."""
     places = {
@@ -229,7 +245,7 @@ async def test_what_does_not_fit_is_said(
         await resolve(registry, body, config=asked)
 
 
-async def test_a_capability_without_an_agent_is_no_scaffold(registry: Registry, tmp_path: Path) -> None:
+async def test_a_capability_without_an_agent_is_no_scaffold(registry: Store, tmp_path: Path) -> None:
     """It can be published, and not be trained with."""
     place = capability(tmp_path / "c")
     shutil.rmtree(place / "agents")
@@ -241,7 +257,7 @@ async def test_a_capability_without_an_agent_is_no_scaffold(registry: Registry, 
         )
 
 
-async def test_files_that_are_gone_are_a_fault_of_the_platform(registry: Registry, tmp_path: Path) -> None:
+async def test_files_that_are_gone_are_a_fault_of_the_platform(registry: Store, tmp_path: Path) -> None:
     """Said with what to do; to publish the same again mends it."""
     place = data(tmp_path / "d", train=ROWS)
     made = await push(registry, "dataset", place, "sums@1")
@@ -252,7 +268,7 @@ async def test_files_that_are_gone_are_a_fault_of_the_platform(registry: Registr
     assert await resolve(registry, SFT, config={"dataset_ref": {"name": "sums", "version": "1"}})
 
 
-async def test_an_object_may_not_be_larger_than_the_node_takes(registry: Registry, tmp_path: Path) -> None:
+async def test_an_object_may_not_be_larger_than_the_node_takes(registry: Store, tmp_path: Path) -> None:
     """It is refused while it comes, and nothing of it stays."""
     place = write(tmp_path / "d", {"rows.jsonl": jsonl([{"prompt": "x" * 1_100_000, "answer": "y"}])})
     with pytest.raises(ValidationError, match="larger than 1000000 bytes") as raised:
@@ -261,10 +277,102 @@ async def test_an_object_may_not_be_larger_than_the_node_takes(registry: Registr
     assert list((tmp_path / "objects" / "incoming").iterdir()) == []
 
 
-async def test_the_same_content_lies_there_once(registry: Registry, tmp_path: Path) -> None:
+async def test_the_same_content_lies_there_once(registry: Store, tmp_path: Path) -> None:
     """Whatever it is called, and in whichever workspace."""
     place = data(tmp_path / "d", train=ROWS)
     one = await push(registry, "dataset", place, "a@1")
     two = await push(registry, "dataset", place, "b@1", workspace="theirs")
     assert one["digest"] == two["digest"] == tree_of(files_of(place)).digest
     assert len(list((tmp_path / "objects" / "trees").glob("*/*"))) == 1
+
+
+HUMAN_EVAL = [
+    {
+        "task_id": f"T/{n}", "prompt": f"def f(x):\n    # add {n}\n", "canonical_solution": f"    return x + {n}\n",
+        "test": f"def check(candidate):\n    assert candidate(1) == {1 + n}\n", "entry_point": "f",
+    }
+    for n in (1, 2)
+]  # fmt: skip
+OWN = {
+    "problems": [
+        {"id": "add", "statement": "add one", "entry_point": "f", "scoring": {"contract": "plus@1"},
+         "limits": {"memory_mb": 64}, "honeypot": True},
+    ],
+    "scenarios": [{"id": "add/1", "problem": "add", "candidate": "pass"}],
+}  # fmt: skip
+PLUS = {"type": "tests", "checks": [{"args": [{"$tuple": [1, 2]}], "expected": {"$set": [3]}}]}
+
+
+async def kept(registry: Store) -> None:
+    """A data set, a scenario file and a contract, all of them stored."""
+    catalog = registry.catalog
+    await catalog.create(MINE, "scoring_contracts", {"name": "plus", "contract": PLUS})
+    await catalog.create(MINE, "scenarios", {"name": "he", "scenarios": HUMAN_EVAL})
+    await catalog.create(MINE, "scenarios", {"name": "own", "scenarios": OWN})
+
+
+def prompts_in(resolved: Resolved) -> list[PromptRow]:
+    """The prompts of a job, as its worker reads them."""
+    assert resolved.prompts is not None
+    assert resolved.prompts.path is not None
+    return [prompt_row_of(row.values, id="") for row in read_rows(Path(resolved.prompts.path))]
+
+
+async def test_stored_scenarios_are_prompts_with_their_contracts(registry: Store) -> None:
+    """In harena's own format and in a data set's; with limits, honeypots and contracts that are stored apart. The plan
+    rewards by the contracts."""
+    await kept(registry)
+    resolved = await resolve(registry, RL, config={"scenarios_ref": "he"})
+    first = prompts_in(resolved)[0]
+    assert (first.id, first.prompt) == ("T/1", HUMAN_EVAL[0]["prompt"])
+    assert first.scoring is not None
+    assert first.scoring["checks"] == [{"args": [1], "kwargs": {}, "expected": 2}]
+    assert first.program is not None
+    assert first.program.prefix == HUMAN_EVAL[0]["prompt"]
+    plan = plan_of(parse_request({**RL, "config": {**RL["config"], "scenarios_ref": "he"}}), resolved)
+    assert isinstance(plan, RLPlan)
+    assert plan.reward is not None
+    assert plan.reward[0] == "code_tests_v1"
+
+    (own,) = prompts_in(await resolve(registry, RL, config={"scenarios_ref": "own@1"}))
+    assert (own.id, own.prompt, own.scoring) == ("add", "add one", {**PLUS, "checks": PLUS["checks"]})
+    assert own.program is not None
+    assert (own.program.problem, own.program.limits) == ({"entry_point": "f", "honeypot": True}, {"memory_mb": 64})
+
+
+async def test_what_rows_name_is_pinned_when_the_job_is_submitted(registry: Store, tmp_path: Path) -> None:
+    """A stored scenario of any format, and a stored contract; what is stored later changes nothing."""
+    await kept(registry)
+    rows = [
+        {"prompt": "a", "scoring": {"scenario": "he@1", "id": "T/2"}},
+        {"prompt": "b", "scoring": {"scenario": "own", "id": "add/1"}},
+        {"prompt": "c", "scoring": {"contract": "plus@1"}},
+    ]
+    place = data(tmp_path / "d", rows=rows) / "rows.jsonl"
+    found = prompts_in(await resolve(registry, RL, config={"prompt_dataset_ref": str(place)}))
+    assert [row.prompt for row in found] == ["a", "b", "c"]
+    assert [row.scoring["type"] for row in found if row.scoring is not None] == ["tests"] * 3
+    assert found[0].program is not None
+    assert found[0].program.prefix == HUMAN_EVAL[1]["prompt"]
+
+
+async def test_references_to_what_is_not_stored_name_their_rows(registry: Store, tmp_path: Path) -> None:
+    """All of them, when the job is submitted."""
+    await kept(registry)
+    rows = [
+        {"prompt": "a", "scoring": {"scenario": "he@1", "id": "T/2"}},
+        {"prompt": "b", "scoring": {"scenario": "he@1", "id": "T/3"}},
+        {"prompt": "c", "scoring": {"scenario": "other@1", "id": "T/1"}},
+        {"prompt": "d", "scoring": {"contract": "plus@7"}},
+        {"prompt": "e", "scoring": {"scenario": "own@1", "id": "ad"}},
+    ]
+    place = data(tmp_path / "d", rows=rows) / "rows.jsonl"
+    with pytest.raises(ValidationError) as error:
+        await resolve(registry, RL, config={"prompt_dataset_ref": str(place)})
+    told = str(error.value)
+    assert "4 rows cannot be used" in told
+    assert "rows.jsonl:1" not in told
+    for part in ("rows.jsonl:2: he@1 holds neither", "rows.jsonl:3: no scenarios", "rows.jsonl:4: ", "mean 'add'?"):
+        assert part in told
+    with pytest.raises(NotFoundError, match=r"config\.scenarios_ref: no scenarios 'other'"):
+        await resolve(registry, RL, config={"scenarios_ref": "other"})

@@ -251,7 +251,10 @@ OTHER_VALUES: dict[str, Any] = {
     "too_long": "error", "top_p": 0.9, "top_k": 7, "baseline": "dataset",
     "reward_recipe": {"name": "gsm8k_v1", "params": {}},
 }  # fmt: skip
-FOUND = {"dataset_ref", "trajectory_dataset_refs", "prompt_dataset_ref", "eval_dataset_ref", "prompt_split", "task_ref"}
+FOUND = {
+    *("dataset_ref", "trajectory_dataset_refs", "prompt_dataset_ref", "scenarios_ref", "eval_dataset_ref"),
+    *("prompt_split", "task_ref"),
+}
 """have their effect where references are resolved: see the tests of the registry"""
 REFUSED = {
     *("world_manifest_id", "world_runtime_id", "world_agent_name", "world_goal", "world_reward"),

@@ -95,3 +95,32 @@ def test_a_blueprint_that_is_not_there_is_said_before_anything_runs(tmp_path: Pa
                 continue
             with pytest.raises(ValidationError, match=f"{recipe['name']}: no blueprint 'numpy'; there are: numbers"):
                 check(tmp_path, recipe, {"scoring": SUM})
+
+
+@pytest.mark.parametrize(
+    ("recipe", "row"),
+    [
+        ({"name": "row_reward_v1"}, {}),
+        ({"name": "row_reward_v1", "params": {"default": 1.0}}, {"reward": 0.5}),
+        ({"name": "contains_v1", "params": {"needle": ""}}, {}),
+        ({"name": "contains_v1", "params": {"needle": "x", "reward_if_true": 0.0}}, {}),
+        ({"name": "trajectory_imitation_v1"}, {"answer": "a", "reward": 0.0}),
+        ({"name": "composite_v1", "params": {"parts": {
+            "a": {"recipe": "row_reward_v1"}, "b": {"recipe": "contains_v1", "params": {"needle": ""}}}}}, {}),
+    ],
+)  # fmt: skip
+def test_a_recipe_that_gives_all_answers_the_same_reward_is_refused(
+    tmp_path: Path, recipe: dict[str, Any], row: dict[str, Any]
+) -> None:
+    """Rows without tests or answers are the usual case: nothing would be learned, and the job would complete."""
+    with pytest.raises(
+        ValidationError, match=rf"{recipe['name']} gives every answer to a prompt the same reward .*`scor"
+    ):
+        check(tmp_path, recipe, row, {**row, "prompt": "q"})
+
+
+def test_one_row_that_tells_answers_apart_is_enough(tmp_path: Path) -> None:
+    check(tmp_path, {"name": "trajectory_imitation_v1"}, {"answer": "a", "reward": 0.0}, {"answer": "a", "reward": 1.0})
+    part = {"recipe": "exact_match_v1"}
+    whole = {"name": "composite_v1", "params": {"parts": {"a": part, "b": {"recipe": "row_reward_v1"}}}}
+    check(tmp_path, whole, {"answer": "a"})

@@ -12,10 +12,10 @@ from transformers import AutoTokenizer
 from harena.core.errors import ValidationError
 from harena.training.engines.tiny import byte_pair_tokenizer
 from harena.training.engines.tokenizer import LocalTokenizer
-from harena.training.plan import plan_of
+from harena.training.plan import RLPlan, plan_of
 from harena.training.references import Resolved, ResolvedRef
 from harena.training.requests import parse_request
-from harena.training.text_checks import check_texts
+from harena.training.text_checks import check_texts, text_facts, text_warnings
 from harena.training.tokenizer_files import tokenizer_facts
 
 CHAT = {"messages": [{"role": "user", "content": "add one"}, {"role": "assistant", "content": "x + 1"}]}
@@ -125,3 +125,80 @@ def test_a_tokenizer_that_tells_nothing_refuses_nothing(model: Path) -> None:
     (model / "chat_template.jinja").unlink(missing_ok=True)
     check(model, "rl", [ASKED, {"prompt": "x " * 999}], stop=["x y z"])
     check(model, "sft", [CHAT])
+
+
+def planned(model: Path | None, rows: list[dict[str, Any]], folder: Path, *, context: int, **config: Any) -> RLPlan:
+    """The plan of an RL job over these rows, and what is warned of."""
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    shipped = {"shipped": {"alphabet": "adeno x+1"}} if model is None else {}
+    described = {"rows": len(rows), "split": None, "reward_recipe": "code_tests_v1"}
+    refs = (
+        ResolvedRef(
+            where="model", kind="model", name="m", version=None, digest="0", path=None if model is None else str(model),
+            described={"context_length": context, **shipped},
+        ),
+        ResolvedRef(
+            where="config.prompt_dataset_ref", kind="dataset", name="d", version="1", digest="0", path=str(path),
+            described=described,
+        ),
+    )  # fmt: skip
+    body = {"trainer_type": "rl", "model": "m@1", "config": {"algorithm": "grpo", "prompt_dataset_ref": "d", **config}}
+    resolved = Resolved(refs=refs)
+    plan = plan_of(parse_request(body), resolved, text_facts(resolved))
+    assert isinstance(plan, RLPlan)
+    WARNED[:] = text_warnings(plan, resolved)
+    return plan
+
+
+WARNED: list[str] = []
+"""by the plan that was made last"""
+CODE = {"prompt": "def f(x):", "test": "def check(c):\n    assert c(1) == 2\n", "entry_point": "f", "task_id": "t"}
+"""a row of HumanEval's shape"""
+
+
+def test_a_chat_model_is_asked_for_fenced_programs_and_has_room_for_them(model: Path) -> None:
+    """By default; what a request says itself stays. A composite's parts too."""
+    chat = has_template(model)
+    plan = planned(model, [CODE], model.parent, context=8192)
+    assert plan.reward == ("code_tests_v1", {"extract": "fenced"} if chat else {})
+    assert plan.max_new_tokens == (1024 if chat else 128)
+    assert WARNED == []
+    part = {"recipe": "code_tests_v1"}
+    recipe = {"name": "composite_v1", "params": {"parts": {"a": part}}}
+    plan = planned(model, [CODE], model.parent, context=8192, reward_recipe=recipe)
+    assert plan.reward is not None
+    assert plan.reward[1]["parts"]["a"] == ({**part, "params": {"extract": "fenced"}} if chat else part)
+    recipe = {"name": "code_tests_v1", "params": {"extract": "raw"}}
+    plan = planned(model, [CODE], model.parent, context=8192, reward_recipe=recipe, max_new_tokens=100)
+    assert (plan.reward, plan.max_new_tokens) == (("code_tests_v1", {"extract": "raw"}), 100)
+    assert [warning.partition(":")[0] for warning in WARNED] == (
+        ["config.max_new_tokens", "config.reward_recipe"] if chat else []
+    )
+
+
+def test_an_answer_fits_into_what_the_longest_prompt_leaves(model: Path) -> None:
+    """Half of it, so that a template has room too; and it is as long as what is known to be right."""
+    facts = tokenizer_facts(model, None)
+    assert facts.counts is not None
+    long = {**CODE, "task_id": "u", "prompt": "def f(x):\n    # " + "add one " * 40}
+    (length,) = facts.counts([long["prompt"].strip()])
+    plan = planned(model, [CODE, long], model.parent, context=length + 600)
+    if has_template(model):
+        assert 290 <= plan.max_new_tokens <= 302
+    solved = {**CODE, "canonical_solution": "    return x + 1\n" * 300}
+    (wanted,) = facts.counts([solved["prompt"] + solved["canonical_solution"]])
+    assert planned(model, [solved], model.parent, context=100_000).max_new_tokens == max(
+        wanted, 1024 if has_template(model) else 128
+    )
+
+
+def test_right_answers_that_would_be_cut_off_are_warned_of(tmp_path: Path) -> None:
+    """With how many there are, how long they are, and what becomes of them."""
+    rows = [{"prompt": "add one", "answer": "x + 1"}, {"prompt": "add", "answer": "x"}]
+    planned(None, rows, tmp_path, context=64, max_new_tokens=3)
+    (warning,) = WARNED
+    assert "the right answers of 1 of 2 rows have more than 3 tokens (the longest has 5)" in warning
+    assert "earn nothing" in warning
+    planned(None, rows, tmp_path, context=64, max_new_tokens=5)
+    assert WARNED == []

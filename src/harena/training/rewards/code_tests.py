@@ -14,21 +14,26 @@ out of a bad reward.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from harena.core.errors import NotFoundError, ValidationError
+from harena.scoring.carry import parsed
 from harena.scoring.formats.answers import PYTHON, program_in
 from harena.sdk import scenarios, scoring_contracts
+from harena.training.imported_rows import ProgramForm
 from harena.training.prompts import PromptRow
 from harena.training.rewards.recipe import rows_error
 from harena.training.scored import asks_a_model, contract_mistakes, judged
+from harena.training.stored_problems import is_reference, reference_key, scored_as
 from harena.training.trajectory import MINIMUM, Candidate, Reward
 
 COMPLETION = "{completion}"
 ENTRY = "solution.py"
+_SOLUTION_CLASS = re.compile(r"^class\s+Solution\b", re.MULTILINE)
 _IDLE = {".py": "pass\n", ".sh": "true\n", ".bash": "true\n"}
 """programs that do nothing, by the ending of their file"""
 _SHELL = ("sh", "bash", "shell", "console")
@@ -59,7 +64,9 @@ class CodeTests:
     timeout_seconds: float = 10.0
     deterministic: bool = True
     """contracts whose scorer draws lots, and judges that are models, are not"""
-    _stored: dict[str, Mapping[str, Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _stored: dict[str, tuple[Mapping[str, Any], ProgramForm | None]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
     """what references name"""
 
     name = "code_tests_v1"
@@ -82,16 +89,18 @@ class CodeTests:
         """The row's contract is one. What is stored is known after `prepare`."""
         if row.scoring is None:
             return ["it has no scoring contract (`scoring`)"]
-        if _reference(row.scoring) and _key(row.scoring) not in self._stored:
+        if is_reference(row.scoring) and reference_key(row.scoring) not in self._stored:
             return []
-        mistakes = contract_mistakes(self._idle, self._judged_by(row))
+        mistakes = contract_mistakes(self._idle(self._form(row)), self._judged_by(row))
         if not mistakes and self.deterministic and asks_a_model(self._judged_by(row)["scoring"]):
             mistakes.append("a model judges it, whose answers differ: set `deterministic: false`, or twins share one")
         return mistakes
 
     async def prepare(self, rows: Sequence[PromptRow]) -> None:
         """Read what rows refer to. Raises one ValidationError for all that is not there."""
-        references = {_key(row.scoring): row for row in rows if row.scoring is not None and _reference(row.scoring)}
+        references = {
+            reference_key(row.scoring): row for row in rows if row.scoring is not None and is_reference(row.scoring)
+        }
         found = await asyncio.gather(*(_looked_up(row.scoring or {}) for row in references.values()))
         wrong = []
         for (key, row), answer in zip(references.items(), found, strict=True):
@@ -106,88 +115,91 @@ class CodeTests:
         """See RewardRecipe. Raises ValidationError for a row without a scoring contract."""
         if row.scoring is None:
             raise ValidationError(f"row {row.id} has no scoring contract (`scoring`)")
-        if _reference(row.scoring) and _key(row.scoring) not in self._stored:
+        if is_reference(row.scoring) and reference_key(row.scoring) not in self._stored:
             await self.prepare([row])
         judged_by = self._judged_by(row)
-        candidate = self._file(self.program(text, _names(judged_by))) if isinstance(text, str) else text
+        candidate, form = text, self._form(row)
+        if isinstance(text, str):
+            program = self.program(text, _names(judged_by), form)
+            candidate = self._file(program, form)
+            if form is not None and form.class_scoring and _SOLUTION_CLASS.search(program):
+                judged_by = {**judged_by, "scoring": dict(form.class_scoring)}
         return await judged(
             candidate,
             judged_by,
-            idle=self._idle,
+            idle=self._idle(form),
             credit=self.credit,
             minimum=self.minimum,
             blueprint_id=self.blueprint_id,
             timeout_seconds=self.timeout_seconds,
         )
 
-    def program(self, text: str, names: Sequence[str] = ()) -> str:
-        """What is run. `names`: what it shall define."""
+    def program(self, text: str, names: Sequence[str] = (), form: ProgramForm | None = None) -> str:
+        """What is run. `names`: what it shall define. `form`: of a row whose prompt is the beginning of the program."""
+        code = text
         if self.extract == "fenced":
-            text = program_in(text, names, languages=_LANGUAGES.get(PurePosixPath(self.entry).suffix, PYTHON))
-        return self.template.replace(COMPLETION, text)
+            suffix = PurePosixPath(self._entry(form)).suffix
+            code = program_in(text, names, languages=_LANGUAGES.get(suffix, PYTHON))
+        if form is not None and form.prefix:
+            code = _continued(text, code, form.prefix)
+        return self.template.replace(COMPLETION, code)
 
-    @property
-    def _idle(self) -> Candidate:
-        return self._file(_IDLE.get(PurePosixPath(self.entry).suffix, "\n"))
+    def _idle(self, form: ProgramForm | None) -> Candidate:
+        entry = self._entry(form)
+        return self._file(_IDLE.get(PurePosixPath(entry).suffix, "\n"), form)
 
-    def _file(self, program: str) -> Candidate:
-        return program if self.entry == ENTRY else {"files": {self.entry: program}, "entry": self.entry}
+    def _file(self, program: str, form: ProgramForm | None) -> Candidate:
+        entry = self._entry(form)
+        return program if entry == ENTRY else {"files": {entry: program}, "entry": entry}
+
+    def _entry(self, form: ProgramForm | None) -> str:
+        return self.entry if form is None or form.entry is None else form.entry
 
     def _judged_by(self, row: PromptRow) -> Mapping[str, Any]:
-        scoring = row.scoring or {}
-        return self._stored[_key(scoring)] if _reference(scoring) else {"scoring": dict(scoring)}
+        scoring, form = row.scoring or {}, self._form(row)
+        found = self._stored[reference_key(scoring)][0] if is_reference(scoring) else scoring
+        beside = {} if form is None else {"problem": dict(form.problem), "limits": dict(form.limits)}
+        return {**{name: fields for name, fields in beside.items() if fields}, "scoring": dict(found)}
+
+    def _form(self, row: PromptRow) -> ProgramForm | None:
+        """Of a stored scenario, where the row names one."""
+        if row.scoring is not None and is_reference(row.scoring):
+            stored = self._stored.get(reference_key(row.scoring))
+            return row.program if stored is None or stored[1] is None else stored[1]
+        return row.program
 
 
-def _reference(scoring: Mapping[str, Any]) -> bool:
-    return "type" not in scoring and bool({"contract", "scenario"} & set(scoring))
+def _continued(text: str, code: str, prefix: str) -> str:
+    """The rule of imported candidates: an answer that is the rest of the prompt stands behind it; one that says the
+    whole program once more needs of the prompt only what that imports and defines."""
+    if code is text or code[:1].isspace():
+        return prefix + code
+    try:
+        parsed(prefix)
+    except ValueError:
+        return code
+    return f"{prefix}\n{code}"
 
 
-def _key(scoring: Mapping[str, Any]) -> str:
-    return f"{scoring['contract']}" if "contract" in scoring else f"{scoring['scenario']}#{scoring.get('id', '')}"
-
-
-async def _looked_up(scoring: Mapping[str, Any]) -> Mapping[str, Any] | str:
-    """The scenario's fields that a reference stands for; or what is wrong with it."""
+async def _looked_up(scoring: Mapping[str, Any]) -> tuple[Mapping[str, Any], ProgramForm | None] | str:
+    """The contract that a reference stands for, and what belongs to it; or what is wrong with the reference."""
     try:
         if "contract" in scoring:
-            return {"scoring": dict((await scoring_contracts.get.aio(scoring["contract"])).contract)}
+            return dict((await scoring_contracts.get.aio(scoring["contract"])).contract), None
         stored = await scenarios.get.aio(scoring["scenario"], content=True)
-        fields = _found_in(stored["scenarios"], str(scoring.get("id", "")), scoring["scenario"])
-        if isinstance(fields, str) or not _reference(named := fields["scoring"]):
-            return fields
-        contract = await _looked_up(named)
-        return contract if isinstance(contract, str) else {**fields, **contract}
+        fields = scored_as(
+            stored["scenarios"],
+            str(scoring.get("id", "")),
+            scoring["scenario"],
+            form=stored["format"],
+            grader=stored.to_dict().get("grader"),
+        )
+        contract = fields["scoring"]
+        if is_reference(contract):
+            contract = dict((await scoring_contracts.get.aio(contract["contract"])).contract)
+        return contract, ProgramForm.of(fields.get("program"))
     except (NotFoundError, ValidationError) as error:
         return str(error)
-
-
-def _found_in(content: Any, wanted: str, ref: str) -> Mapping[str, Any] | str:
-    """A problem of this id, else what the scenario of this id is judged by."""
-    if isinstance(content, Mapping):
-        problems, rows = content.get("problems", ()), content.get("scenarios", ())
-    else:
-        problems, rows = (), content
-    known = {str(entry.get("id")): entry for entry in problems}
-    if wanted in known:
-        return _apart({"problem": known[wanted]})
-    for row in rows:
-        if wanted in (row.get("id"), row.get("scenario_id")):
-            fields = {name: row[name] for name in ("scoring", "limits", "problem") if name in row}
-            if isinstance(fields.get("problem"), str):
-                fields["problem"] = known[fields["problem"]]
-            return _apart(fields)
-    return f"{ref} holds neither a problem nor a scenario with the id {wanted!r}"
-
-
-def _apart(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """A scenario's fields, with the contract beside the problem."""
-    problem = dict(fields.get("problem") or {})
-    scoring = problem.pop("scoring", {})
-    return {"scoring": scoring, **({"problem": problem} if problem else {}), **_without(fields, "problem")}
-
-
-def _without(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in fields.items() if key != name}
 
 
 def _names(judged_by: Mapping[str, Any]) -> list[str]:

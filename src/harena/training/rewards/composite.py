@@ -12,6 +12,7 @@ from harena.training.prompts import PromptRow
 from harena.training.rewards.recipe import (
     Once,
     RewardRecipe,
+    constant_reward,
     lowest,
     mistakes_of,
     rewarded,
@@ -52,6 +53,15 @@ class Composite:
     def check(self, row: PromptRow) -> list[str]:
         """See RewardRecipe."""
         return [f"{name}: {wrong}" for name, (recipe, _) in self.parts.items() for wrong in mistakes_of(recipe, row)]
+
+    def constant(self, row: PromptRow) -> float | None:
+        """See RewardRecipe: where it is so of each part."""
+        total = 0.0
+        for recipe, weight in self.parts.values():
+            if (value := constant_reward(recipe, row)) is None:
+                return None
+            total += weight * value
+        return total
 
     async def prepare(self, rows: Sequence[PromptRow]) -> None:
         """See RewardRecipe."""

@@ -22,12 +22,13 @@ MOST_TOLD = 20
 
 
 class RewardRecipe(Protocol):
-    """Rewards rollouts. Four more members are looked at where they are there:
+    """Rewards rollouts. Five more members are looked at where they are there:
 
     name            for errors
     minimum         what faults that follow the candidate earn, and all that cannot be trusted (MINIMUM)
     prepare(rows)   awaited before the first rollout
     check(row)      the row's mistakes, asked for after that, of every row
+    constant(row)   the reward that every answer to the row earns, whatever it says; None = it depends on the answer
     """
 
     @property
@@ -48,6 +49,7 @@ class Rule:
     name: str = "rule"
     minimum: float = MINIMUM
     mistakes: Callable[[PromptRow], list[str]] = lambda row: []
+    same_for_all: Callable[[PromptRow], float | None] = lambda row: None
 
     async def reward(self, row: PromptRow, text: Candidate) -> Reward:
         """See RewardRecipe. Raises ValidationError for a candidate of files."""
@@ -58,6 +60,10 @@ class Rule:
     def check(self, row: PromptRow) -> list[str]:
         """See RewardRecipe."""
         return self.mistakes(row)
+
+    def constant(self, row: PromptRow) -> float | None:
+        """See RewardRecipe."""
+        return self.same_for_all(row)
 
 
 def recipe_name(recipe: RewardRecipe) -> str:
@@ -76,13 +82,36 @@ def mistakes_of(recipe: RewardRecipe, row: PromptRow) -> list[str]:
     return [] if check is None else list(check(row))
 
 
+def constant_reward(recipe: RewardRecipe, row: PromptRow) -> float | None:
+    """What every answer to the row earns by this recipe; None = that depends on the answer."""
+    constant = getattr(recipe, "constant", None)
+    found: float | None = None if constant is None else constant(row)
+    return found
+
+
+def check_tells_apart(recipe: RewardRecipe, rows: Sequence[PromptRow]) -> None:
+    """Raises ValidationError for a recipe that gives all answers to each of these rows the same reward: answers are
+    compared with others to the same prompt, so nothing could be learned from it."""
+    if not rows or any(constant_reward(recipe, row) is None for row in rows):
+        return
+    raise ValidationError(
+        f"reward recipe {recipe_name(recipe)} gives every answer to a prompt the same reward "
+        f"({constant_reward(recipe, rows[0])!r} for row {rows[0].id}), whatever it says, so that there is nothing to "
+        "learn from: give each row a scoring contract (`scoring`, for code_tests_v1) or a right answer "
+        "(`expected_output`, for exact_match_v1 or gsm8k_v1), or name a recipe that looks at the answer; code data "
+        "sets (HumanEval, MBPP, APPS and others) are taken with the tests that they bring along"
+    )
+
+
 async def prepare(recipe: RewardRecipe, rows: Sequence[PromptRow]) -> None:
-    """Before the first rollout. Raises one ValidationError that lists the rows that the recipe cannot be applied to."""
+    """Before the first rollout. Raises one ValidationError that lists the rows that the recipe cannot be applied to, or
+    says that it gives all answers the same reward."""
     if (ready := getattr(recipe, "prepare", None)) is not None:
         await ready(rows)
     wrong = [f"row {row.id}: {mistake}" for row in rows for mistake in mistakes_of(recipe, row)]
     if wrong:
         raise rows_error(recipe_name(recipe), wrong, len(rows))
+    check_tells_apart(recipe, rows)
 
 
 def rows_error(recipe: str, wrong: Sequence[str], rows: int, *, of: str = "") -> ValidationError:
@@ -157,6 +186,10 @@ class Once:
     def check(self, row: PromptRow) -> list[str]:
         """As the recipe."""
         return mistakes_of(self.recipe, row)
+
+    def constant(self, row: PromptRow) -> float | None:
+        """As the recipe."""
+        return constant_reward(self.recipe, row)
 
     async def prepare(self, rows: Sequence[PromptRow]) -> None:
         """As the recipe."""

@@ -32,20 +32,26 @@ def contains(*, needle: str, reward_if_true: float = 1.0, reward_if_false: float
         lambda row, text: reward_if_true if needle in said(text) else reward_if_false,
         name="contains_v1",
         minimum=min(reward_if_true, reward_if_false),
+        same_for_all=lambda row: reward_if_true if not needle or reward_if_true == reward_if_false else None,
     )
 
 
 def row_reward(*, default: float = 0.0) -> Rule:
     """row_reward_v1"""
-    return Rule(lambda row, text: default if row.reward is None else row.reward, name="row_reward_v1")
+
+    def of_row(row: PromptRow) -> float:
+        return default if row.reward is None else row.reward
+
+    return Rule(lambda row, text: of_row(row), name="row_reward_v1", same_for_all=of_row)
 
 
 def trajectory_imitation(*, reward_if_true: float = 1.0, reward_if_false: float = 0.0) -> Rule:
     """trajectory_imitation_v1"""
 
     def decide(row: PromptRow, text: str) -> float:
-        if text.strip() != (row.expected_output or "").strip():
-            return reward_if_false
+        return right(row) if text.strip() == (row.expected_output or "").strip() else reward_if_false
+
+    def right(row: PromptRow) -> float:
         return reward_if_true if row.reward is None else row.reward
 
     return Rule(
@@ -53,6 +59,7 @@ def trajectory_imitation(*, reward_if_true: float = 1.0, reward_if_false: float 
         name="trajectory_imitation_v1",
         minimum=min(reward_if_true, reward_if_false),
         mistakes=_lacks_expected,
+        same_for_all=lambda row: reward_if_false if right(row) == reward_if_false else None,
     )
 
 

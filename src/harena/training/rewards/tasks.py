@@ -70,6 +70,10 @@ class TaskRecipe:
             return [f"task {task.name} is verified by {how.method}, and {self.name} by {', '.join(self.methods)}"]
         return contract_mistakes("pass\n", {"scoring": how.scoring}) if how.scoring else []
 
+    def constant(self, row: PromptRow) -> float | None:
+        """See RewardRecipe."""
+        return self.reward_if_true if self.reward_if_true == self.reward_if_false else None
+
     def task_for(self, row: PromptRow) -> Task:
         """Raises ValidationError."""
         if (written := row.metadata.get("task")) is not None:

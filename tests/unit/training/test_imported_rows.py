@@ -1,0 +1,139 @@
+"""Rows of code data sets, and problems of scenario files, as prompts that their own tests reward."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harena.scoring.formats import import_scenarios
+from harena.scoring.load import load_scenarios
+from harena.training.datasets import prompt_row_of
+from harena.training.objects.dataset import read_part
+from harena.training.prompts import PromptRow
+from harena.training.rewards import CodeTests
+from harena.training.rewards.recipe import mistakes_of
+from harena.training.row_files import read_rows
+
+HUMAN_EVAL = {
+    "task_id": "H/0", "prompt": "def f(x):\n    # twice\n", "canonical_solution": "    return 2 * x\n",
+    "test": "def check(candidate):\n    assert candidate((1, 2)) == (1, 2, 1, 2)\n    assert candidate({1: 2}) != {3}\n"
+    "    assert candidate(float('inf')) == float('inf')\n",
+    "entry_point": "f",
+}  # fmt: skip
+SIMPLE = {**HUMAN_EVAL, "test": "def check(candidate):\n    assert candidate((1, 2)) == (1, 2, 1, 2)\n"}
+MBPP = {
+    "task_id": 7,
+    "text": "Write twice.",
+    "code": "def twice(x):\n    return 2 * x",
+    "test_list": ["assert twice(2) == 4"],
+}
+APPS = {
+    "id": "a", "question": "Print the sum.", "solutions": json.dumps(["print(sum(map(int, input().split())))"]),
+    "input_output": json.dumps({"inputs": ["1 2"], "outputs": ["3"]}),
+}  # fmt: skip
+CLASS = {
+    "id": "c", "question": "Twice.", "starter_code": "class Solution:\n    def twice(self, x):\n",
+    "input_output": json.dumps({"fn_name": "twice", "inputs": [[2]], "outputs": [4]}),
+    "solutions": json.dumps(["class Solution:\n    def twice(self, x):\n        return 2 * x"]),
+}  # fmt: skip
+
+
+def written(folder: Path, *rows: dict[str, Any]) -> Path:
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def prompts(path: Path) -> list[PromptRow]:
+    return [prompt_row_of(row.values, id=row.origin) for row in read_rows(path)]
+
+
+@pytest.mark.parametrize(
+    "row", [HUMAN_EVAL, SIMPLE, MBPP, APPS, CLASS], ids=lambda row: str(row.get("task_id") or row["id"])
+)
+def test_a_data_set_is_trained_on_by_its_own_tests(tmp_path: Path, row: dict[str, Any]) -> None:
+    """The contract that its rows have as prompts is the one that a benchmark scores them by, also after it was written
+    as JSON; and the data set's own solution, as an answer, is the program that passes there."""
+    path = written(tmp_path, row)
+    assert read_part(path, None)["reward_recipe"] == "code_tests_v1"
+    (made,) = prompts(path)
+    recipe = CodeTests(extract="fenced")
+    assert mistakes_of(recipe, made) == []
+    assert made.program is not None
+    assert made.prompt
+    (wanted,) = import_scenarios(str(path), candidates="oracle").scenarios
+    scoring = json.loads(json.dumps(made.scoring))
+    if made.program.class_scoring:
+        scoring = dict(made.program.class_scoring)
+    (again,) = load_scenarios([{"id": "again", "candidate": "pass", "scoring": scoring}]).scenarios
+    assert again.scoring.fingerprint == wanted.scoring.fingerprint
+    answer = row.get("canonical_solution") or wanted.candidate.source
+    assert recipe.program(answer, ["f"], made.program).split() == wanted.candidate.source.split()
+
+
+def test_an_answer_goes_on_where_its_prompt_ends_or_says_all_of_it(tmp_path: Path) -> None:
+    """As answers in a file of candidates do."""
+    (made,) = prompts(written(tmp_path, SIMPLE))
+    whole = "def f(x):\n    return 2 * x\n"
+    for extract in ("raw", "fenced"):
+        recipe = CodeTests(extract=extract)  # type: ignore[arg-type]
+        assert recipe.program("    return 2 * x\n", ["f"], made.program) == made.prompt + "    return 2 * x\n"
+    fenced = CodeTests(extract="fenced").program(f"Here:\n```python\n{whole}```\n", ["f"], made.program)
+    assert fenced.endswith(whole)
+    assert "Here" not in fenced
+
+
+def test_a_row_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    """It is no prompt without a reward."""
+    path = written(tmp_path, SIMPLE, {**SIMPLE, "task_id": "H/1", "entry_point": "no name"})
+    with pytest.raises(Exception, match=r"rows.jsonl:2: it has the shape of humaneval, and entry_point"):
+        read_part(path, None)
+
+
+def test_rows_that_say_how_they_are_rewarded_stay_as_they_are(tmp_path: Path) -> None:
+    """Whatever else is in them."""
+    scoring = {"type": "stdio", "cases": [{"stdin": "", "stdout": "1"}]}
+    own, plain = prompts(
+        written(tmp_path, {**SIMPLE, "scoring": scoring}, {"prompt": "1 + 1", "answer": "2", "program": "mine"})
+    )
+    assert (own.scoring, own.program) == (scoring, None)
+    assert (plain.expected_output, plain.scoring, plain.metadata) == ("2", None, {"program": "mine"})
+
+
+def test_problems_of_scenario_files_are_prompts(tmp_path: Path) -> None:
+    """Those that scenarios share are one prompt each; a statement is the prompt."""
+    tests = {"type": "tests", "entry_point": "f", "checks": [{"args": [1], "expected": 2}]}
+    content = {
+        "problems": [{"id": "one", "statement": "add one", "scoring": tests, "files": {"a.txt": "b"}}],
+        "scenarios": [
+            {"id": "one/1", "problem": "one", "candidate": "pass"},
+            {"id": "two/1", "problem": {"statement": "add two"}, "candidate": "pass", "scoring": tests,
+             "limits": {"memory_mb": 64}},
+        ],
+    }  # fmt: skip
+    for name in ("problems.json", "problems.yaml"):  # JSON is YAML
+        (tmp_path / name).write_text(json.dumps(content))
+        one, two = prompts(tmp_path / name)
+        assert (one.id, one.prompt, one.scoring) == ("one", "add one", tests)
+        assert one.program is not None
+        assert one.program.problem == {"files": {"a.txt": "b"}}
+        assert (two.id, two.prompt) == ("two/1", "add two")
+        assert two.program is not None
+        assert two.program.limits == {"memory_mb": 64}
+    (tmp_path / "none.json").write_text(json.dumps({"problems": [{"id": "one", "scoring": tests, "statement": ""}]}))
+    with pytest.raises(ValueError, match="no `statement`"):
+        prompts(tmp_path / "none.json")
+
+
+def test_lines_may_be_compressed(tmp_path: Path) -> None:
+    """As HumanEval is; what is cut short is a mistake of the file."""
+    packed = gzip.compress(json.dumps(SIMPLE).encode() + b"\n")
+    (tmp_path / "rows.jsonl.gz").write_bytes(packed)
+    assert [row.id for row in prompts(tmp_path / "rows.jsonl.gz")] == ["H/0"]
+    (tmp_path / "rows.jsonl.gz").write_bytes(packed[:-9])
+    with pytest.raises(Exception, match="not gzip, or cut short"):
+        prompts(tmp_path / "rows.jsonl.gz")
