@@ -343,6 +343,41 @@ with open("/proc/self/fd/1", "w") as out, open("/dev/stderr", "w") as error:  # 
     out.write("")
 done()
 """,
+    "word left at what sandboxes share": r"""
+own = ("/tmp", "/workspace", "/data", "/root", "/dev/shm", "/var/tmp", "/dev/pts")
+def attempt(path, links):
+    for action in (lambda: os.utime(path, follow_symlinks=links), lambda: os.utime(path, (1, 1), follow_symlinks=links),
+                   lambda: os.chmod(path, 0o777) if links else None or os.lchown(path, 0, 0),
+                   lambda: os.setxattr(path, "user.x", b"1", follow_symlinks=links),
+                   lambda: os.chown(path, 0, 0, follow_symlinks=links)):
+        tried(path, action)
+seen = 0
+for place, folders, files in os.walk("/"):
+    folders[:] = [name for name in folders if os.path.join(place, name) not in (*own, "/proc")]
+    if place.startswith(("/usr/", "/opt/python/lib/")) and place.count("/") > 3:
+        folders[:] = []
+    for name in [".", *folders, *files[:40]]:
+        path = os.path.join(place, name)
+        if not os.path.realpath(path).startswith(own + ("/proc", "/dev/fd", "/dev/std")) and path != "/.":
+            attempt(path, True)
+            seen += 1
+        elif os.path.islink(path) and place == "/dev":
+            attempt(path, False)
+attempt("/", True)
+attempt("/dev/null", True)
+if seen < 200:
+    escaped("only", seen, "were tried")
+for name in ("user", "time", "mnt", "net"):
+    attempt("/proc/self/ns/" + name, True)
+if os.stat("/proc/self/fd/0").st_rdev == os.stat("/dev/null").st_rdev:
+    tried("times of the standard input", lambda: os.utime(0))
+# devices work all the same
+for flags in (os.O_WRONLY, os.O_RDWR, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND):
+    os.write(os.open("/dev/null", flags, 0o666), b"x")
+if open("/dev/zero", "r+b", 0).read(3) != bytes(3) or len(open("/dev/urandom", "rb").read(9)) != 9:
+    escaped("devices are broken")
+done()
+""",
     "leases, notices and hints at shared files": r"""
 import fcntl, signal
 signal.signal(signal.SIGIO, signal.SIG_IGN)

@@ -15,7 +15,7 @@ from harena.runtime.kernel.syscall_table import AARCH64, X86_64
 AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 TABLES = {"x86_64": X86_64, "aarch64": AARCH64}
 ALLOW, KILL = "allow", "kill"
-EPERM, EINVAL, ENOSYS, EAFNOSUPPORT = 1, 22, 38, 97
+EPERM, EINVAL, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT = 1, 22, 38, 95, 97
 GRANTED = 0
 """an errno of 0: the program is told that it worked, and nothing was done"""
 MOST_STEPS = 24
@@ -219,6 +219,18 @@ def test_what_fcntl_would_leave_at_a_file(machine: str) -> None:
         assert verdict(machine, "fcntl", 3, command) == EINVAL
     for command in (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 36, 37, 38, 1025, 1030, 1031, 1032, 1033, 1034, 1035, 1037):
         assert verdict(machine, "fcntl", 3, command) == ALLOW
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_which_pages_of_a_file_are_in_memory_is_neither_told_nor_changed(machine: str) -> None:
+    """They are the host's pages, and outlive every sandbox; reading ahead is harmless."""
+    for advice in range(6):
+        assert verdict(machine, "fadvise64", 3, 0, 0, advice) == (GRANTED if advice == 4 else ALLOW)
+    for name in ("preadv2", "pwritev2"):
+        for flags in (0, 1, 2, 4, 0x10, 0x20):
+            assert verdict(machine, name, 3, 0, 1, 0, 0, flags) == ALLOW
+        for flags in (8, 0x80, 0x88, 9, 1 << 32 | 8):
+            assert verdict(machine, name, 3, 0, 1, 0, 0, flags) == EOPNOTSUPP
 
 
 def test_more_can_be_refused() -> None:

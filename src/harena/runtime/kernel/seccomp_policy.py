@@ -11,6 +11,8 @@ more closely:
     prctl        not PR_SET_MM, PR_SET_PTRACER (nobody may trace anyway), PR_SCHED_CORE (it keeps other processors idle)
     personality  only what changes nothing, and ADDR_NO_RANDOMIZE
     fcntl        not leases, directory notices and write hints: they belong to the file, which others may have open
+    preadv2, pwritev2   not RWF_NOWAIT, RWF_DONTCACHE (they tell, and change, which pages of shared files are in memory)
+    fadvise64    POSIX_FADV_DONTNEED is granted and nothing changes, for the same reason
     prlimit64, sched_setparam, sched_setaffinity   not of pid 1
     setpriority, sched_setscheduler, sched_setattr, ioprio_set   a lower priority is granted and nothing changes: who
                  could have one would buy the excuse of a starved host; never of pid 1
@@ -28,7 +30,7 @@ import struct
 
 from harena.runtime.kernel.syscall_table import AARCH64, X86_64
 
-_EPERM, _EINVAL, _ENOSYS, _EAFNOSUPPORT = 1, 22, 38, 97
+_EPERM, _EINVAL, _ENOSYS, _EOPNOTSUPP, _EAFNOSUPPORT = 1, 22, 38, 95, 97
 _ALLOW = 0x7FFF0000
 _ERRNO = 0x00050000
 
@@ -149,11 +151,17 @@ def _clone() -> list[Instruction]:
     ]
 
 
+def _without(argument: int, bits: int, otherwise: int) -> list[Instruction]:
+    """Allow if the argument's low word has none of `bits`."""
+    return [(_LOAD, 0, 0, _low(argument)), (_BITS, 0, 1, bits), _return(_ERRNO | otherwise), _return(_ALLOW)]
+
+
 _INIT = 1
 _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
 _PR_SET_MM, _PR_SET_PTRACER, _PR_SCHED_CORE = 35, 0x59616D61, 62
 _RESET_ON_FORK = 0x40000000
 _IOPRIO_WHO_PROCESS = 1
+_FADV_DONTNEED, _RWF_NOWAIT, _RWF_DONTCACHE = 4, 8, 0x80
 _F_SETLEASE, _F_NOTIFY, _F_SET_RW_HINT, _F_SET_FILE_RW_HINT = 1024, 1026, 1036, 1038
 _SAME_PERSONALITIES = (0, 8, 0x20000, 0x20008, 0x40000, 0xFFFFFFFF)
 
@@ -168,6 +176,9 @@ def _special() -> dict[str, list[Instruction]]:
         "fcntl": _none_of(1, (_F_SETLEASE, _F_NOTIFY, _F_SET_RW_HINT, _F_SET_FILE_RW_HINT), _EINVAL),
         "personality": _one_of(0, _SAME_PERSONALITIES, _EPERM),
         **{name: _none_of(0, (_INIT,), _EPERM) for name in _TAKES_A_PROCESS},
+        "fadvise64": _none_of(3, (_FADV_DONTNEED,), 0),
+        "preadv2": _without(5, _RWF_NOWAIT | _RWF_DONTCACHE, _EOPNOTSUPP),
+        "pwritev2": _without(5, _RWF_NOWAIT | _RWF_DONTCACHE, _EOPNOTSUPP),
         "setpriority": _setpriority(),
         "sched_setscheduler": _sched_setscheduler(),
         "sched_setattr": _sched_setattr(),
