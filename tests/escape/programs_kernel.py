@@ -288,11 +288,115 @@ if libc.prctl(0x59616D61, ctypes.c_ulong(-1), 0, 0, 0) == 0:
     escaped("PR_SET_PTRACER")
 done()
 """,
+    "lower priority": r"""
+import struct
+def state():
+    group = open("/proc/self/autogroup").read().split()[2:] if os.path.exists("/proc/self/autogroup") else []
+    fields = open("/proc/self/stat").read().rpartition(")")[2].split()
+    return os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0), fields[15:17], group, call(252, 1, 0)
+before = state()
+def lower():
+    # none of these may be refused: plain Python does not refuse them
+    os.nice(5)
+    for which in (os.PRIO_PROCESS, os.PRIO_PGRP, os.PRIO_USER):
+        os.setpriority(which, 0, 19)
+    os.setpriority(os.PRIO_PROCESS, os.getppid() if os.getppid() > 1 else os.getpid(), 19)
+    for policy in (os.SCHED_BATCH, os.SCHED_IDLE, os.SCHED_IDLE | os.SCHED_RESET_ON_FORK):
+        os.sched_setscheduler(0, policy, os.sched_param(0))
+    for policy, nice in ((0, 19), (3, 0), (5, 0)):
+        call(314, 0, struct.pack("<IIQiIQQQ", 48, policy, 0, nice, 0, 10**8, 0, 0), 0)
+    for priority in (3 << 13, 2 << 13 | 7):
+        call(251, 1, 0, priority)
+    if state() != before:
+        escaped("scheduled as", state(), "and not as", before)
+lower()
+if os.fork() == 0:
+    os.setsid()
+    lower()
+    os._exit(0)
+os.wait()
+done()
+""",
+    "files of /proc that change how a process is scheduled or measured": r"""
+import glob
+def attempt():
+    for pid in ("1", "self", "thread-self", str(os.getpid()), str(os.getppid())):
+        for path in glob.glob(f"/proc/{pid}/*") + glob.glob(f"/proc/{pid}/task/*/*") + glob.glob(f"/proc/{pid}/attr/*"):
+            if os.path.isdir(path) or path.endswith(("/exe", "/cwd", "/root")):
+                continue
+            for flags in (os.O_WRONLY, os.O_RDWR, os.O_WRONLY | os.O_TRUNC):
+                try:
+                    descriptor = os.open(path, flags)
+                except OSError:
+                    continue
+                escaped("opened for writing", path)
+                os.close(descriptor)
+    for path in ("/proc/self/autogroup", "/proc/1/autogroup"):
+        tried(path, lambda: os.chmod(path, 0o666))
+attempt()
+if os.fork() == 0:
+    os.setsid()
+    attempt()
+    os._exit(0)
+os.wait()
+with open("/proc/self/fd/1", "w") as out, open("/dev/stderr", "w") as error:  # what these lead to is no file of /proc
+    out.write("")
+done()
+""",
+    "word left at what sandboxes share": r"""
+own = ("/tmp", "/workspace", "/data", "/root", "/dev/shm", "/var/tmp", "/dev/pts")
+def attempt(path, links):
+    for action in (lambda: os.utime(path, follow_symlinks=links), lambda: os.utime(path, (1, 1), follow_symlinks=links),
+                   lambda: os.chmod(path, 0o777) if links else None or os.lchown(path, 0, 0),
+                   lambda: os.setxattr(path, "user.x", b"1", follow_symlinks=links),
+                   lambda: os.chown(path, 0, 0, follow_symlinks=links)):
+        tried(path, action)
+seen = 0
+for place, folders, files in os.walk("/"):
+    folders[:] = [name for name in folders if os.path.join(place, name) not in (*own, "/proc")]
+    if place.startswith(("/usr/", "/opt/python/lib/")) and place.count("/") > 3:
+        folders[:] = []
+    for name in [".", *folders, *files[:40]]:
+        path = os.path.join(place, name)
+        if not os.path.realpath(path).startswith(own + ("/proc", "/dev/fd", "/dev/std")) and path != "/.":
+            attempt(path, True)
+            seen += 1
+        elif os.path.islink(path) and place == "/dev":
+            attempt(path, False)
+attempt("/", True)
+attempt("/dev/null", True)
+if seen < 200:
+    escaped("only", seen, "were tried")
+for name in ("user", "time", "mnt", "net"):
+    attempt("/proc/self/ns/" + name, True)
+if os.stat("/proc/self/fd/0").st_rdev == os.stat("/dev/null").st_rdev:
+    tried("times of the standard input", lambda: os.utime(0))
+# devices work all the same
+for flags in (os.O_WRONLY, os.O_RDWR, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND):
+    os.write(os.open("/dev/null", flags, 0o666), b"x")
+if open("/dev/zero", "r+b", 0).read(3) != bytes(3) or len(open("/dev/urandom", "rb").read(9)) != 9:
+    escaped("devices are broken")
+done()
+""",
+    "leases, notices and hints at shared files": r"""
+import fcntl, signal
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+for path in ("/usr/bin/env", "/etc/passwd", "/dev/null", sys.executable, os.__file__, "/proc/self/ns/user", "/usr"):
+    there = os.open(path, os.O_RDONLY)
+    tried("lease", lambda: fcntl.fcntl(there, fcntl.F_SETLEASE, fcntl.F_RDLCK))
+    tried("notice", lambda: fcntl.fcntl(there, fcntl.F_NOTIFY, fcntl.DN_ACCESS))
+    tried("hint", lambda: fcntl.fcntl(there, 1036, (3).to_bytes(8, "little")))
+    tried("mode", lambda: os.fchmod(there, 0o777))
+    tried("times", lambda: os.utime(there, (1, 1)))
+    tried("attribute", lambda: os.setxattr(there, "user.x", b"1"))
+done()
+""",
     "real-time priority": r"""
 for policy in (os.SCHED_FIFO, os.SCHED_RR):
     tried("policy", lambda: os.sched_setscheduler(0, policy, os.sched_param(1)))
 import struct
-if call(314, 0, struct.pack("<IIQiIQQQ", 48, 6, 0, 0, 0, 10**7, 10**8, 10**8), 0) == 0:
+call(314, 0, struct.pack("<IIQiIQQQ", 48, 6, 0, 0, 0, 10**7, 10**8, 10**8), 0)  # success is reported, whatever is asked for
+if os.sched_getscheduler(0) != os.SCHED_OTHER:
     escaped("SCHED_DEADLINE")
 tried("nice", lambda: os.nice(-1))
 tried("priority", lambda: os.setpriority(os.PRIO_USER, 0, -5))

@@ -119,7 +119,9 @@ def default_image(empty: Path, library: Path | None = None) -> Image:
             links.append((name, os.readlink(name).removeprefix("/")))
         elif os.path.isdir(name):
             trees.append((name, name, True, False))
-    trees += [(f"/dev/{name}", f"/dev/{name}", False, True) for name in _DEVICES]
+    # read-only as all of the host is: what is written to a device does not go through its mount, but its times do, and
+    # whoever may write to it may set them
+    trees += [(f"/dev/{name}", f"/dev/{name}", True, True) for name in _DEVICES]
     for name, is_file in (("/etc/alternatives", False), ("/etc/ld.so.cache", True)):
         if os.path.exists(name):
             trees.append((name, name, True, is_file))

@@ -311,7 +311,7 @@ class _Init:
             plan = warm.plan(argv, environment, self.base.environment, cwd)
             if plan is not None:
                 self.base.program.prepare(programs.above(stdio))
-                pid = os.fork()
+                pid = self._fork_program()
                 if pid == 0:
                     self._become(plan, order)
                 return pid, True
@@ -324,17 +324,23 @@ class _Init:
         if not program:
             os.write(stdio[2], ("harena: %s: %s\n" % (argv[0], refused or "command not found")).encode())
             return -126 if refused else -127, False
-        is_init = os.getpid() == 1  # or else a leader, which has done this for itself
+        pid = self._fork_program()  # not posix_spawn: limits set from outside come when the program may be running
+        if pid == 0:
+            self._exec(program, order, stdio)
+        return pid, False
+
+    def _fork_program(self) -> int:
+        """A child that is the first to go when memory runs out; it inherits that, and a leader's child from its own."""
+        is_init = os.getpid() == 1
         if is_init:
-            os.pwrite(self.oom_adjust, b"500", 0)  # inherited: the first to go when memory runs out
+            os.pwrite(self.oom_adjust, b"500", 0)
         try:
-            pid = os.fork()  # not posix_spawn: limits set from outside come when the program may be running
-            if pid == 0:
-                self._exec(program, order, stdio)
+            pid = os.fork()
+            is_init = is_init and pid != 0
+            return pid
         finally:
             if is_init:
                 os.pwrite(self.oom_adjust, b"0", 0)
-        return pid, False
 
     def _in_child(self, descriptors: list[int]) -> None:
         """After a fork: an ordinary process again. `descriptors` come to lie at 3, 4, ..."""
@@ -417,7 +423,7 @@ class _Init:
     def _lead(self, order: wire.Order, stdio: list[int]) -> None:
         """Start the program below a leader that keeps its tree together."""
         read_end, write_end = os.pipe()
-        pid = os.fork()
+        pid = self._fork_program()
         if pid == 0:
             try:
                 os.close(read_end)
@@ -436,9 +442,6 @@ class _Init:
     def _be_leader(self, order: wire.Order, stdio: list[int], report: int) -> None:
         privileges.adopt_orphans()
         self.connection.detach()
-        adjust = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
-        os.write(adjust, b"500")
-        os.close(adjust)
         main, was_warm = self._spawn(order, stdio)
         os.closerange(0, 3)
         for descriptor in stdio:

@@ -13,8 +13,8 @@ reaches no network.
 A sandbox (once per life): a fork of its template in new mount, pid, net, ipc, uts and cgroup namespaces. It is in the
 template's root already and adds only what is its own.
 
-    channel, everything else closed -> writable directories -> proc (sys read-only) -> terminals
-    -> hostname -> loopback -> init's descriptors -> rlimits -> capabilities -> seccomp -> "ready"
+    channel, everything else closed -> init's descriptors -> writable directories -> proc (read-only) -> terminals
+    -> hostname -> loopback -> rlimits -> capabilities -> seccomp -> "ready"
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ TEMPLATE_STEPS = (
 
 CONTROL, ENDED, OOM_ADJUST, NOTHING = 3, 4, 5, 6  # the descriptors that a sandbox's init starts with
 _AT_FDCWD = -100
-_PROC_FLAGS = mounts.NOSUID | mounts.NODEV | mounts.NOEXEC
+_PROC_FLAGS = mounts.RDONLY | mounts.NOSUID | mounts.NODEV | mounts.NOEXEC
 _SCRATCH_FLAGS = mounts.NOSUID | mounts.NODEV
 _SIGCHLD = 17
 _SIG_SETMASK = 2
@@ -187,11 +187,11 @@ class SandboxLaunch:
         self.own_users: bool = settings["own_users"]  # type: ignore[assignment]
         self._batch = batch.Batch()
         self._own_channel()
+        self._init_descriptors()
         self._own_files(settings["tmpfs"])  # type: ignore[arg-type]
         self._own_proc()
         self._own_names(settings["hostname"])  # type: ignore[arg-type]
         self._own_loopback()
-        self._init_descriptors()
         self._limits(settings["rlimits"])  # type: ignore[arg-type]
         self._lock_down(filter_)
         self._batch.seal()
@@ -214,15 +214,9 @@ class SandboxLaunch:
         self._call("hide scratch", "umount2", _SCRATCH, mounts.DETACH)
 
     def _own_proc(self) -> None:
+        # Read-only: a process owns its files there, init's among them, and what is written to some of them changes how
+        # all of its session is scheduled (autogroup) or measured (sched, clear_refs).
         self._mount("proc", b"proc", b"/proc", b"proc", _PROC_FLAGS)
-        self._mount("proc/sys", b"/proc/sys", b"/proc/sys", None, mounts.BIND)
-        self._mount(
-            "proc/sys read-only",
-            b"none",
-            b"/proc/sys",
-            None,
-            mounts.REMOUNT | mounts.BIND | mounts.RDONLY | _PROC_FLAGS,
-        )
         self._mount(
             "terminals",
             b"devpts",
@@ -237,12 +231,13 @@ class SandboxLaunch:
 
     def _own_loopback(self) -> None:
         self._call("loopback socket", "socket", 2, 2 | os.O_CLOEXEC, 0)
-        self._call("loopback up", "ioctl", CONTROL + 1, network.SET_FLAGS, network.LOOPBACK_UP)
-        self._call("loopback socket", "close", CONTROL + 1)
+        self._call("loopback up", "ioctl", NOTHING + 1, network.SET_FLAGS, network.LOOPBACK_UP)
+        self._call("loopback socket", "close", NOTHING + 1)
 
     def _init_descriptors(self) -> None:
         self._call("SIGCHLD", "rt_sigaction", _SIGCHLD, bytes(32), None, 8)
         self._call("signalfd", "signalfd4", -1, signals.CHILD_MASK, 8, os.O_CLOEXEC | os.O_NONBLOCK)
+        # of the template's /proc, which is still in the place of its own: that one cannot be written to
         path, flags = b"/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC
         self._call("oom_score_adj", "openat", _AT_FDCWD, path, flags, 0)
         self._call("/dev/null", "openat", _AT_FDCWD, b"/dev/null", os.O_RDWR | os.O_CLOEXEC, 0)
@@ -297,10 +292,6 @@ class ProgramLaunch:
         self._batch.add("setsid", NUMBERS["setsid"])
         self._copies = [self._batch.add("standard stream", NUMBERS["dup3"], -1, number, 0) for number in (0, 1, 2)]
         self._batch.add("close everything else", NUMBERS["close_range"], CONTROL, 0xFFFFFFFF, 0)
-        # the first to go when memory runs out; descriptor 3 is the lowest free one here
-        self._batch.add("oom_score_adj", NUMBERS["openat"], _AT_FDCWD, b"/proc/self/oom_score_adj", os.O_WRONLY, 0)
-        self._batch.add("oom_score_adj", NUMBERS["write"], CONTROL, b"500", 3)
-        self._batch.add("oom_score_adj", NUMBERS["close"], CONTROL)
         self._batch.add("signal mask", NUMBERS["rt_sigprocmask"], _SIG_SETMASK, bytes(8), None, 8)
         self._batch.add("dumpable", NUMBERS["prctl"], privileges.PR_SET_DUMPABLE, 1)
         self._batch.seal()

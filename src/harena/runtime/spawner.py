@@ -326,6 +326,7 @@ def _become_template(root: launch.TemplateRoot, plan: dict[str, object], control
     """In the clone: take the steps, then exec the image's interpreter. Never returns."""
     channel = _socket.socket(fileno=control)
     try:
+        os.setsid()  # where the kernel schedules by session, it is not one with the spawner and all other templates
         launch.apply(launch.TEMPLATE_STEPS, root)
         source = os.memfd_create("guest", os.MFD_CLOEXEC)
         os.write(source, guest.bundle())

@@ -31,7 +31,7 @@ V1_FILES = {
         "memory.use_hierarchy": "1",
     },
     "pids": {"pids.max": "max"},
-    "cpu": {"cpu.cfs_quota_us": "-1"},
+    "cpu": {"cpu.cfs_quota_us": "-1", "cpu.shares": "1024"},
     "cpuacct": {"cpuacct.usage": "0"},
 }
 V2_FILES = {
@@ -42,7 +42,7 @@ V2_FILES = {
         "memory.peak": "0",
     },
     "pids": {"pids.max": "max"},
-    "cpu": {"cpu.max": "max 100000"},
+    "cpu": {"cpu.max": "max 100000", "cpu.weight": "100"},
 }
 
 
@@ -228,19 +228,42 @@ def test_hybrid_host_uses_the_version_that_has_the_controllers(kernel: Simulated
     assert look(kernel).kind == "v1"
 
 
-def test_cpu_directories_are_made_and_joined_only_with_a_cpu_limit(kernel: SimulatedKernel) -> None:
-    """Without a cpu limit a sandbox pays for two attaches, with one for all."""
+def test_each_sandbox_is_one_for_the_scheduler_with_or_without_a_limit(kernel: SimulatedKernel) -> None:
+    """Its processes and sessions share one weight; accounting is joined only where there is a limit."""
     v1_host(kernel)
     pool = look(kernel).open_pool("1-2-3")
     plain = pool.acquire(memory_bytes=1 << 20, pids=7)
     plain.attach(501)
-    assert not Path(plain.directories["cpu"]).exists()
+    assert Path(plain.directories["cpu"], "cgroup.procs").read_text() == "501\n"
+    assert Path(plain.directories["cpu"], "cpu.cfs_quota_us").read_text() == "-1"
+    assert Path(plain.directories["cpu"], "cpu.shares").read_text() == "1024"
+    assert not Path(plain.directories["cpuacct"]).exists()
     limited = pool.acquire(memory_bytes=1 << 20, pids=7, cpu=0.5)
     limited.attach(502)
     assert {
         name: Path(path, "cgroup.procs").read_text() for name, path in limited.directories.items()
     } == dict.fromkeys(("memory", "pids", "cpu", "cpuacct"), "502\n")
     assert Path(limited.directories["cpu"], "cpu.cfs_quota_us").read_text() == "50000"
+
+
+@pytest.mark.parametrize(("processors", "shares", "weight"), [(2, 8192, 800), (1, 4096, 400), (128, 1 << 18, 10_000)])
+def test_all_sandboxes_together_have_one_weight(
+    kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch, processors: int, shares: int, weight: int
+) -> None:
+    """However many there are, who shares the machine with them is not crowded out: the node's loop among others."""
+    monkeypatch.setattr("os.cpu_count", lambda: processors)
+    v1_host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    owned = kernel.sys / "fs/cgroup/cpu/harena-1-2-3"
+    for _ in range(3):
+        pool.acquire(memory_bytes=1 << 20)
+    assert (owned / "cpu.shares").read_text() == str(shares)
+    assert {path.parent for path in owned.glob("g*/cpu.shares")} == {owned / f"g{n}" for n in range(3)}
+    second = SimulatedKernel(kernel.sys.parent / "second")
+    root = v2_host(second, "/")
+    look(second).open_pool("1-2-3").acquire()
+    assert (root / "harena-1-2-3/cpu.weight").read_text() == str(weight)
+    assert (root / "harena-1-2-3/g0/cpu.weight").read_text() == "100"
 
 
 def test_controllers_mounted_together_are_attached_once(kernel: SimulatedKernel) -> None:

@@ -15,7 +15,9 @@ from harena.runtime.kernel.syscall_table import AARCH64, X86_64
 AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 TABLES = {"x86_64": X86_64, "aarch64": AARCH64}
 ALLOW, KILL = "allow", "kill"
-EPERM, ENOSYS, EAFNOSUPPORT = 1, 38, 97
+EPERM, EINVAL, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT = 1, 22, 38, 95, 97
+GRANTED = 0
+"""an errno of 0: the program is told that it worked, and nothing was done"""
 MOST_STEPS = 24
 
 
@@ -53,6 +55,7 @@ def test_exactly_the_table_is_allowed(machine: str) -> None:
     """Every number up to far past the newest: allowed if it is in the table, else refused; never killed."""
     table = TABLES[machine]
     names = ("clone", "clone3", "socket", "ioctl", "prctl", "personality", "setpriority", "ioprio_set", "sync")
+    names = (*names, "sched_setattr")
     refused = ("io_setup", "io_destroy", "io_submit", "io_cancel", "io_getevents", "io_pgetevents")
     looked_at = {table[name] for name in (*names, *refused)}
     assert {verdict(machine, name) for name in refused} == {EPERM}
@@ -130,7 +133,7 @@ def test_single_operations_that_are_refused(machine: str) -> None:
         assert verdict(machine, "ioctl", 0, request) == EPERM
     for request in (0x5401, 0x5413, 0x5414, 0x541B):
         assert verdict(machine, "ioctl", 0, request) == ALLOW
-    for option in (35, 0x59616D61):
+    for option in (35, 0x59616D61, 62):
         assert verdict(machine, "prctl", option) == EPERM
     assert verdict(machine, "prctl", 15) == ALLOW
     assert verdict(machine, "personality", 0xFFFFFFFF) == ALLOW
@@ -176,13 +179,58 @@ def test_an_unknown_machine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_init_is_out_of_reach(machine: str) -> None:
     """Limits and priorities of pid 1 cannot be changed, nor those of a whole user or group."""
-    for name in ("prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr", "sched_setaffinity"):
+    for name in ("prlimit64", "sched_setscheduler", "sched_setparam", "sched_setaffinity"):
         assert verdict(machine, name, 1) == EPERM
         assert (verdict(machine, name, 0), verdict(machine, name, 2)) == (ALLOW, ALLOW)
-    for name, one in (("setpriority", 0), ("ioprio_set", 1)):
+    assert verdict(machine, "sched_setscheduler", 1, 5) == EPERM
+    assert verdict(machine, "sched_setattr", 1) == EPERM
+    for name, one, allowed in (("setpriority", 0, ALLOW), ("ioprio_set", 1, GRANTED)):
         assert verdict(machine, name, one, 1) == EPERM
-        assert (verdict(machine, name, one, 0), verdict(machine, name, one, 5)) == (ALLOW, ALLOW)
+        assert (verdict(machine, name, one, 0), verdict(machine, name, one, 5)) == (allowed, allowed)
         assert verdict(machine, name, 2, 0) == EPERM
+    assert verdict(machine, "setpriority", 0, 1, 19) == EPERM
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_a_lower_priority_is_granted_without_effect(machine: str) -> None:
+    """Success is reported without asking the kernel; it is asked for higher priorities, and refuses."""
+    for which in (0, 1, 2):
+        for who in (0, 5):
+            for nice in (1, 5, 19, 1000, 1 << 32 | 7):
+                assert verdict(machine, "setpriority", which, who, nice) == GRANTED
+    for nice in (0, -1, -20, 1 << 32, 0xFFFFFFFF):
+        assert verdict(machine, "setpriority", 0, 0, nice) == ALLOW
+        assert verdict(machine, "setpriority", 2, 0, nice) == EPERM
+    for reset_on_fork in (0, 0x40000000):
+        for policy in (0, 1, 2):
+            assert verdict(machine, "sched_setscheduler", 0, policy | reset_on_fork) == ALLOW
+        for policy in (3, 5, 1 << 32 | 5):
+            assert verdict(machine, "sched_setscheduler", 0, policy | reset_on_fork) == GRANTED
+        for policy in (4, 6, 7, 100):
+            assert verdict(machine, "sched_setscheduler", 0, policy | reset_on_fork) == EPERM
+    assert verdict(machine, "sched_setattr", 0) == GRANTED
+    assert verdict(machine, "sched_setattr", 1 << 32 | 1) == EPERM
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_what_fcntl_would_leave_at_a_file(machine: str) -> None:
+    """Leases, notices and hints belong to the file, and shared files outlive the sandbox; locks and the rest work."""
+    for command in (1024, 1026, 1036, 1038, 1 << 32 | 1024):
+        assert verdict(machine, "fcntl", 3, command) == EINVAL
+    for command in (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 36, 37, 38, 1025, 1030, 1031, 1032, 1033, 1034, 1035, 1037):
+        assert verdict(machine, "fcntl", 3, command) == ALLOW
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_which_pages_of_a_file_are_in_memory_is_neither_told_nor_changed(machine: str) -> None:
+    """They are the host's pages, and outlive every sandbox; reading ahead is harmless."""
+    for advice in range(6):
+        assert verdict(machine, "fadvise64", 3, 0, 0, advice) == (GRANTED if advice == 4 else ALLOW)
+    for name in ("preadv2", "pwritev2"):
+        for flags in (0, 1, 2, 4, 0x10, 0x20):
+            assert verdict(machine, name, 3, 0, 1, 0, 0, flags) == ALLOW
+        for flags in (8, 0x80, 0x88, 9, 1 << 32 | 8):
+            assert verdict(machine, name, 3, 0, 1, 0, 0, flags) == EOPNOTSUPP
 
 
 def test_more_can_be_refused() -> None:

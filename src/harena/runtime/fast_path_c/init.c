@@ -241,8 +241,10 @@ static i32 start_warm(struct context *context, const struct order *order)
 {
     if (context->before_fork)
         context->before_fork();
+    call3(SYS_write, context->oom_adjust, "500", 3); /* inherited, as above */
     i32 pid = context->fork();
     if (pid != 0) {
+        call3(SYS_write, context->oom_adjust, "0", 1);
         if (context->after_in_parent)
             context->after_in_parent();
         if (pid < 0)
@@ -252,8 +254,6 @@ static i32 start_warm(struct context *context, const struct order *order)
         return 1;
     }
     context->error = (i32)-prepare(context, order, (const char *)(order + 1));
-    i64 adjust = call4(SYS_openat, AT_FDCWD, "/proc/self/oom_score_adj", O_WRONLY, 0);
-    call3(SYS_write, adjust, "500", 3);
     call3(SYS_close_range, context->control + 1, 0xffffffff, 0); /* the channel last, by whoever knows what it runs */
     call2(SYS_prctl, PR_SET_DUMPABLE, 1); /* there is nobody yet who could trace it for what it still holds */
     if (context->after_in_child)

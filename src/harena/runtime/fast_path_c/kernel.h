@@ -28,12 +28,12 @@ enum {
     SYS_read = 0, SYS_write = 1, SYS_close = 3, SYS_rt_sigaction = 13, SYS_rt_sigprocmask = 14,
     SYS_access = 21, SYS_sendto = 44, SYS_sendmsg = 46, SYS_recvmsg = 47,
     SYS_clone = 56, SYS_execve = 59, SYS_wait4 = 61, SYS_chdir = 80, SYS_setsid = 112,
-    SYS_prctl = 157, SYS_exit_group = 231, SYS_openat = 257, SYS_ppoll = 271, SYS_dup3 = 292, SYS_prlimit64 = 302,
+    SYS_prctl = 157, SYS_exit_group = 231, SYS_ppoll = 271, SYS_dup3 = 292, SYS_prlimit64 = 302,
     SYS_clone3 = 435, SYS_close_range = 436,
 };
 enum { EINTR = 4, ENOENT = 2, EAGAIN = 11, EACCES = 13, ENOTDIR = 20, ECHILD = 10 };
 enum { WNOHANG = 1, SIGCHLD = 17, SIGPIPE = 13, SIGXFSZ = 25, CLONE_VM = 0x100, CLONE_VFORK = 0x4000 };
-enum { MSG_NOSIGNAL = 0x4000, MSG_CMSG_CLOEXEC = 0x40000000, POLLIN = 1, AT_FDCWD = -100, O_WRONLY = 1 };
+enum { MSG_NOSIGNAL = 0x4000, MSG_CMSG_CLOEXEC = 0x40000000, POLLIN = 1 };
 enum { CLONE_PIDFD = 0x1000 };
 enum { RLIMIT_CPU = 0, RLIMIT_NOFILE = 7, SOL_SOCKET = 1, SCM_RIGHTS = 1, PR_SET_DUMPABLE = 4, SIG_SETMASK = 2 };
 

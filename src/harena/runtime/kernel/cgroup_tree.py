@@ -138,7 +138,9 @@ class Group:
         """as last written; what the kernel enforces"""
         self._files = files
         self._oom_baseline = 0
-        basic = [path for name, path in self.directories.items() if name in ("memory", "pids")]
+        # cpu too, whether or not there is a limit: a sandbox counts as one for the scheduler then, however many
+        # processes and sessions it has
+        basic = [path for name, path in self.directories.items() if name in ("memory", "pids", "cpu")]
         self._all = list(dict.fromkeys(self.directories.values()))
         self._basic = list(dict.fromkeys(basic)) or self._all
         self._made: list[str] = []
@@ -157,7 +159,7 @@ class Group:
         Raises OSError.
         """
         for directory in self._all if limits[2] is not None else self._basic:
-            if directory not in self._made:  # those for cpu only once somebody wants a cpu limit
+            if directory not in self._made:  # that for cpuacct only once somebody wants a cpu limit
                 self._files.mkdir(directory)
                 self._made.append(directory)
         memory, pids, cpu = limits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from harena.runtime.kernel.cgroup_tree import CgroupFiles, CgroupMount, Group, field
@@ -10,6 +11,11 @@ CONTROLLERS = ("memory", "pids", "cpu", "cpuacct")
 _PERIOD_MICROSECONDS = 100_000
 _SMALLEST_QUOTA_MICROSECONDS = 1_000
 _NO_MEMORY_LIMIT = "-1"
+_MOST_SHARES = 1 << 18
+_SHARES_PER_PROCESSOR = 4 * 1024
+"""What all sandboxes together weigh on each processor: as much as four ordinary processes, which is how many runs a job
+has at the same time for each. They get all that nobody else wants, and whatever they start, one process beside them
+(the node's loop, the spawner, a template) gets a fifth of a processor at once."""
 
 
 def own_directories(
@@ -37,6 +43,9 @@ def prepare_owned(files: CgroupFiles, directory: str) -> None:
     hierarchical = directory + "/memory.use_hierarchy"
     if files.exists(hierarchical) and files.read(hierarchical).strip() == "0":
         files.write(hierarchical, "1")
+    shares = directory + "/cpu.shares"
+    if files.exists(shares):
+        files.write(shares, str(min(_MOST_SHARES, _SHARES_PER_PROCESSOR * (os.cpu_count() or 1))))
 
 
 class V1Group(Group):

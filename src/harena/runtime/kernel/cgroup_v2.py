@@ -4,6 +4,7 @@ then no process may be in that directory itself (only the true root is exempt)."
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterable, Mapping
 
 from harena.runtime.kernel.cgroup_tree import CgroupFiles, CgroupMount, Group, field
@@ -11,6 +12,9 @@ from harena.runtime.kernel.cgroup_tree import CgroupFiles, CgroupMount, Group, f
 WANTED = ("memory", "pids", "cpu")
 _PERIOD_MICROSECONDS = 100_000
 _SMALLEST_QUOTA_MICROSECONDS = 1_000
+_MOST_WEIGHT = 10_000
+_WEIGHT_PER_PROCESSOR = 4 * 100
+"""what all sandboxes together weigh, see cgroup_v1"""
 HOST_LEAF = "harena-host"
 """where the processes go that were in a directory which has to be empty"""
 
@@ -125,6 +129,9 @@ def prepare_owned(files: CgroupFiles, directory: str, controllers: Iterable[str]
     files.mkdir(directory)
     for name in controllers:
         files.write(directory + "/cgroup.subtree_control", "+" + name)
+    weight = directory + "/cpu.weight"
+    if files.exists(weight):
+        files.write(weight, str(min(_MOST_WEIGHT, _WEIGHT_PER_PROCESSOR * (os.cpu_count() or 1))))
 
 
 class V2Group(Group):

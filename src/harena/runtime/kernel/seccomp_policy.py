@@ -8,9 +8,14 @@ more closely:
     socket       unix, inet, inet6 (tcp, udp, icmp) and routing netlink only (vsock, packet, alg ... are not contained
                  by namespaces)
     ioctl        not TIOCSTI and TIOCLINUX (typing into somebody else's terminal), nor TIOCSETD (line disciplines)
-    prctl        not PR_SET_MM, PR_SET_PTRACER (nobody may trace anyway)
+    prctl        not PR_SET_MM, PR_SET_PTRACER (nobody may trace anyway), PR_SCHED_CORE (it keeps other processors idle)
     personality  only what changes nothing, and ADDR_NO_RANDOMIZE
-    prlimit64, sched_set*, setpriority, ioprio_set   not of pid 1, and of one process at a time
+    fcntl        not leases, directory notices and write hints: they belong to the file, which others may have open
+    preadv2, pwritev2   not RWF_NOWAIT, RWF_DONTCACHE (they tell, and change, which pages of shared files are in memory)
+    fadvise64    POSIX_FADV_DONTNEED is granted and nothing changes, for the same reason
+    prlimit64, sched_setparam, sched_setaffinity   not of pid 1
+    setpriority, sched_setscheduler, sched_setattr, ioprio_set   a lower priority is granted and nothing changes: who
+                 could have one would buy the excuse of a starved host; never of pid 1
     sync         does nothing: it would reach every disk of the host
     io_setup ... refused: their number is limited for the whole host
 
@@ -25,7 +30,7 @@ import struct
 
 from harena.runtime.kernel.syscall_table import AARCH64, X86_64
 
-_EPERM, _ENOSYS, _EAFNOSUPPORT = 1, 38, 97
+_EPERM, _EINVAL, _ENOSYS, _EOPNOTSUPP, _EAFNOSUPPORT = 1, 22, 38, 95, 97
 _ALLOW = 0x7FFF0000
 _ERRNO = 0x00050000
 
@@ -89,14 +94,50 @@ def _socket() -> list[Instruction]:
     ]
 
 
-def _of_one_process(kind: int) -> list[Instruction]:
-    """Allow (kind, pid) for a kind that means one process, and any pid but init's."""
+def _setpriority() -> list[Instruction]:
+    """(which, who, nice value): nicer is granted without effect; the rest is up to the kernel, for one process."""
+    allow, grant, refuse = _return(_ALLOW), _return(_ERRNO | 0), _return(_ERRNO | _EPERM)
+    return [
+        (_LOAD, 0, 0, _low(1)),
+        (_EQUAL, 6, 0, _INIT),
+        (_LOAD, 0, 0, _low(2)),
+        (_BITS, 2, 0, 0x80000000),  # below 0
+        (_EQUAL, 1, 0, 0),
+        grant,
+        (_LOAD, 0, 0, _low(0)),
+        (_EQUAL, 1, 0, 0),
+        refuse,
+        allow,
+    ]
+
+
+def _sched_setscheduler() -> list[Instruction]:
+    """(pid, policy, ...): batch and idle are granted without effect; ordinary and real-time ones are the kernel's to
+    decide, which has no right to give."""
+    policies = [policy | reset for reset in (0, _RESET_ON_FORK) for policy in (0, 1, 2)]
+    granted = [policy | reset for reset in (0, _RESET_ON_FORK) for policy in (3, 5)]
+    rows: list[Instruction] = [(_LOAD, 0, 0, _low(0)), (_EQUAL, len(policies) + len(granted) + 1, 0, _INIT)]
+    rows.append((_LOAD, 0, 0, _low(1)))
+    for index, policy in enumerate(policies):
+        rows.append((_EQUAL, len(policies) + len(granted) - index + 1, 0, policy))
+    for index, policy in enumerate(granted):
+        rows.append((_EQUAL, len(granted) - index, 0, policy))
+    return [*rows, _return(_ERRNO | _EPERM), _return(_ERRNO | 0), _return(_ALLOW)]
+
+
+def _sched_setattr() -> list[Instruction]:
+    """(pid, ...): what is asked for lies in memory, which BPF cannot read; granted without effect."""
+    return [(_LOAD, 0, 0, _low(0)), (_EQUAL, 0, 1, _INIT), _return(_ERRNO | _EPERM), _return(_ERRNO | 0)]
+
+
+def _ioprio_set() -> list[Instruction]:
+    """(which, who, ...): granted without effect, for one process."""
     return [
         (_LOAD, 0, 0, _low(0)),
-        (_EQUAL, 0, 3, kind),
+        (_EQUAL, 0, 3, _IOPRIO_WHO_PROCESS),
         (_LOAD, 0, 0, _low(1)),
         (_EQUAL, 1, 0, _INIT),
-        _return(_ALLOW),
+        _return(_ERRNO | 0),
         _return(_ERRNO | _EPERM),
     ]
 
@@ -110,9 +151,18 @@ def _clone() -> list[Instruction]:
     ]
 
 
+def _without(argument: int, bits: int, otherwise: int) -> list[Instruction]:
+    """Allow if the argument's low word has none of `bits`."""
+    return [(_LOAD, 0, 0, _low(argument)), (_BITS, 0, 1, bits), _return(_ERRNO | otherwise), _return(_ALLOW)]
+
+
 _INIT = 1
 _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
-_PR_SET_MM, _PR_SET_PTRACER = 35, 0x59616D61
+_PR_SET_MM, _PR_SET_PTRACER, _PR_SCHED_CORE = 35, 0x59616D61, 62
+_RESET_ON_FORK = 0x40000000
+_IOPRIO_WHO_PROCESS = 1
+_FADV_DONTNEED, _RWF_NOWAIT, _RWF_DONTCACHE = 4, 8, 0x80
+_F_SETLEASE, _F_NOTIFY, _F_SET_RW_HINT, _F_SET_FILE_RW_HINT = 1024, 1026, 1036, 1038
 _SAME_PERSONALITIES = (0, 8, 0x20000, 0x20008, 0x40000, 0xFFFFFFFF)
 
 
@@ -122,16 +172,22 @@ def _special() -> dict[str, list[Instruction]]:
         "clone3": [_return(_ERRNO | _ENOSYS)],
         "socket": _socket(),
         "ioctl": _none_of(1, (_TIOCSTI, _TIOCLINUX, _TIOCSETD), _EPERM),
-        "prctl": _none_of(0, (_PR_SET_MM, _PR_SET_PTRACER), _EPERM),
+        "prctl": _none_of(0, (_PR_SET_MM, _PR_SET_PTRACER, _PR_SCHED_CORE), _EPERM),
+        "fcntl": _none_of(1, (_F_SETLEASE, _F_NOTIFY, _F_SET_RW_HINT, _F_SET_FILE_RW_HINT), _EINVAL),
         "personality": _one_of(0, _SAME_PERSONALITIES, _EPERM),
         **{name: _none_of(0, (_INIT,), _EPERM) for name in _TAKES_A_PROCESS},
-        "setpriority": _of_one_process(0),
-        "ioprio_set": _of_one_process(1),
+        "fadvise64": _none_of(3, (_FADV_DONTNEED,), 0),
+        "preadv2": _without(5, _RWF_NOWAIT | _RWF_DONTCACHE, _EOPNOTSUPP),
+        "pwritev2": _without(5, _RWF_NOWAIT | _RWF_DONTCACHE, _EOPNOTSUPP),
+        "setpriority": _setpriority(),
+        "sched_setscheduler": _sched_setscheduler(),
+        "sched_setattr": _sched_setattr(),
+        "ioprio_set": _ioprio_set(),
         "sync": [_return(_ERRNO | 0)],
     }
 
 
-_TAKES_A_PROCESS = ("prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr", "sched_setaffinity")
+_TAKES_A_PROCESS = ("prlimit64", "sched_setparam", "sched_setaffinity")
 _HOST_WIDE = ("io_setup", "io_destroy", "io_submit", "io_cancel", "io_getevents", "io_pgetevents")
 UNACCOUNTED = frozenset({"memfd_create", "memfd_secret", "shmget", "shmat", "shmctl", "shmdt"})
 """Calls that make memory which belongs to no process: refused where no cgroup counts it."""
