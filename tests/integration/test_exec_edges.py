@@ -571,3 +571,15 @@ async def test_a_read_that_is_given_up_as_its_file_comes(runtime: LinuxRuntime) 
     sandbox._opens = {}
     assert await sandbox.read_file("/data/file") == b"x"
     await sandbox.destroy()
+
+
+async def test_a_loud_program_and_a_daemon_that_goes_on_writing(sandbox: SandboxPort) -> None:
+    """All that the program wrote is in the result, also what is put together aside; a daemon's flood is not waited
+    for."""
+    code = "import os, sys\nsys.stdout.write('x' * (9 << 20))\nsys.stderr.write('y' * (5 << 20))\n"
+    result = await run_python(sandbox, code)
+    assert (len(result.stdout), len(result.stderr), result.outcome) == (9 * MIB, 5 * MIB, ExecOutcome.EXITED)
+    daemon = "import os\nif os.fork():\n    os._exit(0)\nos.setsid()\nwhile True: os.write(1, b'z' * 65536)\n"
+    result = await run_python(sandbox, daemon)
+    assert result.outcome is ExecOutcome.EXITED
+    assert not result.stdout_truncated

@@ -48,6 +48,7 @@ class OutputBuffer:
     def close(self) -> None:
         """Say that the stream has ended."""
         self._closed = True
+        self._wanted = None  # it belongs to who writes: a cycle would keep the output for long
         self._wake()
 
     def getvalue(self) -> bytes:

@@ -27,6 +27,10 @@ _LAST_LOOK_SECONDS = 0.1
 """What nobody waits for is left in its pipe, and looked at after the first time, after twice that ...: most programs
 have ended by then, and are read once. One that runs on, or has written much, is read as it writes."""
 _MUCH_BYTES = 1 << 14
+_MOST_IN_A_PIPE = 1 << 20
+"""bytes: what an ordinary user may make one hold (fs.pipe-max-size)"""
+_JOINED_AT_ONCE = 1 << 22
+"""bytes of output that are put together in the event loop; of more, a copy takes some ten milliseconds"""
 _LATE_SECONDS = 0.05
 """a deadline that is met later waits so long for what came before it"""
 _MICROSECONDS = 1e-6
@@ -51,6 +55,7 @@ class LinuxExec:
         self._result: asyncio.Future[ExecResult] = self._loop.create_future()
         self._outcome: ExecOutcome | None = None
         self._is_real = False
+        self._is_over = False
         self._run_delay = 0.0
         self._stopped = 0.0
         self._processor_time = 0.0
@@ -249,18 +254,41 @@ class LinuxExec:
         self._finish(self._outcome or (ExecOutcome.MEMORY if by_memory else ExecOutcome.SIGNALED), code, usage, warm)
 
     def _finish(self, outcome: ExecOutcome, code: int, usage: ResourceUsage, warm: bool) -> None:
-        if self._result.done():
+        if self._result.done() or self._is_over:
             return
         self._release()
+        self._is_over = True
+        seconds = time.perf_counter() - self._started
+        if self.stdout.size_bytes + self.stderr.size_bytes <= _JOINED_AT_ONCE:
+            self._tell(outcome, code, usage, warm, seconds, self.stdout.getvalue(), self.stderr.getvalue())
+        else:
+            self._finishing = self._loop.create_task(self._tell_joined(outcome, code, usage, warm, seconds))
+
+    async def _tell_joined(
+        self, outcome: ExecOutcome, code: int, usage: ResourceUsage, warm: bool, seconds: float
+    ) -> None:
+        stdout, stderr = await asyncio.to_thread(lambda: (self.stdout.getvalue(), self.stderr.getvalue()))
+        self._tell(outcome, code, usage, warm, seconds, stdout, stderr)
+
+    def _tell(
+        self,
+        outcome: ExecOutcome,
+        code: int,
+        usage: ResourceUsage,
+        warm: bool,
+        seconds: float,
+        stdout: bytes,
+        stderr: bytes,
+    ) -> None:
         self._result.set_result(
             ExecResult(
                 outcome=outcome,
                 returncode=code if outcome not in (ExecOutcome.TIMEOUT, ExecOutcome.CANCELLED) else -signal.SIGKILL,
-                stdout=self.stdout.getvalue(),
-                stderr=self.stderr.getvalue(),
+                stdout=stdout,
+                stderr=stderr,
                 stdout_truncated=self.stdout.truncated,
                 stderr_truncated=self.stderr.truncated,
-                duration_seconds=time.perf_counter() - self._started,
+                duration_seconds=seconds,
                 usage=usage,
                 run_delay_seconds=self._run_delay,
                 warm=warm and not self._is_real,
@@ -269,7 +297,7 @@ class LinuxExec:
 
     def lost(self, error: BaseException | None) -> None:
         """The sandbox has ended under it; None = its memory limit did it."""
-        if self._result.done():
+        if self._result.done() or self._is_over:
             return
         if error is None:
             self._finish(ExecOutcome.MEMORY, -signal.SIGKILL, ResourceUsage(), False)
@@ -296,13 +324,16 @@ class LinuxExec:
         self.stderr.close()
 
     def _drain(self, descriptor: int) -> None:
-        """Take what is there now. A daemon that still holds the other end is not waited for."""
+        """Take what is there now. A daemon that still holds the other end is not waited for, nor what it goes on to
+        write: as much is taken as a pipe can hold."""
+        left = _MOST_IN_A_PIPE
         while descriptor in self._readers:
             try:
                 chunk = os.read(descriptor, _CHUNK)
             except OSError:
                 chunk = b""
-            if chunk and self._readers[descriptor].dropped_bytes <= self._readers[descriptor].limit_bytes:
+            left -= len(chunk)
+            if chunk and left >= 0:
                 self._readers[descriptor].append(chunk)
             else:
                 self._close_reader(descriptor)

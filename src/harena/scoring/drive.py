@@ -368,7 +368,8 @@ def answered_value(kind: bytes, rest: bytes) -> tuple[str, object]:
         names, message = _error(rest)
         return "raised", f"{names[0]}: {message}" if message else names[0]
     if kind == b"x":
-        return "returned what cannot cross the border", one_line(str(codec.decode(rest)), 100)
+        name = codec.decode(rest)
+        return "returned what cannot cross the border", one_line(name if type(name) is str else show(name), 100)
     raise MalformedError(f"unknown answer {kind!r}")
 
 

@@ -32,7 +32,7 @@ from harena.scoring.contracts import CommandContract
 from harena.scoring.guest_suite import BESIDE
 from harena.scoring.program import WORKSPACE, Bench, output_file, overlaid, put_files
 from harena.scoring.score_apart import score_apart
-from harena.scoring.slices import aside, last_line
+from harena.scoring.slices import SLICE, aside, last_line
 from harena.scoring.trusted_suite import (
     ENVIRONMENT,
     candidate_program,
@@ -131,12 +131,16 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
 
 def holds_line(text: bytes, line: bytes) -> bool:
     """One of the lines of a text is this one; no list of them all is made."""
-    at = text.find(line)
-    while at >= 0:
+    start = 0
+    while start < len(text):  # slice by slice: see `slices`
+        at = text.find(line, start, start + SLICE)
+        if at < 0:
+            start += SLICE - len(line)
+            continue
         end = at + len(line)
         if (at == 0 or text[at - 1 : at] in _LINE_ENDS) and (end == len(text) or text[end : end + 1] in _LINE_ENDS):
             return True
-        at = text.find(line, end)
+        start = end
     return False
 
 

@@ -12,7 +12,7 @@ from harena.scoring.compare import compare_output, parse_number
 from harena.scoring.contracts import Case, NumericContract, StdioContract
 from harena.scoring.program import Bench, output_file, put_files, run_candidate
 from harena.scoring.score_python import ScorerBrokenError, ScorerFailedError, search_pattern
-from harena.scoring.slices import aside, text_of
+from harena.scoring.slices import aside, last_text_line, text_of
 from harena.scoring.verdict import (
     CheckOutcome,
     Verdict,
@@ -120,7 +120,7 @@ async def _number(bench: Bench, contract: NumericContract, text: str | None) -> 
             raise _NoNumberError(f"nothing matches {contract.source.pattern!r}")
         text = found
     else:
-        text = text.rstrip().rpartition("\n")[2]
+        text = last_text_line(text)
     number = parse_number(text.strip())
     if number is None:
         raise _NoNumberError(f"{one_line(text, 80)!r} is not a finite number")

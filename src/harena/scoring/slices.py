@@ -140,6 +140,14 @@ def json_parts(value: Any, *, sort_keys: bool = False, ensure_ascii: bool = True
         yield json.dumps(value, sort_keys=sort_keys, ensure_ascii=ensure_ascii, default=str)
 
 
+def last_text_line(text: str) -> str:
+    """The last line that is not empty, as far as it stands in the slice before its end."""
+    end = len(text)
+    while end > 0 and text[max(0, end - SLICE) : end].isspace():
+        end = max(0, end - SLICE)
+    return text[max(0, end - SLICE) : end].rstrip().rpartition("\n")[2]
+
+
 def last_line(content: bytes, room: int = 4096) -> str:
     """The last line that is not empty, as far as it stands in the last `room` bytes."""
     end = content[-room:]

@@ -1,7 +1,8 @@
 """From a candidate and a scoring contract to a reward, through the execution plane.
 
 A fault that follows the candidate into a fresh sandbox, while another program runs there, is the candidate's own, and
-earns the minimum, as `suspect` and `invalid` do: otherwise breaking the sandbox would be a way out of a bad reward.
+earns the minimum (also where the execution plane does not take a candidate at all, because it is too large), as
+`suspect` and `invalid` do: otherwise breaking the sandbox would be a way out of a bad reward.
 Where a model judges, what is invalid for a candidate that does nothing too (the judge refuses every question) is
 nobody's doing, and no reward: with a 0 for all, a job would complete that has learned nothing. Other scorers are the
 contract's own programs: one that fails on garbage would be a way out for whoever says garbage.
@@ -12,10 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from harena.core.errors import HarenaError, HostUnsupportedError
 from harena.core.results import Reason, Validity
 from harena.sdk.scores import score
 from harena.training.trajectory import MINIMUM, Candidate, Reward, RewardValidity
 
+FOLLOWS = "fault_follows_candidate"
 _JUDGES = ("score_model", "label_model")
 
 
@@ -32,17 +35,40 @@ async def judged(
     """The reward of a candidate, run and scored in fresh sandboxes. `judged_by` are fields of a scenario, `scoring`
     among them; `idle` is a candidate that does nothing."""
     fields = {**judged_by, "blueprint_id": blueprint_id, "timeout_seconds": timeout_seconds, "retry_attempts": 2}
-    result = await score.aio(candidate, **fields)
     of_nobody = (Validity.INFRA, Validity.INVALID) if asks_a_model(judged_by["scoring"]) else (Validity.INFRA,)
+    result = await _tried(candidate, fields)
+    if isinstance(result, HarenaError) or (result.validity in of_nobody and result.reason != Reason.STARVED):
+        nothing = await _tried(idle, fields)
+        if isinstance(nothing, HarenaError):
+            if isinstance(result, HarenaError):
+                raise result
+            raise nothing
+        if nothing.validity not in of_nobody:
+            # the platform may have been down, and be up again: the candidate is asked once more before it is blamed
+            result = await _tried(candidate, fields)
+            if isinstance(result, HarenaError):
+                return Reward(value=minimum, reason=FOLLOWS, detail=str(result))
+            if result.validity in of_nobody and result.reason != Reason.STARVED:
+                reason = FOLLOWS if result.validity == Validity.INFRA else result.reason
+                return Reward(value=minimum, reason=reason, detail=result.detail)
+        elif isinstance(result, HarenaError):
+            return Reward(value=None, validity=RewardValidity.INFRA, reason=nothing.reason, detail=str(result))
     if result.validity in of_nobody:
-        if result.reason != Reason.STARVED and (await score.aio(idle, **fields)).validity not in of_nobody:
-            reason = "fault_follows_candidate" if result.validity == Validity.INFRA else result.reason
-            return Reward(value=minimum, reason=reason, detail=result.detail)
         return Reward(value=None, validity=RewardValidity.INFRA, reason=result.reason, detail=result.detail)
     if result.validity != Validity.VALID or result.score is None:
         return Reward(value=minimum, reason=result.reason, detail=result.detail)
     value = float(result.passed) if credit == "all" else float(result.score)
     return Reward(value=value, reason=result.reason, detail=result.detail)
+
+
+async def _tried(candidate: Candidate, fields: Mapping[str, Any]) -> Any:
+    """What the execution plane says, or the error that it raises; not one that is about its host."""
+    try:
+        return await score.aio(candidate, **fields)
+    except HostUnsupportedError:
+        raise
+    except HarenaError as error:
+        return error
 
 
 def asks_a_model(scoring: Mapping[str, Any]) -> bool:

@@ -154,10 +154,13 @@ class Scores:
 
     def __init__(self) -> None:
         self.says: dict[str, dict[str, Any]] = {}
+        self.raises: dict[str, Exception] = {}
         self.asked: list[str] = []
 
     async def aio(self, program: str, scoring: Any, **_: Any) -> BenchmarkRun:
         self.asked.append(program)
+        if (error := self.raises.get(program)) is not None:
+            raise error
         base = {"score": 1.0, "passed": True, "validity": "valid", "reason": "passed", "detail": ""}
         return BenchmarkRun({**base, **self.says.get(program, {})})
 
@@ -193,6 +196,33 @@ async def test_only_a_fault_that_does_not_follow_the_candidate_leaves_the_group(
     said.says["pass\n"] = INFRA
     lost = await CodeTests().reward(ROW, "breaks")
     assert (lost.value, lost.validity) == (None, RewardValidity.INFRA)
+
+
+@pytest.mark.parametrize("error", [ValidationError("too long"), PlatformError("broken"), HarenaError("?")], ids=repr)
+async def test_no_error_that_follows_a_candidate_reaches_the_trainer(said: Scores, error: HarenaError) -> None:
+    """It ended the job. One that comes for every candidate is raised as it was."""
+    said.raises["breaks"] = error
+    said.says["pass\n"] = {"score": 0.0, "passed": False}
+    given = await CodeTests().reward(ROW, "breaks")
+    assert (given.value, given.reason, given.detail) == (0.0, "fault_follows_candidate", str(error))
+    said.raises["pass\n"] = PlatformError("all of it")
+    with pytest.raises(type(error), match=str(error).replace("?", r"\?")):
+        await CodeTests().reward(ROW, "breaks")
+
+
+async def test_a_platform_that_is_up_again_judges_as_ever(said: Scores) -> None:
+    """A fault of a moment earns nobody the minimum."""
+    said.says["right"] = INFRA
+    judge = said.aio
+
+    async def up_again(program: str, scoring: Any, **fields: Any) -> BenchmarkRun:
+        answer = await judge(program, scoring, **fields)
+        said.says.pop("right", None)
+        return answer
+
+    said.aio = up_again  # type: ignore[method-assign]
+    given = await CodeTests().reward(ROW, "right")
+    assert (given.value, said.asked) == (1.0, ["right", "pass\n", "right"])
 
 
 async def test_starved_is_nobodys_fault(said: Scores) -> None:
