@@ -34,7 +34,7 @@ SHAPES = {
     "a byte order mark": "\ufeffprint('marked')\n",
     "an encoding line": "# -*- coding: utf-8 -*-\nprint('é')\n",
     "a first line for shells": "#!/usr/bin/env python3\nprint('run')\n",
-    "no newline at the end": "print('end')",
+    "no last newline": "print('end')",
     "a form feed": "print(1)\n\f\nprint(2)\n",
     "names that are not ASCII": "größe = 3\nπ = 3.14\nprint(größe, π)\n",
     "a future import": '"""Text."""\nfrom __future__ import annotations\ndef f(x: Unknown): return x\nprint(f(1))\n',
