@@ -75,7 +75,7 @@ async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sour
 
 
 async def plain(folder: Path, program: str, given: str, *arguments: str) -> tuple[int, bytes]:
-    """(exit code, what it prints) of `python solution.py` on this machine, or of `python` with these arguments there."""
+    """(exit code, what it prints) of `python solution.py` here, or of `python` with other arguments."""
     folder.mkdir()
     (folder / "solution.py").write_bytes(program.encode("utf-8"))
     process = await asyncio.create_subprocess_exec(
