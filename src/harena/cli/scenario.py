@@ -37,9 +37,17 @@ def check(
         str | None, typer.Option("--format", help="The data format, where its shape does not tell.")
     ] = None,
     grader: Annotated[Path | None, typer.Option(help="JSON file of the grader of rows that hold none.")] = None,
+    leave_out: Annotated[
+        bool, typer.Option("--leave-out", help="Of a data set: name the rows with a mistake, and check the others.")
+    ] = False,
 ) -> None:
     """Name file, line and field of every mistake; exit code 1 if there is one."""
-    given = {"candidates": candidates, "format": data_format, "grader": grader and str(grader)}
+    given = {
+        "candidates": candidates,
+        "format": data_format,
+        "grader": grader and str(grader),
+        "leave_out": leave_out or None,
+    }
     try:
         batch = face.load().load_scenarios(
             str(file), **{name: value for name, value in given.items() if value is not None}
@@ -55,6 +63,11 @@ def check(
     sys.stdout.write(f"{_count(scenarios, 'scenario')}, {_count(problems, 'problem')}: ok{named}\n")
     if form != OWN_FORMAT:
         _explain_trust(scenarios)
+    left_out = getattr(batch, "left_out", ())
+    for mistake in left_out:
+        sys.stdout.write(f"left out: {mistake}\n")
+    if left_out:
+        sys.stdout.write(f"{_count(left_out, 'mistake')}: their rows are left out\n")
 
 
 @app.command()

@@ -313,6 +313,8 @@ class ScenarioBatch:
     scenarios: Sequence[Scenario]
     form: str = "scenarios"
     """the data format that they were written in"""
+    left_out: tuple[Any, ...] = ()
+    """the mistakes (`reading.Mistake`) of rows that were left out because that was asked for"""
 
     def __len__(self) -> int:
         return len(self.scenarios)

@@ -286,3 +286,21 @@ def test_each_wrong_field_is_named(tmp_path: Path, row: dict[str, Any], field: s
     ((line, wrong, said),) = mistakes_of(source, candidates=answers)
     assert (line, wrong) == (1, field)
     assert message in said
+
+
+def test_outputs_are_read_like_inputs() -> None:
+    """Where the arguments are JSON text, as verl writes APPS, the output is JSON text, too; what is no JSON is text."""
+    tests = {"inputs": ["[1, 2]\n3", '"a"', '"b"'], "outputs": ["[3, 4]", '"aa"', "bb"], "fn_name": "f"}
+    batch = import_scenarios([{**APPS, "input_output": tests}])
+    contract = batch.scenarios[0].scoring
+    assert isinstance(contract, TestsContract)
+    assert [check.args for check in contract.checks] == [([1, 2], 3), ("a",), ("b",)]
+    assert [check.expected for check in contract.checks] == [[3, 4], "aa", "bb"]
+
+
+@pytest.mark.parametrize(("row", "seconds"), [(COMMONOJ, 10.0), (VERIFICATION_INFO, 5.0), (APPS, 4.0)])
+def test_each_case_has_a_time_limit(row: dict[str, Any], seconds: float) -> None:
+    """One loop does not take the time of all cases."""
+    (scenario,) = import_scenarios([row], candidates="nop").scenarios
+    assert isinstance(scenario.scoring, StdioContract)
+    assert scenario.scoring.check_timeout_seconds == seconds

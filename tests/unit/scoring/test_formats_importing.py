@@ -188,3 +188,18 @@ def test_rows_are_read_one_by_one(tmp_path: Path) -> None:
     """A later row that is wrong stops nothing, and very many wrong ones are not all told."""
     rows = [{**HUMANEVAL, "task_id": number, "prompt": 3} for number in range(1100)]
     assert len(mistakes_of(written(tmp_path / "rows.jsonl", [HUMANEVAL, *rows]))) == 1000
+
+
+def test_rows_with_a_mistake_are_left_out_on_request() -> None:
+    """They are named; a data set in which nothing is right is still refused, and so are all mistakes by default."""
+    rows = [{**HUMANEVAL, "task_id": "a"}, {**HUMANEVAL, "task_id": "b", "entry_point": "no name"}, {"task_id": "c"}]
+    batch = import_scenarios(rows, form="humaneval", leave_out=True)
+    assert [scenario.id for scenario in batch.scenarios] == ["a/oracle"]
+    assert [str(mistake).partition(": ")[2][:30] for mistake in batch.left_out] == [
+        "[1].entry_point: must be the n",
+        "[2].entry_point: is required",
+    ]
+    with pytest.raises(ScenarioFileError):
+        import_scenarios(rows, form="humaneval")
+    with pytest.raises(ScenarioFileError):
+        import_scenarios(rows[1:], form="humaneval", leave_out=True)

@@ -133,17 +133,27 @@ def json_lines(text: str, field: str) -> list[Any]:
 
 
 def call_of(given: Any, expected: Any, field: str) -> Call:
-    """A call as APPS writes it: a list of arguments (or its JSON lines), and a value that may stand in a list of its
-    own.
+    """A call as APPS writes it: a list of arguments, and a value that may stand in a list of its own; or both as JSON
+    text, the arguments one to a line, as verl writes it. An output that is no JSON is text.
 
     Mappings whose keys are all whole numbers as text had numbers for keys: JSON has no others. Raises FieldError."""
     if isinstance(given, str):
         given = json_lines(given, f"{field}.inputs")
+        expected = _decoded(expected)
     if not isinstance(given, list):
         raise FieldError(f"{field}.inputs", f"must be lists of arguments (there is a fn_name), not {shown(given)}")
     expected = _with_number_keys(expected)
     alternatives = (expected[0],) if isinstance(expected, list) and len(expected) == 1 else ()
     return Call(args=[_with_number_keys(argument) for argument in given], expected=expected, alternatives=alternatives)
+
+
+def _decoded(expected: Any) -> Any:
+    if not isinstance(expected, str):
+        return expected
+    try:
+        return json.loads(expected)
+    except (ValueError, RecursionError):
+        return expected
 
 
 def _with_number_keys(value: Any) -> Any:

@@ -25,6 +25,10 @@ from harena.scoring.scenario import ScenarioLimits
 
 APPS_SECONDS = 4.0
 """of each test, as the data set's own grader has it"""
+FUSION_SECONDS = 10.0
+"""of each test, as SandboxFusion has it by default"""
+OPEN_R1_SECONDS = 5.0
+"""of each test, as open-r1's own reward has it"""
 MIB = 1024 * 1024
 _PYTHON3 = (3, "3", "PYTHON3", "python3")
 _FENCED = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)```", re.DOTALL)
@@ -128,7 +132,7 @@ def read_commonoj(row: Row) -> Task:
         stdin = text_of(given.get("stdin", ""), f"test[{index}].input.stdin")
         runs.append(Run(stdin=stdin, stdout=text_of(printed.get("stdout"), f"test[{index}].output.stdout")))
     solution = row.optional_text("canonical_solution") or None
-    contract = stdio_contract("test", runs, "fusion", None)
+    contract = stdio_contract("test", runs, "fusion", FUSION_SECONDS)
     return Task(id=row.id(), statement=row.optional_text("content"), contract=contract, solution=solution)
 
 
@@ -156,9 +160,10 @@ def read_verification_info(row: Row) -> Task:
         raise FieldError(field, f"test_cases name {len(names)} functions (fn_name); all must be of one, or of none")
     name = names.pop() if names else None
     if name is None:
-        return Task(contract=stdio_contract(field, [_run(test, field) for test in tests], "lcb", None), **fields)
+        runs = [_run(test, field) for test in tests]
+        return Task(contract=stdio_contract(field, runs, "lcb", OPEN_R1_SECONDS), **fields)
     calls = [call_of(_decoded(test.get("input"), field), _decoded(test.get("output"), field), field) for test in tests]
-    plain, in_class = call_contracts(field, function_name(name, field), calls, None)
+    plain, in_class = call_contracts(field, function_name(name, field), calls, OPEN_R1_SECONDS)
     return Task(contract=plain, class_contract=in_class, **fields)
 
 

@@ -1,0 +1,157 @@
+"""Honest programs in ordinary Python get what plain Python gives them: ones that print, and functions under asserts.
+
+The two files hold them, `### name` before each. What is expected of a program is what it prints when this
+interpreter runs it; the asserts of a function must hold here before they are asked there. None of them may be refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from battery_world import Source, linux_runtime
+
+from harena.core.errors import HostUnsupportedError
+from harena.core.models import SandboxSpec
+from harena.core.results import RunResult, Validity
+from harena.scoring import Scenario, load_scenarios, score_scenario
+from harena.scoring.formats import import_scenarios
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+HERE = Path(__file__).parent
+LARGE = " ".join(map(str, range(100_000)))
+AT_ONCE = 4
+SHAPES = {
+    "tabs": "def main():\n\tfor n in range(2):\n\t\tprint(n)\nmain()\n",
+    "CRLF": "x = 1\r\nif x:\r\n    print('yes')\r\ntext = '''a\r\nb'''\r\nprint(len(text))\r\n",
+    "a byte order mark": "\ufeffprint('marked')\n",
+    "an encoding line": "# -*- coding: utf-8 -*-\nprint('é')\n",
+    "a first line for shells": "#!/usr/bin/env python3\nprint('run')\n",
+    "no last newline": "print('end')",
+    "a form feed": "print(1)\n\f\nprint(2)\n",
+    "names that are not ASCII": "größe = 3\nπ = 3.14\nprint(größe, π)\n",
+    "a future import": '"""Text."""\nfrom __future__ import annotations\ndef f(x: Unknown): return x\nprint(f(1))\n',
+}
+"""programs whose text is unusual"""
+
+
+def sections(name: str, part: str) -> Iterator[tuple[str, str, str]]:
+    """(name, program, its `### part`) of each in a file."""
+    pieces = re.split(r"^### (.+)\n", (HERE / name).read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    titles = list(zip(pieces[::2], pieces[1::2], strict=True))
+    for index, (title, text) in enumerate(titles):
+        if title != part:
+            following = titles[index + 1] if index + 1 < len(titles) else ("", "")
+            yield title, text, following[1] if following[0] == part else ""
+
+
+PROGRAMS = [
+    *(
+        (name, text, LARGE if given == "LARGE\n" else given)
+        for name, text, given in sections("honest_programs.txt", "stdin")
+    ),
+    *((name, text, "") for name, text in SHAPES.items()),
+]
+FUNCTIONS = list(sections("honest_functions.txt", "asserts"))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
+    """Fresh sandboxes."""
+    runtime = linux_runtime(tmp_path_factory.mktemp("home"))
+    try:
+        await runtime.start()
+    except HostUnsupportedError as error:
+        pytest.skip(str(error))
+    yield Source(runtime)
+    await runtime.close()
+
+
+async def plain(folder: Path, program: str, given: str, *arguments: str) -> tuple[int, bytes]:
+    """(exit code, what it prints) of `python solution.py` here, or of `python` with other arguments."""
+    folder.mkdir()
+    (folder / "solution.py").write_bytes(program.encode("utf-8"))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *(arguments or ("solution.py",)),
+        cwd=folder,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(folder)},
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    printed, _ = await process.communicate(given.encode())
+    assert process.returncode is not None
+    return process.returncode, printed
+
+
+async def scored(source: Source, scenario: Scenario) -> RunResult:
+    """As a job does it: what looks starved is tried again alone."""
+    for alone in (False, True):
+        result = await score_scenario(
+            scenario, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=60, alone=alone
+        )
+        if result.validity is not Validity.INFRA:
+            break
+    return result
+
+
+async def refused(source: Source, scenarios: list[Scenario]) -> list[str]:
+    """Which of them are not paid, and why."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def one(scenario: Scenario) -> str:
+        async with turns:
+            result = await scored(source, scenario)
+        return "" if result.score == 1.0 else f"{scenario.id}: {result.score} {result.reason} {result.detail}"
+
+    return [line for line in await asyncio.gather(*map(one, scenarios)) if line]
+
+
+async def test_no_honest_program_is_refused(source: Source, tmp_path: Path) -> None:
+    """`stdio`: the same bytes as plain Python prints."""
+    turns, failed = asyncio.Semaphore(AT_ONCE), list[str]()
+
+    async def row(number: int, name: str, program: str, given: str) -> dict[str, object]:
+        async with turns:
+            code, printed = await plain(tmp_path / str(number), program, given)
+        failed.extend([name] * (code != 0))
+        case = {"stdin": given, "stdout": printed.decode()}
+        scoring = {"type": "stdio", "cases": [case], "comparison": "exact"}
+        return {"id": name, "candidate": program, "scoring": scoring, "limits": {"memory_mb": 512}}
+
+    rows = await asyncio.gather(*(row(number, *program) for number, program in enumerate(PROGRAMS)))
+    assert failed == []
+    assert await refused(source, list(load_scenarios(rows).scenarios)) == []
+
+
+async def test_no_honest_function_is_refused(source: Source, tmp_path: Path) -> None:
+    """Asserts as data sets have them: read as checks, or run beside the candidate where that is needed."""
+    turns, failed = asyncio.Semaphore(AT_ONCE), list[str]()
+
+    async def holds(number: int, name: str, program: str, asserts: str) -> None:
+        test = f"import sys\nsys.path.insert(0, '')\nfrom solution import *\n{asserts}"
+        async with turns:
+            code, _ = await plain(tmp_path / str(number), program, "", "-c", test)
+        failed.extend([name] * (code != 0))
+
+    await asyncio.gather(*(holds(number, *function) for number, function in enumerate(FUNCTIONS)))
+    assert failed == []
+    rows = [
+        {"task_id": name, "text": name, "code": program, "test_list": _asserts(asserts)}
+        for name, program, asserts in FUNCTIONS
+    ]
+    assert await refused(source, list(import_scenarios(rows, form="mbpp").scenarios)) == []
+
+
+def _asserts(text: str) -> list[str]:
+    """One for each line, or all in one where they are more than asserts."""
+    lines = text.strip().split("\n")
+    return lines if all(line.startswith("assert ") for line in lines) else [text]
