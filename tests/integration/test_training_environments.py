@@ -291,3 +291,41 @@ async def test_any_contract_and_stored_ones_reward_code() -> None:
     ]
     with pytest.raises(ValidationError, match=r"row no-name: (.|\n)*row no-id: .*neither a problem"):
         await prepare(CodeTests(), missing)
+
+
+PYTHON_VERIFIED = {
+    **GREET,
+    "verification": {
+        "method": "script",
+        "script": {"source": "#!/usr/bin/env python3\nimport json\nassert json.load(open('out.txt')) == 'hello'\n"},
+    },
+}
+DONE = 'echo "import os; os._exit(0)"'
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("""echo '"hello"' > out.txt""", 1.0),
+        (f"{DONE} > /tmp/json.py", 0.0),
+        (f"{DONE} > json.py", 0.0),
+        (f"d=$(python3 -m site --user-site); mkdir -p $d; {DONE} > $d/usercustomize.py", 0.0),
+    ],
+)
+async def test_a_verifying_script_imports_what_it_means(said: str, value: float) -> None:
+    """Whatever lies beside it, in the working directory or among the user's packages."""
+    recipe = reward_recipe("task_env_verifier_v1", {}, task=task_of(PYTHON_VERIFIED))
+    assert (await rewarded(recipe, ROW, said)).value == value
+
+
+async def test_a_script_of_the_image_is_run_as_it_was() -> None:
+    """What the policy writes in its place is not; and one that is not there verifies nothing."""
+    verification = {"method": "env_script", "script_path": "/workspace/check.sh"}
+    provision = {"source": "echo 'cmp out.txt wanted' > check.sh; echo $INPUT_WORD > wanted\n"}
+    recipe = reward_recipe(
+        "task_env_verifier_v1", {}, task=task_of({**GREET, "verification": verification, "provision": provision})
+    )
+    assert (await rewarded(recipe, ROW, "echo hello > out.txt")).value == 1.0
+    assert (await rewarded(recipe, ROW, "echo true > check.sh")).value == 0.0
+    recipe = reward_recipe("task_env_verifier_v1", {}, task=task_of({**GREET, "verification": verification}))
+    assert (await rewarded(recipe, ROW, "true")).value is None

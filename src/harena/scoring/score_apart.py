@@ -32,9 +32,9 @@ from harena.scoring.trusted_suite import (
     ENVIRONMENT,
     candidate_program,
     idle_bench,
-    kept_files,
     missing_modules,
     suite_argv,
+    taking_part,
     trusted_paths,
 )
 from harena.scoring.verdict import (
@@ -102,7 +102,7 @@ class _Outcome:
 
 async def score_apart(bench: Bench, contract: CommandContract) -> Verdict:
     """One suite, one candidate, two sandboxes. Raises PlatformError and SandboxError for what is nobody's doing."""
-    found = await _run(bench, contract, kept_files(contract, bench.scenario.candidate.files))
+    found = await _run(bench, contract, await taking_part(bench, contract))
     if found.heard.tampered:
         return tampered(found.heard.tampered)
     observation = f"{found.suite.outcome}:{found.suite.returncode}:{found.heard.proven}"

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
@@ -33,14 +34,15 @@ from harena.scoring.guest_suite import BESIDE
 from harena.scoring.program import WORKSPACE, Bench, output_file, overlaid, put_files
 from harena.scoring.score_apart import score_apart
 from harena.scoring.slices import SLICE, aside, last_line
+from harena.scoring.trusted_names import told
 from harena.scoring.trusted_suite import (
     ENVIRONMENT,
     candidate_program,
     guest_program,
     idle_bench,
-    kept_files,
     missing_modules,
     suite_argv,
+    taking_part,
     trusted_paths,
 )
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure
@@ -55,11 +57,14 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
     """One trusted command. Raises PlatformError and SandboxError for what is nobody's doing."""
     if contract.isolate == "sandbox":
         return await score_apart(bench, contract)
-    files = overlaid(kept_files(contract, bench.scenario.candidate.files), bench.scenario.files)
+    kept = await taking_part(bench, contract)
+    files = overlaid(kept, bench.scenario.files)
     result, proven = await _run(bench, contract, files)
     verdict = _verdict(result, proven)
     if verdict.passed:
         return verdict
+    left_out = bench.scenario.candidate.files.keys() - kept.keys() - contract.files.keys()
+    verdict = replace(verdict, detail=verdict.detail + told(left_out))
     return await _broken_without_candidate(bench, contract, result) or verdict
 
 

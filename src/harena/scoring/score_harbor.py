@@ -22,6 +22,7 @@ from harena.scoring.contracts_harbor import TEST_SCRIPT, HarborContract
 from harena.scoring.program import Bench
 from harena.scoring.scenario import Candidate
 from harena.scoring.slices import last_line
+from harena.scoring.start_up_files import StartUpFiles, guard
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
 
 TESTS, SOLUTION, LOGS = "/tests", "/solution", "/logs"
@@ -45,10 +46,31 @@ for place in "$@"; do
 done
 """
 """in the default image these places are links into a directory that can be written to"""
+_REAL = """\
+printf '%s\\n' "$HOME"
+for place in "$@"; do
+    readlink -m -- "$place" || exit 1
+done
+"""
+_EMPTIED = """\
+for place in "$@"; do
+    rm -rf -- "$place" && mkdir -p -- "$place" && [ "$(readlink -f -- "$place")" = "$place" ] || exit 1
+done
+"""
+"""of places without links, as they were before the candidate: a link of its own leads nowhere else"""
 
 
 class EnvironmentFailedError(Exception):
     """The task's environment cannot be made in this image; the message says what failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What is known of a sandbox before the candidate runs in it."""
+
+    emptied: tuple[str, ...]
+    """where tests, solution and logs are, after all links"""
+    start_up: StartUpFiles | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +129,7 @@ async def _run(bench: Bench, contract: HarborContract, candidate: Candidate) -> 
         for path, text in candidate.files.items():
             await _write(sandbox, f"{SOLUTION}/{path}", text)
         environment = {**contract.env, **contract.solution_env}
+        ground = await _ground(sandbox, contract)
         argv = ("bash", f"{SOLUTION}/{candidate.entry}")
         done = await bench.run(sandbox, _bash(contract, argv, environment, bench.timeout_seconds))
         if done.outcome is ExecOutcome.MEMORY:
@@ -114,19 +137,30 @@ async def _run(bench: Bench, contract: HarborContract, candidate: Candidate) -> 
         try:
             if not contract.keep_processes:
                 await _end_processes(sandbox)
-            return done, await _verified(bench, sandbox, contract)
+            return done, await _verified(bench, sandbox, contract, ground)
         except EnvironmentFailedError as error:  # what could be made before the candidate ran
             return done, Reward(None, str(error))
         except SandboxFileError as error:
             return done, Reward(None, str(error), fault=None if error.reason == "NO_SPACE" else error)
 
 
-async def _verified(bench: Bench, sandbox: SandboxPort, contract: HarborContract) -> Reward:
-    await _fresh(sandbox, SOLUTION, TESTS, f"{LOGS}/verifier")
+async def _ground(sandbox: SandboxPort, contract: HarborContract) -> Ground:
+    places = (SOLUTION, TESTS, f"{LOGS}/verifier")
+    told = await _command(sandbox, ("sh", "-c", _REAL, "sh", *places), "/", dict(contract.env))
+    home, *real = told.splitlines() or ("",)
+    start_up = await StartUpFiles.of(sandbox, sandbox.list_dir, home.rstrip("/")) if home.startswith("/") else None
+    return Ground(tuple(real) or places, start_up)
+
+
+async def _verified(bench: Bench, sandbox: SandboxPort, contract: HarborContract, ground: Ground) -> Reward:
+    await _command(sandbox, ("sh", "-c", _EMPTIED, "sh", *ground.emptied), "/", {})
+    if ground.start_up is not None:
+        await ground.start_up.restore(sandbox, sandbox.list_dir, contract.tests.values())
     for path, text in contract.tests.items():
         await _write(sandbox, f"{TESTS}/{path}", text)
     argv = ("bash", f"{TESTS}/{TEST_SCRIPT}")
-    environment = {**contract.env, **contract.verifier_env}
+    path, guarding, environment = guard(TESTS, {**contract.env, **contract.verifier_env})
+    await _write(sandbox, path, guarding.decode())
     done = await bench.run(sandbox, _bash(contract, argv, environment, contract.verifier_timeout_seconds))
     return await _reward(sandbox, done)
 
@@ -157,8 +191,8 @@ async def _fresh(sandbox: SandboxPort, *places: str) -> None:
     await _command(sandbox, ("sh", "-c", _FRESH, "sh", *places), "/", {})
 
 
-async def _command(sandbox: SandboxPort, argv: tuple[str, ...], cwd: str, env: dict[str, str]) -> None:
-    """Raises EnvironmentFailedError unless it succeeds."""
+async def _command(sandbox: SandboxPort, argv: tuple[str, ...], cwd: str, env: dict[str, str]) -> str:
+    """What it prints. Raises EnvironmentFailedError unless it succeeds."""
     running = await sandbox.exec(ExecRequest(argv=argv, cwd=cwd, env=env, timeout_seconds=_PREPARE_SECONDS, warm=False))
     done = await running.wait()
     if done.outcome is not ExecOutcome.EXITED or done.returncode != 0:
@@ -169,6 +203,7 @@ async def _command(sandbox: SandboxPort, argv: tuple[str, ...], cwd: str, env: d
             + (f": {last}" if last else "")
             + "; choose a blueprint that has it"
         )
+    return done.stdout.decode("utf-8", "replace")
 
 
 async def _write(sandbox: SandboxPort, path: str, text: str) -> None:

@@ -200,6 +200,7 @@ def _objects(text: str) -> Iterator[tuple[dict[str, Any], int] | None]:
             end = at + 1
             if _WRITTEN_OBJECT.match(text, at):
                 yield None
+                return
         else:
             yield value, end
         at = text.find("{", end)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import fnmatch
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from types import ModuleType
 
 from harena.core.models import ExecOutcome, ExecRequest
@@ -22,18 +21,10 @@ from harena.scoring import (
 from harena.scoring.contracts import CommandContract
 from harena.scoring.program import WORKSPACE, Bench, overlaid
 from harena.scoring.slices import last_line
+from harena.scoring.trusted_names import hides, steers, taken_names
 from harena.scoring.verdict import one_line
 
 REQUIRES_SECONDS = 60.0
-
-_STEERING_NAMES = frozenset({
-    "conftest.py", "sitecustomize.py", "usercustomize.py", "pyproject.toml", "pytest.ini", ".pytest.ini", "pytest.toml",
-    ".pytest.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py", "Makefile",
-})  # fmt: skip
-_STEERING_SUFFIXES = frozenset({".pth", ".pyc", ".pyo", ".so", ".egg-link"})
-_STEERING_FOLDERS = frozenset({"__pycache__", ".git"})
-_STEERING_FOLDER_SUFFIXES = frozenset({".dist-info", ".egg-info", ".egg"})
-_SHADOWING = sys.stdlib_module_names | {"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "py", "unittest"}
 
 ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
@@ -46,26 +37,28 @@ ENVIRONMENT = {
 _PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WORKSPACE, "-c", "/dev/null")
 
 
-def steers(path: str) -> bool:
-    """A candidate's file of this name could change how a trusted command runs, without being imported by its tests."""
-    parts = PurePosixPath(path).parts
-    first = parts[0].partition(".")[0]
-    return (
-        parts[-1] in _STEERING_NAMES
-        or PurePosixPath(path).suffix in _STEERING_SUFFIXES
-        or any(part in _STEERING_FOLDERS or PurePosixPath(part).suffix in _STEERING_FOLDER_SUFFIXES for part in parts)
-        or first in _SHADOWING
-    )
-
-
-def kept_files(contract: CommandContract, files: Mapping[str, str]) -> dict[str, str]:
-    """The candidate's files that take part: not those that steer (unless allowed), none that a trusted one hides."""
+def kept_files(
+    contract: CommandContract, files: Mapping[str, str], taken: Collection[str] = (), problems: Collection[str] = ()
+) -> dict[str, str]:
+    """The candidate's files that take part: not those that steer or hide a module (unless allowed), none that a trusted
+    one hides. `taken`: see `trusted_names.taken_names`; `problems`: paths of the problem's files."""
+    trusted = {*contract.files, *problems}
     return {
         path: text
         for path, text in overlaid(files, contract.files).items()
         if path not in contract.files
-        and (not steers(path) or any(fnmatch.fnmatchcase(path, pattern) for pattern in contract.allow))
+        and (
+            not (steers(path) or hides(path, trusted, taken))
+            or any(fnmatch.fnmatchcase(path, pattern) for pattern in contract.allow)
+        )
     }
+
+
+async def taking_part(bench: Bench, contract: CommandContract) -> dict[str, str]:
+    """The files of the bench's candidate that take part."""
+    trusted = {**bench.scenario.files, **contract.files}
+    taken = await taken_names(bench, contract, trusted)
+    return kept_files(contract, bench.scenario.candidate.files, taken, bench.scenario.files)
 
 
 def idle_bench(bench: Bench) -> Bench:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from harena.core.errors import PlatformError, SandboxFileError, ValidationError
 from harena.core.models import ExecOutcome
 from harena.scoring.formats.answers import final_answer, program_in
+from harena.scoring.start_up_files import StartUpFiles, guard
 from harena.training.environments import Step
 from harena.training.environments_sandbox import SandboxEnvironment
 from harena.training.prompts import PromptRow
@@ -27,6 +28,7 @@ _END_ROUNDS = 50
 """of killing what there is: more than that is a program that starts new ones faster"""
 _LANGUAGES = {"shell": ("sh", "bash", "shell", "console"), "python": ("python", "python3", "py")}
 _INTERPRETERS = {"shell": ("sh", ".sh"), "python": ("python3", ".py")}
+_HOME_SECONDS = 60.0
 _SHOWN = 4000
 
 
@@ -58,6 +60,8 @@ class TaskEnvironment(SandboxEnvironment):
         self._rewards = (reward_if_false, reward_if_true)
         self._told: list[str] = []
         self._begun = False
+        self._image_script = ""
+        self._start_up: StartUpFiles | None = None
 
     def options_for(self, row: PromptRow) -> Mapping[str, Any]:
         """The task's inputs are variables of every command."""
@@ -74,6 +78,14 @@ class TaskEnvironment(SandboxEnvironment):
                 raise PlatformError(
                     f"task {self._task.name}: its provision script ended with {done.returncode}: {done.stderr[-300:]}"
                 )
+        how = self._task.verification
+        if how.method == "env_script" and how.script is None:
+            self._image_script = await self._read(how.script_path)
+            if not self._image_script.strip():
+                raise PlatformError(f"task {self._task.name}: there is no script {how.script_path} in its environment")
+        if how.method in ("script", "env_script"):
+            told = await self.at.exec(["sh", "-c", 'printf %s "$HOME"'], _HOME_SECONDS)
+            self._start_up = await StartUpFiles.of(self.at.sandbox, self.at.sandbox.list_files, told.stdout.rstrip("/"))
         return ""
 
     async def step(self, action: str) -> Step:
@@ -106,10 +118,10 @@ class TaskEnvironment(SandboxEnvironment):
         await self._end_processes()
         if how.method == "env_flag":
             return self._reward(await self._flag() == how.flag_hash)
-        script = how.script
-        if script is None:
-            script = f". {shlex.quote(how.script_path)}\n"
-        done = await self._script(script, how.timeout_seconds, self._said.encode("utf-8", "replace"))
+        script = self._image_script if how.script is None else how.script
+        if self._start_up is not None:
+            await self._start_up.restore(self.at.sandbox, self.at.sandbox.list_files, [script])
+        done = await self._script(script, how.timeout_seconds, self._said.encode("utf-8", "replace"), guarded=True)
         if done.outcome is ExecOutcome.TIMEOUT:
             raise PlatformError(f"the verification took longer than {how.timeout_seconds:g} s")
         right = done.outcome is ExecOutcome.EXITED and done.returncode == how.expected_exit_code
@@ -143,14 +155,19 @@ class TaskEnvironment(SandboxEnvironment):
         done = await self.at.exec([interpreter, path], max(0.001, self._ends_at - time.monotonic()))
         return f"{done.stdout}{done.stderr}"[:_SHOWN]
 
-    async def _script(self, text: str, seconds: float, stdin: bytes) -> Any:
-        """A script of the task's, at a place that nobody could have known."""
-        path = f"/tmp/{secrets.token_hex(16)}"
-        await self.at.sandbox.write_file(path, text, mode=0o700)
+    async def _script(self, text: str, seconds: float, stdin: bytes, *, guarded: bool = False) -> Any:
+        """A script of the task's, in a folder that nobody could have known: modules beside it would be its own.
+        `guarded`: see `harena.scoring.guest_sitecustomize`."""
+        folder = f"/tmp/{secrets.token_hex(16)}"
+        await self.at.sandbox.write_file(f"{folder}/script", text, mode=0o700)
         first = text.split("\n", 1)[0]
         argv = shlex.split(first[2:]) if first.startswith("#!") else ["sh"]
-        done = await self.at.exec([*argv, path], seconds, stdin=stdin)
-        await self.at.sandbox.remove(path, missing_ok=True)
+        if guarded:
+            path, source, environment = guard(folder, {})
+            await self.at.sandbox.write_file(path, source)
+            argv = ["env", f"PYTHONPATH={environment['PYTHONPATH']}", *argv]
+        done = await self.at.exec([*argv, f"{folder}/script"], seconds, stdin=stdin)
+        await self.at.sandbox.remove(folder, recursive=True, missing_ok=True)
         return done
 
     async def _flag(self) -> str:

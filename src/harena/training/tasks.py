@@ -23,13 +23,15 @@ environment variables of every command (`folder` is INPUT_FOLDER). An instructio
                 what was said last
     env_flag    {flag_path (/tmp/flag), hash or expected, timeout (10)}: the flag is in a file of the environment
     env_script  {script_path, timeout (30), expected_exit_code (0)}: as `script`; a file of the task's environment, or,
-                where that has none, of the image. The task's own text is run, whatever has become of the file
+                where that has none, of the image. The text that it had before the policy acted is run
     scoring     {scoring}: a scoring contract judges what was said, in fresh sandboxes
     llm_judge   {model, rubric, passing_threshold (0.5), system_prompt}: a model judges the conversation
 
 Scripts run in the sandbox that the policy has worked in, after every process that it started was ended. They are put
-there only then, so the policy never sees them; but what it left is what they run in. Where that is not enough, let
-`scoring` judge files in fresh sandboxes.
+there only then, so the policy never sees them; but what it left is what they run in. What programs read as they start
+in a home folder is as it was before, unless the script names it, and Python programs of the script's own find modules
+elsewhere before they look in the working directory. Where that is not enough, let `scoring` judge files in fresh
+sandboxes.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from harena.scoring.contracts import CommandContract
-from harena.scoring.trusted_suite import kept_files, steers
+from harena.scoring.trusted_names import steers
+from harena.scoring.trusted_suite import kept_files
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,28 @@ from harena.scoring.trusted_suite import kept_files, steers
         "unittest/case.py",
         "random.txt",
         ".git/config",
+        ".git/hooks/pre-commit",
+        ".env",
+        ".bashrc",
+        ".local/lib/python3.11/site-packages/usercustomize.py",
+        ".config/pip/pip.conf",
+        "sitecustomize/__init__.py",
+        "pkg/usercustomize/__init__.py",
+        "conftest/__init__.py",
+        "makefile",
+        "GNUmakefile",
+        "BSDmakefile",
+        "sub/Makefile",
+        "Justfile",
+        ".justfile",
+        "package.json",
+        "random.cpython-311-x86_64-linux-gnu.so",
+        "fast.abi3.so",
+        "fast.pyd",
+        "libs.zip",
+        "libs.egg",
+        "\uff4a\uff53\uff4f\uff4e.py",
+        "json.data/x.txt",
     ],
 )
 def test_files_that_steer_a_run_are_known(path: str) -> None:
@@ -54,6 +77,35 @@ def test_trusted_files_hide_the_candidates() -> None:
     trusted = contract(files={"check.py": "", "lib/a.py": ""})
     candidate = {"check.py": "x", "lib": "x", "lib/b.py": "x", "check.py/c.py": "x", "solution.py": "x"}
     assert kept_files(trusted, candidate) == {"lib/b.py": "x", "solution.py": "x"}
+
+
+@pytest.mark.parametrize(
+    ("path", "kept"),
+    [
+        ("numpy.py", False),
+        ("numpy/__init__.py", False),
+        ("numpy/data.csv", False),
+        ("tests/numpy.py", False),
+        ("tests/json/__init__.py", False),
+        ("cases/__init__.py", False),
+        ("cases.txt/x.py", False),
+        ("tests/helper/__init__.py", False),
+        ("tests.py", False),
+        ("tests/test_mine.py", True),
+        ("pkg/numpy.py", True),
+        ("pkg/json.py", True),
+        ("inner/types.py", True),
+        ("data/numpy", True),
+        ("Types.py", True),
+        ("solution.py", True),
+    ],
+)
+def test_no_name_of_a_module_that_is_found_elsewhere_is_the_candidates(path: str, kept: bool) -> None:
+    """In the folders in which trusted programs look; below others a candidate names its modules as it likes."""
+    files = {"cases.py": "", "tests/helper.py": "", "inner/__init__.py": "", "inner/a.py": "", "check.py": ""}
+    trusted = contract(files=files)
+    assert bool(kept_files(trusted, {path: "x"}, {"numpy"}, ["problem.py"])) is kept
+    assert not kept_files(trusted, {"problem/__init__.py": "x"}, (), ["problem.py"])
 
 
 def test_a_contract_may_allow_a_steering_file() -> None:

@@ -1,0 +1,119 @@
+"""Files in a home folder that programs read when they start: after a candidate they are again what they were before.
+
+A verifier runs in the sandbox that a candidate has worked in. Its shell, interpreter and tools would read what lies
+there: the user's own packages (`usercustomize`, `.pth`), configuration, programs on PATH. What was not there before is
+removed, and a file that was is written back. What the verifier's own files name is left: the task may be about it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from harena.core.errors import SandboxFileError
+from harena.core.models import FileInfo
+from harena.scoring import guest_sitecustomize
+
+_FILES = (
+    ".bashrc", ".bash_profile", ".bash_login", ".bash_aliases", ".bash_env", ".profile", ".zshrc", ".zshenv",
+    ".zprofile", ".inputrc", ".pythonrc", ".pythonrc.py", ".pythonstartup", ".pdbrc", ".pydistutils.cfg", ".netrc",
+    ".gitconfig", ".curlrc", ".wgetrc", ".npmrc", ".yarnrc", ".yarnrc.yml", ".perlrc", ".perldb", ".irbrc", ".gemrc",
+    ".condarc", ".tool-versions", ".coveragerc", ".ssh/config", ".ssh/rc", ".ssh/environment",
+)  # fmt: skip
+_FOLDERS = (
+    ".local/lib", ".local/bin", ".config", ".pip", ".node_modules", ".node_libraries", ".pyenv", ".cargo/bin", "bin",
+)  # fmt: skip
+_NAMED_FOR_OTHER_REASONS = (".local/bin/env",)
+"""what an installer of tools leaves, which verifiers read after they have run it"""
+
+
+Listed = Callable[[str], Awaitable[list[FileInfo]]]
+
+
+class Files(Protocol):
+    """Files of a sandbox, as its operations give them. All raise SandboxFileError."""
+
+    def read_file(self, path: str) -> Awaitable[bytes]:
+        """The whole file."""
+
+    def write_file(self, path: str, source: bytes, /) -> Awaitable[None]:
+        """Create or replace a file, creating missing parents."""
+
+    def remove(self, path: str, *, recursive: bool = False, missing_ok: bool = False) -> Awaitable[None]:
+        """Remove a file, a link, or a whole tree."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartUpFiles:
+    """What was there before the candidate."""
+
+    home: str
+    files: dict[str, bytes]
+    """those of `_FILES`: path below the home folder -> content"""
+    folders: frozenset[str]
+
+    @classmethod
+    async def of(cls, sandbox: Files, listed: Listed, home: str) -> StartUpFiles:
+        """Those that are there now. `listed`: what gives the entries of a folder."""
+        kinds = await _kinds(listed, home)
+        files = {path: await sandbox.read_file(f"{home}/{path}") for path in _FILES if kinds.get(path) == "file"}
+        return cls(home, files, frozenset(path for path in _FOLDERS if path in kinds))
+
+    async def restore(self, sandbox: Files, listed: Listed, texts: Iterable[str]) -> None:
+        """Make it as it was, but for what these texts name."""
+        named = _named(texts)
+        for path, kind in (await _kinds(listed, self.home)).items():
+            place = f"{self.home}/{path}"
+            if path in named or path in self.folders:
+                continue
+            before = self.files.get(path)
+            if before is None or kind != "file" or await sandbox.read_file(place) != before:
+                await sandbox.remove(place, recursive=True, missing_ok=True)
+        for path, content in self.files.items():
+            if path not in named:
+                await sandbox.write_file(f"{self.home}/{path}", content)
+
+
+async def _kinds(listed: Listed, home: str) -> dict[str, str]:
+    """What there is of `_FILES` and `_FOLDERS`, links as links."""
+    places = {"": await _entries(listed, home or "/")}
+    wanted = (*_FILES, *_FOLDERS)
+    for folder in {path.partition("/")[0] for path in wanted if "/" in path} & places[""].keys():
+        places[folder] = await _entries(listed, f"{home}/{folder}")
+    found = {}
+    for path in wanted:
+        folder, _, name = path.rpartition("/")
+        if name in places.get(folder, {}):
+            found[path] = places[folder][name]
+    return found
+
+
+async def _entries(listed: Listed, folder: str) -> dict[str, str]:
+    try:
+        return {entry.name: entry.kind for entry in await listed(folder)}
+    except SandboxFileError as error:
+        if error.reason == "IO_FAILED":
+            raise
+        return {}
+
+
+def _named(texts: Iterable[str]) -> Collection[str]:
+    named = set()
+    for text in texts:
+        for other in _NAMED_FOR_OTHER_REASONS:
+            text = text.replace(other, "")
+        named |= {path for path in (*_FILES, *_FOLDERS) if "/" in path and path in text}
+        named |= {path for path in (*_FILES, *_FOLDERS) if path.startswith(".") and path in text}
+    return named
+
+
+def guard(folder: str, environment: dict[str, str]) -> tuple[str, bytes, dict[str, str]]:
+    """(path, content) of a file, and the variables with which each Python loads it as it starts; see
+    `guest_sitecustomize`. `folder`: one that is made after the candidate has ended."""
+    place = f"{folder}/.start-{secrets.token_hex(8)}"
+    paths = [place, *([environment["PYTHONPATH"]] if environment.get("PYTHONPATH") else [])]
+    path = str(PurePosixPath(place) / "sitecustomize.py")
+    return path, Path(guest_sitecustomize.__file__).read_bytes(), {**environment, "PYTHONPATH": ":".join(paths)}

@@ -1,0 +1,188 @@
+"""Which names of a candidate's files are taken: by modules that a trusted part imports, and by what steers programs.
+
+A trusted part finds a module by its name, in folders that also hold the candidate's files. The names that it may find
+are computed: those of the standard library, of its own modules, of what the contract requires, and of everything that
+is loaded with the modules that its programs import, asked of the image where no candidate can answer. A candidate's
+file or folder of such a name is left out, whatever kind of module it would be. So are the files that start-up, tests
+and builds are steered by. What is left out is told beside a verdict that does not pass.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from harena.core.models import ExecOutcome, ExecRequest
+from harena.scoring.contracts import CommandContract
+from harena.scoring.program import Bench
+from harena.scoring.verdict import one_line
+
+_STEERING_NAMES = frozenset({
+    "conftest.py", "pyproject.toml", "pytest.ini", "pytest.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py",
+    "makefile", "gnumakefile", "bsdmakefile", "justfile", "taskfile.yml", "taskfile.yaml", "rakefile", "package.json",
+})  # fmt: skip
+"""in small letters"""
+_STEERING_SUFFIXES = frozenset({".pth", ".pyc", ".pyo", ".pyd", ".so", ".egg-link", ".egg", ".whl", ".zip"})
+_STEERING_FOLDERS = frozenset({"__pycache__"})
+_STEERING_FOLDER_SUFFIXES = frozenset({".dist-info", ".egg-info", ".egg"})
+_STEERING_MODULES = frozenset({"sitecustomize", "usercustomize", "conftest"})
+"""wherever they lie"""
+_ALWAYS_TAKEN = sys.stdlib_module_names | {"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "py", "unittest"}
+_MODULE_OPTION = re.compile(r"(?:^|\s)-m\s*([A-Za-z_]\w*)")
+_ASK_SECONDS = 60.0
+_MOST_TOLD = 5
+_ASK = """\
+import json, sys
+sys.path[:] = [path for path in sys.path if path]
+for name in sys.argv[1:]:
+    try:
+        __import__(name)
+    except BaseException:
+        pass
+loaded = {name.partition(".")[0] for name in sys.modules}
+try:
+    import importlib.metadata as metadata, re
+    owners = metadata.packages_distributions()
+    needed = set()
+    for owner in {owner for name in loaded for owner in owners.get(name, ())}:
+        for line in metadata.requires(owner) or ():
+            if "extra ==" not in line:
+                needed.add(re.match(r"[\\w.-]*", line)[0].lower().replace("_", "-"))
+    for name, distributions in owners.items():
+        if any(one.lower().replace("_", "-") in needed for one in distributions):
+            loaded.add(name)
+except Exception:
+    pass
+sys.stdout.write("\\n" + json.dumps(sorted(loaded)))
+"""
+_known: WeakKeyDictionary[Any, dict[tuple[str, ...], frozenset[str]]] = WeakKeyDictionary()
+
+
+def steers(path: str) -> bool:
+    """A candidate's file of this name could change how a trusted command runs, without being imported by its tests."""
+    parts = [unicodedata.normalize("NFKC", part) for part in PurePosixPath(path).parts]
+    return (
+        parts[-1].lower() in _STEERING_NAMES
+        or PurePosixPath(parts[-1]).suffix.lower() in _STEERING_SUFFIXES
+        or any(_steers(part) for part in parts)
+        or _stem(parts[0]) in _ALWAYS_TAKEN
+    )
+
+
+def _steers(part: str) -> bool:
+    return (
+        part.startswith(".")
+        or part in _STEERING_FOLDERS
+        or PurePosixPath(part).suffix in _STEERING_FOLDER_SUFFIXES
+        or _stem(part) in _STEERING_MODULES
+    )
+
+
+def hides(path: str, trusted: Collection[str], taken: Collection[str] = ()) -> bool:
+    """Where a trusted program looks for modules, a candidate's file of this path would be found in the place of another
+    one. `trusted`: the paths of trusted files; `taken`: names of modules that are found elsewhere."""
+    folders = _folders(trusted)
+    for folder in _searched(trusted):
+        if not path.startswith(folder):
+            continue
+        first = path[len(folder) :].partition("/")[0]
+        name = _stem(first)
+        is_taken = name in _ALWAYS_TAKEN or name in taken or name in _modules(folder, trusted)
+        if is_taken and folder + first not in folders:
+            return True
+    return False
+
+
+def _searched(trusted: Collection[str]) -> Iterator[str]:
+    """Folders in which programs look for modules: the working directory, and those of trusted programs that are in no
+    package."""
+    yield ""
+    for folder in sorted({path.rpartition("/")[0] for path in trusted if path.endswith(".py") and "/" in path}):
+        if f"{folder}/__init__.py" not in trusted:
+            yield f"{folder}/"
+
+
+def _modules(folder: str, trusted: Collection[str]) -> set[str]:
+    """Names of trusted modules and packages in a folder."""
+    below = (path[len(folder) :] for path in trusted if path.startswith(folder) and path.endswith(".py"))
+    return {_stem(path.partition("/")[0]) for path in below}
+
+
+def _folders(trusted: Collection[str]) -> set[str]:
+    return {parent.as_posix() for path in trusted for parent in PurePosixPath(path).parents}
+
+
+def _stem(part: str) -> str:
+    """As an `import` statement would name it: Python reads names in this normal form."""
+    return unicodedata.normalize("NFKC", part).partition(".")[0]
+
+
+async def taken_names(bench: Bench, contract: CommandContract, trusted: Mapping[str, str]) -> frozenset[str]:
+    """Names of modules that the trusted part gets from the image, and that no file of a candidate may have. Asked once
+    for each set of imports."""
+    required = frozenset(name.partition(".")[0] for name in contract.requires)
+    asked = tuple(sorted((required | _imported(contract, trusted)) - sys.stdlib_module_names))
+    if not asked:
+        return required
+    try:
+        known = _known.setdefault(bench.sandboxes, {})
+    except TypeError:  # a source that cannot be weakly referred to
+        known = {}
+    key = (bench.base_spec.image, str(bench.base_spec.blueprint), *asked)
+    if key not in known:
+        known[key] = await _loaded(bench, asked)
+    return required | known[key]
+
+
+async def _loaded(bench: Bench, names: tuple[str, ...]) -> frozenset[str]:
+    """What is there and is loaded with these modules; those that are not in the image may be the candidate's."""
+    async with bench.sandboxes.sandbox(bench.base_spec) as sandbox:
+        request = ExecRequest(argv=("python", "-c", _ASK, *names), cwd="/", timeout_seconds=_ASK_SECONDS)
+        result = await (await sandbox.exec(request)).wait()
+    if result.outcome is not ExecOutcome.EXITED or result.returncode != 0:
+        return frozenset()  # modules that end the process end the trusted part too
+    return frozenset(json.loads(result.stdout.rpartition(b"\n")[2]))
+
+
+def _imported(contract: CommandContract, trusted: Mapping[str, str]) -> set[str]:
+    """Names of the modules that the trusted part imports, as far as its programs' text tells."""
+    programs = [text for path, text in trusted.items() if path.endswith(".py")]
+    command = " ".join(contract.command or ())
+    programs += [word for option, word in zip(contract.command or (), (contract.command or ())[1:], strict=False)
+                 if option == "-c"]  # fmt: skip
+    names = {found[1] for found in _MODULE_OPTION.finditer(command)}
+    names |= {"pytest"} if contract.pytest else set()
+    for text in (*programs, *([contract.asserts] if contract.asserts else [])):
+        names |= set(_imports(text))
+    return names
+
+
+def _imports(program: str) -> Iterator[str]:
+    try:
+        tree = ast.parse(program)
+    except (SyntaxError, ValueError, RecursionError):  # a line of shell, for instance
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
+        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in ("import_module", "__import__", "importorskip") and isinstance(node.args[0].value, str):
+                yield node.args[0].value.partition(".")[0]
+
+
+def told(left_out: Collection[str]) -> str:
+    """What is told of files that take no part; "" = there are none."""
+    if not left_out:
+        return ""
+    shown = ", ".join(sorted(left_out)[:_MOST_TOLD]) + (", ..." if len(left_out) > _MOST_TOLD else "")
+    return one_line(f"; left out of the candidate's files, because their names are taken: {shown}")

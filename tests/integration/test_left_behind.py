@@ -1,0 +1,87 @@
+"""What a candidate leaves behind for its verifier: in the home folder, the working directory, the place of others."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from battery_world import Source
+
+from harena.core.models import SandboxSpec
+from harena.core.results import RunResult, Validity
+from harena.runtime.linux import LinuxRuntime
+from harena.scoring import load_scenarios, score_scenario
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+REWARD = "/logs/verifier/reward.txt"
+VERIFIER = f"""\
+cd /app
+echo 0 > {REWARD}
+python3 -m json.tool answer.json > /dev/null || exit 0
+python3 -c 'import json; assert json.load(open("answer.json")) == 42' || exit 0
+python3 - <<'END' || exit 0
+import helper, subprocess
+assert helper.ANSWER == 42
+END
+[ "$(python3 main.py)" = 42 ] || exit 0
+echo 1 > {REWARD}
+"""
+HONEST = """\
+echo 42 > answer.json
+echo 'ANSWER = 42' > helper.py
+echo 'def get(): return 42' > queue.py
+echo 'import queue; print(queue.get())' > main.py
+"""
+SITE = "site=$(python3 -m site --user-site); mkdir -p $site\n"
+DONE = f"import os; os.path.isdir('/logs/verifier') and open('{REWARD}', 'w').write('1'); os._exit(0)"
+FORGERIES = {
+    "a module of the library": f'echo "{DONE}" > json.py\n',
+    "a package of the library": f'mkdir json; echo "{DONE}" > json/__init__.py; echo "{DONE}" > json/tool.py\n',
+    "what the library loads": f'for name in re codecs subprocess argparse; do echo "{DONE}" > $name.py; done\n',
+    "the user's packages": f'{SITE}echo "{DONE}" > $site/usercustomize.py\n',
+    "a path file": f'{SITE}echo "{DONE}" > $site/x.pth\n',
+    "links": "rm -rf /data/logs/verifier; mkdir w; echo 1 > w/reward.txt; ln -s /app/w /data/logs/verifier\n"
+    "rm -rf /data/tests; ln -s /app /data/tests\n",
+    "a pipe": "rm -rf /data/logs/verifier; mkdir -p /logs/verifier; mkfifo /logs/verifier/reward.txt\n",
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
+    """Real sandboxes: a home folder of their own takes one."""
+    runtime = LinuxRuntime(home=tmp_path_factory.mktemp("home"))
+    await runtime.start()
+    yield Source(runtime)
+    await runtime.close()
+
+
+async def scored(source: Source, script: str, verifier: str = VERIFIER) -> RunResult:
+    contract = {"type": "harbor", "tests": {"test.sh": verifier}, "environment_commands": ["echo kept > ~/.profile"]}
+    row = {"id": "one", "candidate": {"files": {"solve.sh": script}, "entry": "solve.sh"}, "scoring": contract}
+    (made,) = load_scenarios([row]).scenarios
+    return await score_scenario(made, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=60)
+
+
+async def test_an_honest_candidate_names_its_modules_as_it_likes(source: Source) -> None:
+    """Its own program finds its own `queue`, and the verifier finds the helper."""
+    result = await scored(source, HONEST)
+    assert (result.score, result.detail) == (1.0, "")
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+async def test_nothing_that_is_left_behind_answers_for_the_verifier(source: Source, name: str) -> None:
+    """Each paid, or could not be scored, when a verifier ran in all that was left."""
+    result = await scored(source, FORGERIES[name])
+    assert (result.score, result.validity) == (0.0, Validity.VALID), result.detail
+
+
+async def test_the_home_folder_is_as_it_was(source: Source) -> None:
+    """But for what the verifier names, and what no program reads as it starts."""
+    script = "echo evil > ~/.profile; mkdir -p ~/.config/git ~/.ssh; touch ~/.bashrc ~/.ssh/rc ~/.npmrc ~/notes\n"
+    look = (
+        "[ -e ~/.npmrc ] && [ $(cat ~/.pro*) = kept ] && [ $(ls -A ~ | wc -l) = 4 ] && [ -z $(ls ~/.s*) ]\n"
+        f"echo $((1-$?)) > {REWARD}\n"
+    )
+    assert (await scored(source, script, look)).score == 1.0

@@ -1,0 +1,87 @@
+"""A candidate's module never takes the name of one that a trusted part imports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from battery_world import Source
+
+from harena.core.models import SandboxSpec
+from harena.core.results import RunResult, Validity
+from harena.scoring import load_scenarios, score_scenario
+from harena.testing import FakeRuntime
+
+CHECK = """
+import sys
+word = sys.stdin.readline().strip()
+import yaml
+import cases
+import solution
+assert all(yaml.safe_load(text) == solution.load(text) for text in cases.TEXTS)
+print("harena-proof", word)
+"""
+FILES = {"check.py": CHECK, "cases.py": "TEXTS = ['1', '[2, 3]']\n"}
+COMMAND = {"type": "command", "command": ["python", "check.py"], "files": FILES}
+SUITE = "import yaml\nimport cases\nimport solution\n\n\ndef test_all():\n" + "".join(
+    f"    assert yaml.safe_load(cases.TEXTS[{n}]) == solution.load(cases.TEXTS[{n}])\n" for n in (0, 1)
+)
+PYTEST = {"type": "command", "pytest": ["test_it.py"], "files": {"test_it.py": SUITE, "cases.py": FILES["cases.py"]}}
+HOMES: dict[str, dict[str, Any]] = {"command": COMMAND, "pytest, apart": {**PYTEST, "isolate": "sandbox"}}
+RIGHT = {"solution.py": "import helper\ndef load(text): return helper.load(text)\n"}
+HELPER = {"helper.py": "import ast\ndef load(text): return ast.literal_eval(text)\n"}
+WRONG = "def load(text): return None\n"
+FORGERIES = {
+    "a module": {"yaml.py": "def safe_load(text): return None\n"},
+    "a package": {"yaml/__init__.py": "def safe_load(text): return None\n"},
+    "the cases": {"cases/__init__.py": "TEXTS = ['null', 'null']\n"},
+}
+
+
+async def scored(files: dict[str, str], scoring: dict[str, Any], source: Source | None = None) -> RunResult:
+    row = {"id": "one", "candidate": {"files": files}, "scoring": scoring}
+    (made,) = load_scenarios([row]).scenarios
+    return await score_scenario(
+        made, sandboxes=source or Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30
+    )
+
+
+@pytest.mark.parametrize("home", HOMES)
+async def test_a_trusted_part_imports_what_it_means(home: str) -> None:
+    """Modules of the image and its own; the candidate has others, and they stay."""
+    assert (await scored({**RIGHT, **HELPER}, HOMES[home])).score == 1.0
+    for name, files in FORGERIES.items():
+        result = await scored({"solution.py": WRONG, **files}, HOMES[home])
+        assert (name, result.score, result.validity) == (name, 0.0, Validity.VALID), result.detail
+
+
+async def test_what_is_left_out_is_told() -> None:
+    """Beside a verdict that does not pass: an honest program may have meant something by it."""
+    result = await scored({"solution.py": "import yaml\nload = yaml.mine\n", "yaml.py": "mine = int\n"}, COMMAND)
+    assert result.score == 0.0
+    assert result.detail.endswith("left out of the candidate's files, because their names are taken: yaml.py")
+
+
+async def test_what_a_contract_requires_is_never_the_candidates() -> None:
+    """A module that the image lacks is the contract's fault, and nobody passes by bringing it."""
+    check = CHECK.replace("import yaml\n", "import yaml_that_is_missing as yaml\n")
+    scoring = {**COMMAND, "files": {**FILES, "check.py": check}, "requires": ["yaml_that_is_missing"]}
+    files = {"solution.py": WRONG, "yaml_that_is_missing.py": "def safe_load(text): return None\n"}
+    result = await scored(files, scoring)
+    assert (result.score, result.validity) == (None, Validity.INVALID)
+
+
+async def test_the_image_is_asked_once_for_a_contract() -> None:
+    """A run asks nothing more."""
+    source, made = Source(FakeRuntime()), 0
+    create = source.runtime.create
+
+    async def counted(*arguments: Any, **options: Any) -> Any:
+        nonlocal made
+        made += 1
+        return await create(*arguments, **options)
+
+    source.runtime.create = counted  # type: ignore[method-assign]
+    for _ in range(2):
+        assert (await scored({**RIGHT, **HELPER}, COMMAND, source)).score == 1.0
+    assert made == 3

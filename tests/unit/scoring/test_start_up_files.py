@@ -1,0 +1,47 @@
+"""What a verifier's programs start with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harena.scoring.guest_sitecustomize import is_trusted
+from harena.scoring.start_up_files import guard
+
+
+@pytest.mark.parametrize(
+    ("line", "trusted"),
+    [
+        ("-c pass", True),
+        ("-m pytest /tests", True),
+        ("-Bm pytest", True),
+        ("-Xutf8 -W ignore -m x", True),
+        ("-", True),
+        ("", True),
+        ("/tests/check.py", True),
+        ("-u /tests/check.py -c", True),
+        ("HERE-too/main.py", True),
+        ("main.py", False),
+        ("./sub/main.py -m", False),
+        ("-W ignore HERE/main.py", False),
+        ("-Wignore::ResourceWarning main.py", False),
+        ("--check-hash-based-pycs never main.py", False),
+    ],
+)
+def test_a_program_in_the_working_directory_is_the_candidates(
+    line: str, trusted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every other one looks elsewhere first."""
+    monkeypatch.chdir(tmp_path)
+    here = str(tmp_path.resolve())
+    assert is_trusted(line.replace("HERE", here).split(), here) is trusted
+
+
+def test_a_guard_keeps_the_contracts_own_search_path() -> None:
+    """Its folder comes first, under a name that nobody knows."""
+    path, source, environment = guard("/tests", {"PYTHONPATH": "/lib", "A": "b"})
+    folder, _, name = path.rpartition("/")
+    assert (name, environment) == ("sitecustomize.py", {"A": "b", "PYTHONPATH": f"{folder}:/lib"})
+    assert b"install()" in source
+    assert guard("/tests", {})[0] != path
