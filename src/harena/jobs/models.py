@@ -26,8 +26,8 @@ and says what would be right. Answers are plain dicts of JSON types, the same ov
              `RunResult` as a dict plus `run` (its number in the order of acceptance), `problem` (the id that siblings
              share, or None), `expected` (the known verdict {passed, reason, score}, or None), `verdict_right` (None
              where no verdict is known or there is no score), `honeypot`, and `scenario_version` and `contract_version`
-             (the stored versions, as "NAME@2", or None); `rescore` is {score, reason, error, agrees}, or None for a run that was
-             scored once
+             (the stored versions, as "NAME@2", or None); `rescore` is {score, reason, error, agrees}, or None for a run
+             that was scored once
 
     event    {cursor, at, kind, job_id, ...}; kinds: job_started {total, effective_concurrency}, run_started,
              run_retried {error, delay_seconds}, run_finished {score, passed, validity, reason, duration_seconds},
