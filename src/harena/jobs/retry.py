@@ -9,9 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harena.core.errors import HarenaError, HostUnsupportedError, NotFoundError, ValidationError
+from harena.core.results import Reason
 
 ALONE_AFTER_INTERRUPTIONS = 2
 """lost nodes after which a run goes on with nothing else of its job beside it"""
+STARVED_RETRIES = 1
+"""further tries of a run that looked starved, also where a job asks for none"""
 MOST_INTERRUPTIONS = 5
 """lost nodes after which a run is given up: it was alone under the last ones, so it is what ends them"""
 
@@ -54,11 +57,14 @@ def decide(policy: RetryPolicy, error: Exception, *, failures: int) -> RetryAfte
 
     A host that forbids what isolation needs, or an image that does not exist, stops the whole job: the next run would
     meet the same answer. What a run itself asks for wrongly stays wrong, for this run. A delay that the error asks for
-    is kept when it is longer than ours.
+    is kept when it is longer than ours. A run that looked starved is always tried again, alone: what it did then says
+    whether the host or the candidate was to blame.
     """
     if isinstance(error, HostUnsupportedError | NotFoundError):
         return GiveUp(whole_job=True)
-    if failures > policy.retry_attempts or isinstance(error, ValidationError):
+    starved = isinstance(error, HarenaError) and error.reason == Reason.STARVED
+    most = max(policy.retry_attempts, STARVED_RETRIES) if starved else policy.retry_attempts
+    if failures > most or isinstance(error, ValidationError):
         return GiveUp()
     delay = _delay(policy, failures)
     if isinstance(error, HarenaError) and error.retry_delay is not None:

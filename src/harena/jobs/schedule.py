@@ -14,15 +14,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from harena.jobs.lifecycle import RunState, check_run_transition
-
-EXECUTING_PER_CORE = 4
-"""Candidates that execute at one time, for each core. Most of a run's life is waiting (a sandbox being made, pipes
-being read), so several per core keep it busy; many more would only steal the processor from each other, and a correct
-program on a starved core looks like a slow one."""
+from harena.jobs.pace import EXECUTING_PER_CORE
 
 
 def effective_concurrency(requested: int, cores: int) -> int:
-    """How many runs execute at once: what was asked for, but at most EXECUTING_PER_CORE for each core of the host.
+    """How many runs execute at once where the machine is not looked at: what was asked for, but at most
+    EXECUTING_PER_CORE for each core of the host.
 
     >>> effective_concurrency(200, cores=2), effective_concurrency(3, cores=2)
     (8, 3)

@@ -67,12 +67,31 @@ class Slots:
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self.free = capacity
-        """slots in which nothing runs"""
+        """slots in which nothing runs; below 0 while more run than there may be"""
+        self.on_want: Callable[[], object] | None = None
+        """called when a job wants a slot"""
         self._shares: list[Share] = []
         self._parties: dict[str, Party] = {}
         """kept when a workspace's jobs have ended: else each new one of many small jobs would come first"""
         self._arrived = 0
         self._given = 0
+
+    @property
+    def running(self) -> int:
+        """Slots in which something runs."""
+        return self.capacity - self.free
+
+    @property
+    def wanted(self) -> bool:
+        """A job waits for a slot that its workspace may have."""
+        return any(share.waiting and share.party.has_room for share in self._shares)
+
+    def resize(self, capacity: int) -> None:
+        """There are so many slots from now on. What runs in more of them ends as it would."""
+        if capacity != self.capacity:
+            self.free += capacity - self.capacity
+            self.capacity = capacity
+            self._wake_next()
 
     def join(self, *, priority: int, wake: Callable[[], object], workspace: str = DEFAULT_WORKSPACE) -> Share:
         """A job that will want slots."""
@@ -92,6 +111,8 @@ class Slots:
     def acquire(self, share: Share) -> bool:
         """A slot, if it is this job's turn; else it is woken when that may be so."""
         share.waiting = True
+        if self.on_want is not None:
+            self.on_want()
         turn = next_share(self._shares, self.free)
         if turn is share:
             share.waiting = False

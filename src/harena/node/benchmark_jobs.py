@@ -35,7 +35,7 @@ from harena.core.idempotency import IdempotencyKey
 from harena.core.job_store import STORE_UNAVAILABLE
 from harena.jobs.lifecycle import JobState
 from harena.jobs.owner import this_process
-from harena.jobs.schedule import EXECUTING_PER_CORE
+from harena.jobs.pace import EXECUTING_PER_CORE
 from harena.jobs.slots import Slots
 from harena.node.allocator import give_back
 from harena.node.calibrations import Calibrations
@@ -49,6 +49,7 @@ from harena.node.job_leases import OPEN_STATES, TAKE_OVER_SECONDS, JobLeases
 from harena.node.job_scenarios import LoadScenarios
 from harena.node.job_summary import job_summary
 from harena.node.owned_job import OwnedJob
+from harena.node.pace_keeper import PaceKeeper
 from harena.node.retention import Retention
 from harena.node.webhook_post import HttpPost, Post
 from harena.node.webhooks import WebhookDeliveries, delivery_answer
@@ -92,7 +93,8 @@ class BenchmarkJobs:
         post: Post | None = None,
     ) -> None:
         """`place` is a SQLite file or the URL of a PostgreSQL. `durable`: jobs outlive this process; `keep_seconds`:
-        how long jobs are kept after their end, by a durable node (None = until deleted). `limits_of`: what a workspace
+        how long jobs are kept after their end, by a durable node (None = until deleted). `cores`: so many runs for each
+        at one time, whatever the machine shows (None = as `harena.jobs.pace` says). `limits_of`: what a workspace
         may use (None = everything). `webhook_networks`: where webhooks may go beside the public internet (None =
         anywhere). `score`, `load`, `cores` and `post` are for tests; by default the scoring room, this host's own, and
         HTTP."""
@@ -101,8 +103,8 @@ class BenchmarkJobs:
         self._durable = durable
         self._retention = None if keep_seconds is None else Retention(clock, keep_seconds)
         self._owner = this_process()
-        cores = cores or len(os.sched_getaffinity(0))
-        self._slots = Slots(EXECUTING_PER_CORE * cores)
+        self._pace = None if cores else PaceKeeper.of_this_machine(len(os.sched_getaffinity(0)))
+        self._slots = self._pace.slots if self._pace else Slots(EXECUTING_PER_CORE * (cores or 1))
         self._admission = JobAdmission(limits_of, self._slots)
         self.catalog = Catalog(self._catalog_store, clock)
         self._acceptance = Acceptance(
@@ -293,6 +295,8 @@ class BenchmarkJobs:
         """Interrupt the jobs that this process runs, or let go of them if they are durable; record what they had, and
         close the store."""
         self._closed = True
+        if self._pace is not None:
+            self._pace.close()
         self._chore_pacer.stop()
         if self._chores is not None:
             await asyncio.wait([self._chores])

@@ -117,7 +117,8 @@ class Acceptance:
     sandboxes: Sandboxes
     blueprints: Blueprints
     clock: Clock
-    cores: int
+    cores: int | None
+    """None = the node follows what its machine shows"""
     owner: Owner
     score: ScoreScenario | None = None
     """None = the scoring room's"""
@@ -194,7 +195,7 @@ class Acceptance:
         except (ValueError, LookupError, zlib.error) as error:
             raise ValidationError(f"the request of {row['id']} as it is stored cannot be read: {error}") from error
         spec = base_spec(self.blueprints, row["workspace"], blueprint or row["blueprint"])
-        cores = effective_concurrency(config.concurrency, self.cores)
+        cores = self._concurrency(config)
         lost = {ticket: decide_interrupted(ticket.interruptions) for ticket in left}
         accepted = [
             replace(ticket, alone=isinstance(decision, RetryAlone))
@@ -234,7 +235,7 @@ class Acceptance:
             score=rescoring(self._scorer(row["workspace"], scenarios, spec, config), chosen),
             policy=RetryPolicy(retry_attempts=config.retry_attempts, retry_reasons=repeated),
             priority=config.priority,
-            run_timeout_seconds=config.run_timeout_seconds,
+            run_timeout_seconds=_run_timeout(config),
             timeout_seconds=config.job_timeout_seconds,
         )
 
@@ -271,11 +272,15 @@ class Acceptance:
             "created_at": self.clock.utcnow().isoformat(),
             "blueprint": blueprint_id,
             "config": config.model_dump(),
-            "effective_concurrency": min(total, effective_concurrency(config.concurrency, self.cores)),
+            "effective_concurrency": min(total, self._concurrency(config)),
             "total": total,
             "durable": self.durable,
             **owner_columns(self.owner),
         }
+
+    def _concurrency(self, config: JobConfig) -> int:
+        """Runs of one job at one time, at most."""
+        return config.concurrency if self.cores is None else effective_concurrency(config.concurrency, self.cores)
 
     def _scorer(self, workspace: str, scenarios: Sequence[JobScenario], spec: SandboxSpec, config: JobConfig) -> Score:
         score_scenario = self.score or scoring_room()
@@ -307,6 +312,17 @@ def base_spec(blueprints: Blueprints, workspace: str, blueprint_id: str) -> Sand
             return SandboxSpec()
         raise
     return SandboxSpec(image=blueprint.image, blueprint=blueprint.id)
+
+
+def _run_timeout(config: JobConfig) -> float | None:
+    """Never before the time of a candidate is over by the wall clock: one that waits could buy a fault of the platform
+    with it."""
+    from harena.scoring.fair_time import SLACK_SECONDS
+    from harena.scoring.time_limits import wall_limit
+
+    if config.run_timeout_seconds is None:
+        return None
+    return max(config.run_timeout_seconds, wall_limit(config.timeout_seconds) + SLACK_SECONDS)
 
 
 def owner_columns(owner: Owner) -> dict[str, Any]:

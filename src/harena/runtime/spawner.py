@@ -67,6 +67,8 @@ class _Sandbox:
     pid: int = 0
     pidfd: int = -1
     over_memory: bool = False
+    counted_from: tuple[float, float] | None = None
+    """(processor time that was seen when its cgroup was first asked, what the cgroup said then)"""
 
 
 class Spawner:
@@ -165,7 +167,7 @@ class Spawner:
                 pidfds.send_signal(self.templates[arguments[0]].pidfd, signal.SIGKILL)
         elif kind == "time":
             sandbox = self.sandboxes.get(arguments[1])
-            self._say("answer", arguments[0], _processor_time(sandbox.pid) if sandbox else (0.0, 0.0))
+            self._say("answer", arguments[0], _time_of(sandbox) if sandbox else (0.0, 0.0))
         elif kind == "oom":
             sandbox = self.sandboxes.get(arguments[1])
             self._say("answer", arguments[0], sandbox.group.oom_kills() if sandbox else 0)
@@ -388,6 +390,21 @@ def _resident_bytes(pid: int) -> int:
     except OSError:
         return 0  # ended meanwhile
     return sum(int(value.split()[0]) * 1024 for value in lines.values())
+
+
+def _time_of(sandbox: _Sandbox) -> tuple[float, float]:
+    """As `_processor_time`, and with what only a cgroup counts from the first look on: children that nobody waits for
+    (their parent ignores SIGCHLD) leave no trace elsewhere."""
+    waited, used = _processor_time(sandbox.pid)
+    try:
+        counted = sandbox.group.counted_seconds(_below(sandbox.pid))
+    except OSError:
+        counted = None  # no processor time is worth a sandbox's end
+    if counted is None:
+        return waited, used
+    if sandbox.counted_from is None:
+        sandbox.counted_from = used, counted
+    return waited, max(used, sandbox.counted_from[0] + counted - sandbox.counted_from[1])
 
 
 def _processor_time(pid: int) -> tuple[float, float]:

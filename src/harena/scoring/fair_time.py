@@ -29,6 +29,8 @@ _CONTROL_PATIENCE_SECONDS = 30.0
 _BASE_SHARE = 0.125
 """of a limit: after so much of it a program is looked at for the first time, where what it used before is not known"""
 _HOPELESS_SHARE = 0.01
+_RECOVERED_SHARE, _RECOVERED_FACTOR = 0.1, 3.0
+"""A control that gets so much, and so many times as much as before, was held up by what has just ended."""
 SLACK_SECONDS = 30.0
 """a runtime ends a program by itself so long after its wall limit, should this process be stopped"""
 _CONTROL = """\
@@ -53,6 +55,11 @@ class Control:
         self._measuring: asyncio.Task[float] | None = None
         self._share = 0.0
         self._measured_at = float("-inf")
+
+    @property
+    def last_share(self) -> float:
+        """What was last measured; 0 = nothing."""
+        return self._share
 
     async def share(self, *, fresh: bool = False) -> float:
         """What part of one core it gets now. `fresh`: measured from now on. Raises PlatformError."""
@@ -209,8 +216,10 @@ def starvation(watches: Sequence[Stopwatch]) -> str:
 
 
 async def is_fed(control: Control) -> bool:
-    """An honest loop gets its processor now."""
-    return await control.share(fresh=True) >= FED_SHARE
+    """An honest loop gets its processor now; or much more of it than it got when it was last measured."""
+    before = control.last_share
+    now = await control.share(fresh=True)
+    return now >= FED_SHARE or now >= max(_RECOVERED_SHARE, _RECOVERED_FACTOR * before)
 
 
 async def run_within(

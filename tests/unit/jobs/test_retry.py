@@ -83,3 +83,11 @@ def test_a_run_under_which_nodes_are_lost_is_isolated_and_then_given_up() -> Non
     assert decisions[:ALONE_AFTER_INTERRUPTIONS] == [None] * ALONE_AFTER_INTERRUPTIONS
     assert decisions[ALONE_AFTER_INTERRUPTIONS:MOST_INTERRUPTIONS] == [RetryAlone()] * 3
     assert decisions[MOST_INTERRUPTIONS:] == [GiveUp(), GiveUp()]
+
+
+def test_a_run_that_looked_starved_is_always_tried_again() -> None:
+    """Its second try tells whether the host or the candidate was to blame, also where a job asks for no retries."""
+    starved = PlatformError("no processor", step="score", reason="starved")
+    decisions = [decide(RetryPolicy(retry_attempts=0), starved, failures=failures) for failures in (1, 2)]
+    assert decisions == [RetryAfter(0.1), GiveUp()]
+    assert decide(RetryPolicy(retry_attempts=0), PlatformError("lost", step="score"), failures=1) == GiveUp()

@@ -214,3 +214,24 @@ def test_equal_jobs_share_evenly_and_a_late_one_is_not_kept_waiting() -> None:
         while slots.acquire(second):
             pass
     assert (first.running, second.running) == (2, 2)
+
+
+def test_slots_may_become_more_and_fewer() -> None:
+    """Who waits is woken when there are more; what runs in too many ends as it would, and nothing begins meanwhile."""
+    woken: list[str] = []
+    slots = Slots(1)
+    first = slots.join(priority=0, wake=lambda: woken.append("first"))
+    assert slots.acquire(first)
+    assert not slots.acquire(first)
+    assert slots.wanted
+    slots.resize(3)
+    assert woken == ["first"]
+    assert slots.acquire(first)
+    assert slots.acquire(first)
+    slots.resize(1)
+    assert (slots.running, slots.free) == (3, -2)
+    for _ in range(2):
+        slots.release(first)
+        assert not slots.acquire(first)
+    slots.release(first)
+    assert slots.acquire(first)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 Limits = tuple[int | None, int | None, float | None]
@@ -144,6 +144,7 @@ class Group:
         self._all = list(dict.fromkeys(self.directories.values()))
         self._basic = list(dict.fromkeys(basic)) or self._all
         self._made: list[str] = []
+        self._counts = False
 
     def attach(self, pid: int) -> None:
         """Put a process (all its threads) into every directory that its limits need, memory first.
@@ -171,6 +172,12 @@ class Group:
             self._write_cpu(cpu)
         self.limits = limits
 
+    def counted_seconds(self, pids: Sequence[int]) -> float | None:
+        """Processor time of all that has run in here since the kernel counts it, also of what has ended and that nobody
+        waited for; None where it does not count. `pids` are those inside: they are counted from the first call on.
+        Raises OSError."""
+        return None
+
     def oom_kills(self) -> int:
         """Processes that the memory limit has killed since this group was acquired."""
         return self._read_oom_kills() - self._oom_baseline
@@ -196,6 +203,7 @@ class Group:
         if any(self._files.processes(directory) for directory in self._made[:1]):  # a process is in all or in none
             return False
         self._oom_baseline = self._read_oom_kills() if oom_kills is None else self._oom_baseline + oom_kills
+        self._counts = False
         return True
 
     def _needed(self) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from harena.runtime.kernel.cgroup_tree import CgroupFiles, CgroupMount, Group, field
 
@@ -15,6 +15,7 @@ _SMALLEST_QUOTA_MICROSECONDS = 1_000
 _MOST_WEIGHT = 10_000
 _WEIGHT_PER_PROCESSOR = 4 * 100
 """what all sandboxes together weigh, see cgroup_v1"""
+_MICROSECONDS = 1e-6
 HOST_LEAF = "harena-host"
 """where the processes go that were in a directory which has to be empty"""
 
@@ -147,6 +148,10 @@ class V2Group(Group):
             self._files.write(self._directory + "/cgroup.kill", "1")
         except FileNotFoundError:
             super().kill()
+
+    def counted_seconds(self, pids: Sequence[int]) -> float | None:
+        """Every cgroup counts, from its making on."""
+        return field(self._files.read(self._directory + "/cpu.stat"), "usage_usec") * _MICROSECONDS
 
     def _read_oom_kills(self) -> int:
         if "memory" not in self.directories:

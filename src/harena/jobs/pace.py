@@ -1,0 +1,70 @@
+"""How many runs a node has under way at once: a decision about what the machine shows, no I/O and no clock.
+
+EXECUTING_PER_CORE runs for each core are always under way, if so many are asked for. More are added while the machine
+shows that those under way mostly wait: what counts is not how many runs there are but how many threads they make ready
+to run. A program that sleeps makes none; one that computes makes one, and with EXECUTING_PER_CORE of them for each core
+nothing is added. What was ready to run when nothing of this node was (other people's work) is not counted: it is there
+whatever this node does. Memory has the last word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+EXECUTING_PER_CORE = 4
+"""Runs that are under way at one time in any case, for each core. Most of a run's life is waiting (a sandbox being
+made, pipes being read), so several per core keep it busy."""
+READY_TO_GROW = 1.5
+"""threads of this node that are ready to run, for each core, below which more runs are added"""
+READY_TO_SHRINK = 5.0
+"""above which no more begin until some have ended"""
+GROWTH, DECLINE = 1.5, 0.75
+"""of the capacity, at one look"""
+RUN_BYTES = 64 << 20
+"""Memory that one run more is expected to take. A run may take up to its own limit, but few do."""
+RESERVED_BYTES = 512 << 20
+"""memory that is left alone"""
+_SMOOTHING = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineLoad:
+    """What one look at the machine shows."""
+
+    runnable: int | None
+    """threads that run or are ready to run, everybody's; None = not known"""
+    available_bytes: int | None
+    """memory that can be had; None = not known"""
+
+
+class Pace:
+    """The number of runs that may be under way, look by look."""
+
+    def __init__(self, *, cores: int, most: int) -> None:
+        """`cores`: of the machine; `most`: runs that the process can hold at all."""
+        self._cores = max(1, cores)
+        self.floor = max(1, min(most, EXECUTING_PER_CORE * self._cores))
+        self.most = most
+        self.capacity = self.floor
+        self._others: float | None = None
+        self._ready = 0.0
+
+    def look(self, seen: MachineLoad, *, running: int) -> int:
+        """The capacity from now on, with so many runs under way and more that wait."""
+        if seen.runnable is not None and running == 0:
+            self._others, self._ready = float(seen.runnable), 0.0
+            self.capacity = self.floor
+        if seen.runnable is None or self._others is None:
+            return self.capacity
+        self._others = min(self._others, float(seen.runnable))
+        self._ready += _SMOOTHING * (seen.runnable - self._others - self._ready)
+        ready = self._ready / self._cores
+        wanted = self.capacity
+        if ready > READY_TO_SHRINK:
+            wanted = int(self.capacity * DECLINE)
+        elif ready < READY_TO_GROW and running >= self.capacity:
+            wanted = int(self.capacity * GROWTH) + 1
+        if seen.available_bytes is not None:
+            wanted = min(wanted, running + max(0, seen.available_bytes - RESERVED_BYTES) // RUN_BYTES)
+        self.capacity = max(self.floor, min(self.most, wanted))
+        return self.capacity

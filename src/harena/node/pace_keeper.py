@@ -1,0 +1,74 @@
+"""Looks at the machine while runs wait for a slot, and moves the number of slots as `harena.jobs.pace` says."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from collections.abc import Callable
+
+from harena.core.pressure import available_memory_bytes, machine_cores, runnable_tasks
+from harena.jobs.pace import MachineLoad, Pace
+from harena.jobs.slots import Slots
+
+LOOK_SECONDS = 0.02
+_DESCRIPTORS_PER_RUN = 10
+"""of this process: a sandbox's channel, the pipes of its programs, and files that are written"""
+_OTHER_DESCRIPTORS = 200
+_MOST_RUNS = 2000
+
+
+def read_load() -> MachineLoad:
+    """What the kernel says now."""
+    return MachineLoad(runnable=runnable_tasks(), available_bytes=available_memory_bytes())
+
+
+def most_runs() -> int:
+    """That this process has descriptors for (the runtime raises its own limit to the hard one)."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if hard == resource.RLIM_INFINITY:
+        return _MOST_RUNS
+    return max(1, min(_MOST_RUNS, (hard - _OTHER_DESCRIPTORS) // _DESCRIPTORS_PER_RUN))
+
+
+class PaceKeeper:
+    """Used from one event loop. Between jobs, and while nobody waits, it does nothing."""
+
+    def __init__(self, slots: Slots, pace: Pace, load: Callable[[], MachineLoad] = read_load) -> None:
+        self._slots = slots
+        self._pace = pace
+        self._load = load
+        self._timer: asyncio.TimerHandle | None = None
+        slots.on_want = self.wake
+
+    @classmethod
+    def of_this_machine(cls, cores: int) -> PaceKeeper:
+        """With slots of its own: see `slots`."""
+        pace = Pace(cores=min(cores, machine_cores()), most=most_runs())
+        return cls(Slots(pace.floor), pace)
+
+    @property
+    def slots(self) -> Slots:
+        """The slots whose number it keeps."""
+        return self._slots
+
+    def wake(self) -> None:
+        """Somebody wants a slot: look now where nothing runs, and from now on as long as somebody waits."""
+        if self._slots.running == 0:
+            self._look()
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._tick)
+
+    def close(self) -> None:
+        """Look no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _tick(self) -> None:
+        self._timer = None
+        self._look()
+        if self._slots.wanted:
+            self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._tick)
+
+    def _look(self) -> None:
+        self._slots.resize(self._pace.look(self._load(), running=self._slots.running))
