@@ -11,7 +11,13 @@ SANDBOXED_TESTS := tests/integration tests/escape
 SEED ?= 0
 MODE ?= sync
 
-.PHONY: help demo demo-train test test-only lint style types rules bench docs setup clean
+BATTERY_COUNT ?= 175
+BATTERY_HONEST ?= 600
+BATTERY_SEED ?= 1
+BATTERY_BUSY ?= 0
+BATTERY_SECONDS ?= 7200
+
+.PHONY: help demo demo-train test test-only test-all lint style types rules bench docs setup clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -31,6 +37,11 @@ test-only: .venv/.for-development
 	@scripts/system-packages postgresql:pg_ctlcluster
 	@$(PYTHON) -m pytest tests/unit tests/conformance -n 2 --dist loadfile $(PYTEST_OPTIONS) || [ $$? = 5 ] # -k chose none of these
 	@$(PYTHON) -m pytest $(SANDBOXED_TESTS) $(PYTEST_OPTIONS)
+
+test-all: test ## every test, and thousands of composed programs; BATTERY_COUNT, _HONEST, _SEED, _BUSY=8 (beside others)
+	@HARENA_BATTERY_COUNT=$(BATTERY_COUNT) HARENA_BATTERY_HONEST=$(BATTERY_HONEST) HARENA_BATTERY_SEED=$(BATTERY_SEED) \
+		HARENA_BATTERY_BUSY=$(BATTERY_BUSY) HARENA_BATTERY_SECONDS=$(BATTERY_SECONDS) \
+		$(PYTHON) -m pytest tests/battery -s $(PYTEST_OPTIONS)
 
 lint: style types rules ## ruff, mypy and the import rules
 

@@ -132,6 +132,10 @@ class TestAdd(unittest.TestCase):
         self.assertIs(type(solution.add(0, 0)), int)
         self.assertEqual(solution.add(0, 0), 0)
 """
+VERIFIER = """
+mkdir -p /logs/verifier
+if [ "$(cat /app/answer.txt)" = 42 ]; then echo 1; else echo 0; fi > /logs/verifier/reward.txt
+"""
 UNITTEST = {"type": "command", "unittest": ["test_add.py"], "files": {"test_add.py": CLASSIC}}
 
 CALLED = {
@@ -194,6 +198,20 @@ WORLDS: dict[str, dict[str, Any]] = {
     },
     "command, pytest": {"candidate": ADD, "scoring": PYTEST},
     "command, pytest, apart": {"candidate": ADD, "scoring": {**PYTEST, "isolate": "sandbox"}},
+    "reference": {
+        "candidate": ADD,
+        "scoring": {
+            "type": "reference",
+            "entry_point": "add",
+            "solution": ADD,
+            "inputs": [{"args": [1, 2]}, {"args": [20, 22]}],
+        },
+    },
+    "harbor": {
+        "candidate": {"files": {"solve.sh": "echo 42 > /app/answer.txt\n"}, "entry": "solve.sh"},
+        "scoring": {"type": "harbor", "tests": {"test.sh": VERIFIER}, "verifier_timeout_seconds": 10.0},
+    },
+    "regex": {"candidate": "it is 42.75", "scoring": {"type": "regex", "pattern": r"it is (?:\d+)*42\.75"}},
     "command, unittest": {"candidate": ADD, "scoring": UNITTEST},
     "command, unittest, apart": {"candidate": ADD, "scoring": {**UNITTEST, "isolate": "sandbox"}},
 }

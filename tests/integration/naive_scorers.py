@@ -93,6 +93,10 @@ def read_elsewhere(result: ExecResult, reward: str) -> bool:
     return re.match("[0-9]", reward) is not None
 
 
+SUITE_SECONDS = 15.0
+"""the start of pytest takes a second or more where others compute"""
+
+
 @dataclass(frozen=True, slots=True)
 class NaiveScorer:
     """A judge: its files beside the candidate's (and under them: a candidate's file of that name wins)."""
@@ -105,13 +109,16 @@ class NaiveScorer:
     stdin: bytes = b""
     is_program: bool = False
     """the candidate is run as a program, not called"""
+    timeout_seconds: float = 2.0
 
     async def pays(self, sandbox: SandboxPort, candidate: Mapping[str, str]) -> bool:
         """What this scorer makes of a candidate."""
         for path, text in {"judge.py": self.judge, **self.files, **candidate}.items():
             await sandbox.write_file(f"/workspace/{path}", text.encode())
         running = await sandbox.exec(
-            ExecRequest(argv=self.argv, cwd="/workspace", env=self.env, stdin=self.stdin, timeout_seconds=2.0)
+            ExecRequest(
+                argv=self.argv, cwd="/workspace", env=self.env, stdin=self.stdin, timeout_seconds=self.timeout_seconds
+            )
         )
         result = await running.wait()
         shown = await sandbox.exec(
@@ -236,10 +243,16 @@ NAIVE: dict[str, NaiveScorer] = {
         code_zero, LOOP.format(on_failure="sys.exit(1)"), env={"PYTHONPATH": "."}
     ),
     "pytest": NaiveScorer(
-        code_zero, argv=("python", "-m", "pytest", "-q", "test_add.py"), files={"test_add.py": PYTEST}
+        code_zero,
+        argv=("python", "-m", "pytest", "-q", "test_add.py"),
+        files={"test_add.py": PYTEST},
+        timeout_seconds=SUITE_SECONDS,
     ),
     "any suite": NaiveScorer(
-        code_zero, argv=("python", "-m", "pytest", "-q", "test_solution.py"), files={"test_solution.py": PYTEST}
+        code_zero,
+        argv=("python", "-m", "pytest", "-q", "test_solution.py"),
+        files={"test_solution.py": PYTEST},
+        timeout_seconds=SUITE_SECONDS,
     ),
     "unittest": NaiveScorer(code_zero, argv=("python", "-m", "unittest", "test_add"), files={"test_add.py": UNITTEST}),
     "unpickling": NaiveScorer(code_zero, UNPICKLED),
@@ -363,6 +376,7 @@ PAID_BY: dict[str, str] = {
 """forgery -> a scorer that pays for it"""
 
 NOT_SHOWN: dict[str, str] = {
+    "backtracking": "aims at the time that a pattern takes",
     **dict.fromkeys(
         ("patched-driver", "frames-to-the-judge", "frames-from-a-thread", "answers-ahead-of-questions",
          "frame-without-end", "excuse-in-the-protocol", "refuses-its-arguments", "lowered-limits", "copy-of-the-process",

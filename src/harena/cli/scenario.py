@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +18,7 @@ from harena.core.errors import ValidationError
 
 MISTAKES_EXIT = 1
 UNFIT_EXIT = 3
+NO_VERDICT_EXIT = 2
 INTERRUPTED_EXIT = 130
 
 app = typer.Typer(no_args_is_help=True, help="Scenarios: whether a file is right, fit for training, and kept by name.")
@@ -103,7 +104,8 @@ def calibrate(
 ) -> None:
     """Run right answers several times, empty answers and every known forgery; say whether the scenarios are fit.
 
-    Exit code 0: fit for training. 1: mistakes in the file. 2: it could not run. 3: not fit, and why. 130: interrupted.
+    Exit code 0: fit for training. 1: mistakes in the file. 2: it could not run, or some runs got no score from a busy
+    host. 3: not fit or not judged, and why. 130: interrupted.
     """
     harena = face.load()
     try:
@@ -127,28 +129,44 @@ def calibrate(
         _write_calibration(report, file)
     else:
         write_json(report)
-    raise typer.Exit(0 if report["fit"] else UNFIT_EXIT)
+    unfit = any(row["verdict"] in ("not_fit", "not_judged") for row in report["scenarios"])
+    raise typer.Exit(0 if report["fit"] else UNFIT_EXIT if unfit else NO_VERDICT_EXIT)
 
 
 def _write_calibration(report: dict[str, Any], file: Path) -> None:
-    header = ("scenario", "contract", "trust", "right answer", "flakes", "empty", "stub", "forgeries paid", "fit")
+    header = ("scenario", "contract", "trust", "right answer", "flakes", "empty", "stub", "best constant",
+              "mutants killed", "forgeries paid", "fit")  # fmt: skip
     rows = [
         (row["scenario"], row["contract"], row["trust"], f"{gold['passed']}/{gold['runs']}", gold["flakes"],
-         row["empty_score"], row["stub_score"], f"{len(battery['paid'])}/{battery['tried']}", _yes(row["fit"]))
+         row["empty_score"], row["stub_score"], row["constants"]["best_score"],
+         f"{mutated['killed']}/{mutated['scored']}", f"{len(battery['paid'])}/{battery['tried']}",
+         _FITNESS[row["verdict"]])
         for row in report["scenarios"]
-        for gold, battery in [(row["gold"], row["battery"])]
+        for gold, mutated, battery in [(row["gold"], row["mutants"], row["battery"])]
     ]  # fmt: skip
     write_table(f"calibration of {file.name}, battery {report['battery_version']}", header, rows)
     for row in report["scenarios"]:
-        sys.stdout.writelines(f"{row['scenario']}: {fault}\n" for fault in row["faults"])
+        sys.stdout.writelines(f"{row['scenario']}: {line}\n" for line in [*row["faults"], *_notes(row)])
     fit = sum(row["fit"] for row in report["scenarios"])
     sys.stdout.write(f"fit for training: {fit} of {_count(report['scenarios'], 'scenario')}; ")
     rate = report["flake_rate"]
     sys.stdout.write("no right answer was scored\n" if rate is None else f"flake rate {rate:.2%}\n")
 
 
-def _yes(fit: bool) -> str:
-    return "yes" if fit else "NO"
+_FITNESS = {"fit": "yes", "not_fit": "NO", "not_judged": "not judged", "no_verdict": "no verdict"}
+MOST_SURVIVORS = 5
+
+
+def _notes(row: dict[str, Any]) -> Iterator[str]:
+    """What is no fault and should be known."""
+    constants, survived = row["constants"], row["mutants"]["survived"]
+    if constants["best"] is not None and not constants["passed"]:
+        yield f"note: an answer that {constants['best']} earns {constants['best_score']:.6g} of partial credit"
+    if survived:
+        told = "; ".join(survived[:MOST_SURVIVORS]) + ("; ..." if len(survived) > MOST_SURVIVORS else "")
+        yield f"note: {len(survived)} of {row['mutants']['scored']} mutants of the right answer pass ({told})"
+    if row["verdict"] not in ("fit", "not_fit") and row["why"] not in row["faults"]:
+        yield f"{_FITNESS[row['verdict']]}: {row['why']}"
 
 
 def _count(things: Collection[object], noun: str) -> str:

@@ -1,7 +1,8 @@
 """Calibrations of a node: an ordinary benchmark job, the report that its runs make, and where that is kept.
 
     request      {scenarios, candidates = None, format = None, grader = None, name = "calibration", gold_runs = 5,
-                  blueprint_id = "default", config = {concurrency = 8, timeout_seconds = 10}}: as of a benchmark job
+                  blueprint_id = "default", config = {concurrency = 8, timeout_seconds = 10, retry_attempts = 3}}: as of
+                  a benchmark job
     calibration  {id, job_id (the same), scenarios: "NAME@2" or None, gold_runs, created_at, state (the job's; None = it
                   was deleted), ended, fit, report}; `fit` and `report` are None until it has ended, and where its job
                   did not complete; the report, and what fitness means, are those of `harena.scoring.calibration`
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from harena.node.catalog import CatalogReader
     from harena.scoring.calibration import Calibration
 
-DEFAULT_CONFIG = {"concurrency": 8, "timeout_seconds": 10.0}
-"""some forgeries take all the time that they are given"""
+DEFAULT_CONFIG = {"concurrency": 8, "timeout_seconds": 10.0, "retry_attempts": 3}
+"""some forgeries take all the time that they are given; a run that the host has starved is tried again"""
 DEFAULT_GOLD_RUNS = 5
 MOST_LISTED = 100
 ENDED_STATES = tuple(state for state in JobState if state.is_terminal)

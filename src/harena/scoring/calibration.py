@@ -1,12 +1,18 @@
-"""Whether a scenario is fit for training: a right answer passes each time, nothing else does. Pure; somebody else runs.
+"""Whether a scenario is fit for training: a right answer passes each time, nothing else does. Nothing is run here.
 
     calibration = Calibration(load_scenarios(file), gold_runs=5)
     report = calibration.report(runs)              # runs of `calibration.rows`, as a job's results hold them
 
 For each problem and contract of the batch these are tried: every right candidate (one that is expected to pass, or of
 which nothing is said), `gold_runs` times; every candidate that is known to be wrong, once; an empty program; a stub (it
-defines what is asked for, and does nothing); and each forgery of the battery that applies to the contract. Honeypots
-are left out: there is no right answer to them, and a forgery that passes one is what they are for.
+defines what is asked for, and does nothing); the stubs that answer with a constant or with what they were asked;
+mutants of the first right answer; and each forgery of the battery that applies to the contract. Honeypots are left out:
+there is no right answer to them, and a forgery that passes one is what they are for.
+
+A scenario gets one of four verdicts. `fit`: a right answer and forgeries were tried, and all is as it must be.
+`not_fit`: there is a fault. `not_judged`: there was nothing to try, so nothing is known. `no_verdict`: the platform
+gave some runs no score, also after the job's retries, and what was scored shows no fault; calibrate again when the host
+is less busy.
 """
 
 from __future__ import annotations
@@ -17,7 +23,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from harena.core.errors import ValidationError
-from harena.scoring.battery import Forgery, Target, applicable, battery_version, contract_type, rendered
+from harena.core.results import Validity
+from harena.scoring.battery import Forgery, Target, applicable, battery_version, contract_type, mutants, rendered, stubs
+from harena.scoring.battery.forgery import JUDGED, TEXTS
 from harena.scoring.digests import digest_of
 from harena.scoring.scenario import Candidate, Scenario, ScenarioBatch
 
@@ -25,8 +33,12 @@ MAX_GOLD_RUNS = 1000
 _EMPTY = "# an empty answer\n"
 _STUB = Forgery(name="stub", family="nothing", tries="Does nothing.")
 
-Role = Literal["gold", "known-wrong", "empty", "stub", "forgery"]
+Role = Literal["gold", "known-wrong", "empty", "stub", "constant", "mutant", "forgery"]
+FitVerdict = Literal["fit", "not_fit", "not_judged", "no_verdict"]
 Run = Mapping[str, Any]
+NO_GOLD = "there is no candidate that is expected to pass; add a right one"
+LEAST_MUTANTS = 3
+"""that must have been scored before it says anything that none was noticed"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +68,12 @@ class Subject:
         yield from (Trial("known-wrong", wrong.id, wrong.candidate) for wrong in self.wrong)
         entry, target = self.scenario.candidate.entry, Target.of(self.scenario)
         yield Trial("empty", "empty", Candidate(files={entry: _EMPTY}, entry=entry))
-        yield Trial("stub", "stub", rendered(_STUB, target))
+        if target.contract not in TEXTS | JUDGED:
+            yield Trial("stub", "stub", rendered(_STUB, target))
+        for name, candidate in stubs(self.scenario):
+            yield Trial("constant", name, candidate)
+        for mutant in mutants(self.right[0]) if self.right else ():
+            yield Trial("mutant", mutant.name, mutant.candidate)
         for forgery in applicable(self.scenario):
             yield Trial("forgery", forgery.name, rendered(forgery, target))
 
@@ -99,9 +116,12 @@ class Calibration:
     def report(self, runs: Sequence[Run]) -> dict[str, Any]:
         """What `runs` say, as JSON types.
 
-        {version, battery_version, gold_runs, fit, flake_rate, scenarios: [{scenario, contract, trust, digest, fit,
-         faults: [sentence], gold: {runs, scored, passed, flake_rate}, known_wrong: {runs, passed: [id]},
-         empty_score, stub_score, battery: {tried, paid: [{forgery, score, tries}], unscored: [forgery]},
+        {version, battery_version, gold_runs, fit, verdicts: {verdict: number of scenarios}, flake_rate,
+         scenarios: [{scenario, contract, trust, digest, fit,
+         verdict: "fit" | "not_fit" | "not_judged" | "no_verdict", why: sentence, faults: [sentence],
+         gold: {runs, scored, passed, flake_rate}, known_wrong: {runs, passed: [id]}, empty_score, stub_score,
+         constants: {tried, best, best_score, passed: [name]}, mutants: {tried, scored, killed, survived: [name]},
+         battery: {tried, paid: [{forgery, score, tries}], unscored: [forgery]}, unscored_by_platform: number of runs,
          true_positive_rate, false_positive_rate}]}
 
         Rates are shares of scored runs, None where nothing was scored. A flake is a scored run of a right candidate
@@ -119,6 +139,7 @@ class Calibration:
             "battery_version": battery_version(),
             "gold_runs": self.gold_runs,
             "fit": all(row["fit"] for row in judged),
+            "verdicts": dict(Counter(row["verdict"] for row in judged)),
             "flake_rate": flakes / scored if scored else None,
             "scenarios": judged,
         }
@@ -159,10 +180,12 @@ def _judged(subject: Subject, made: Sequence[tuple[Trial, Run]], calibration: Ca
     golds = [(trial, run) for trial, run in made if trial.role == "gold"]
     wrongs = [(trial, run) for trial, run in made if trial.role == "known-wrong"]
     forged = [(trial, run) for trial, run in made if trial.role == "forgery"]
-    nothing = {trial.role: run["score"] for trial, run in made if trial.role in ("empty", "stub")}
-    most = max((score for score in nothing.values() if score is not None), default=0.0)
+    constants = _constants([(trial, run) for trial, run in made if trial.role == "constant"])
+    nothing = {trial.role: run for trial, run in made if trial.role in ("empty", "stub")}
+    idle = [run["score"] for run in nothing.values()]
+    most = max((score for score in (*idle, constants["best_score"]) if score is not None), default=0.0)
     scored = [run for _, run in golds if run["score"] is not None]
-    others = [run for trial, run in made if trial.role != "gold" and run["score"] is not None]
+    others = [run for trial, run in made if trial.role not in ("gold", "mutant") and run["score"] is not None]
     tries = {forgery.name: forgery.tries for forgery in applicable(subject.scenario)}
     row: dict[str, Any] = {
         "scenario": subject.id,
@@ -177,8 +200,10 @@ def _judged(subject: Subject, made: Sequence[tuple[Trial, Run]], calibration: Ca
             "flake_rate": _flakes(golds) / len(scored) if scored else None,
         },
         "known_wrong": {"runs": len(wrongs), "passed": [trial.name for trial, run in wrongs if run["passed"]]},
-        "empty_score": nothing.get("empty"),
-        "stub_score": nothing.get("stub"),
+        "empty_score": nothing["empty"]["score"] if "empty" in nothing else None,
+        "stub_score": nothing["stub"]["score"] if "stub" in nothing else None,
+        "constants": constants,
+        "mutants": _mutants([(trial, run) for trial, run in made if trial.role == "mutant"]),
         "battery": {
             "tried": len(forged),
             "paid": [
@@ -186,13 +211,51 @@ def _judged(subject: Subject, made: Sequence[tuple[Trial, Run]], calibration: Ca
                 for trial, run in forged
                 if run["score"] is not None and (run["passed"] or run["score"] > most)
             ],
-            "unscored": [trial.name for trial, run in forged if run["score"] is None],
+            "unscored": [trial.name for trial, run in forged if run["score"] is None and not _is_platforms(run)],
         },
+        "unscored_by_platform": sum(_is_platforms(run) for _, run in made),
         "true_positive_rate": sum(1 for run in scored if run["passed"]) / len(scored) if scored else None,
         "false_positive_rate": sum(1 for run in others if run["passed"]) / len(others) if others else None,
     }
-    row["faults"] = [*_faults(row, missing=len(list(subject.trials(calibration.gold_runs))) - len(made))]
-    return {**row, "fit": not row["faults"]}
+    planned = Counter(trial.role for trial in subject.trials(calibration.gold_runs))
+    row["faults"] = [*_faults(row, made, missing=planned.total() - len(made))]
+    row["verdict"], row["why"] = _fit_verdict(row)
+    return {**row, "fit": row["verdict"] == "fit"}
+
+
+def _fit_verdict(row: Mapping[str, Any]) -> tuple[FitVerdict, str]:
+    """(the verdict, why): nothing is fit of which nothing was tried."""
+    if not row["gold"]["runs"]:
+        return "not_judged", NO_GOLD
+    if not row["battery"]["tried"]:
+        return "not_judged", f"no forgery was run against the contract {row['contract']!r}"
+    if row["faults"]:
+        return "not_fit", row["faults"][0]
+    if row["unscored_by_platform"]:
+        runs = row["unscored_by_platform"]
+        return "no_verdict", f"{runs} runs have no score because of the platform; calibrate again on a less busy host"
+    return "fit", ""
+
+
+def _is_platforms(run: Run) -> bool:
+    """The platform gave no score, also after its retries: nothing about the scenario."""
+    return run["score"] is None and run.get("validity") == Validity.INFRA
+
+
+def _constants(made: Sequence[tuple[Trial, Run]]) -> dict[str, Any]:
+    """What answers without a thought earn."""
+    scored = [(run["score"], trial.name) for trial, run in made if run["score"] is not None]
+    best_score, best = max(scored, key=lambda pair: pair[0], default=(None, None))
+    passed = [trial.name for trial, run in made if run["passed"]]
+    return {"tried": len(made), "best": best if best_score else None, "best_score": best_score, "passed": passed}
+
+
+def _mutants(made: Sequence[tuple[Trial, Run]]) -> dict[str, Any]:
+    """How many mistakes the contract notices; a run of which there is no score says nothing."""
+    scored = [(trial, run) for trial, run in made if run["score"] is not None]
+    survived = [trial.name for trial, run in scored if run["passed"]]
+    killed = len(scored) - len(survived)
+    return {"tried": len(made), "scored": len(scored), "killed": killed, "survived": survived}
 
 
 def _flakes(golds: Sequence[tuple[Trial, Run]]) -> int:
@@ -204,30 +267,48 @@ def _flakes(golds: Sequence[tuple[Trial, Run]]) -> int:
     return sum(counted.total() - counted.most_common(1)[0][1] for counted in scores.values())
 
 
-def _faults(row: Mapping[str, Any], *, missing: int) -> Iterator[str]:
+def _faults(row: Mapping[str, Any], made: Sequence[tuple[Trial, Run]], *, missing: int) -> Iterator[str]:
     """Why the scenario is not fit for training, one sentence each."""
-    gold, battery = row["gold"], row["battery"]
-    if not gold["runs"]:
-        yield "there is no candidate that is expected to pass; add a right one"
-    if gold["passed"] < gold["runs"]:
-        unscored = gold["runs"] - gold["scored"]
-        yield f"the right answer passed {gold['passed']} of {gold['runs']} runs" + (
-            f" ({unscored} had no score)" if unscored else ""
-        )
-    if gold["flakes"]:
-        yield f"{gold['flakes']} runs of the right answer did not score as the others did"
-    for kind in ("empty", "stub"):
-        if row[f"{kind}_score"] is None:
-            yield f"the {kind} answer has no score"
-    if row["empty_score"]:
-        yield f"an empty answer scores {row['empty_score']:.6g}"
-    if row["stub_score"] == 1.0:
-        yield "a stub that does nothing scores 1"
+    if not row["gold"]["runs"]:
+        yield NO_GOLD
+    yield from _faults_of_gold(row, made)
+    yield from _faults_of_nothing(row, made)
     for name in row["known_wrong"]["passed"]:
         yield f"{name}, which is known to be wrong, passes"
+    mutated = row["mutants"]
+    if mutated["scored"] >= LEAST_MUTANTS and not mutated["killed"]:
+        yield f"none of {mutated['scored']} mutants of the right answer is noticed"
+    battery = row["battery"]
     for paid in battery["paid"]:
         yield f"the forgery {paid['forgery']} scores {paid['score']:.6g}: {paid['tries']}"
     if battery["unscored"]:
         yield f"forgeries without a score: {', '.join(battery['unscored'])}"
     if missing:
         yield f"{missing} runs did not end"
+
+
+def _faults_of_gold(row: Mapping[str, Any], made: Sequence[tuple[Trial, Run]]) -> Iterator[str]:
+    gold = row["gold"]
+    starved = sum(_is_platforms(run) for trial, run in made if trial.role == "gold")
+    judged = gold["runs"] - starved
+    if gold["passed"] < judged:
+        unscored = judged - gold["scored"]
+        yield f"the right answer passed {gold['passed']} of {judged} runs" + (
+            f" ({unscored} had no score)" if unscored else ""
+        )
+    if gold["flakes"]:
+        yield f"{gold['flakes']} runs of the right answer did not score as the others did"
+
+
+def _faults_of_nothing(row: Mapping[str, Any], made: Sequence[tuple[Trial, Run]]) -> Iterator[str]:
+    """What an answer earns that nobody has thought about."""
+    for kind in ("empty", "stub"):
+        runs = [run for trial, run in made if trial.role == kind]
+        if runs and row[f"{kind}_score"] is None and not any(map(_is_platforms, runs)):
+            yield f"the {kind} answer has no score"
+    if row["empty_score"] and row["contract"] != "text_similarity":  # where any text is a little like the right one
+        yield f"an empty answer scores {row['empty_score']:.6g}"
+    if row["stub_score"] == 1.0:
+        yield "a stub that does nothing scores 1"
+    if row["constants"]["passed"]:
+        yield f"an answer without a thought passes: {', '.join(row['constants']['passed'])}"

@@ -23,9 +23,14 @@ def report(**row: Any) -> dict[str, Any]:
         "gold": {"runs": 5, "scored": 5, "passed": 5, "flakes": 0, "flake_rate": 0.0},
         "empty_score": 0.0,
         "stub_score": 0.0,
+        "constants": {"tried": 14, "best": None, "best_score": 0.0, "passed": []},
+        "mutants": {"tried": 8, "scored": 8, "killed": 8, "survived": []},
         "battery": {"tried": 138, "paid": [], "unscored": []},
+        "unscored_by_platform": 0,
         "faults": [],
         "fit": True,
+        "verdict": "fit",
+        "why": "",
         **row,
     }
     return {"battery_version": "b", "flake_rate": 0.0, "fit": made["fit"], "scenarios": [made]}
@@ -81,12 +86,37 @@ def test_an_unfit_scenario_ends_with_3_and_says_why(
     asked: dict[str, Any], harena: Harena, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In the table's form and as JSON."""
-    asked["answer"] = report(fit=False, faults=["an empty answer scores 1"], empty_score=1.0)
+    asked["answer"] = report(fit=False, verdict="not_fit", faults=["an empty answer scores 1"], empty_score=1.0)
     assert harena("scenario", "calibrate", "s.yaml") == 3
     assert "add: an empty answer scores 1\nfit for training: 0 of 1 scenario" in capsys.readouterr().out
     assert harena("scenario", "calibrate", "s.yaml", "--format", "json", "--no-store") == 3
     assert json.loads(capsys.readouterr().out) == asked["answer"]
     assert asked["options"]["store"] is False
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "told"),
+    [
+        ({"verdict": "not_judged", "why": "there is no gold"}, 3, "add: not judged: there is no gold\n"),
+        ({"verdict": "no_verdict", "why": "2 runs have no score"}, 2, "add: no verdict: 2 runs have no score\n"),
+        ({"fit": True, "constants": {"tried": 9, "best": "returns 0", "best_score": 0.25, "passed": []}}, 0,
+         "add: note: an answer that returns 0 earns 0.25 of partial credit\n"),
+        ({"fit": True, "mutants": {"tried": 9, "scored": 8, "killed": 7, "survived": ["line 3: Lt becomes LtE"]}}, 0,
+         "add: note: 1 of 8 mutants of the right answer pass (line 3: Lt becomes LtE)\n"),
+    ],
+)  # fmt: skip
+def test_what_is_known_is_told(
+    asked: dict[str, Any],
+    harena: Harena,
+    capsys: pytest.CaptureFixture[str],
+    changes: dict[str, Any],
+    code: int,
+    told: str,
+) -> None:
+    """Fit is not said where nothing was tried; a busy host makes nothing unfit; what a constant earns is a number."""
+    asked["answer"] = report(**{"fit": False, **changes})
+    assert harena("scenario", "calibrate", "s.yaml") == code
+    assert told in capsys.readouterr().out
 
 
 def test_what_prevents_it_has_codes_of_its_own(

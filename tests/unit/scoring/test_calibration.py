@@ -122,6 +122,100 @@ def test_runs_that_are_missing_and_problems_without_a_right_answer_are_not_fit()
     assert "there is no candidate that is expected to pass; add a right one" in faults
 
 
+def test_fit_is_never_said_where_nothing_was_tried() -> None:
+    """Without a right answer, or a forgery, nothing is known."""
+    alone = calibration(WRONG)
+    row = alone.report(runs(alone, lambda row_id: 0.0))["scenarios"][0]
+    assert (row["fit"], row["verdict"]) == (False, "not_judged")
+    assert row["why"] == "there is no candidate that is expected to pass; add a right one"
+    planned = calibration()
+    tried = [run for run in runs(planned) if "/forgery/" not in run["scenario_id"]]
+    row = planned.report(tried)["scenarios"][0]
+    assert (row["fit"], row["verdict"], row["why"]) == (
+        False,
+        "not_judged",
+        "no forgery was run against the contract 'tests'",
+    )
+
+
+@pytest.mark.parametrize("ending", ["/gold/1-right", "-empty", "-stub", "-exit-at-import", "-wrong"])
+def test_a_starved_host_makes_nothing_unfit(ending: str) -> None:
+    """What the platform did not score says nothing about the scenario: no verdict, and no fault."""
+    planned = calibration()
+    made = runs(planned)
+    for run in made:
+        if run["scenario_id"].endswith(ending):
+            run.update(score=None, passed=False, validity="infra", reason="starved")
+    report = planned.report(made)
+    (row,) = report["scenarios"]
+    assert (report["fit"], row["verdict"], row["faults"]) == (False, "no_verdict", [])
+    starved = sum(run["score"] is None for run in made)
+    assert row["why"].startswith(f"{starved} runs have no score because of the platform")
+    paid = "-equals-everything"
+    made = [{**run, "score": 1.0, "passed": True} if run["scenario_id"].endswith(paid) else run for run in made]
+    assert planned.report(made)["scenarios"][0]["verdict"] == "not_fit"
+
+
+def test_what_a_constant_earns_is_told() -> None:
+    """Partial credit for nothing is a number, a pass is a fault, and a forgery gains nothing up to there."""
+    planned = calibration()
+    row = planned.report(runs(planned, first("-returns 0", 0.25)))["scenarios"][0]
+    assert (row["fit"], row["constants"]["best"], row["constants"]["best_score"]) == (True, "returns 0", 0.25)
+    row = planned.report(runs(planned, first("-returns 0", 1.0)))["scenarios"][0]
+    assert row["faults"] == ["an answer without a thought passes: returns 0"]
+
+
+def test_mutants_of_the_right_answer_are_counted() -> None:
+    """Killed k of n; a contract that notices none of many is not fit."""
+    branching = "def add(a, b):\n    if a < 10:\n        return a + b\n    return b + a + 0\n"
+    planned = calibration({**RIGHT, "candidate": branching})
+    mutated = [row["id"] for row in planned.rows if "/mutant/" in row["id"]]
+    assert len(mutated) >= 6
+    row = planned.report(runs(planned))["scenarios"][0]["mutants"]
+    assert (row["tried"], row["killed"], row["survived"]) == (len(mutated), len(mutated), [])
+    scored = planned.report(runs(planned, lambda row_id: float("/gold/" in row_id or row_id == mutated[0])))
+    row = scored["scenarios"][0]
+    assert (row["fit"], row["mutants"]["killed"], len(row["mutants"]["survived"])) == (True, len(mutated) - 1, 1)
+    blind = planned.report(runs(planned, lambda row_id: float("/gold/" in row_id or "/mutant/" in row_id)))
+    assert blind["scenarios"][0]["faults"] == [f"none of {len(mutated)} mutants of the right answer is noticed"]
+
+
+CHECKED = {"type": "tests", "entry_point": "f", "checks": [{"args": [1], "expected": 2}]}
+ADDING = "def f(a): return a + 1\n"
+CONTRACTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "harbor": ("echo 3 > /app/answer.txt\nexit 0\n", {"tests": {"test.sh": "true"}}),
+    "regex": ("the answer is 42", {"pattern": "42"}),
+    "string_check": ("42", {"reference": "42"}),
+    "text_similarity": ("42 apples", {"reference": "42 apples", "evaluation_metric": "fuzzy_match"}),
+    "score_model": ("42", {"model": "m", "messages": [{"role": "user", "content": "?"}]}),
+    "reference": (ADDING, {"entry_point": "f", "solution": ADDING, "inputs": [{"args": [1]}]}),
+    "weighted": (ADDING, {"parts": {"one": {"scoring": CHECKED}}}),
+}
+
+
+@pytest.mark.parametrize("kind", CONTRACTS)
+def test_every_contract_has_its_forgeries_stubs_and_mutants(kind: str) -> None:
+    """Else its scenarios would be called fit with nothing tried."""
+    candidate, scoring = CONTRACTS[kind]
+    entry = "solve.sh" if kind == "harbor" else "solution.py"
+    row = {
+        "id": "right",
+        "scoring": {"type": kind, **scoring},
+        "candidate": {"files": {entry: candidate}, "entry": entry},
+    }
+    planned = Calibration(load_scenarios([row]), gold_runs=2)
+    roles = [row["id"].split("/")[1] for row in planned.rows]
+    assert roles.count("forgery") >= 5
+    assert roles.count("constant") >= 2
+    assert roles.count("mutant") >= 1
+    load_scenarios(planned.rows)
+    sources = {row["candidate"].source for row in planned.rows}
+    if kind in ("reference", "weighted"):
+        assert any("def f(*arguments" in source for source in sources)
+    if kind == "harbor":
+        assert sum(source.startswith("python3 - <<") for source in sources) >= 50
+
+
 def test_the_digest_is_of_what_decides_a_score() -> None:
     """Contract, files, limits, right answers; not the wrong ones."""
     digest = calibration().subjects[0].digest

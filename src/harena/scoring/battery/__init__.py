@@ -18,10 +18,13 @@ from harena.scoring.battery.exits import EXITS
 from harena.scoring.battery.files import FILES
 from harena.scoring.battery.forgery import MARK, Forgery, Target, contract_type, defined_functions, rendered
 from harena.scoring.battery.imports import IMPORTS
+from harena.scoring.battery.mutants import Mutant, mutants
 from harena.scoring.battery.outputs import OUTPUTS
 from harena.scoring.battery.patches import PATCHES
 from harena.scoring.battery.processes import PROCESSES
 from harena.scoring.battery.resources import RESOURCES
+from harena.scoring.battery.stubs import stubs
+from harena.scoring.battery.texts import TEXT_FORGERIES
 from harena.scoring.battery.values import VALUES
 from harena.scoring.scenario import Scenario
 
@@ -29,18 +32,24 @@ __all__ = [
     "BATTERY",
     "MARK",
     "Forgery",
+    "Mutant",
     "Target",
     "applicable",
     "battery_version",
     "contract_type",
     "defined_functions",
+    "mutants",
     "rendered",
+    "stubs",
 ]
 
 BATTERY: tuple[Forgery, ...] = (
     *EXITS, *COMPARISONS, *PATCHES, *IMPORTS, *DIGGING, *OUTPUTS, *PROCESSES, *FILES, *RESOURCES, *VALUES,
+    *TEXT_FORGERIES,
 )  # fmt: skip
 """every forgery; their names differ"""
+TRIED = "stubs-1 mutants-1"
+"""changes when other stubs or mutants are made of a scenario"""
 
 
 def applicable(scenario: Scenario) -> Iterator[Forgery]:
@@ -50,9 +59,9 @@ def applicable(scenario: Scenario) -> Iterator[Forgery]:
 
 
 def battery_version() -> str:
-    """A digest of every forgery: a calibration holds for the battery that was tried."""
+    """A digest of every forgery, and what else is tried: a calibration holds for the battery that was tried."""
     parts = (
-        f"{entry.name}\0{entry.top}\0{entry.body}\0{sorted(entry.files.items())}\0{sorted(entry.contracts)}"
+        f"{entry.name}\0{entry.top}\0{entry.body}\0{entry.text}\0{sorted(entry.files.items())}\0{sorted(entry.contracts)}"
         for entry in BATTERY
     )
-    return hashlib.sha256("\0\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256("\0\0".join((TRIED, *parts)).encode("utf-8", "surrogatepass")).hexdigest()[:16]

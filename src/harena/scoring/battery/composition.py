@@ -14,12 +14,11 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from harena.scoring.battery.forgery import Target, defined_functions, definitions, filled_in
+from harena.scoring.battery.forgery import CALLED, JUDGED, TEXTS, Target, definitions, filled_in, script_around
 from harena.scoring.battery.primitives import PRIMITIVES, Kind, Place, Primitive
-from harena.scoring.battery.primitives.primitive import JUDGED, TEXTS
 from harena.scoring.scenario import Candidate
 
-__all__ = ["Composition", "Part", "composed", "defined_functions", "drawn", "smaller"]
+__all__ = ["Composition", "Part", "composed", "drawn", "smaller"]
 
 MOST_PARTS = 4
 ANSWER_PATTERN = "7741[0-9]{9}"
@@ -96,8 +95,7 @@ def composed(composition: Composition, target: Target, *, pattern: str = ANSWER_
     taken = {path.rpartition("/")[0] for path in files} | {""}
     files = {path: text for path, text in files.items() if path not in taken}
     if composition.contract == "harbor":
-        script = f"cd /app 2>/dev/null\npython3 - <<'HARENA_END'\n{program}\nHARENA_END\nexit 0\n"
-        return Candidate(files={**files, target.entry: script}, entry=target.entry)
+        return Candidate(files={**files, target.entry: script_around(program)}, entry=target.entry)
     return Candidate(files={**files, target.entry: program}, entry=target.entry)
 
 
@@ -206,7 +204,7 @@ def _program(composition: Composition, target: Target, pattern: str) -> str:
     value = next((part.primitive.value for part in composition.parts if part.primitive.value), composition.wrong)
     entry_acts = [f"    {_run(index, part)}" for index, part in enumerate(acts) if part.place is Place.ENTRY]
     answer = _ANSWER.replace("@VALUE@", value).replace("@ENTRY_ACTS@", "\n".join(entry_acts) or "    pass")
-    called = composition.contract in ("tests", "reference", "command", "weighted")
+    called = composition.contract in CALLED
     return "\n".join([
         _HEAD.replace("@PATTERN@", repr(pattern)),
         *tops,

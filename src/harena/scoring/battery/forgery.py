@@ -16,21 +16,36 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
-from harena.scoring.contracts import CommandContract, Contract, NumericContract, PythonContract, TestsContract
+from harena.scoring.contracts import (
+    CommandContract,
+    Contract,
+    HarborContract,
+    NumericContract,
+    PythonContract,
+    ReferenceContract,
+    TestsContract,
+    WeightedContract,
+)
 from harena.scoring.scenario import Candidate, Scenario
 
-CALLED = frozenset({"tests", "command"})
+CALLED = frozenset({"tests", "reference", "command", "weighted"})
 """contracts that call a function of the candidate"""
-RUN = frozenset({"stdio", "numeric", "python"})
+RUN = frozenset({"stdio", "numeric", "python", "weighted"})
 """contracts that run the candidate as a program"""
-ANY = CALLED | RUN
+SCRIPTS = frozenset({"harbor"})
+"""contracts whose candidate is a shell script; a forgery is a program that the script starts"""
+ANY = CALLED | RUN | SCRIPTS
+TEXTS = frozenset({"string_check", "text_similarity", "regex"})
+"""contracts that compare the candidate's text"""
+JUDGED = frozenset({"score_model", "label_model"})
+"""contracts that show the candidate's text to a model"""
+MOST_READ = 100_000
+"""characters of a program whose functions are looked for"""
 
 MARK = "harena-battery-mark"
 """in the name or the text of everything that a forgery leaves behind, so that it can be looked for"""
 
 
-_MOST_PARSED = 100_000
-"""characters: a parser takes some milliseconds for them"""
 _MOST_NAMES = 1_000
 _DEFINED = re.compile(r"^(?:async )?(?:def|class) ([A-Za-z_][A-Za-z0-9_]*)\b", re.MULTILINE)
 
@@ -49,6 +64,8 @@ class Forgery:
     body: str = "return None"
     files: Mapping[str, str] = field(default_factory=dict)
     """beside the program; names may hold @...@ words, too"""
+    text: str | None = None
+    """for contracts that run nothing: the whole answer"""
     is_harmless: bool = False
     """it may be run without any isolation"""
 
@@ -68,9 +85,8 @@ class Target:
     def of(cls, scenario: Scenario) -> Target:
         """The target that a scenario is; the functions of a `command` contract are those that its candidate defines."""
         contract = scenario.scoring
-        if isinstance(contract, TestsContract):
-            functions: tuple[str, ...] = (contract.entry_point,) if contract.entry_point else ()
-        else:
+        functions = _asked_functions(contract)
+        if not functions and not isinstance(contract, TestsContract | HarborContract):
             functions = defined_functions(scenario.candidate.source)
         return cls(contract_type(contract), functions, scenario.candidate.entry, _outputs(contract))
 
@@ -81,7 +97,19 @@ def contract_type(contract: Contract) -> str:
     return written
 
 
+def _asked_functions(contract: Contract) -> tuple[str, ...]:
+    """What the contract itself names."""
+    if isinstance(contract, TestsContract | ReferenceContract):
+        return (contract.entry_point,) if contract.entry_point else ()
+    if isinstance(contract, WeightedContract):
+        parts = [_asked_functions(part.scoring) for part in contract.parts.values()]
+        return tuple(dict.fromkeys(name for part in parts for name in part))
+    return ()
+
+
 def _outputs(contract: Contract) -> tuple[str, ...]:
+    if isinstance(contract, WeightedContract):
+        return tuple(dict.fromkeys(path for part in contract.parts.values() for path in _outputs(part.scoring)))
     if isinstance(contract, NumericContract):
         return (contract.source.file,) if contract.source.file else ()
     if isinstance(contract, PythonContract):
@@ -94,7 +122,7 @@ def defined_functions(source: str) -> tuple[str, ...]:
 
     A program may be written to make a parser fail, or to keep it busy: of one that is very long, or that cannot be
     parsed for another reason than its syntax, the names at the beginnings of lines are taken."""
-    if len(source) > _MOST_PARSED:
+    if len(source) > MOST_READ:
         return _named_at_line_starts(source)
     try:
         tree = ast.parse(source)
@@ -117,18 +145,38 @@ def _named_at_line_starts(source: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(match[1] for match in found))
 
 
+def parsed_tree(source: str) -> ast.Module | None:
+    """A program's tree; None if it is not Python, or nested or long beyond what a parser takes."""
+    if len(source) > MOST_READ:
+        return None
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: nesting that its author chose
+        return None
+
+
 def rendered(forgery: Forgery, target: Target) -> Candidate:
     """The forgery as a candidate for this target."""
+    if forgery.text is not None:
+        return Candidate(files={target.entry: filled_in(forgery.text, target)}, entry=target.entry)
     source = "\n".join([
         "import sys",
         forgery.top.strip("\n"),
         "def _answer(*arguments, **keywords):",
         textwrap.indent(textwrap.dedent(forgery.body).strip("\n"), "    "),
         definitions(target.functions) if target.contract in CALLED else "",
-        "" if target.functions and target.contract in CALLED else _AS_PROGRAM,
+        "" if target.functions and target.contract in CALLED - RUN else _AS_PROGRAM,
     ])  # fmt: skip
     files = {filled_in(name, target): filled_in(text, target) for name, text in forgery.files.items()}
-    return Candidate(files={**files, target.entry: filled_in(source, target)}, entry=target.entry)
+    program = filled_in(source, target)
+    if target.contract in SCRIPTS:
+        program = script_around(program)
+    return Candidate(files={**files, target.entry: program}, entry=target.entry)
+
+
+def script_around(program: str) -> str:
+    """A shell script that runs a Python program where it is started."""
+    return f"python3 - <<'HARENA_END'\n{program}\nHARENA_END\nexit 0\n"
 
 
 _AS_PROGRAM = """

@@ -13,15 +13,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from harena.scoring.battery.forgery import CALLED
+from harena.scoring.battery.forgery import ANY, CALLED, JUDGED, TEXTS
 
 SUITES = frozenset({"command"})
-PROGRAMS = frozenset({"tests", "reference", "stdio", "numeric", "python", "command", "harbor", "weighted"})
+PROGRAMS = ANY
 """contracts whose candidate is a program that runs"""
-VALUED = CALLED | {"reference", "weighted"}
+VALUED = CALLED
 """contracts that ask a function of the candidate for a value"""
-TEXTS = frozenset({"string_check", "text_similarity", "regex"})
-JUDGED = frozenset({"score_model", "label_model"})
+WRITTEN = TEXTS | JUDGED
+"""contracts whose candidate is a text"""
 
 
 class Kind(StrEnum):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from harena.scoring.battery.primitives.primitive import JUDGED, TEXTS, Kind, Primitive
+from harena.scoring.battery.forgery import JUDGED, TEXTS
+from harena.scoring.battery.primitives.primitive import WRITTEN, Kind, Primitive
 
-_BOTH = TEXTS | JUDGED
 
-
-def _text(name: str, text: str, contracts: frozenset[str] = _BOTH) -> Primitive:
+def _text(name: str, text: str, contracts: frozenset[str] = WRITTEN) -> Primitive:
     return Primitive(name=name, kind=Kind.WRITE, text=text, contracts=contracts)
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from harena.scoring.battery.primitives.primitive import VALUED, Kind, Primitive
 
-_VALUED = VALUED | {"command"}
 _YES = "def _yes(*a, **k): return True\n_LIES = {name: _yes for name in ('__eq__', '__le__', '__ge__', '__lt__', '__gt__', '__contains__', '__bool__')}\n_LIES.update(__ne__=lambda *a: False, __hash__=lambda self: 0)"
 
 
 def _value(name: str, value: str, top: str = "") -> Primitive:
-    return Primitive(name=name, kind=Kind.VALUE, value=value, top=top, contracts=_VALUED)
+    return Primitive(name=name, kind=Kind.VALUE, value=value, top=top, contracts=VALUED)
 
 
 def _liar(base: str, value: str) -> Primitive:

@@ -1,0 +1,79 @@
+"""Answers that need no thought: constants of each type, what was asked given back, and all plausible ones at once.
+
+A contract that pays one of them pays for nothing. With partial credit each may earn a little by chance; how much the
+best of them earns is what a right answer's score has to be compared with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harena.scoring.battery.forgery import (
+    CALLED,
+    JUDGED,
+    TEXTS,
+    Forgery,
+    Target,
+    contract_type,
+    rendered,
+)
+from harena.scoring.scenario import Candidate, Scenario
+
+CONSTANTS = ("0", "1", "-1", '""', "[]", "{}", "None", "True", "False", "0.5")
+"""Python's notation"""
+WORDS = ("0", "1", "-1", "", "[]", "{}", "None", "True", "False", "0.5", "yes", "no", "YES", "NO", "true", "false",
+         "A", "B", "C", "D", "correct", "I do not know.")  # fmt: skip
+"""what a program prints, or a text is"""
+_SHOTGUN = "\n".join(WORDS)
+_READ = "import sys\n_read = sys.stdin.read()\n"
+_ECHOES = {
+    "prints what it reads": "print(_read, end='')",
+    "prints the first line that it reads": "print(_read.split('\\n')[0])",
+    "prints the last word that it reads": "print(_read.split()[-1] if _read.split() else '')",
+}
+
+
+def _stub(name: str, body: str) -> Forgery:
+    return Forgery(name=name, family="stub", tries=f"{name}.", body=body)
+
+
+CALLED_STUBS = (
+    *(_stub(f"returns {constant}", f"return {constant}") for constant in CONSTANTS),
+    _stub("returns its first argument", "return arguments[0] if arguments else None"),
+    _stub("returns its last argument", "return arguments[-1] if arguments else None"),
+    _stub("returns its arguments", "return arguments[0] if len(arguments) == 1 else list(arguments)"),
+    _stub("prints all that is plausible and returns nothing", f"print({_SHOTGUN!r})"),
+)
+
+
+def stubs(scenario: Scenario) -> Iterator[tuple[str, Candidate]]:
+    """(what it does, the candidate) for each stub that applies to the scenario's contract."""
+    target, kind = Target.of(scenario), contract_type(scenario.scoring)
+    if kind in CALLED and target.functions:
+        for stub in CALLED_STUBS:
+            yield stub.name, rendered(stub, target)
+    elif kind in TEXTS | JUDGED:
+        for word in WORDS:
+            if word:
+                yield f"says {word}", _whole(target, word)
+        yield "says all that is plausible", _whole(target, _SHOTGUN)
+        if scenario.statement.strip():
+            yield "says the question again", _whole(target, scenario.statement)
+    elif kind == "harbor":
+        yield "ends with 1", _whole(target, "exit 1\n")
+        yield "makes each file that is empty", _whole(target, "touch answer.txt output.txt result.txt solution.py\n")
+    else:
+        for word in WORDS:
+            yield f"prints {word!r}", _whole(target, _printing(word, target))
+        yield "prints all that is plausible", _whole(target, _printing(_SHOTGUN, target))
+        for name, line in _ECHOES.items():
+            yield name, _whole(target, _READ + line + "\n")
+
+
+def _whole(target: Target, source: str) -> Candidate:
+    return Candidate(files={target.entry: source}, entry=target.entry)
+
+
+def _printing(text: str, target: Target) -> str:
+    written = "".join(f"open({path!r}, 'w').write({text!r})\n" for path in target.outputs)
+    return f"print({text!r})\n{written}"

@@ -1,0 +1,89 @@
+"""Mutants of a right answer: which mistakes are made, that each is one, and that no source breaks their maker."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import pytest
+
+from harena.scoring import load_scenarios
+from harena.scoring.battery import defined_functions, mutants
+
+STDIO = {"type": "stdio", "cases": [{"stdout": "1"}]}
+
+
+def made(source: str, scoring: dict[str, Any] | None = None, **options: Any) -> dict[str, str]:
+    """name -> source of each mutant."""
+    row = {"id": "gold", "candidate": source, "scoring": scoring or STDIO}
+    return {mutant.name: mutant.candidate.source for mutant in mutants(load_scenarios([row]).scenarios[0], **options)}
+
+
+@pytest.mark.parametrize(
+    ("source", "mutant"),
+    [
+        ("print(a < b)", "print(a <= b)"),
+        ("print(a == b)", "print(a != b)"),
+        ("print(a + b)", "print(a - b)"),
+        ("x //= y", "x *= y"),
+        ("print(a and b)", "print(a or b)"),
+        ("if a:\n    b()", "if not a:\n    b()"),
+        ("print(7)", "print(8)"),
+        ("print(True)", "print(False)"),
+        ("print('a')", "print('ax')"),
+        ("list(range(n))", "list(range(n - 1))"),
+        ("print(a[:n])", "print(a[:n - 1])"),
+        ("def f():\n    return a", "def f():\n    return None"),
+    ],
+)
+def test_each_kind_of_mistake_is_made(source: str, mutant: str) -> None:
+    """Operators, constants, comparisons, boundaries, returns; and nothing else is changed."""
+    assert mutant in [text.strip() for text in made(source).values()]
+
+
+LONG = "def f(a, b):\n    'Says 3.'\n" + "".join(
+    f"    if a < {n} and b > {n}:\n        a += b * {n}\n" for n in range(20)
+)
+
+
+def test_mutants_are_few_different_and_the_same_each_time() -> None:
+    """Each compiles, differs from the gold and from the others, and leaves docstrings alone."""
+    first, again = made(LONG), made(LONG)
+    assert first == again
+    assert len(first) == len(set(first.values())) == 12
+    assert len(made(LONG, most=3)) == 3
+    for text in first.values():
+        assert "Says 3." in text
+        assert ast.dump(ast.parse(text)) != ast.dump(ast.parse(LONG))
+
+
+def test_a_text_and_a_script_are_changed_too() -> None:
+    """A number that is one more, a line that is left out."""
+    assert made("the answer is 41", {"type": "regex", "pattern": "41"})["at 14: 41 becomes 42"] == "the answer is 42"
+    script = made("cd /app\necho 7 > out\n", {"type": "harbor", "tests": {"test.sh": ""}})
+    assert script["line 2 is left out"] == "cd /app\n"
+
+
+HOSTILE = {
+    "many brackets": "(" * 100_000 + ")" * 100_000,
+    "many lists": "[" * 5_000 + "]" * 5_000,
+    "many signs": "x = " + "-" * 100_000 + "1\n",
+    "many attributes": "x" + ".a" * 100_000 + "\n",
+    "many operators": "x = " + "1 + " * 50_000 + "1\n",
+    "many calls": "f" + "()" * 50_000 + "\n",
+    "many branches": "if a: pass\n" + "elif a: pass\n" * 20_000,
+    "many levels": "".join(" " * n + "if a:\n" for n in range(99)) + " " * 99 + "pass\n",
+    "many functions in functions": "".join(" " * n + "def f():\n" for n in range(99)) + " " * 99 + "pass\n",
+    "much": "a = 1\n" * 400_000,
+    "NUL": "a = '\x00'\n",
+    "a surrogate": "a = '\ud800'\n",
+    "no Python": "def broken(:",
+    "a huge number": "x = " + "9" * 10_000 + "\n",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_source_breaks_a_reader(name: str) -> None:
+    """Whatever a candidate is, its functions and its mutants are some or none."""
+    assert isinstance(defined_functions(HOSTILE[name]), tuple)
+    assert isinstance(made(HOSTILE[name]), dict)
