@@ -133,6 +133,7 @@ def test_from_demonstrations_to_rewards(tmp_path: Path) -> None:
     samples = [
         json.loads(line) for line in (Path(jobs.artifacts(job).folder) / "samples.jsonl").read_text().splitlines()
     ]
+    assert {sample["prompt"] for sample in samples} <= {f"add {n}>" for n in range(1, 5)}
     assert {sample["reward"]["reason"] for sample in samples} & {"passed", "wrong_answer"}
     from transformers import AutoModelForCausalLM
 

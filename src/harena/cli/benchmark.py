@@ -97,7 +97,7 @@ def to_its_end(job: Any, form: Format, *, show_runs: int, output: Path | None) -
         jobs.cancel(job.id)
     if output is not None:
         jobs.save_results(job.id, output)
-    told = write_results(jobs, job.id, form, show_runs=show_runs, as_accepted=True)
+    told = write_results(jobs, job.id, form, show_runs=show_runs)
     sys.stdout.flush()
     return _exit_code(told, form, interrupted=interrupted)
 
@@ -161,7 +161,7 @@ def results(
     output: Output = None,
     show_runs: ShowRuns = 0,
 ) -> None:
-    """Print the results of a job, or write them to a file; also while it runs. Runs come in the order of their ends."""
+    """Print the results of a job, or write them to a file; also while it runs; in the order of the scenarios."""
     asked = job or named
     if asked is None or (job is not None and named is not None):
         raise typer.BadParameter("give one job, by its id or its name", param_hint="JOB")

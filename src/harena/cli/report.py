@@ -14,6 +14,7 @@ import typer
 
 from harena.cli.output import shown
 from harena.cli.reading import Reading
+from harena.sdk.job_reading import ScenarioOrder
 from harena.sdk.result_files import TEXT_WRITERS, ResultFormat, no_formula
 
 MAX_PROBLEM_ROWS = 200
@@ -41,46 +42,20 @@ ListFormat = Annotated[
 ]
 
 
-class _Accepted:
-    """Runs in the order in which they were accepted, which is that of their scenarios. They come in the order of their
-    ends: what ended ahead of its turn is held back, and that is little, because they begin in turn."""
-
-    def __init__(self) -> None:
-        self._next = 0
-        self._early: dict[int, Mapping[str, Any]] = {}
-
-    def add(self, runs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """Some more; those whose turn has come."""
-        for run in runs:
-            self._early[run["run"]] = run
-        ready = []
-        while self._next in self._early:
-            ready.append(self._early.pop(self._next))
-            self._next += 1
-        return ready
-
-    def rest(self) -> list[Mapping[str, Any]]:
-        """There are no more: those after one that has not ended."""
-        return [self._early[number] for number in sorted(self._early)]
-
-
-def write_results(
-    jobs: Any, job: str, form: Format, *, show_runs: int = 0, as_accepted: bool = False, out: TextIO | None = None
-) -> Told:
-    """Write the results that a job has now, a page at a time; what they add up to. `as_accepted`: the runs in the order
-    of the scenarios, not in that of their ends."""
+def write_results(jobs: Any, job: str, form: Format, *, show_runs: int = 0, out: TextIO | None = None) -> Told:
+    """Write the results that a job has now, a page at a time, in the order of the scenarios; what they add up to."""
     out = out or sys.stdout
     reading = Reading(show_runs=show_runs if form is Format.TABLE else 0)
     writer = None if form is Format.TABLE else TEXT_WRITERS[ResultFormat(form)](out)
-    accepted = _Accepted()
+    in_order = ScenarioOrder()
     for page in jobs.results_pages(job):
         answer = page.to_dict()
         job = answer["job_id"]
         reading.add(answer["runs"])
         if writer is not None:
-            writer.add(accepted.add(answer["runs"]) if as_accepted else answer["runs"])
+            writer.add(in_order.add(answer["runs"]))
     if writer is not None:
-        writer.add(accepted.rest())
+        writer.add(in_order.rest())
     told = Told(jobs.summary(job).to_dict(), reading.wrong)
     if writer is None:
         _write_tables(told, reading, out)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,12 +30,38 @@ async def pages(operations: Operations, job: str, *, after: int = 0) -> AsyncGen
         page = await operations.benchmark_job_results_page(page["job_id"], after=page["cursor"], limit=PAGE)
 
 
+class ScenarioOrder:
+    """Runs in the order in which they were accepted, which is that of their scenarios. They come in the order of their
+    ends: what ended ahead of its turn is held back, and that is little, because they begin in turn."""
+
+    def __init__(self) -> None:
+        self._next = 0
+        self._early: dict[int, Mapping[str, Any]] = {}
+
+    def add(self, runs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Some more; those whose turn has come."""
+        for run in runs:
+            self._early[run["run"]] = run
+        ready = []
+        while self._next in self._early:
+            ready.append(self._early.pop(self._next))
+            self._next += 1
+        return ready
+
+    def rest(self) -> list[Mapping[str, Any]]:
+        """There are no more: those after one that has not ended."""
+        return [self._early[number] for number in sorted(self._early)]
+
+
 async def save(operations: Operations, job: str, path: Path, form: ResultFormat) -> None:
-    """Write the results that there are now to `path`: all of it or nothing. Raises NotFoundError, ValidationError."""
+    """Write the results that there are now to `path`, in the order of the scenarios: all of it or nothing. Raises
+    NotFoundError, ValidationError."""
     async with _in_thread(result_file(path, form)) as writer:
+        in_order = ScenarioOrder()
         async for page in pages(operations, job):
             job = page["job_id"]
-            await asyncio.to_thread(writer.add, page["runs"])
+            await asyncio.to_thread(writer.add, in_order.add(page["runs"]))
+        await asyncio.to_thread(writer.add, in_order.rest())
         told = await operations.benchmark_job_summary(job) if form in _WITH_SUMMARY else {}
         await asyncio.to_thread(writer.end, told)
 

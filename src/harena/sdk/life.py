@@ -38,6 +38,17 @@ if TYPE_CHECKING:
 _serials = itertools.count(1)
 
 
+def _check_holds_no_loop() -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:  # there is none
+        return
+    raise RuntimeError(
+        "the sandbox is still being created, and to wait for it here would hold up this thread's event loop: "
+        "`await sandbox.start()` first, then ask; `sandbox.status` never waits"
+    )
+
+
 class Life:
     """One sandbox, from its plan to its end."""
 
@@ -98,9 +109,11 @@ class Life:
         return stopped
 
     def settled_info(self) -> SandboxInfo | None:
-        """What is known once the creation that is under way has ended; None if there is no sandbox."""
+        """What is known once the creation that is under way has ended; None if there is no sandbox. Raises RuntimeError
+        where waiting for it would hold up the event loop that runs in this thread."""
         ready = self.ready
         if self.handle is None and ready is not None and not ready.done():
+            _check_holds_no_loop()
             try:
                 ready.result()
             except Exception:  # noqa: BLE001 - whoever uses the sandbox is told

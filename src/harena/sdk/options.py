@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import os
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -69,9 +72,10 @@ class SandboxOptions(TypedDict, total=False):
     request_timeout_seconds: float | None
     """SandboxRequestTimeoutError when the sandbox does not run after so long; None = wait"""
     base_url: str | None
-    """accepted from code that was written for a remote node; no effect on an embedded one"""
+    """accepted from code that was written for a remote node; no effect, and a warning where it names another server
+    than HARENA_BASE_URL, which says where the sandboxes of a process are"""
     auth: Any
-    """likewise"""
+    """accepted likewise, without an effect"""
     create_retry_budget_seconds: float | None
     """likewise"""
     poll_retry_budget_seconds: float | None
@@ -158,6 +162,7 @@ def plan(defaults: SandboxDefaults, options: SandboxOptions, where: str) -> Plan
     """Merge and check. Raises SandboxValidationError, TypeError."""
     check_names(options, where)
     get: Callable[[str], Any] = options.get
+    _warn_of_server(get("base_url") or defaults.base_url, where)
     lifetime = get("max_lifetime_seconds")
     resources = get("resources")
     limits = get("limits")
@@ -188,6 +193,27 @@ def plan(defaults: SandboxDefaults, options: SandboxOptions, where: str) -> Plan
         ),
         checked_timeout(defaults.request_timeout_seconds if timeout is None else timeout, "request_timeout_seconds"),
     )
+
+
+def _warn_of_server(base_url: str | None, where: str) -> None:
+    """Of an address that would be ignored without a word."""
+    served_by = os.environ.get("HARENA_BASE_URL")
+    if not base_url or (served_by is not None and served_by.rstrip("/") == base_url.rstrip("/")):
+        return
+    there = f"on the server {served_by}" if served_by else "in this process"
+    warnings.warn(
+        f"{where}: base_url={base_url!r} has no effect, the sandbox is {there}: set HARENA_BASE_URL to the address of "
+        "a harena server before the first sandbox, or leave base_url out",
+        stacklevel=_of_the_caller(),
+    )
+
+
+def _of_the_caller() -> int:
+    """The stack level, for whoever calls this function's caller, of the first frame that is not of this package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("harena."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def combined_limits(

@@ -279,7 +279,8 @@ class Sandbox(FileVerbs):
     def info(self) -> SandboxInfo | None:
         """What was last known, limits and how this host enforces them included; waits for a creation under way.
 
-        None when it was not started, or could not be.
+        None when it was not started, or could not be. Where an event loop runs in this thread it does not wait, and
+        raises RuntimeError: `await sandbox.start()` first. So do the other properties that wait.
         """
         return self._life.settled_info()
 

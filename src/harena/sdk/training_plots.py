@@ -26,7 +26,8 @@ value; or a number, which is not drawn"""
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """What is drawn into one set of axes. A name stands for the metrics that it equals or begins, before "/" or "_"."""
+    """What is drawn into one set of axes. A name stands for the metrics that it equals or begins, before "/" or "_",
+    and that no longer name of another panel equals or begins."""
 
     title: str
     names: tuple[str, ...]
@@ -113,8 +114,19 @@ def _named(panel: Panel, metrics: Metrics) -> Iterator[tuple[str, Any]]:
     for wanted in panel.names:
         for name, values in metrics.items():
             bare = name.removeprefix("train/")
-            if name not in (STEPS, EVAL_STEPS) and (bare == wanted or bare.startswith((f"{wanted}/", f"{wanted}_"))):
+            if name not in (STEPS, EVAL_STEPS) and _length_of_match(wanted, bare) == _longest_match(bare):
                 yield name, values
+
+
+def _length_of_match(wanted: str, bare: str) -> int:
+    """Of a panel's name that is a metric's or begins it, its length; 0 = it does not belong there."""
+    return len(wanted) if bare == wanted or bare.startswith((f"{wanted}/", f"{wanted}_")) else 0
+
+
+def _longest_match(bare: str) -> int:
+    """Of the panels' names the one that says most of a metric's: `reward_seconds` is no reward. At least 1, so that
+    what belongs nowhere is drawn nowhere."""
+    return max(1, *(_length_of_match(name, bare) for panel in PANELS for name in panel.names))
 
 
 def _draw_panel(axes: Any, panel: Panel, jobs: Mapping[str, Metrics]) -> None:

@@ -159,7 +159,10 @@ class _Telling:
 
     def step(self, step: int, metrics: Mapping[str, float]) -> None:
         """Step `step` (from 0) is done."""
-        lines = [{"step": step + 1, **sample} for sample in self._ledger.samples(step, limit=SAMPLES)]
+        lines = [
+            {"step": step + 1, "prompt": self._prompts.get(sample["prompt_id"]), **sample}
+            for sample in self._ledger.samples(step, limit=SAMPLES)
+        ]
         self._samples[step] = "".join(json.dumps(line) + "\n" for line in lines)
         self._work.step_done(step + 1, metrics, rollouts=[self._shown(line) for line in lines[:TOLD_ROLLOUTS]])
         if warning := self._untaught.after(metrics, [line["reward"]["reason"] for line in lines]):

@@ -107,8 +107,24 @@ def test_what_has_no_meaning_on_one_machine_is_refused(node: NodeControl, name: 
 
 def test_what_tunes_a_remote_client_is_accepted(node: NodeControl) -> None:
     """Programs written for one run unchanged."""
-    Sandbox.run(base_url="https://example.test", auth=object(), poll_retry_budget_seconds=1.0).wait()
+    Sandbox.run(auth=object(), poll_retry_budget_seconds=1.0).wait()
     SandboxDefaults(base_url="https://example.test", create_retry_budget_seconds=3)
+
+
+def test_a_server_that_is_not_asked_is_not_ignored_without_a_word(
+    node: NodeControl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The address is in HARENA_BASE_URL; another one has no effect, and the line that gives it is told so."""
+    monkeypatch.delenv("HARENA_BASE_URL", raising=False)
+    with pytest.warns(UserWarning, match=r"base_url='https://example.test' has no effect, .* in this process") as told:
+        Sandbox.run(base_url="https://example.test").wait()
+    assert told[0].filename == __file__
+    with pytest.warns(UserWarning, match="has no effect"):
+        Sandbox.run(defaults=SandboxDefaults(base_url="https://example.test")).wait()
+    monkeypatch.setenv("HARENA_BASE_URL", "http://127.0.0.1:1/")
+    with pytest.warns(UserWarning, match=r"has no effect, .* on the server http://127\.0\.0\.1:1/"):
+        Sandbox.run(base_url="https://example.test").wait()
+    Sandbox.run(base_url="http://127.0.0.1:1").wait()  # the very same: every warning is an error here
 
 
 def _limits(**given_options: Any) -> Limits:

@@ -94,6 +94,19 @@ def test_an_unstarted_sandbox_starts_with_its_first_verb(node: NodeControl) -> N
     assert node.do(lambda fake: len(fake.handles)) == 1
 
 
+async def test_what_is_known_holds_up_no_event_loop(node: NodeControl) -> None:
+    """It would wait in the loop's own thread: an error says what to await. Afterwards there is nothing to wait for."""
+    node.do(lambda fake: fake.create_gate.clear())
+    sandbox = Sandbox.run()
+    for name in ("sandbox_id", "info", "created_at", "started_at"):
+        with pytest.raises(RuntimeError, match=r"await sandbox\.start\(\)"):
+            getattr(sandbox, name)
+    assert sandbox.status == "creating"
+    node.do(lambda fake: fake.create_gate.set())
+    await sandbox.start()
+    assert sandbox.sandbox_id == "sb-1"
+
+
 def test_what_is_known_waits_for_a_creation_that_is_under_way(node: NodeControl) -> None:
     """`sandbox_id` right after `run` is the id, never None."""
     sandbox = Sandbox.run()

@@ -74,3 +74,14 @@ def test_what_cannot_be_drawn(tmp_path: Path) -> None:
 def test_running_mean() -> None:
     """Of what there was so far, at the beginning."""
     assert running_mean([2.0, 4.0, 6.0, 8.0], 2) == [2.0, 3.0, 5.0, 7.0]
+
+
+def test_a_time_is_no_reward() -> None:
+    """Of two names that begin a metric's, the longer one has it; the parts of a reward stay with it."""
+    metrics = {"steps": [0], "train/reward": [0.5], "train/reward/min": [0.0], "train/reward_seconds": [3.0],
+               "train/reward_seconds/p90": [9.0]}  # fmt: skip
+    assert list(lines_of(BY_TITLE["reward"], metrics)) == ["train/reward", "train/reward/min"]
+    assert list(lines_of(BY_TITLE["seconds of a rollout"], metrics)) == [
+        "train/reward_seconds",
+        "train/reward_seconds/p90",
+    ]

@@ -15,7 +15,8 @@ from server_world import fake_node, served
 from harena.cli.progress import follow
 from harena.cli.tally import Tally
 from harena.core.clock import SystemClock
-from harena.core.errors import SandboxUnavailableError
+from harena.core.errors import SandboxTerminatedError, SandboxUnavailableError
+from harena.core.models import SandboxSpec, SandboxStatus
 from harena.core.patience import MOST_AWAY_SECONDS
 from harena.sdk.http.operations import HttpOperations
 from harena.testing.conformance_operations import BAD, GOOD
@@ -113,6 +114,62 @@ async def test_waiting_outlives_the_server(tmp_path: Path, monkeypatch: pytest.M
                 await waiting
             assert clock.pauses[:3] == [0.5, 1.0, 2.0]
             assert sum(clock.pauses) >= MOST_AWAY_SECONDS
+        await client.close()
+    await node.close()
+
+
+@pytest.mark.parametrize("kind", ["benchmark", "training"])
+@pytest.mark.parametrize("comes_back", [True, False])
+async def test_a_wait_may_begin_while_the_server_is_away(tmp_path: Path, kind: str, comes_back: bool) -> None:
+    """It is asked for ten minutes, as one that the server left; then whoever waits is told for how long."""
+    node = fake_node(tmp_path, SystemClock())
+    if kind == "benchmark":
+        job = await node.create_benchmark_job({"name": "n", "scenarios": [GOOD]})
+        await node.wait_benchmark_job(job["id"])
+    else:
+        rows = tmp_path / "rows.jsonl"
+        rows.write_text('{"prompt": "1+1=", "completion": "2"}\n')
+        asked = {
+            "trainer_type": "sft",
+            "model": "tiny-llama",
+            "config": {"dataset_ref": str(rows)},
+            "tags": ["steps:1"],
+        }
+        job = await node.create_training_job(asked)
+        await node.wait_training_job(job["id"])
+    async with AsyncExitStack() as later:
+
+        async def come_back() -> None:
+            await later.enter_async_context(served(node, SystemClock(), tmp_path, port=port))
+
+        async with served(node, SystemClock(), tmp_path) as server:
+            url, port = server.url, int(server.url.rpartition(":")[2])
+        clock = Comeback(come_back if comes_back else None)
+        client = HttpOperations(url, clock=clock)
+        wait = client.wait_benchmark_job if kind == "benchmark" else client.wait_training_job
+        if comes_back:
+            assert (await wait(job["id"]))["state"] == "completed"
+        else:
+            with pytest.raises(
+                SandboxUnavailableError, match=r"no server answers .* \(it was tried for 6\d\d seconds\)"
+            ):
+                await wait(job["id"])
+            assert sum(clock.pauses) >= MOST_AWAY_SECONDS
+        await client.close()
+    await node.close()
+
+
+async def test_what_one_handle_is_told_the_others_know(tmp_path: Path) -> None:
+    """A sandbox that was stopped through one of them runs for none; what was known before its end comes too late."""
+    node = fake_node(tmp_path, SystemClock())
+    async with served(node, SystemClock(), tmp_path) as server:
+        client = HttpOperations(server.url)
+        made = await client.create_sandbox(SandboxSpec())
+        again, (listed,) = await client.get_sandbox(made.info.id), await client.list_sandboxes()
+        await again.stop()
+        assert [handle.info.status for handle in (made, listed)] == [SandboxStatus.COMPLETED] * 2
+        with pytest.raises(SandboxTerminatedError):
+            _ = made.port
         await client.close()
     await node.close()
 

@@ -32,7 +32,7 @@ from harena.sdk.http.connection import CLOSED, Connection, Query, step
 from harena.sdk.http.events import followed
 from harena.sdk.http.lease import LEASE_SECONDS, ClientLease
 from harena.sdk.http.registry import HttpRegistry
-from harena.sdk.http.sandbox import RemoteHandle
+from harena.sdk.http.sandbox import KnownRecords, RemoteHandle
 from harena.sdk.http.training import HttpTraining
 from harena.sdk.http.training_sources import with_sent_sources
 from harena.sdk.http.uploads import JobUpload
@@ -59,6 +59,7 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
         self._clock = clock or SystemClock()
         self._connection = Connection(base_url, api_key=api_key, clock=self._clock)
         self._lease = ClientLease(self._connection, self._clock, seconds=lease_seconds)
+        self._known = KnownRecords()
         self._given_up: set[asyncio.Task[None]] = set()
 
     # -- sandboxes --
@@ -176,8 +177,8 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
         return answer
 
     async def wait_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
-        """See `Operations`. A server that goes away meanwhile is asked again, for ten minutes: its jobs outlive it."""
-        job = await self._job(job_id_or_name)
+        """See `Operations`. A server that is away, or goes away, is asked again for ten minutes: its jobs outlive it."""
+        job = await self._patiently(lambda: self._job(job_id_or_name))
         job_id = job["id"]
         while job["ended_at"] is None:
             job = await self._patiently(lambda: self._job(job_id, {"wait_seconds": JOB_WAIT_SECONDS}))
@@ -276,8 +277,11 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
             try:
                 return await ask()
             except SandboxUnavailableError as error:
-                if error.reason == CLOSED or away >= MOST_AWAY_SECONDS:
+                if error.reason == CLOSED:
                     raise
+                if away >= MOST_AWAY_SECONDS:
+                    said = f"{error} (it was tried for {away:.0f} seconds)"
+                    raise SandboxUnavailableError(said, step=error.step, reason=error.reason) from error
             await self._clock.sleep(pause)
             away, pause = away + pause, min(2 * pause, LONGEST_PAUSE_SECONDS)
 
@@ -298,7 +302,7 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
 
     def _handle(self, answer: Any) -> RemoteHandle:
         try:
-            return RemoteHandle(self._connection, info_from_json(answer))
+            return RemoteHandle(self._connection, info_from_json(answer), self._known)
         except (KeyError, TypeError, ValueError) as error:
             raise self._connection.broken(f"a sandbox's record cannot be understood ({error!r})") from error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping
 from contextlib import aclosing
 from typing import Any
+from weakref import WeakValueDictionary
 
 import aiohttp
 
@@ -25,19 +26,48 @@ POLL_SECONDS = 30
 PIECE_BYTES = 1024 * 1024
 
 
-class RemoteHandle:
-    """Implements `SandboxHandle`. `info` is what the server said last."""
+class KnownRecord:
+    """What the server said last of one sandbox; all handles of it on one connection share it, so that what one of them
+    is told, as that it was stopped, the others know."""
 
-    def __init__(self, connection: Connection, info: SandboxInfo) -> None:
+    __slots__ = ("__weakref__", "info")
+
+    def __init__(self, info: SandboxInfo) -> None:
+        self.info = info
+
+
+class KnownRecords:
+    """Those of the sandboxes of which there are handles."""
+
+    def __init__(self) -> None:
+        self._records: WeakValueDictionary[str, KnownRecord] = WeakValueDictionary()
+
+    def told(self, info: SandboxInfo) -> KnownRecord:
+        """The record of this sandbox, with what was said now. An end is final: an answer that was under way when it
+        came, and is older, changes nothing."""
+        record = self._records.get(info.id)
+        if record is None:
+            record = self._records[info.id] = KnownRecord(info)
+        elif not record.info.status.is_terminal:
+            record.info = info
+        return record
+
+
+class RemoteHandle:
+    """Implements `SandboxHandle`. `info` is what the server said last, to any handle of the sandbox."""
+
+    def __init__(self, connection: Connection, info: SandboxInfo, known: KnownRecords | None = None) -> None:
+        """`known`: what the connection's handles share; None = this one is alone."""
         self._connection = connection
-        self._info = info
+        self._known = known or KnownRecords()
+        self._record = self._known.told(info)
         self._path = f"/v1/sandboxes/{step(info.id)}"
         self._port = RemoteSandbox(connection, self)
 
     @property
     def info(self) -> SandboxInfo:
         """What was last known."""
-        return self._info
+        return self._record.info
 
     @property
     def path(self) -> str:
@@ -47,11 +77,11 @@ class RemoteHandle:
     @property
     def port(self) -> RemoteSandbox:
         """The running sandbox."""
-        if not self._info.status.is_terminal:
+        if not self._record.info.status.is_terminal:
             return self._port
-        about = f"sandbox {self._info.id} is {self._info.status}"
-        reason = f" ({self._info.status_reason})" if self._info.status_reason else ""
-        if self._info.status is SandboxStatus.FAILED:
+        about = f"sandbox {self._record.info.id} is {self._record.info.status}"
+        reason = f" ({self._record.info.status_reason})" if self._record.info.status_reason else ""
+        if self._record.info.status is SandboxStatus.FAILED:
             raise SandboxNotRunningError(f"{about}{reason}: create a new one", reason="SANDBOX_FAILED")
         raise SandboxTerminatedError(f"{about}{reason}: create a new one", reason="SANDBOX_TERMINATED")
 
@@ -61,13 +91,13 @@ class RemoteHandle:
 
     async def wait_terminal(self) -> SandboxInfo:
         """Returns when it has ended."""
-        while not self._info.status.is_terminal:
+        while not self._record.info.status.is_terminal:
             await self._ask("GET", "/wait", query={"seconds": POLL_SECONDS})
-        return self._info
+        return self._record.info
 
     async def stop(self, *, grace_seconds: float = 0.0) -> None:
         """End it and wait for that."""
-        if not self._info.status.is_terminal:
+        if not self._record.info.status.is_terminal:
             await self._ask("POST", "/stop", content={"grace_seconds": grace_seconds})
 
     async def extend_lifetime(self, seconds: float) -> SandboxInfo:
@@ -79,10 +109,10 @@ class RemoteHandle:
     ) -> SandboxInfo:
         answer = await self._connection.json(method, self._path + verb, query=query, content=content)
         try:
-            self._info = info_from_json(answer)
+            self._record = self._known.told(info_from_json(answer))
         except (KeyError, TypeError, ValueError) as error:
             raise self._connection.broken(f"a sandbox's record cannot be understood ({error!r})") from error
-        return self._info
+        return self._record.info
 
 
 class RemoteSandbox:
