@@ -29,18 +29,14 @@ from harena.scoring import (
     guest_pytest,
 )
 from harena.scoring.contracts import CommandContract
-from harena.scoring.guest_suite import BESIDE
 from harena.scoring.program import WORKSPACE, Bench, output_file, overlaid, put_files
-from harena.scoring.score_apart import score_apart
+from harena.scoring.score_suite import score_suite
 from harena.scoring.trusted_suite import (
     ENVIRONMENT,
-    candidate_program,
     guest_program,
     idle_bench,
     kept_files,
     missing_modules,
-    suite_argv,
-    trusted_paths,
 )
 from harena.scoring.verdict import Share, Verdict, broken_contract, failed, one_line, program_failure
 
@@ -49,8 +45,8 @@ _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST, guest_imports.NO_MODULE)
 
 async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
     """One trusted command. Raises PlatformError and SandboxError for what is nobody's doing."""
-    if contract.isolate == "sandbox":
-        return await score_apart(bench, contract)
+    if contract.suite:
+        return await score_suite(bench, contract)
     files = overlaid(kept_files(contract, bench.scenario.candidate.files), bench.scenario.files)
     result, proven = await _run(bench, contract, files)
     verdict = _verdict(result, proven, bench.share)
@@ -130,12 +126,8 @@ def _argv(contract: CommandContract, files: Mapping[str, str], entry: str) -> tu
         return contract.command
     if contract.calls:
         return ("python", "-c", guest_program((guest_imports, guest_calls), "main"))
-    if contract.asserts is not None:
-        return ("python", "-c", guest_program((guest_equals, guest_imports, guest_loops, guest_asserts), "main"), entry)
-    ours = trusted_paths(contract, files)
-    theirs = [path for path in files if path not in ours]
-    home = candidate_program() if contract.isolate else BESIDE
-    return suite_argv(contract, ours, theirs, home)
+    assert contract.asserts is not None
+    return ("python", "-c", guest_program((guest_equals, guest_imports, guest_loops, guest_asserts), "main"), entry)
 
 
 def _tests(contract: CommandContract, entry: str) -> str:

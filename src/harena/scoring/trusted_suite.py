@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import base64
 import fnmatch
+import json
 import sys
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
 from types import ModuleType
@@ -13,9 +17,13 @@ from harena.core.models import ExecOutcome, ExecRequest
 from harena.scoring import (
     guest_driver,
     guest_equals,
+    guest_graph,
+    guest_home,
     guest_loops,
+    guest_nobody,
     guest_proxy,
     guest_pytest,
+    guest_standins,
     guest_suite,
     guest_unittest,
 )
@@ -85,15 +93,63 @@ def trusted_paths(contract: CommandContract, files: Mapping[str, str]) -> list[s
 
 def candidate_program() -> str:
     """In which the candidate's modules live, where they are in another process than a suite."""
-    return guest_program((guest_driver, guest_proxy), "serve")
+    return guest_program((guest_driver, guest_graph, guest_home), "serve")
 
 
-def suite_argv(contract: CommandContract, ours: Sequence[str], theirs: Sequence[str], home: str) -> tuple[str, ...]:
+def suite_argv(
+    contract: CommandContract, ours: Sequence[str], theirs: Sequence[str], home: str, common: Sequence[str] = ()
+) -> tuple[str, ...]:
     """The trusted runner of the contract's suite; see `guest_suite`."""
     runner = guest_unittest if contract.unittest else guest_pytest
-    source = guest_program((guest_driver, guest_proxy, guest_equals, guest_loops, guest_suite, runner), "main")
+    border = (guest_driver, guest_graph, guest_home, guest_standins, guest_proxy, guest_nobody)
+    source = guest_program((*border, guest_equals, guest_loops, guest_suite, runner), "main")
+    given = json.dumps({"ours": list(ours), "theirs": list(theirs), "common": list(common), "home": home})
     options = () if contract.unittest else _PYTEST_OPTIONS
-    return ("python", "-c", source, ",".join(ours), ",".join(theirs), home, *options, *contract.suite)
+    return ("python", "-c", source, given, *options, *contract.suite)
+
+
+def common_files(contract: CommandContract, theirs: Mapping[str, str]) -> list[str]:
+    """The trusted modules that the candidate's sandbox has, too: those that its code, or the gold solution's, imports,
+    where they hold classes and no more. What holds data or functions may hold answers."""
+    tests = set(contract.test_files.values())
+    modules = {path for path in contract.files if path.endswith(".py") and path not in tests}
+    found: list[str] = []
+    waiting = [text for path, text in theirs.items() if path.endswith(".py")]
+    gold = set(_imported(contract.gold.values())) if contract.gold else set()
+    while waiting:
+        names = set(_imported([waiting.pop()]))
+        for path in sorted(modules - set(found)):
+            name = guest_suite.module_name(path)
+            if name in names and (name in gold or _holds_classes(contract.files[path])):
+                found.append(path)
+                waiting.append(contract.files[path])
+    return found
+
+
+def _imported(texts: Iterable[str]) -> Iterator[str]:
+    for text in texts:
+        try:
+            nodes = list(ast.walk(ast.parse(text)))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        for node in nodes:
+            if isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                yield node.module
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _holds_classes(text: str) -> bool:
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    kinds = (ast.ClassDef, ast.Import, ast.ImportFrom)
+    return any(isinstance(node, ast.ClassDef) for node in body) and all(
+        isinstance(node, kinds) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        for node in body
+    )
 
 
 async def missing_modules(bench: Bench, contract: CommandContract) -> str | None:
@@ -115,10 +171,12 @@ async def missing_modules(bench: Bench, contract: CommandContract) -> str | None
 def guest_program(modules: tuple[ModuleType, ...], start: str) -> str:
     """A program that has these modules, under the names that they have here, and calls a function of the last one."""
     sources = {module.__name__: Path(module.__file__ or "").read_text(encoding="utf-8") for module in modules}
+    # compressed, because the kernel takes no argument of more than 128 KiB
+    packed = base64.b85encode(zlib.compress(json.dumps(sources).encode(), 9)).decode()
     return (
-        "import sys, types\n"
+        "import base64, json, sys, types, zlib\n"
         "for name in ('harena', 'harena.scoring'):\n    sys.modules[name] = types.ModuleType(name)\n"
-        f"for name, source in {sources!r}.items():\n"
+        f"for name, source in json.loads(zlib.decompress(base64.b85decode({packed!r}))).items():\n"
         "    module = sys.modules[name] = types.ModuleType(name)\n"
         "    exec(compile(source, f'<{name}>', 'exec'), module.__dict__)\n"
         f"module.{start}()\n"

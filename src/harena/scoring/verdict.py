@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from harena.core.errors import PlatformError
 from harena.core.models import ExecOutcome, ExecResult
-from harena.core.results import Reason, Validity
+from harena.core.results import Reason, Trust, Validity
 
 
 class StarvedError(PlatformError):
@@ -44,6 +44,8 @@ class Verdict:
     run: int = 1
     checks_passed: int = 0
     observations: tuple[str, ...] = ()
+    trust: Trust | None = None
+    """None = the contract's"""
 
 
 @dataclass(slots=True)
