@@ -267,6 +267,8 @@ class Home(Border):
         if verb == "special":
             owner = type(target)
             return getattr(owner, name)(target, *positional, **dict(keywords))
+        if verb == "probe":
+            return getattr(type(target), name)(target, object()) is True
         if verb == "many":
             return self._many(target, positional)
         if verb == "names":
@@ -303,16 +305,10 @@ class Home(Border):
         return tuple(items)
 
     def _contents(self, module: Any) -> tuple[Any, ...]:
-        """What the suite may keep of a module: (its names, its `__all__` or None, functions and classes of its own)."""
-        everything = vars(module)
-        listed = everything.get("__all__")
-        kept = tuple(
-            (name, value)
-            for name, value in everything.items()
-            if isinstance(value, (type, types.FunctionType)) and getattr(value, "__module__", None) == module.__name__
-        )
-        names = tuple(name for name in everything if type(name) is str)
-        return names, tuple(listed) if isinstance(listed, (list, tuple)) else None, kept, module.__doc__
+        """What star imports go by: its names, its `__all__` or None, its documentation."""
+        listed = vars(module).get("__all__")
+        names = tuple(name for name in vars(module) if type(name) is str)
+        return names, tuple(map(str, listed)) if isinstance(listed, (list, tuple)) else None, self._doc(module)
 
     # References.
 

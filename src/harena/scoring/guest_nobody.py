@@ -47,10 +47,9 @@ def name_of(nobody: Nobody, name: str) -> Any:
             return nobody.ask()
 
         def __bool__(cls) -> bool:
-            nobody.ask()
             return True
 
-        __len__ = __contains__ = __getitem__ = __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = __lt__ = __gt__ = (
+        __contains__ = __getitem__ = __len__ = __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = __lt__ = __gt__ = (
             __or__
         ) = __iter__
 

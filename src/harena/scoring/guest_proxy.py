@@ -23,6 +23,7 @@ import weakref
 from harena.scoring.guest_driver import UncarriedError, decode, encode
 from harena.scoring.guest_graph import MUTABLE, Border, GraphError
 from harena.scoring.guest_home import SPECIAL, fill_instance, made_instance, read_frame, state_of_instance, write_frame
+from harena.scoring.guest_nobody import Nobody, NobodysModule
 from harena.scoring.guest_standins import Member, Method, StandIn, StandInClass, generator, made_of_value, make_class
 
 TYPE_CHECKING = False
@@ -43,10 +44,6 @@ class CandidateEndedError(Exception):
 
 class UnservedError(TypeError):
     """The suite asks for something that cannot be had from another process."""
-
-
-class NobodyAskedError(Exception):
-    """A suite that is run without any candidate asks for it."""
 
 
 class Candidate(Border):
@@ -83,10 +80,6 @@ class Candidate(Border):
     def note(self, what: str) -> None:
         """The suite did something that cannot be served."""
         self.notes.append(what)
-
-    def something(self) -> Any:
-        """A fresh object, which nothing is equal to."""
-        return _Something()
 
     def _follow_seeds(self) -> None:
         seed = random.seed
@@ -431,10 +424,6 @@ class Candidate(Border):
                 dict.__setitem__(made, parts[index], parts[index + 1])
 
 
-class _Something:
-    """Nothing is equal to it."""
-
-
 class _Opaque(StandIn):
     """An object of a class that this process has, and the candidate's process made."""
 
@@ -615,7 +604,9 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def create_module(self, spec: Any) -> ModuleType | None:
         """See Loader."""
-        return StandInModule(spec.name) if spec.name in self._theirs else None
+        if spec.name not in self._theirs or spec.name in self._trusted:
+            return None
+        return NobodysModule(spec.name) if isinstance(self._candidate, Nobody) else StandInModule(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
         """See Loader."""
@@ -625,10 +616,12 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (a trusted file)
         elif name in self._theirs:
             module.__dict__["__harena__"] = self._candidate
-            names, listed, kept, doc = self._candidate.ask("module", name)
+            if isinstance(self._candidate, Nobody):
+                module.__dict__["__all__"] = sorted(self._exported(name))
+                return
+            names, listed, doc = self._candidate.ask("module", name)
             module.__dict__["__harena_names__"] = names
             public = [each for each in names if not each.startswith("_")] if listed is None else listed
             wanted = self._exported(name)
             module.__dict__["__all__"] = [each for each in public if each in wanted]
             module.__dict__["__doc__"] = doc
-            del kept

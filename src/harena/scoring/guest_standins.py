@@ -209,6 +209,14 @@ def _is_opaque(other: Any) -> bool:
     return isinstance(other, StandIn) and not type(other)._harena_kind
 
 
+def _is_indifferent(self: Any, name: str) -> bool:
+    """What is true of something that it has never seen is true of everything."""
+    try:
+        return self._harena_candidate.ask("probe", self, name) is not False
+    except Exception:  # noqa: BLE001 (an honest comparison needs the attributes of its own class)
+        return False
+
+
 def _equal(self: Any, other: Any) -> Any:
     if self is other:
         return True
@@ -222,10 +230,7 @@ def _equal(self: Any, other: Any) -> Any:
     said = candidate.ask("special", asked, "__eq__", (against,))
     if said is NotImplemented:
         return NotImplemented
-    # one that is equal to something that it has never seen is equal to everything
-    return (
-        type(said) is bool and said and candidate.ask("special", asked, "__eq__", (candidate.something(),)) is not True
-    )
+    return type(said) is bool and said and not _is_indifferent(asked, "__eq__")
 
 
 def _unequal(self: Any, other: Any) -> Any:
@@ -280,7 +285,7 @@ def _contains(self: Any, wanted: Any) -> bool:
     said = candidate.ask("special", self, "__contains__", (wanted,))
     if type(said) is not bool:
         raise TypeError("the candidate's __contains__ gave no bool")
-    return said and candidate.ask("special", self, "__contains__", (candidate.something(),), (), False) is not True
+    return said and not _is_indifferent(self, "__contains__")
 
 
 def _true(self: Any) -> bool:
