@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 SCALARS = frozenset({type(None), bool, int, float, complex, str, bytes})
+MOST_PARTS = 4_000_000
+"""of one message, whose bytes are limited, too"""
 MOST_SHARED = 20_000
 """objects that are told of in each message; more are forgotten, which costs them their identity"""
 
@@ -173,7 +175,7 @@ class Border:
         kind = MUTABLE.get(type(value)) or self.kind_of(value)
         assert kind is not None
         state = self._state(kind, value)
-        told = encode((kind, state))
+        told = encode((kind, state), most_parts=MOST_PARTS)
         if self._told.get(number) != told:
             self._told[number] = told
             states.append((number, kind, state))
@@ -237,7 +239,7 @@ class Border:
             for number, kind, state in states:
                 if (kind == "e" or kind in _MAPPINGS) is hashed:
                     self._fill(kind, self.shared[number], state)
-                    self._told[number] = encode((kind, state))
+                    self._told[number] = encode((kind, state), most_parts=MOST_PARTS)
         self._arriving.difference_update(number for number, _, _ in states)
         roots = [self.value(item) for item in items]
         for number in dropped:

@@ -24,7 +24,7 @@ import sys
 import types
 
 from harena.scoring.guest_driver import PLAIN, decode, encode
-from harena.scoring.guest_graph import MUTABLE, Border
+from harena.scoring.guest_graph import MOST_PARTS, MUTABLE, Border
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ class Home(Border):
         described: list[Any] = []
         while self._untold:  # a description may name other classes
             described.append(self._described(self._untold.pop(0)))
-        return encode((kind, items, states, dropped, (described, self._printed.taken())))
+        return encode((kind, items, states, dropped, (described, self._printed.taken())), most_parts=MOST_PARTS)
 
     def ask_suite(self, verb: str, *parts: Any) -> Any:
         """Let the suite do something with its own objects. Raises what that raised."""

@@ -23,6 +23,7 @@ class Nobody:
     def __init__(self) -> None:
         self.asked = 0
         self.notes: list[str] = []
+        self.is_changed = False
 
     def ask(self, *question: Any) -> Any:
         """Tell that somebody was asked."""

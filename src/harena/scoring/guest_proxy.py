@@ -21,7 +21,7 @@ import types
 import weakref
 
 from harena.scoring.guest_driver import UncarriedError, decode, encode
-from harena.scoring.guest_graph import MUTABLE, Border, GraphError
+from harena.scoring.guest_graph import MOST_PARTS, MUTABLE, Border, GraphError
 from harena.scoring.guest_home import SPECIAL, fill_instance, made_instance, read_frame, state_of_instance, write_frame
 from harena.scoring.guest_nobody import Nobody, NobodysModule
 from harena.scoring.guest_standins import Member, Method, StandIn, StandInClass, generator, made_of_value, make_class
@@ -75,6 +75,10 @@ class Candidate(Border):
         """questions so far"""
         self.notes: list[str] = []
         """what the suite did that cannot be served, in its order"""
+        self.replaced: list[str] = []
+        """what the suite has replaced for now in modules that the candidate has, too"""
+        self.is_changed = False
+        """the suite has changed the candidate's modules, and what they do from then on may be its own doing"""
         self._follow_seeds()
 
     def note(self, what: str) -> None:
@@ -96,6 +100,8 @@ class Candidate(Border):
         """What the candidate's side does on request. Raises what that raised."""
         with self._lock:
             self.asked += 1
+            if self.replaced:
+                self.note(f"it replaces {self.replaced[-1]} while the candidate runs")
             self._depth += 1
             try:
                 if self._depth > _MOST_DEEP:
@@ -131,7 +137,7 @@ class Candidate(Border):
 
     def _packed(self, kind: str, roots: Any, more: Any) -> bytes:
         try:
-            return encode((kind, *self.pack(*roots), more))
+            return encode((kind, *self.pack(*roots), more), most_parts=MOST_PARTS)
         except (UncarriedError, RecursionError) as error:
             self.note(f"it gives the candidate what cannot be sent: {error}")
             raise UnservedError(f"what the candidate is given cannot be sent: {error}") from None
@@ -564,7 +570,10 @@ class StandInModule(types.ModuleType):
         ):
             super().__setattr__(name, value)
             return
-        self.__dict__["__harena__"].ask("set", self.__name__, "@" + name, value)
+        candidate = self.__dict__["__harena__"]
+        candidate.is_changed = True
+        candidate.note(f"it replaces {self.__name__}.{name}")
+        candidate.ask("set", self.__name__, "@" + name, value)
 
     def __delattr__(self, name: str) -> None:
         self.__dict__["__harena__"].ask("del", self.__name__, "@" + name)

@@ -36,6 +36,7 @@ def main() -> None:
     class Proof:
         asked = 0
         notes = 0
+        failures = 0
         settled: set[str] = set()
 
         @pytest.hookimpl(wrapper=True, trylast=True)
@@ -48,7 +49,9 @@ def main() -> None:
                 found = next(
                     (line[1:].strip() for line in reversed(lines) if line[:1] == "E"), lines[-1] if lines else ""
                 )
-                tally.failed(collector.nodeid, f"cannot be collected: {found}", run.asked == asked, run.notes > notes)
+                tally.failed(
+                    collector.nodeid, f"cannot be collected: {found}", run.asked == asked, run.is_unserved(notes)
+                )
             elif report.skipped and run.asked == asked:
                 tally.excused.append(collector.nodeid)
             return report
@@ -60,7 +63,12 @@ def main() -> None:
 
         @pytest.hookimpl(tryfirst=True)
         def pytest_runtest_logstart(self, nodeid: str, location: Any) -> None:
-            Proof.asked, Proof.notes = run.asked, run.notes
+            Proof.asked, Proof.notes, Proof.failures = run.asked, run.notes, len(tally.failures)
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtest_logfinish(self, nodeid: str, location: Any) -> None:
+            if run.is_unserved(Proof.notes):
+                tally.ended_unserved(Proof.failures)
 
         @pytest.hookimpl(wrapper=True, trylast=True)
         def pytest_runtest_call(self, item: Any) -> Generator[None, Any, Any]:
@@ -81,7 +89,7 @@ def main() -> None:
             else:
                 error = call.excinfo.value if call.excinfo is not None else None
                 is_skip = " (it skips itself after the candidate was asked)" if report.skipped else ""
-                tally.failed(item.nodeid, told(error) + is_skip, unasked, run.notes > Proof.notes)
+                tally.failed(item.nodeid, told(error) + is_skip, unasked, run.is_unserved(Proof.notes))
             return report
 
     options = run.words if run.candidate is None else ["--import-mode=importlib", *run.words]

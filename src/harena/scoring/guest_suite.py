@@ -54,6 +54,11 @@ class Tally:
         """One that did not pass."""
         self.failures.append((test, error, unasked and not error.startswith("NobodyAskedError"), unserved))
 
+    def ended_unserved(self, first: int) -> None:
+        """What a test did after it had failed (in its tear-down) says, too, that it could not be served; `first` is the
+        number of failures at its start."""
+        self.failures[first:] = [(*failure[:3], True) for failure in self.failures[first:]]
+
 
 class Run:
     """One run of a trusted suite."""
@@ -86,8 +91,16 @@ class Run:
         """How often the suite did something that cannot be served."""
         return len(self.candidate.notes) if self.candidate is not None else 0
 
+    def is_unserved(self, notes: int) -> bool:
+        """A test that began when there were so many notes did what cannot be served."""
+        return self.candidate is not None and (self.candidate.is_changed or self.notes > notes)
+
     def collected(self) -> None:
         """Every test file has been read."""
+        if self._home == ELSEWHERE:
+            from harena.scoring.guest_watch import watch
+
+            watch(self.candidate, self.trusted)
         if self.candidate is not None:
             return
         from harena.scoring.guest_loops import LOOPS
@@ -148,7 +161,9 @@ class Run:
             for path, text in texts.items():
                 if path.startswith(folder + "/"):
                     trusted.setdefault(module_name(path[len(folder) + 1 :]), (os.path.join(self.here, path), text))
-        shared = [module_name(path) for path in common]
+        shared = [
+            name for name, (path, _) in trusted.items() if path in {os.path.join(self.here, each) for each in common}
+        ]
         if self._home == NOWHERE:
             self.candidate = Nobody()
             os.dup2(2, 1)

@@ -91,16 +91,20 @@ class Result(unittest.TestResult):
         self._run = run
         self._asked = run.asked
         self._notes = run.notes
+        self._failures = 0
         self.excused: set[str] = set()
 
     def startTest(self, test: Any) -> None:
         """See TestResult."""
         self._asked, self._notes = self._run.asked, self._run.notes
+        self._failures = len(self._run.tally.failures)
         super().startTest(test)
 
     def stopTest(self, test: Any) -> None:
         """See TestResult."""
         super().stopTest(test)
+        if self._run.is_unserved(self._notes):
+            self._run.tally.ended_unserved(self._failures)
         self._asked, self._notes = self._run.asked, self._run.notes
 
     def addError(self, test: Any, err: Any) -> None:
@@ -144,7 +148,7 @@ class Result(unittest.TestResult):
 
     def _failed(self, test: Any, error: str) -> None:
         unasked = self._run.asked == self._asked
-        self._run.tally.failed(str(test.id()), error, unasked, self._run.notes > self._notes)
+        self._run.tally.failed(str(test.id()), error, unasked, self._run.is_unserved(self._notes))
 
 
 def _cases(suite: Any) -> Iterator[Any]:
@@ -169,7 +173,7 @@ def main() -> None:
         except BaseException as error:  # noqa: BLE001 (whatever a trusted file raises when it is read, SystemExit too)
             traceback.print_exc()
             if not (isinstance(error, unittest.SkipTest) and run.asked == asked):
-                tally.failed(path, f"cannot be read: {told(error)}", run.asked == asked, run.notes > notes)
+                tally.failed(path, f"cannot be read: {told(error)}", run.asked == asked, run.is_unserved(notes))
             else:
                 tally.excused.append(path)
     cases = list(_cases(suite))

@@ -33,6 +33,7 @@ from harena.scoring.trusted_suite import (
     common_files,
     idle_bench,
     kept_files,
+    named_files,
     suite_argv,
     trusted_paths,
 )
@@ -195,10 +196,11 @@ async def _run(bench: Bench, contract: CommandContract, theirs: dict[str, str]) 
     theirs = {path: text for path, text in overlaid(theirs, bench.scenario.files).items() if path not in ours}
     word = secrets.token_hex(16)
     both_seconds = bench.timeout_seconds + contract.scorer_timeout_seconds + _END_SECONDS
-    common = [path for path in common_files(contract, theirs) if path not in theirs]
+    common = common_files(contract)
+    named = named_files(contract, common)
     async with bench.sandboxes.sandbox(bench.base_spec) as beside, bench.sandbox() as apart:
         await put_files(beside, trusted)
-        await put_files(apart, {**theirs, **{path: contract.files[path] for path in common}})
+        await put_files(apart, overlaid(theirs, named))
         suite = await beside.exec(
             ExecRequest(
                 argv=suite_argv(contract, ours, list(theirs), ELSEWHERE, common),
@@ -211,7 +213,7 @@ async def _run(bench: Bench, contract: CommandContract, theirs: dict[str, str]) 
         )
         candidate = await apart.exec(
             ExecRequest(
-                argv=("python", "-c", candidate_program(), ",".join(map(module_name, common))),
+                argv=("python", "-c", candidate_program(), ",".join(map(module_name, named))),
                 env=ENVIRONMENT,
                 cwd=WORKSPACE,
                 stdin_stream=True,

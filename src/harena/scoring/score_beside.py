@@ -19,6 +19,7 @@ from harena.scoring.trusted_suite import (
     common_files,
     idle_bench,
     kept_files,
+    named_files,
     suite_argv,
     trusted_paths,
 )
@@ -61,10 +62,11 @@ async def _run(
     bench: Bench, contract: CommandContract, theirs: dict[str, str], isolate: bool
 ) -> tuple[ExecResult, bool, Report]:
     """(what the suite's process did, whether its proof is there, what it says of its tests)."""
-    files = overlaid(theirs, bench.scenario.files)
+    common = common_files(contract)
+    named = named_files(contract, common) if isolate else {}
+    files = overlaid(overlaid(theirs, named), bench.scenario.files)
     ours = trusted_paths(contract, files)
     word = secrets.token_hex(16)
-    common = common_files(contract, theirs)
     home = candidate_program() if isolate else BESIDE
     async with bench.sandbox() as sandbox:
         await put_files(sandbox, files)

@@ -8,7 +8,7 @@ import fnmatch
 import json
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
 from types import ModuleType
@@ -26,6 +26,7 @@ from harena.scoring import (
     guest_standins,
     guest_suite,
     guest_unittest,
+    guest_watch,
 )
 from harena.scoring.contracts import CommandContract
 from harena.scoring.program import WORKSPACE, Bench, overlaid
@@ -101,55 +102,81 @@ def suite_argv(
 ) -> tuple[str, ...]:
     """The trusted runner of the contract's suite; see `guest_suite`."""
     runner = guest_unittest if contract.unittest else guest_pytest
-    border = (guest_driver, guest_graph, guest_home, guest_nobody, guest_standins, guest_proxy)
+    border = (guest_driver, guest_graph, guest_home, guest_nobody, guest_standins, guest_proxy, guest_watch)
     source = guest_program((*border, guest_equals, guest_loops, guest_suite, runner), "main")
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "common": list(common), "home": home})
     options = () if contract.unittest else _PYTEST_OPTIONS
     return ("python", "-c", source, given, *options, *contract.suite)
 
 
-def common_files(contract: CommandContract, theirs: Mapping[str, str]) -> list[str]:
-    """The trusted modules that the candidate's sandbox has, too: those that its code, or the gold solution's, imports,
-    where they hold classes and no more. What holds data or functions may hold answers."""
+def common_files(contract: CommandContract) -> list[str]:
+    """The trusted modules that the candidate's sandbox has, too: those that hold classes of plain records, as nodes of a
+    tree, whose instances the suite may give to the candidate; and those that the gold solution imports. What holds data,
+    or code that computes, may hold answers."""
     tests = set(contract.test_files.values())
     modules = {path for path in contract.files if path.endswith(".py") and path not in tests}
-    found: list[str] = []
-    waiting = [text for path, text in theirs.items() if path.endswith(".py")]
-    gold = set(_imported(contract.gold.values())) if contract.gold else set()
+    found = {path for path in modules if _holds_records(contract.files[path])}
+    waiting = list(contract.gold.values())
     while waiting:
-        names = set(_imported([waiting.pop()]))
-        for path in sorted(modules - set(found)):
-            name = guest_suite.module_name(path)
-            if name in names and (name in gold or _holds_classes(contract.files[path])):
-                found.append(path)
+        names = set(_imported(waiting.pop()))
+        for path in sorted(modules - found):
+            if guest_suite.module_name(path) in names:
+                found.add(path)
                 waiting.append(contract.files[path])
+    return sorted(found)
+
+
+def named_files(contract: CommandContract, common: Sequence[str]) -> dict[str, str]:
+    """The same by every path under which a suite may import them: beside a test, too, its folder's name left out."""
+    tests = {path.rpartition("/")[0] for path in contract.test_files.values()}
+    found = {path: contract.files[path] for path in common}
+    for folder in tests - {""}:
+        if f"{folder}/__init__.py" not in contract.files:
+            inside = [path for path in common if path.startswith(folder + "/")]
+            found.update({path[len(folder) + 1 :]: contract.files[path] for path in inside})
     return found
 
 
-def _imported(texts: Iterable[str]) -> Iterator[str]:
-    for text in texts:
-        try:
-            nodes = list(ast.walk(ast.parse(text)))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        for node in nodes:
-            if isinstance(node, ast.Import):
-                yield from (alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                yield node.module
-                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+def _imported(text: str) -> Iterator[str]:
+    for node in _nodes(text):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _holds_classes(text: str) -> bool:
-    try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+def _holds_records(text: str) -> bool:
+    nodes = _nodes(text)
+    if not nodes or not isinstance(nodes[0], ast.Module):
         return False
     kinds = (ast.ClassDef, ast.Import, ast.ImportFrom)
-    return any(isinstance(node, ast.ClassDef) for node in body) and all(
-        isinstance(node, kinds) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
-        for node in body
+    body = nodes[0].body
+    return (
+        any(isinstance(node, ast.ClassDef) for node in body)
+        and all(isinstance(node, kinds) or _is_text(node) for node in body)
+        and not any(isinstance(node, _COMPUTES) for node in nodes)
+        and not any(isinstance(node, _DISPLAYS) and _parts(node) for node in nodes)
     )
+
+
+_COMPUTES = (ast.For, ast.While, ast.comprehension, ast.Lambda, ast.AsyncFor, ast.With, ast.Try)
+_DISPLAYS = (ast.Dict, ast.List, ast.Set)
+
+
+def _parts(node: ast.Dict | ast.List | ast.Set) -> int:
+    return len(node.keys) if isinstance(node, ast.Dict) else len(node.elts)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _nodes(text: str) -> list[ast.AST]:
+    try:
+        return list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
 
 
 async def missing_modules(bench: Bench, contract: CommandContract) -> str | None:
