@@ -163,24 +163,29 @@ EARLY = (
 )
 
 
-async def test_nothing_of_the_candidate_runs_while_tests_are_collected() -> None:
-    """A name that only its code can give is asked for when it is used: too late to rewrite a test file."""
+@pytest.mark.parametrize("isolate", ["auto", True])
+async def test_a_candidate_that_runs_while_tests_are_collected_rewrites_none(isolate: Any) -> None:
+    """What a suite asks while it is read is answered, and a test file that is read later is what it was."""
     files = {"test_it.py": ADDED, "test_later.py": "import solution\ndef test():\n    assert solution.add(2, 2) == 4\n"}
     pytest_files = ["test_it.py", "test_later.py"]
-    assert (await scored(EARLY, "", pytest=pytest_files, files=files)).score == 0.0
+    assert (await scored(EARLY, "", pytest=pytest_files, files=files, isolate=isolate)).score == 0.0
     honest = "import operator\nadd = max([operator.add], key=str)\n"
-    assert (await scored(honest, "", pytest=pytest_files, files=files)).score == 1.0
+    assert (await scored(honest, "", pytest=pytest_files, files=files, isolate=isolate)).score == 1.0
     at_import = "import solution\nCASES = [solution.add(1, 2)]\ndef test():\n    assert CASES == [3]\n"
-    assert (await scored(honest, at_import)).score == 0.0
+    assert (await scored(honest, at_import, isolate=isolate)).score == 1.0
+    assert (await scored("def add(a, b): return 4\n", at_import, isolate=isolate)).score == 0.0
 
 
 READING = "import json\nfrom solution import add\ndef test():\n    assert add(1, 1) == 2\n    assert add(2, 2) == json.load(open('cases.json'))\n"
 FORGING = "def add(a, b):\n    if a == 2: return 5\n    open('cases.json', 'w').write('5')\n    return 2\n"
 
 
-async def test_a_trusted_file_that_has_changed_proves_nothing() -> None:
-    """What the candidate has written over is no answer of the suite's."""
+@pytest.mark.parametrize("isolate", ["auto", True])
+async def test_trusted_data_are_out_of_the_candidates_reach(isolate: Any) -> None:
+    """They are not where it is, or are empty there; the suite reads what they had held."""
     files = {"test_it.py": READING, "cases.json": "4"}
-    result = await scored(FORGING, "", files=files)
-    assert (result.score, result.reason) == (0.0, Reason.EXITED_EARLY)
-    assert (await scored("def add(a, b): return a + b\n", "", files=files)).score == 1.0
+    reading = "def add(a, b):\n    return int(open('cases.json').read() or 2) if a == 2 else 2\n"
+    for forgery in (FORGING, reading):
+        result = await scored(forgery, "", files=files, isolate=isolate)
+        assert (result.score, result.reason) == (0.0, Reason.SCORER_REJECTED)
+    assert (await scored("def add(a, b): return a + b\n", "", files=files, isolate=isolate)).score == 1.0

@@ -66,7 +66,7 @@ async def test_an_ordinary_suite_passes_a_right_candidate_only(isolate: Any) -> 
     candidate = {"files": FILES, "entry": "solution.py"}
     result = await scored(candidate, SUITE, isolate=isolate)
     trust = Trust.SEPARATE if isolate == "sandbox" else Trust.SHARED
-    assert (result.score, result.trust, result.scorer_version) == (1.0, trust, "command-4")
+    assert (result.score, result.trust, result.scorer_version) == (1.0, trust, "command-5")
     for edit in (("2 * number", "3 * number"), ("no more", "NO MORE"), ("return a, b", "return [a, b]")):
         files = {path: text.replace(*edit) for path, text in FILES.items()}
         wrong = await scored({"files": files, "entry": "solution.py"}, SUITE, isolate=isolate)
@@ -94,9 +94,13 @@ NOT_PASSED = {
 
 
 @pytest.mark.parametrize("suite", NOT_PASSED.values(), ids=NOT_PASSED)
-async def test_what_is_no_pass_gives_no_proof(suite: str) -> None:
-    """Every planned test must run and return."""
-    assert (await scored(RIGHT, suite)).score == 0.0
+async def test_what_no_candidate_can_pass_has_no_score(suite: str) -> None:
+    """A test that fails before it has asked the candidate anything, and a suite without a test that can pass, are the
+    contract's fault."""
+    result = await scored(RIGHT, suite)
+    assert (result.score, result.validity, result.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR), (
+        result.detail
+    )
 
 
 FORGERIES = {
@@ -175,13 +179,14 @@ async def test_a_command_that_hangs_for_any_candidate_has_no_score() -> None:
 
 
 async def test_a_module_that_the_image_lacks_is_nobodys_zero() -> None:
-    """Where the contract says that it requires it; a candidate cannot claim it."""
+    """Whether the contract says that it requires it or not; a candidate cannot claim it."""
     needy = "import unittest\nimport no_such_module\nfrom solution import add\n"
     for isolate in (True, False, "sandbox"):
         result = await scored(RIGHT, needy, requires=["no_such_module"], isolate=isolate)
         assert (result.score, result.reason) == (None, Reason.SCORER_ERROR)
         assert "no_such_module" in result.detail
-        assert (await scored(RIGHT, needy, isolate=isolate)).score == 0.0
+        result = await scored(RIGHT, needy, isolate=isolate)
+        assert (result.score, "no_such_module" in result.detail) == (None, True)
     lying = "raise ImportError('no_such_module')\n"
     assert (await scored(lying, ADDED, requires=["json", "email.message"])).score == 0.0
 

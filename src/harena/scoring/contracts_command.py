@@ -32,6 +32,10 @@ def _shell(written: Any) -> Any:
     return ("bash", "-c", written) if isinstance(written, str) else written
 
 
+def _gold(written: Any) -> Any:
+    return {"solution.py": written} if isinstance(written, str) else written
+
+
 Command = Annotated[
     tuple[str, ...],
     BeforeValidator(_shell),
@@ -57,11 +61,15 @@ class CommandContract(Contract):
     calls: dict[str, EntryPoint] = {}
     """with `asserts`: their names for functions of the candidate, which then runs in another process than they do; only
     plain values cross"""
-    isolate: bool | Literal["sandbox"] = True
-    """with `pytest` and `unittest`: the candidate's modules live in a process of their own, and the tests see stand-ins
-    for them; "sandbox": in a sandbox of their own, which makes the trust `separate`"""
+    isolate: bool | Literal["auto", "sandbox"] = "auto"
+    """with `pytest` and `unittest`: "sandbox": the candidate's modules live in a sandbox of their own, and the tests see
+    stand-ins for them, which makes the trust `separate`; true: in a process of their own in the suite's sandbox; false:
+    in the suite's process; "auto": the first of these three that pays `gold`, or the first where there is no gold"""
+    gold: Annotated[Files, BeforeValidator(_gold)] = {}
+    """with `isolate: auto`: files of a right solution, or its text (as `solution.py`); it decides how the suite is run"""
     scorer_timeout_seconds: Seconds = 30.0
-    """with `isolate: sandbox`: time of the suite itself, what it waits for the candidate's answers not counted"""
+    """with `isolate: sandbox` and `auto`: time of the suite itself, what it waits for the candidate's answers not
+    counted"""
     requires: Annotated[tuple[str, ...], Field(strict=False, max_length=100)] = ()
     """modules that the trusted part imports and the image must have: where one is missing, a run that does not pass has
     no score"""
@@ -80,6 +88,8 @@ class CommandContract(Contract):
             raise ValueError("`unittest` names test files, which end in .py")
         if self.isolate == "sandbox" and self.pytest is None and self.unittest is None:
             raise ValueError("`isolate: sandbox` is for `pytest` and `unittest`")
+        if self.gold and not (self.suite and self.isolate == "auto"):
+            raise ValueError("`gold` is for `pytest` and `unittest` with `isolate: auto`")
         if any(not all(part.isidentifier() for part in name.split(".")) for name in self.requires):
             raise ValueError("`requires` names modules, as `numpy` or `yaml.nodes`")
         if self.calls and self.asserts is None:
@@ -92,12 +102,12 @@ class CommandContract(Contract):
     def trust(self) -> Trust:
         """The candidate's code can reach the trusted command's process, or at least its sandbox; unless it has one of
         its own."""
-        return Trust.SEPARATE if self.isolate == "sandbox" else Trust.SHARED
+        return Trust.SEPARATE if self.suite and self.isolate in ("auto", "sandbox") else Trust.SHARED
 
     @property
     def version(self) -> str:
         """See Contract."""
-        return "command-4"
+        return "command-5"
 
     @property
     def suite(self) -> tuple[str, ...]:

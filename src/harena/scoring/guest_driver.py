@@ -179,16 +179,16 @@ def made_of(item: Any) -> Any:
     raise UncarriedError(type(item).__name__)
 
 
-def encode(value: Any, subclasses: Any = False) -> bytes:
+def encode(value: Any, subclasses: Any = False, most_parts: int = MAX_PARTS) -> bytes:
     """One value as bytes. Raises UncarriedError: a subclass (unless `subclasses`), an unknown type, too deep, too many
     parts, too long."""
     parts: list[bytes] = []
-    budget = [MAX_PARTS, MAX_BYTES]
+    budget = [most_parts, MAX_BYTES]
 
     def put(item: Any, depth: int) -> None:
         budget[0] -= 1
         if budget[0] < 0:
-            raise UncarriedError(f"more than {MAX_PARTS} parts")
+            raise UncarriedError(f"more than {most_parts} parts")
         kind = type(item)
         made = None
         if kind not in EXACT:

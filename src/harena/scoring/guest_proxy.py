@@ -1,32 +1,30 @@
 """The candidate's modules, for a trusted test suite that runs in another process than they do. Standard library only.
 
-The suite imports `solution` and gets a stand-in. What it calls is called in a child process, where the candidate really
-lives, and only plain values come back (the codec of `guest_driver`), or stand-ins for objects that are no plain values.
-So no code of the candidate runs beside the suite: there is no frame to dig in, no assertion to patch, and `==` is never
-asked of the candidate. While test files are collected, no code of the candidate runs at all (it could rewrite those
-that have not been read yet): a `def`, a `class` and a literal are known from the source, any other name is asked for
-when it is first used.
+The suite imports `solution` and gets a stand-in. What it calls is called where the candidate really lives, on real
+objects (`guest_home`), and what comes back are values, or stand-ins for what is no value (`guest_standins`). So no code
+of the candidate runs beside the suite: there is no frame to dig in and no assertion to patch, and what the suite
+compares is compared here. Functions of the suite that it gives away are called here, when the candidate calls them.
 
-What does not cross: functions as arguments, objects inside of lists, comparison of the candidate's objects.
-
-The child may be in another sandbox than the parent, which then reaches it by descriptors that it is given.
-
-    parent   (verb, target, name, positional, keywords); verbs: get, ref, call; an argument: (v, value), (o, number)
-    child    (v, value) | (o, number, class name, callable) | (r, class names, message)
+What the suite does that cannot be served (`note`) is remembered: a test that fails then says nothing of the candidate.
 """
 
 from __future__ import annotations
 
-import ast
 import builtins
 import importlib.abc
 import importlib.machinery
-import importlib.util
-import os
+import random
 import subprocess
 import sys
+import threading
+import types
+import weakref
 
-from harena.scoring.guest_driver import UncarriedError, decode, describe, encode
+from harena.scoring.guest_driver import UncarriedError, decode, encode
+from harena.scoring.guest_graph import MOST_PARTS, MUTABLE, Border, GraphError
+from harena.scoring.guest_home import SPECIAL, fill_instance, made_instance, read_frame, state_of_instance, write_frame
+from harena.scoring.guest_nobody import Nobody, NobodysModule
+from harena.scoring.guest_standins import Member, Method, StandIn, StandInClass, generator, made_of_value, make_class
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,279 +32,605 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-_FORWARDED = (
-    "__len__", "__getitem__", "__setitem__", "__delitem__", "__contains__", "__str__", "__enter__", "__exit__",
-    "__int__", "__float__", "__next__",
-)  # fmt: skip
-"""of an object's special methods; no comparison is among them, and no hash"""
-_LONGEST_REPLY_BYTES = 9 * 1024 * 1024
-
-
-def serve() -> None:
-    """The child: load and call what the parent asks for, until it closes the pipe."""
-    requests, replies = os.dup(0), os.dup(1)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.dup2(2, 1)
-    sys.path.insert(0, os.getcwd())
-    objects: list[Any] = []
-
-    def argument(pair: Any) -> Any:
-        return pair[1] if pair[0] == "v" else objects[pair[1]]
-
-    def answer(request: Any) -> bytes:
-        verb, target, name, positional, keywords = decode(request, 0)[0]
-        owner: Any = __import__(target, fromlist=["*"]) if isinstance(target, str) else objects[target]
-        value = getattr(owner, name) if name else owner
-        if verb == "call":
-            value = value(*map(argument, positional), **{key: argument(pair) for key, pair in keywords.items()})
-        try:
-            if verb != "ref":
-                return encode(("v", value))
-            raise UncarriedError("asked for as an object")
-        except UncarriedError:
-            objects.append(value)
-            return encode(("o", len(objects) - 1, type(value).__name__, callable(value)))
-
-    while True:
-        request = read_frame(requests)
-        if request is None:
-            os._exit(0)
-        try:
-            reply = answer(request)
-        except BaseException as error:  # noqa: BLE001 (whatever it raised is the answer)
-            names, message = decode(describe(error), 0)[0]
-            reply = encode(("r", names, message))
-        write_frame(replies, reply)
-
-
-def read_frame(descriptor: int) -> bytes | None:
-    """A frame's body; None at the end of the stream, or where there is no frame."""
-    size = int(_exactly(descriptor, 8) or b"0", 16)
-    return _exactly(descriptor, size) if 0 < size <= _LONGEST_REPLY_BYTES else None
-
-
-def _exactly(descriptor: int, size: int) -> bytes | None:
-    got = b""
-    while len(got) < size:
-        piece = os.read(descriptor, size - len(got))
-        if not piece:
-            return None
-        got += piece
-    return got
-
-
-def write_frame(descriptor: int, body: bytes) -> None:
-    """Its length in eight hexadecimal digits, and the body."""
-    rest = memoryview(b"%08x" % len(body) + body)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+_NEVER_RAISED = ("unittest", "pytest", "_pytest", "pluggy", "harena", "doctest", "bdb")
+_MOST_UNRELATED = 2
+"""builtin exceptions, none a base of another, that a class of the candidate's may derive from"""
+_MOST_DEEP = 200
 
 
 class CandidateEndedError(Exception):
     """The candidate's process has ended, or said something that it may not say."""
 
 
-class Candidate:
+class UnservedError(TypeError):
+    """The suite asks for something that cannot be had from another process."""
+
+
+class Candidate(Border):
     """The candidate's process, as the suite's process sees it."""
 
-    def __init__(self, program: str = "", channel: tuple[int, int] | None = None) -> None:
+    def __init__(
+        self, program: Sequence[str] = (), channel: tuple[int, int] | None = None, common: Sequence[str] = ()
+    ) -> None:
         """`program` is started with the first thing that is asked; or `channel`, descriptors for questions and answers,
-        leads to where it runs."""
+        leads to where it runs. `common`: names of trusted modules that both sides have."""
+        super().__init__(0)
         self._program = program
         self._channel = channel
+        self._common = frozenset(common)
         self._process: subprocess.Popen[bytes] | None = None
-        self.may_run = False
-        """set when every test file has been read"""
-        self.errors: dict[str, type[BaseException]] = {}
-        """classes of exceptions that the candidate defines, by name"""
+        self._lock = threading.RLock()
+        self._classes: dict[int, Any] = {}
+        self._stand_ins: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+        self._members: dict[int, Any] = {}
+        self._functions: dict[int, tuple[Any, Any]] = {}
+        self._released: list[int] = []
+        self._given: dict[int, Any] = {}
+        self._given_numbers: dict[int, int] = {}
+        self._raised: list[BaseException] = []
+        self._seed: Any = None
+        self._depth = 0
+        self._input = builtins.input
+        self.asked = 0
+        """questions so far"""
+        self.notes: list[str] = []
+        """what the suite did that cannot be served, in its order"""
+        self.replaced: list[str] = []
+        """what the suite has replaced for now in modules that the candidate has, too"""
+        self.is_changed = False
+        """the suite has changed the candidate's modules, and what they do from then on may be its own doing"""
+        self._follow_seeds()
 
-    def ask(self, verb: str, target: Any, name: str, positional: Any = (), keywords: Any = None) -> Any:
-        """What a name is, or what a call gives. Raises what the call raised."""
-        if not self.may_run:
-            raise CandidateEndedError("nothing of the candidate may run while tests are collected")
-        given = {key: _crossing(value) for key, value in (keywords or {}).items()}
-        request = encode((verb, target, name, [_crossing(value) for value in positional], given))
+    def note(self, what: str) -> None:
+        """The suite did something that cannot be served."""
+        self.notes.append(what)
+
+    def _follow_seeds(self) -> None:
+        seed = random.seed
+
+        def followed(*arguments: Any, **keywords: Any) -> None:
+            seed(*arguments, **keywords)
+            self._seed = tuple(arguments) or tuple(keywords.values()) or None
+
+        random.seed = followed
+
+    # Talking.
+
+    def ask(self, verb: str, target: Any, name: str = "", positional: Any = (), keywords: Any = (), *_: Any) -> Any:
+        """What the candidate's side does on request. Raises what that raised."""
+        with self._lock:
+            self.asked += 1
+            if self.replaced:
+                self.note(f"it replaces {self.replaced[-1]} while the candidate runs")
+            self._depth += 1
+            try:
+                if self._depth > _MOST_DEEP:
+                    raise RecursionError("suite and candidate call each other too deep")
+                return self._talk(verb, target, name, positional, keywords)
+            finally:
+                self._depth -= 1
+
+    def _talk(self, *question: Any) -> Any:
         questions, answers = self._channel or self._started()
+        stdin = sys.stdin
+        has_input = stdin is not sys.__stdin__ and type(stdin).__name__ not in ("DontReadFromInput", "EncodedFile")
+        released = [number for number in self._released if number not in self._stand_ins]
+        more = (has_input, builtins.input is not self._input, self._seed, released)
+        self._released, self._seed = [], None
+        said = self._packed("ask", question, more)
+        while True:
+            kind, roots = self._exchanged(questions, answers, said)
+            if kind == "ask":
+                said = self._served(roots)
+                continue
+            if kind == "give":
+                return roots[0]
+            if kind == "stop":
+                if question[0] == "many" or (question[0], question[2]) in (("special", "__next__"), ("call", "send")):
+                    raise StopIteration(roots[0])
+                raise RuntimeError("the candidate raised StopIteration")
+            raised = self.raised(*roots)
+            if isinstance(raised, (StopIteration, StopAsyncIteration)) and question[2] != "__anext__":
+                # it would end a loop of the suite's as if all were well
+                raised = RuntimeError(f"the candidate raised {type(raised).__name__}")
+            raise raised
+
+    def _packed(self, kind: str, roots: Any, more: Any) -> bytes:
         try:
-            write_frame(questions, request)
-            reply = read_frame(answers)
-            answer = None if reply is None else decode(reply, 0)[0]
-        except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+            return encode((kind, *self.pack(*roots), more), most_parts=MOST_PARTS)
+        except (UncarriedError, RecursionError) as error:
+            self.note(f"it gives the candidate what cannot be sent: {error}")
+            raise UnservedError(f"what the candidate is given cannot be sent: {error}") from None
+
+    def _exchanged(self, questions: int, answers: int, said: bytes) -> tuple[str, list[Any]]:
+        try:
+            write_frame(questions, said)
+            body = read_frame(answers)
+            if body is None:
+                raise CandidateEndedError("the candidate's process has ended")
+            kind, items, states, dropped, (described, printed) = decode(body, 0)[0]
+            for description in described:
+                self._learn(*description)
+            roots = self.unpack(items, states, dropped)
+            if kind not in ("ask", "give", "stop", "fail"):
+                raise GraphError("an unknown kind of message")
+        except CandidateEndedError:
+            raise
+        except Exception as error:
+            # hostile bytes may raise anything on their way to be values: whatever it is, they are no answer
             raise CandidateEndedError(f"the candidate's process does not answer: {error!r}") from None
-        if type(answer) is not tuple or len(answer) not in (2, 3, 4):
-            raise CandidateEndedError("the candidate's process has ended")
-        if answer[0] == "v":
-            return answer[1]
-        if answer[0] == "o" and type(answer[1]) is int:
-            return RemoteObject(self, answer[1])
-        raised = self._raised(answer)
-        if isinstance(raised, (StopIteration, StopAsyncIteration)) and name != "__next__":
-            # it would end a loop of the suite's as if all were well
-            raise RuntimeError(f"the candidate raised {type(raised).__name__}")
-        raise raised
+        if type(printed) is str and printed:
+            sys.stdout.write(printed)
+        return kind, roots
 
     def _started(self) -> tuple[int, int]:
         process = self._process = subprocess.Popen(
-            [sys.executable, "-c", self._program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+            [sys.executable, "-c", *self._program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
         )
         assert process.stdin is not None
         assert process.stdout is not None
         self._channel = process.stdin.fileno(), process.stdout.fileno()
         return self._channel
 
-    def _raised(self, answer: Any) -> BaseException:
-        names = [name for name in answer[1] if type(name) is str] if type(answer[1]) is tuple else []
-        message = str(answer[2]) if len(answer) == 3 else ""
-        for name in names:
-            found = self.errors.get(name) or getattr(builtins, name, None)
-            if isinstance(found, type) and issubclass(found, Exception):
-                if found is self.errors.get(names[0]) or found.__name__ == names[0]:
-                    return _made(found, message)
-                derived: type[Exception] = type(names[0], (found,), {})
-                return _made(derived, message)
-        return CandidateEndedError(f"the candidate raised {names[:1]}: {message}")
+    # Calls of the suite's functions by the candidate.
+
+    def _served(self, roots: list[Any]) -> bytes:
+        try:
+            done = self._done(*roots)
+        except BaseException as error:  # noqa: BLE001 (it is the candidate's to handle, and comes back if it does not)
+            self._raised.append(error)
+            names = [cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins"]
+            arguments = tuple(part for part in error.args if self._is_plain(part))
+            return self._packed("fail", (names[0], arguments, str(error), len(self._raised) - 1), ())
+        return self._packed("give", (done,), ())
+
+    def _done(self, verb: str, *parts: Any) -> Any:
+        if verb == "readline":
+            return sys.stdin.readline()
+        if verb == "input":
+            return builtins.input(*parts)
+        given = self._given[parts[0]]
+        if verb == "call":
+            return given(*parts[1], **dict(parts[2]))
+        if isinstance(given, types.FunctionType):
+            raise AttributeError("a function of the suite's can be called, and no more")
+        if verb == "special" and parts[1] in SPECIAL:
+            return getattr(type(given), parts[1])(given, *parts[2], **dict(parts[3]))
+        if type(parts[1]) is not str or parts[1].startswith("_"):
+            raise AttributeError(str(parts[1]))
+        if verb == "get":
+            return getattr(given, parts[1])
+        if verb == "set":
+            setattr(given, parts[1], parts[2])
+            return None
+        raise AttributeError(verb)
+
+    def _is_plain(self, value: Any) -> bool:
+        try:
+            encode(value)
+        except UncarriedError:
+            return False
+        return True
+
+    # Exceptions.
+
+    def raised(self, cls: Any, arguments: Any, attributes: Any, message: Any, number: Any) -> BaseException:
+        """What the candidate raised, as it is raised here."""
+        if type(number) is int and 0 <= number < len(self._raised):
+            return self._raised[number]
+        text = message if type(message) is str else ""
+        if not isinstance(cls, type) or not issubclass(cls, BaseException):
+            return CandidateEndedError(f"the candidate raised what is no exception: {text}")
+        if not issubclass(cls, Exception) and cls is not SystemExit:
+            return CandidateEndedError(f"the candidate raised {cls.__name__}: {text}")
+        made: BaseException = _made(cls, arguments, text)
+        for name, value in attributes:
+            if type(name) is str and name[:1] != "_":
+                made.__dict__[name] = value
+        return made
+
+    # Classes that the candidate tells of.
+
+    def _learn(self, number: Any, name: Any, qualified: Any, module: Any, doc: Any, bases: Any, special: Any,
+               methods: Any, kind: Any, unhashable: Any, own: Any) -> None:  # fmt: skip
+        texts = (name, qualified, module, kind)
+        if type(number) is not int or not all(type(text) is str for text in texts) or number in self._classes:
+            raise GraphError("no description of a class")
+        known = _known_class(module, qualified)
+        if kind == "error":
+            self._classes[number] = known or self._error_class(name, qualified, module, doc, bases)
+            return
+        found = [self._base(item) for item in bases]
+        special = [each for each in special if each in SPECIAL]
+        self._classes[number] = known or make_class(
+            self, number, name, qualified, module, doc, found, special, [str(each) for each in methods], kind, bool(unhashable)
+        )  # fmt: skip
+
+    def _base(self, item: Any) -> Any:
+        if item[0] == "k":
+            return self._classes.get(item[1])
+        return _builtin_class(item[1])
+
+    def _error_class(self, name: str, qualified: str, module: str, doc: Any, bases: Any) -> Any:
+        found = [base for base in map(self._base, bases) if isinstance(base, type) and issubclass(base, BaseException)]
+        kept: list[Any] = []
+        for base in found:
+            roots = {root for cls in (*kept, base) for root in _builtin_roots(cls)}
+            if len(_unrelated(roots)) <= _MOST_UNRELATED:
+                kept.append(base)
+        namespace = {"__module__": module, "__qualname__": qualified, "__doc__": doc, "__str__": _error_text}
+        candidate = self
+
+        def made_by_suite(self: Any, *arguments: Any, **keywords: Any) -> None:
+            """The suite makes one: the candidate's class says what it is made of."""
+            number = next(n for n, cls in candidate._classes.items() if cls is type(self))
+            like = candidate.ask("call", _Reference(("k", number)), "", arguments, tuple(keywords.items()))
+            self.args = like.args
+            self.__dict__.update(like.__dict__)
+
+        namespace["__init__"] = made_by_suite
+        try:
+            return type(name, tuple(kept) or (Exception,), namespace)
+        except TypeError:
+            return type(name, tuple(kept[:1]), namespace)
+
+    # References.
+
+    def refer(self, value: Any) -> tuple[Any, ...]:
+        """See Border."""
+        kind = type(value)
+        if kind is _Reference:
+            return value.item
+        if isinstance(kind, StandInClass):
+            item = value._harena_item
+            return ("m", self.number_of(value)) if item is None else item
+        if isinstance(value, StandInClass):
+            return ("k", value._harena_number)
+        if kind is Method:
+            return self.refer(value.__self__._harena_candidate.ask("get", value.__self__, value.__name__))
+        known = self._functions.get(id(value))
+        if known is not None and known[0]() is value:
+            return ("o", known[1])
+        if isinstance(value, type):
+            number = next((number for number, cls in self._classes.items() if cls is value), None)
+            if number is not None:
+                return ("k", number)
+        if isinstance(value, StandInModule):
+            return ("M", value.__name__)
+        named = _standard_name(value)
+        if named is not None:
+            return ("b", *named)
+        if isinstance(value, types.ModuleType):
+            return ("M", value.__name__)
+        if isinstance(value, BaseException):
+            names = [cls.__name__ for cls in type(value).__mro__ if cls.__module__ == "builtins"]
+            return ("E", [self.item(part) for part in (names[0], tuple(value.args), str(value), -1)])
+        return self._give(value)
+
+    def _give(self, value: Any) -> tuple[Any, ...]:
+        number = self._given_numbers.get(id(value))
+        if number is None:
+            number = len(self._given)
+            self._given[number] = value
+            self._given_numbers[id(value)] = number
+        is_function = isinstance(value, (types.FunctionType, types.MethodType, types.BuiltinFunctionType))
+        if not is_function and not _is_mock(value) and not hasattr(type(value), "__next__"):
+            self.note(f"it gives the candidate an object of {type(value).__module__}.{type(value).__qualname__}")
+        name = str(getattr(value, "__name__", type(value).__name__))
+        special = [] if is_function else [each for each in SPECIAL if each in _special_of(type(value))]
+        return ("c", number, name, is_function, special)
+
+    def meet(self, item: tuple[Any, ...]) -> Any:
+        """See Border."""
+        kind = item[0]
+        if kind == "c":
+            return self._given[item[1]]
+        if kind == "k":
+            return self._classes[item[1]]
+        if kind == "b":
+            return _builtin_class(item[1])
+        if kind == "E":
+            return self.raised(*map(self.value, item[1]))
+        if kind == "n":
+            return self._member(*item[1:])
+        number = item[2] if kind == "w" else item[1]
+        found = self._stand_ins.get(number)
+        if found is None:
+            found = self._stand_in(kind, number, *item[1:])
+            self._stand_ins[number] = found
+            weakref.finalize(found, self._released.append, number)
+        return found
+
+    def _stand_in(self, kind: str, number: int, *parts: Any) -> Any:
+        if kind == "o":
+            cls = self._classes[parts[1]]
+            made = object.__new__(cls) if isinstance(cls, StandInClass) else _Opaque()
+            object.__setattr__(made, "_harena_item", ("o", number))
+            return made
+        if kind == "w":
+            made = made_of_value(self._classes[parts[0]], self.value(parts[2]))
+            made.__dict__["_harena_item"] = ("o", number)
+            return made
+        reference = _Reference(("o", number))
+        if kind == "G":
+            made = generator(self, reference, ahead=True)
+        elif kind == "A":
+            made = _coroutine(self, reference)
+        elif kind == "F":
+            made = _function(self, reference, *parts[1:])
+        else:
+            raise GraphError(f"unknown kind {kind!r}")
+        self._functions[id(made)] = weakref.ref(made), number
+        return made
+
+    def _member(self, class_number: int, name: str, inner: Any, number: int) -> Any:
+        found = self._members.get(number)
+        if found is None:
+            found = self._members[number] = object.__new__(self._classes[class_number])
+            if not isinstance(found, Member):
+                raise GraphError("no member of an enumeration")
+            object.__setattr__(found, "_harena_item", ("o", number))
+            object.__setattr__(found, "_harena_inner", self.value(inner))
+            object.__setattr__(found, "name", name)
+        return found
+
+    def kind_of(self, value: Any) -> str | None:
+        """See Border."""
+        kind = type(value)
+        if isinstance(kind, StandInClass):
+            return "y" if kind._harena_kind in ("list", "set", "dict") else None
+        if kind.__module__ not in self._common or isinstance(value, (type, types.FunctionType, BaseException)):
+            return None
+        return (
+            "i"
+            if type(kind) is type and not isinstance(value, (int, str, float, bytes, tuple, frozenset, *MUTABLE))
+            else None
+        )
+
+    def state_of(self, kind: str, value: Any) -> Any:
+        """See Border."""
+        if kind == "i":
+            return state_of_instance(self, value)
+        number, base = type(value)._harena_number, type(value)._harena_kind
+        if base == "dict":
+            parts = [part for pair in dict.items(value) for part in pair]
+        else:
+            parts = list(list.__iter__(value) if base == "list" else set.__iter__(value))
+        return [number, {"list": "l", "set": "e", "dict": "d"}[base], [self.item(part) for part in parts]]
+
+    def make(self, kind: str, state: Any) -> Any:
+        """See Border."""
+        if kind == "i" and state[0] in self._common and state[0] in sys.modules:
+            return made_instance(state)
+        if kind != "y":
+            raise GraphError("an instance of no class that both sides have")
+        cls = self._classes[state[0]]
+        if cls._harena_kind not in ("list", "set", "dict"):
+            raise GraphError("no container")
+        made = made_of_value(cls)
+        made.__dict__["_harena_item"] = None
+        return made
+
+    def fill(self, kind: str, made: Any, state: Any) -> None:
+        """See Border."""
+        if kind == "i":
+            fill_instance(self, made, state)
+            return
+        parts = list(map(self.value, state[2]))
+        base = type(made)._harena_kind
+        if base == "list":
+            list.clear(made)
+            list.extend(made, parts)
+        elif base == "set":
+            set.clear(made)
+            set.update(made, parts)
+        else:
+            dict.clear(made)
+            for index in range(0, len(parts), 2):
+                dict.__setitem__(made, parts[index], parts[index + 1])
 
 
-def _made(cls: type[Exception], message: str) -> Exception:
+class _Opaque(StandIn):
+    """An object of a class that this process has, and the candidate's process made."""
+
+    __slots__ = ()
+    _harena_kind = ""
+    _harena_methods: frozenset[str] = frozenset()
+
+
+class _Reference:
+    """An object of the candidate's, by its number."""
+
+    def __init__(self, item: tuple[Any, ...]) -> None:
+        self.item = item
+        self._harena_item = item
+
+
+def _special_of(cls: type) -> set[str]:
+    return {name for part in cls.__mro__ if part is not object for name in vars(part)}
+
+
+def _is_mock(value: Any) -> bool:
+    return type(value).__module__ == "unittest.mock"
+
+
+def _builtin_class(name: Any) -> Any:
+    found = getattr(builtins, name, None) if type(name) is str else None
+    if not isinstance(found, type):
+        raise GraphError("no class of the builtins")
+    return found
+
+
+def _known_class(module: str, qualified: str) -> Any:
+    """A class of a module that the suite has loaded, if it may stand for the candidate's: an exception's, or a value's."""
+    found: Any = sys.modules.get(module)
+    if found is None or module.partition(".")[0] in _NEVER_RAISED or isinstance(found, StandInModule):
+        return None
+    for name in qualified.split("."):
+        found = getattr(found, name, None)
+    if not isinstance(found, type) or isinstance(found, StandInClass):
+        return None
+    if issubclass(found, Exception) or found in MUTABLE:
+        return found
+    return found if module in ("decimal", "fractions", "datetime", "uuid", "enum", "abc") else None
+
+
+def _builtin_roots(cls: type) -> list[type]:
+    return [part for part in cls.__mro__ if part.__module__ == "builtins" and issubclass(part, Exception)]
+
+
+def _unrelated(classes: set[type]) -> list[type]:
+    return [cls for cls in classes if not any(other is not cls and issubclass(other, cls) for other in classes)]
+
+
+def _error_text(self: Any) -> str:
+    said = self.__dict__.get("_harena_message")
+    return said if said is not None else Exception.__str__(self)
+
+
+def _made(cls: Any, arguments: Any, message: str) -> BaseException:
+    if cls.__dict__.get("__str__") is _error_text or any(
+        vars(part).get("__str__") is _error_text for part in cls.__mro__
+    ):
+        made: BaseException = cls.__new__(cls)
+        made.args = arguments
+        made.__dict__["_harena_message"] = message
+        return made
     try:
-        return cls(message)
-    except TypeError:  # UnicodeDecodeError and the like take more than a message
-        told = {"__init__": lambda self: None, "__str__": lambda self: message}
-        plain: Callable[[], Exception] = type(cls.__name__, (cls,), told)
-        return plain()
+        made = cls(*arguments)
+        if str(made) == message or not message:
+            return made
+    except Exception:  # noqa: S110 (a class that wants other arguments than it keeps)
+        pass
+    told = {"__init__": lambda self, *_: None, "__str__": lambda self: message, "__module__": cls.__module__}
+    plain: Any = type(cls.__name__, (cls,), told)
+    made = plain()
+    made.args = arguments
+    return made
 
 
-def _crossing(value: Any) -> tuple[str, Any]:
-    if isinstance(value, RemoteObject):
-        return "o", value._harena_number
-    try:
-        encode(value)
-    except UncarriedError as error:
-        raise TypeError(f"a {error} cannot be given to the candidate's process; set `isolate: false`") from None
-    return "v", value
+def _standard_name(value: Any) -> tuple[str, str] | None:
+    """(module, qualified name) of a class or function of the standard library."""
+    if not isinstance(value, (type, types.BuiltinFunctionType, types.FunctionType, types.MethodDescriptorType)):
+        return None
+    owner = getattr(value, "__objclass__", None)
+    module = getattr(owner or value, "__module__", None) or "builtins"
+    qualified = getattr(value, "__qualname__", "")
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if module not in sys.builtin_module_names and not (file or "").startswith((sys.base_prefix, sys.prefix)):
+        return None
+    if module.partition(".")[0] in _NEVER_RAISED or module == "__main__":
+        return None
+    found: Any = sys.modules.get(module)
+    for name in qualified.split("."):
+        found = getattr(found, name, None)
+    return (module, qualified) if found is value else None
 
 
-class RemoteObject:
-    """An object of the candidate's. Two are equal if they are the same."""
+def _coroutine(candidate: Candidate, reference: Any) -> Any:
+    async def awaited() -> Any:
+        return candidate.ask("run", reference)
 
-    def __init__(self, candidate: Candidate, number: int) -> None:
-        self.__dict__.update(_harena_candidate=candidate, _harena_number=number)
+    return awaited()
 
-    if TYPE_CHECKING:
-        _harena_candidate: Candidate
-        _harena_number: int
+
+def _function(candidate: Candidate, reference: Any, name: str, qualified: str, doc: Any, signature: Any) -> Any:
+    def function(*positional: Any, **keywords: Any) -> Any:
+        return candidate.ask("call", reference, "", positional, tuple(keywords.items()))
+
+    function.__name__, function.__qualname__, function.__doc__ = name, qualified, doc
+    if signature is not None:
+        import inspect
+
+        function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [
+                inspect.Parameter(
+                    part, inspect._ParameterKind(kind), default=... if has_default else inspect.Parameter.empty
+                )
+                for part, kind, has_default in signature
+            ]
+        )
+    return function
+
+
+class StandInModule(types.ModuleType):
+    """A module of the candidate's."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self._harena_candidate.ask("get", self._harena_number, name)
+        if name.startswith("__") and name not in ("__all__", "__version__", "__author__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        found = self.__dict__["__harena__"].ask("get", self.__name__, "@" + name)
+        if isinstance(found, StandInClass):
+            found._harena_is_named = True
+        return found
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._harena_candidate.ask("call", self._harena_number, "__setattr__", (name, value))
+        if name.startswith("__") or (
+            isinstance(value, types.ModuleType) and value.__name__ == f"{self.__name__}.{name}"
+        ):
+            super().__setattr__(name, value)
+            return
+        candidate = self.__dict__["__harena__"]
+        candidate.is_changed = True
+        candidate.note(f"it replaces {self.__name__}.{name}")
+        candidate.ask("set", self.__name__, "@" + name, value)
 
-    def __call__(self, *positional: Any, **keywords: Any) -> Any:
-        return self._harena_candidate.ask("call", self._harena_number, "", positional, keywords)
+    def __delattr__(self, name: str) -> None:
+        self.__dict__["__harena__"].ask("del", self.__name__, "@" + name)
 
-    def __iter__(self) -> Any:
-        found = self._harena_candidate.ask("call", self._harena_number, "__iter__")
-        while True:
-            try:
-                yield found.__next__()
-            except StopIteration:
-                return
-
-
-class RemoteName(RemoteObject):
-    """An object that is asked for when it is first used."""
-
-    def __init__(self, candidate: Candidate, module: str, name: str) -> None:
-        self.__dict__.update(_harena_candidate=candidate, _harena_module=module, _harena_name=name)
-
-    @property
-    def _harena_number(self) -> int:  # type: ignore[override]
-        found = self._harena_candidate.ask("ref", self.__dict__["_harena_module"], self.__dict__["_harena_name"])
-        return int(found._harena_number)
-
-
-def _forwarding(name: str) -> Callable[..., Any]:
-    def method(self: RemoteObject, *positional: Any) -> Any:
-        return self._harena_candidate.ask("call", self._harena_number, name, positional)
-
-    return method
-
-
-for _name in _FORWARDED:
-    setattr(RemoteObject, _name, _forwarding(_name))
+    def __dir__(self) -> list[str]:
+        return [*self.__dict__["__harena_names__"]]
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Imports stand-ins for the candidate's modules, and trusted modules from texts that were read before it ran."""
 
-    def __init__(self, candidate: Candidate, theirs: Mapping[str, str], trusted: Mapping[str, str]) -> None:
-        """Module names and their source."""
+    def __init__(
+        self,
+        candidate: Any,
+        theirs: Mapping[str, str],
+        trusted: Mapping[str, tuple[str, str]],
+        exported: Callable[[str], frozenset[str]],
+    ) -> None:
+        """Module names, with the path of each candidate's, and path and text of each trusted one; what star imports of
+        a module may bring."""
         self._candidate = candidate
         self._theirs = theirs
         self._trusted = trusted
+        self._exported = exported
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
         """See MetaPathFinder."""
-        folder = any(known.startswith(name + ".") for known in (*self._theirs, *self._trusted))
-        if name in self._theirs or name in self._trusted or folder:
-            return importlib.machinery.ModuleSpec(name, self, is_package=folder)
-        return None
+        is_package = any(known.startswith(name + ".") for known in (*self._theirs, *self._trusted))
+        if name in self._trusted:
+            spec = importlib.machinery.ModuleSpec(name, self, origin=self._trusted[name][0], is_package=is_package)
+        elif name in self._theirs or is_package:
+            spec = importlib.machinery.ModuleSpec(name, self, origin=self._theirs.get(name), is_package=is_package)
+        else:
+            return None
+        spec.has_location = spec.origin is not None
+        return spec
 
     def create_module(self, spec: Any) -> ModuleType | None:
         """See Loader."""
-        return None
+        if spec.name not in self._theirs or spec.name in self._trusted:
+            return None
+        return NobodysModule(spec.name) if isinstance(self._candidate, Nobody) else StandInModule(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
         """See Loader."""
         name = module.__name__
         if name in self._trusted:
-            exec(compile(self._trusted[name], f"{name}.py", "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (a trusted file)
+            path, text = self._trusted[name]
+            exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (a trusted file)
         elif name in self._theirs:
-            self._stand_in(module, self._theirs[name])
-
-    def _stand_in(self, module: ModuleType, source: str) -> None:
-        for node in ast.parse(source).body:
-            if isinstance(node, ast.ClassDef):
-                module.__dict__[node.name] = self._class(module.__name__, node)
-            elif isinstance(node, ast.FunctionDef):
-                module.__dict__[node.name] = self._function(module.__name__, node.name)
-        module.__dict__["__getattr__"] = lambda name: self._other(module.__name__, name)
-
-    def _other(self, module: str, name: str) -> Any:
-        """A name that is neither a `def` nor a `class`: only the candidate's process knows it."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if self._candidate.may_run:
-            return self._candidate.ask("get", module, name)
-        for node in ast.parse(self._theirs[module]).body:
-            if isinstance(node, ast.Assign) and any(getattr(target, "id", None) == name for target in node.targets):
-                try:
-                    return ast.literal_eval(node.value)
-                except (ValueError, TypeError, MemoryError, RecursionError):
-                    break
-        return RemoteName(self._candidate, module, name)
-
-    def _function(self, module: str, name: str) -> Callable[..., Any]:
-        def function(*positional: Any, **keywords: Any) -> Any:
-            return self._candidate.ask("call", module, name, positional, keywords)
-
-        function.__name__ = function.__qualname__ = name
-        return function
-
-    def _class(self, module: str, node: ast.ClassDef) -> Any:
-        known = (self._error_class(base) for base in node.bases)
-        base = next((found for found in known if found is not None), None)
-        if base is not None:
-            made: type[BaseException] = type(node.name, (base,), {})
-            self._candidate.errors[node.name] = made
-            return made
-        return self._function(module, node.name)
-
-    def _error_class(self, base: ast.expr) -> type[BaseException] | None:
-        name = base.id if isinstance(base, ast.Name) else ""
-        found = self._candidate.errors.get(name) or getattr(builtins, name, None)
-        return found if isinstance(found, type) and issubclass(found, Exception) else None
+            module.__dict__["__harena__"] = self._candidate
+            if isinstance(self._candidate, Nobody):
+                module.__dict__["__all__"] = sorted(self._exported(name))
+                return
+            names, listed, doc = self._candidate.ask("module", name)
+            module.__dict__["__harena_names__"] = names
+            public = [each for each in names if not each.startswith("_")] if listed is None else listed
+            wanted = self._exported(name)
+            module.__dict__["__all__"] = [each for each in public if each in wanted]
+            module.__dict__["__doc__"] = doc

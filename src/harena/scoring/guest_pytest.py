@@ -1,9 +1,7 @@
 """Runs pytest over trusted tests that import the candidate, and gives the proof that all of them really passed.
 
 The tests see stand-ins for the candidate's modules, which live in a process of their own (`guest_proxy`), so that the
-word of the proof, the frames and the assertions are out of the candidate's reach. If its files lie in the same sandbox,
-it may signal this process: hence the trusted files are read before any of its code runs, nothing is imported from
-the working directory but by name, and a process that ends proves nothing.
+word of the proof, the frames and the assertions are out of the candidate's reach.
 
 Where a suite needs the candidate beside itself (`isolate: false`) none of this is out of its reach. What is done then
 stops ending the process, conftest.py and plugins, another `pytest` beside the tests, rewritten reports, skipped tests,
@@ -16,7 +14,7 @@ from __future__ import annotations
 
 import os
 
-from harena.scoring.guest_suite import Run
+from harena.scoring.guest_suite import Run, told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,23 +31,68 @@ def main() -> None:
         import pytest
     except ImportError:
         os._exit(NO_PYTEST)
+    tally = run.tally
 
     class Proof:
-        collected = 0
-        passed = 0
+        asked = 0
+        notes = 0
+        failures = 0
+        settled: set[str] = set()
+
+        @pytest.hookimpl(wrapper=True, trylast=True)
+        def pytest_make_collect_report(self, collector: Any) -> Generator[None, Any, Any]:
+            asked, notes = run.asked, run.notes
+            report = yield
+            if report.failed:
+                error = str(getattr(getattr(report.longrepr, "reprcrash", None), "message", report.longrepr))
+                lines = [line for line in error.splitlines() if line.strip()]
+                found = next(
+                    (line[1:].strip() for line in reversed(lines) if line[:1] == "E"), lines[-1] if lines else ""
+                )
+                tally.failed(
+                    collector.nodeid, f"cannot be collected: {found}", run.asked == asked, run.is_unserved(notes)
+                )
+            elif report.skipped and run.asked == asked:
+                tally.excused.append(collector.nodeid)
+            return report
 
         @pytest.hookimpl(trylast=True)
         def pytest_collection_finish(self, session: Any) -> None:
-            Proof.collected = len(session.items)
+            tally.planned = len(session.items)
             run.collected()
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtest_logstart(self, nodeid: str, location: Any) -> None:
+            Proof.asked, Proof.notes, Proof.failures = run.asked, run.notes, len(tally.failures)
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_runtest_logfinish(self, nodeid: str, location: Any) -> None:
+            if run.is_unserved(Proof.notes):
+                tally.ended_unserved(Proof.failures)
 
         @pytest.hookimpl(wrapper=True, trylast=True)
         def pytest_runtest_call(self, item: Any) -> Generator[None, Any, Any]:
             result = yield
             if not getattr(item, "_excinfo", None):  # where a unittest.TestCase keeps its failures
-                Proof.passed += 1
+                tally.passed += 1
             return result
+
+        @pytest.hookimpl(wrapper=True)
+        def pytest_runtest_makereport(self, item: Any, call: Any) -> Generator[None, Any, Any]:
+            report = yield
+            if report.passed or item.nodeid in Proof.settled:
+                return report
+            Proof.settled.add(item.nodeid)
+            unasked = run.asked == Proof.asked
+            if hasattr(report, "wasxfail") or (report.skipped and unasked):
+                tally.excused.append(item.nodeid)
+            else:
+                error = call.excinfo.value if call.excinfo is not None else None
+                is_skip = " (it skips itself after the candidate was asked)" if report.skipped else ""
+                tally.failed(item.nodeid, told(error) + is_skip, unasked, run.is_unserved(Proof.notes))
+            return report
 
     options = run.words if run.candidate is None else ["--import-mode=importlib", *run.words]
     code = int(pytest.main(options, plugins=[Proof()]))
-    run.end(code == 0 and 0 < Proof.collected == Proof.passed, code)
+    excused = [name for name in tally.excused if name in Proof.settled]
+    run.end(code == 0 and not tally.failures and 0 < tally.passed == tally.planned - len(excused), code)

@@ -1,33 +1,63 @@
 """What the runners of trusted suites (pytest's, unittest's) have in common. Standard library only, Python 3.8 and up.
 
-A runner is started with the proof's word as the first line of standard input, and with: the trusted files and the
-candidate's, each as a comma-separated list; where the candidate lives; and what is to be run. It lives
+A runner is started with the proof's word as the first line of standard input, and with an object of JSON: `ours`, the
+trusted files, and `theirs`, the candidate's; `common`, those of the trusted modules that the candidate has, too; `home`,
+where the candidate lives. What follows are words that say what is to be run. The candidate lives
 
     beside the suite      in its process, for suites that need that: nothing then keeps it from the word
     in another process    of the same sandbox, whose program is given
-    elsewhere             in a sandbox of its own: questions and answers go over standard output and input, and what
-                          follows the word there is a frame of JSON, {path: text} of its files
+    elsewhere             in a sandbox of its own: questions and answers go over standard output and input
+    nowhere               nobody answers: to find out what a suite does by itself
 
-In the last two the suite sees stand-ins (`guest_proxy`), and trusted modules from texts that were read before.
+But for the first the suite sees stand-ins (`guest_proxy`), and trusted modules from texts that were read before. Where
+the candidate's process is in the same sandbox, the trusted files are emptied before it starts, and the suite's own
+`open` reads what they had held.
 """
 
 from __future__ import annotations
 
+import ast
+import builtins
+import importlib.machinery
+import importlib.util
+import io
 import json
 import os
 import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from typing import Any
 
-BESIDE, ELSEWHERE = "", "elsewhere"
+BESIDE, ELSEWHERE, NOWHERE = "", "elsewhere", "nowhere"
 
 
 def module_name(path: str) -> str:
     """`pkg/mod.py` -> pkg.mod"""
     name = path[:-3].replace("/", ".")
     return name[: -len(".__init__")] if name.endswith(".__init__") else name
+
+
+class Tally:
+    """What became of the tests."""
+
+    def __init__(self) -> None:
+        self.planned = 0
+        self.passed = 0
+        self.excused: list[str] = []
+        """tests that were skipped, or expected to fail, by no doing of the candidate's"""
+        self.failures: list[tuple[str, str, bool, bool]] = []
+        """(test, error, whether nothing was asked before it, whether it did what cannot be served)"""
+
+    def failed(self, test: str, error: str, unasked: bool, unserved: bool) -> None:
+        """One that did not pass."""
+        self.failures.append((test, error, unasked and not error.startswith("NobodyAskedError"), unserved))
+
+    def ended_unserved(self, first: int) -> None:
+        """What a test did after it had failed (in its tear-down) says, too, that it could not be served; `first` is the
+        number of failures at its start."""
+        self.failures[first:] = [(*failure[:3], True) for failure in self.failures[first:]]
 
 
 class Run:
@@ -38,21 +68,40 @@ class Run:
         sys.path[:] = [path for path in sys.path if path and os.path.realpath(path) != self.here]
         self._word = _line(0)
         self._out = os.dup(1)
-        self._ours, theirs, self._home = sys.argv[1].split(","), sys.argv[2].split(","), sys.argv[3]
-        self.words = sys.argv[4:]
+        given = json.loads(sys.argv[1])
+        self._ours, self._home = given["ours"], given["home"]
+        self.words = sys.argv[2:]
         """what is to be run"""
         self.trusted = [os.path.join(self.here, path) for path in self._ours]
         self._before = _contents(self.trusted)
         self.candidate: Any = None
+        self.tally = Tally()
         if self._home == BESIDE:
-            sys.path.insert(0, self.here)
+            sys.path[:0] = [self.here, *(os.path.join(self.here, folder) for folder in self._folders())]
         else:
-            self._isolate(theirs)
+            self._isolate(given["theirs"], given["common"])
+
+    @property
+    def asked(self) -> int:
+        """Questions to the candidate so far; of one that lives beside the suite nobody counts them."""
+        return self.candidate.asked if self.candidate is not None else 0
+
+    @property
+    def notes(self) -> int:
+        """How often the suite did something that cannot be served."""
+        return len(self.candidate.notes) if self.candidate is not None else 0
+
+    def is_unserved(self, notes: int) -> bool:
+        """A test that began when there were so many notes did what cannot be served."""
+        return self.candidate is not None and (self.candidate.is_changed or self.notes > notes)
 
     def collected(self) -> None:
-        """Every test file has been read: from here on the candidate may run."""
+        """Every test file has been read."""
+        if self._home == ELSEWHERE:
+            from harena.scoring.guest_watch import watch
+
+            watch(self.candidate, self.trusted)
         if self.candidate is not None:
-            self.candidate.may_run = True
             return
         from harena.scoring.guest_loops import LOOPS
 
@@ -62,34 +111,130 @@ class Run:
                     vars(module).setdefault(name, loop)
 
     def end(self, all_passed: bool, code: int) -> None:
-        """Give the proof, if all has passed and nothing was tampered with, and end the process."""
+        """Tell what became of the tests, give the proof if all has passed and nothing was tampered with, and end."""
         from harena.scoring.guest_equals import equals_everything
 
-        unchanged = _contents(self.trusted) == self._before
+        self._say(b"harena-report " + self._word + b" " + json.dumps(self._report()).encode())
+        unchanged = self._home != BESIDE or _contents(self.trusted) == self._before
         if all_passed and unchanged and (self._home != BESIDE or not equals_everything(self.here, self.trusted)):
-            proof = b"harena-proof " + self._word
-            if self._home == ELSEWHERE:
-                from harena.scoring.guest_proxy import write_frame
-
-                write_frame(self._out, proof)
-            else:
-                os.write(self._out, b"\n" + proof + b"\n")
+            self._say(b"harena-proof " + self._word)
         os._exit(code)
 
-    def _isolate(self, theirs: list[str]) -> None:
-        """From here on, the candidate's modules are stand-ins, and trusted ones are what they are now."""
-        from harena.scoring.guest_proxy import Candidate, Finder, read_frame
+    def _report(self) -> dict[str, Any]:
+        tally, failures = self.tally, self.tally.failures
+        notes = self.candidate.notes if self.candidate is not None else []
+        first = failures[0] if failures else None
+        broken = next((f"{test}: {error}" for test, error, unasked, _ in failures if unasked), "")
+        if not broken and not failures and not tally.passed:
+            broken = "every test is skipped" if tally.planned else "there are no tests"
+        return {
+            "first": f"{first[0]}: {first[1]}"[:600] if first else "",
+            "broken": broken[:600],
+            "unserved": notes[0] if failures and notes and all(unserved for *_, unserved in failures) else "",
+            "excused": tally.excused[:10_000],
+            "passed": tally.passed,
+        }
 
-        if self._home == ELSEWHERE:
-            questions, answers = self._out, os.dup(0)
-            os.dup2(2, 1)  # what the suite prints is no question
-            files = json.loads(read_frame(answers) or b"{}")
-            sources = {module_name(path): text for path, text in files.items() if path.endswith(".py")}
-            self.candidate = Candidate(channel=(questions, answers))
+    def _say(self, body: bytes) -> None:
+        if self._home in (ELSEWHERE, NOWHERE):
+            from harena.scoring.guest_home import write_frame
+
+            write_frame(self._out, body)
         else:
-            sources = _sources(theirs)
-            self.candidate = Candidate(program=self._home)
-        sys.meta_path.insert(0, Finder(self.candidate, sources, _sources(self._ours)))
+            rest = b"\n" + body + b"\n"
+            while rest:
+                rest = rest[os.write(self._out, rest) :]
+
+    def _folders(self) -> list[str]:
+        """Where the trusted modules are looked for, as pytest does: beside the tests, too."""
+        tests = {os.path.dirname(word.partition("::")[0]) for word in self.words if ".py" in word}
+        return sorted(folder for folder in tests if folder and f"{folder}/__init__.py" not in self._ours)
+
+    def _isolate(self, theirs: list[str], common: list[str]) -> None:
+        """From here on, the candidate's modules are stand-ins, and trusted ones are what they are now."""
+        from harena.scoring.guest_nobody import Nobody
+        from harena.scoring.guest_proxy import Candidate, Finder
+
+        texts = _sources(self._ours)
+        trusted = {module_name(path): (os.path.join(self.here, path), text) for path, text in texts.items()}
+        for folder in self._folders():
+            for path, text in texts.items():
+                if path.startswith(folder + "/"):
+                    trusted.setdefault(module_name(path[len(folder) + 1 :]), (os.path.join(self.here, path), text))
+        shared = [
+            name for name, (path, _) in trusted.items() if path in {os.path.join(self.here, each) for each in common}
+        ]
+        if self._home == NOWHERE:
+            self.candidate = Nobody()
+            os.dup2(2, 1)
+        elif self._home == ELSEWHERE:
+            answers = os.dup(0)
+            os.dup2(2, 1)  # what the suite prints is no question
+            self.candidate = Candidate(channel=(self._out, answers), common=shared)
+        else:
+            self.candidate = Candidate(program=(self._home, ",".join(shared)), common=shared)
+            self._empty_files(frozenset(os.path.join(self.here, path) for path in common))
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        named = {module_name(path): os.path.join(self.here, path) for path in theirs if path.endswith(".py")}
+        free = {name: path for name, path in named.items() if name not in trusted and not _is_taken(name)}
+        sys.meta_path.insert(0, Finder(self.candidate, free, trusted, _exports(texts)))
+
+    def _empty_files(self, common: frozenset[str]) -> None:
+        """The trusted files are read by the suite alone, from what they held: nobody else finds anything in them."""
+        held = dict(zip(self.trusted, self._before))  # noqa: B905 (no strict= before 3.10)
+        hidden = {path: content for path, content in held.items() if path not in common and os.path.isfile(path)}
+        really_open = io.open
+
+        def opened(file: Any, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None,
+                   newline: Any = None, closefd: bool = True, opener: Any = None) -> Any:  # fmt: skip
+            path = os.path.realpath(os.fspath(file)) if isinstance(file, (str, os.PathLike)) else ""
+            if path not in hidden or set(mode) & set("wax+"):
+                return really_open(file, mode, buffering, encoding, errors, newline, closefd, opener)
+            held = io.BytesIO(hidden[path])
+            return held if "b" in mode else io.TextIOWrapper(held, encoding, errors, newline)
+
+        for path in hidden:
+            with really_open(path, "wb"):
+                pass
+        builtins.open = io.open = opened
+
+
+def _is_taken(name: str) -> bool:
+    """A module of this name is there already: the suite means that one."""
+    top = name.partition(".")[0]
+    if top in sys.modules or top in getattr(sys, "stdlib_module_names", sys.builtin_module_names):
+        return True
+    try:
+        spec = importlib.machinery.PathFinder.find_spec(top)
+    except (ImportError, ValueError):
+        return False
+    return spec is not None
+
+
+def _exports(texts: dict[str, str]) -> Callable[[str], frozenset[str]]:
+    """What star imports may bring: names that the trusted files use and nothing there binds, and no builtin."""
+    used: set[str] = set()
+    bound: set[str] = {*vars(builtins)}
+    for text in texts.values():
+        try:
+            nodes = list(ast.walk(ast.parse(text)))
+        except (SyntaxError, ValueError):
+            continue
+        for node in nodes:
+            if isinstance(node, ast.Name):
+                (used if isinstance(node.ctx, ast.Load) else bound).add(node.id)
+        bound.update(_bound(nodes))
+    return lambda module: frozenset(used - bound)
+
+
+def _bound(nodes: list[Any]) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                yield (alias.asname or alias.name).partition(".")[0]
 
 
 def _line(descriptor: int) -> bytes:
@@ -108,7 +253,7 @@ def _sources(paths: list[str]) -> dict[str, str]:
     for path in paths:
         if path.endswith(".py") and os.path.isfile(path):
             with open(path, encoding="utf-8-sig") as file:
-                found[module_name(path)] = file.read()
+                found[path] = file.read()
     return found
 
 
@@ -122,3 +267,15 @@ def _contents(paths: list[str]) -> list[bytes]:
         except OSError:
             found.append(b"")
     return found
+
+
+def told(error: BaseException | None) -> str:
+    """An exception in one line."""
+    if error is None:
+        return ""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 (one of a class that the suite made)
+        text = ""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return f"{type(error).__name__}: {' '.join(lines[:3])}"[:500] if lines else type(error).__name__

@@ -54,7 +54,9 @@ class Bench:
         timeout_seconds: float,
         *,
         alone: bool = False,
+        demands_separate: bool = False,
     ) -> None:
+        self.demands_separate = demands_separate
         self.scenario = scenario
         self.sandboxes = sandboxes
         self.base_spec = base_spec
@@ -90,7 +92,8 @@ class Bench:
     def with_candidate(self, candidate: Candidate, *, files: Mapping[str, str]) -> Bench:
         """The same for another candidate; what it uses is not metered here."""
         scenario = replace(self.scenario, candidate=candidate, files=files)
-        return Bench(scenario, self.sandboxes, self.base_spec, self.timeout_seconds, alone=self.share.alone)
+        return Bench(scenario, self.sandboxes, self.base_spec, self.timeout_seconds, alone=self.share.alone,
+                     demands_separate=self.demands_separate)  # fmt: skip
 
     def again(self) -> Bench:
         """The same from the beginning, with all of its time."""

@@ -73,7 +73,8 @@ async def score_scenario(
     `alone`: nothing else of its job runs meanwhile (see `Bench.blames_candidate`).
     """
     require(scenario.scoring, require_trust)
-    bench = Bench(scenario, sandboxes, base_spec, timeout_seconds, alone=alone)
+    bench = Bench(scenario, sandboxes, base_spec, timeout_seconds, alone=alone,
+                  demands_separate=require_trust is Trust.SEPARATE)  # fmt: skip
     if scenario.candidate.is_empty:
         verdict = failed(Reason.EMPTY_CANDIDATE, "the candidate is empty", planned=_planned(scenario.scoring), run=0)
     elif (path := scenario.candidate.unencodable) is not None:
@@ -180,7 +181,7 @@ def _envelope(scenario: Scenario, attempt: int, verdict: Verdict, meter: Meter, 
         score=verdict.score,
         passed=verdict.passed,
         validity=verdict.validity,
-        trust=scenario.scoring.trust,
+        trust=verdict.trust or scenario.scoring.trust,
         reason=verdict.reason,
         detail=verdict.detail,
         duration_seconds=meter.duration_seconds,

@@ -1,7 +1,7 @@
-"""Suites whose candidate has a sandbox of its own: the `command` contract with `isolate: sandbox`, trust `separate`.
+"""Suites whose candidate has a sandbox of its own: trust `separate`.
 
-The suite runs in one sandbox, with the trusted files and nothing of the candidate but the text of its modules, from
-which stand-ins are made (`guest_proxy`). The candidate's modules live in another one. What the suite asks, and what the
+The suite runs in one sandbox, with the trusted files and nothing of the candidate but the names of its modules, for
+which there are stand-ins (`guest_proxy`). The candidate's modules live in another one. What the suite asks, and what the
 candidate answers, goes through this process as frames that are not looked into; they are decoded by the codec of
 `guest_driver` on either side. So no process of the candidate can signal the suite, see its files or use up its memory
 limit, and who is waited for when time is over is known.
@@ -24,15 +24,16 @@ from harena.scoring.drive import FrameReader
 from harena.scoring.fair_time import Stopwatch, within
 from harena.scoring.guest_imports import NO_MODULE
 from harena.scoring.guest_pytest import NO_PYTEST
-from harena.scoring.guest_suite import ELSEWHERE
+from harena.scoring.guest_suite import ELSEWHERE, module_name
 from harena.scoring.program import WORKSPACE, Bench, overlaid, put_files
 from harena.scoring.slices import last_line
 from harena.scoring.time_limits import wall_limit
 from harena.scoring.trusted_suite import (
     ENVIRONMENT,
     candidate_program,
+    common_files,
     idle_bench,
-    missing_modules,
+    named_files,
     suite_argv,
     taking_part,
     trusted_paths,
@@ -82,9 +83,45 @@ class _Time:
             self._watch.stop()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a suite's runner says of its tests."""
+
+    first: str = ""
+    """the first test that did not pass, and why"""
+    broken: str = ""
+    """a test that failed before it had asked the candidate anything"""
+    unserved: str = ""
+    """what the suite asked for that stand-ins cannot give, if every test that failed did"""
+    excused: tuple[str, ...] = ()
+    """tests that were skipped before they had asked the candidate anything"""
+
+
+def parsed_report(line: bytes, word: str) -> Report:
+    """The report that a runner wrote after the word."""
+    written = json.loads(line[len(f"harena-report {word} ") :])
+    return Report(
+        first=one_line(str(written["first"]), 600),
+        broken=one_line(str(written["broken"]), 600),
+        unserved=one_line(str(written["unserved"]), 300),
+        excused=tuple(map(str, written["excused"])),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One run of a suite over one candidate."""
+
+    verdict: Verdict
+    unserved: str = ""
+    excused: frozenset[str] = frozenset()
+
+
 @dataclass(slots=True)
 class _Heard:
     """What came of one conversation."""
+
+    report: Report | None = None
 
     proven: bool = False
     tampered: str = ""
@@ -100,32 +137,37 @@ class _Outcome:
     heard: _Heard
 
 
-async def score_apart(bench: Bench, contract: CommandContract) -> Verdict:
+async def score_apart(bench: Bench, contract: CommandContract) -> Attempt:
     """One suite, one candidate, two sandboxes. Raises PlatformError and SandboxError for what is nobody's doing."""
     found = await _run(bench, contract, await taking_part(bench, contract))
+    report = found.heard.report or Report()
     if found.heard.tampered:
-        return tampered(found.heard.tampered)
+        return Attempt(tampered(found.heard.tampered))
     observation = f"{found.suite.outcome}:{found.suite.returncode}:{found.heard.proven}"
     if found.heard.proven and found.suite.outcome is ExecOutcome.EXITED and found.suite.returncode == 0:
-        return Verdict(score=1.0, passed=True, reason=Reason.PASSED, checks_passed=1, observations=(observation,))
-    if (missing := await missing_modules(bench, contract)) is not None:
-        return broken_contract(missing)
+        passed = Verdict(score=1.0, passed=True, reason=Reason.PASSED, checks_passed=1, observations=(observation,))
+        return Attempt(passed, excused=frozenset(report.excused))
     if (failure := _candidate_failure(found)) is not None:
-        return failed(*failure, observation=observation)
+        return Attempt(failed(*failure, observation=observation))
     if found.suite.outcome is not ExecOutcome.EXITED or found.suite.returncode in _NOT_STARTED:
-        # the suite's own sandbox has failed it: for what the candidate answered, or for any candidate
-        idle = idle_bench(bench)
-        nothing = await _run(idle, contract, dict(idle.scenario.candidate.files))
-        if nothing.suite.outcome is found.suite.outcome and nothing.suite.returncode == found.suite.returncode:
-            return broken_contract(
-                f"the suite fails with a candidate that does nothing, too: {_last_line(nothing.suite)}"
-            )
-        detail = f"what the candidate answered breaks the suite: {found.suite.outcome}"
-        return failed(Reason.SCORER_REJECTED, detail, observation=observation)
+        return Attempt(await _broken_suite(bench, contract, found, observation))
     if found.suite.returncode == 0:
         detail = "exit code 0 without the proof that every test has run and passed"
-        return failed(Reason.EXITED_EARLY, detail, observation=observation)
-    detail = f"exit code {found.suite.returncode}: {_last_line(found.suite)}"
+        return Attempt(failed(Reason.EXITED_EARLY, detail, observation=observation))
+    detail = report.first or f"exit code {found.suite.returncode}: {_last_line(found.suite)}"
+    return Attempt(failed(Reason.SCORER_REJECTED, detail, observation=observation), report.unserved)
+
+
+async def _broken_suite(bench: Bench, contract: CommandContract, found: _Outcome, observation: str) -> Verdict:
+    """The suite's own sandbox has failed it: for what the candidate answered, or for any candidate."""
+    idle = idle_bench(bench)
+    nothing = await _run(idle, contract, dict(idle.scenario.candidate.files))
+    if nothing.suite.outcome is found.suite.outcome and nothing.suite.returncode == found.suite.returncode:
+        why = _last_line(nothing.suite)
+        if found.suite.returncode == NO_PYTEST:
+            why = "the image has no pytest; add it to the blueprint's packages"
+        return broken_contract(f"the suite fails with a candidate that does nothing, too: {why}")
+    detail = f"what the candidate answered breaks the suite: {found.suite.outcome}"
     return failed(Reason.SCORER_REJECTED, detail, observation=observation)
 
 
@@ -150,12 +192,14 @@ async def _run(bench: Bench, contract: CommandContract, theirs: dict[str, str]) 
     theirs = {path: text for path, text in overlaid(theirs, bench.scenario.files).items() if path not in ours}
     word = secrets.token_hex(16)
     both_seconds = wall_limit(bench.timeout_seconds + contract.scorer_timeout_seconds) + _END_SECONDS
+    common = common_files(contract)
+    named = named_files(contract, common)
     async with bench.sandboxes.sandbox(bench.base_spec) as beside, bench.sandbox() as apart:
         await put_files(beside, trusted)
-        await put_files(apart, theirs)
+        await put_files(apart, overlaid(theirs, named))
         suite = await beside.exec(
             ExecRequest(
-                argv=suite_argv(contract, ours, (), ELSEWHERE),
+                argv=suite_argv(contract, ours, list(theirs), ELSEWHERE, common),
                 env={**ENVIRONMENT, **contract.env},
                 cwd=WORKSPACE,
                 stdin_stream=True,
@@ -165,18 +209,17 @@ async def _run(bench: Bench, contract: CommandContract, theirs: dict[str, str]) 
         )
         candidate = await apart.exec(
             ExecRequest(
-                argv=("python", "-c", candidate_program()),
+                argv=("python", "-c", candidate_program(), ",".join(map(module_name, named))),
                 env=ENVIRONMENT,
                 cwd=WORKSPACE,
                 stdin_stream=True,
                 timeout_seconds=both_seconds,
             )
         )
-        modules = {path: text for path, text in theirs.items() if path.endswith(".py")}
-        opening = word.encode() + b"\n" + _frame(json.dumps(modules).encode())
+        opening = word.encode() + b"\n"
         suite_time = _Time(contract.scorer_timeout_seconds, beside, bench)
         time = _Time(bench.timeout_seconds, apart, bench)
-        heard = await _relay(bench, suite, candidate, opening, f"harena-proof {word}".encode(), suite_time, time)
+        heard = await _relay(bench, suite, candidate, opening, word, suite_time, time)
         candidate.close_stdin()
         is_late = heard.waited_for_suite or heard.waited_for_candidate
         ended = await _ended(suite, 0.0 if is_late else _END_SECONDS)
@@ -189,7 +232,7 @@ async def _relay(
     suite: RunningExec,
     candidate: RunningExec,
     opening: bytes,
-    proof: bytes,
+    word: str,
     suite_time: _Time,
     time: _Time,
 ) -> _Heard:
@@ -199,9 +242,12 @@ async def _relay(
     try:
         await suite_time.tell(suite, opening)
         while (question := await suite_time.hear(questions)) is not None:
-            if question == proof:
+            if question == f"harena-proof {word}".encode():
                 heard.proven = True
                 return heard
+            if question.startswith(f"harena-report {word} ".encode()):
+                heard.report = parsed_report(question, word)
+                continue
             heard.waited_for_candidate = True
             await time.tell(candidate, _frame(question))
             answer = await time.hear(answers)

@@ -30,20 +30,16 @@ from harena.scoring import (
     guest_pytest,
 )
 from harena.scoring.contracts import CommandContract
-from harena.scoring.guest_suite import BESIDE
 from harena.scoring.program import WORKSPACE, Bench, output_file, overlaid, put_files
-from harena.scoring.score_apart import score_apart
+from harena.scoring.score_suite import score_suite
 from harena.scoring.slices import SLICE, aside, last_line
 from harena.scoring.trusted_names import told
 from harena.scoring.trusted_suite import (
     ENVIRONMENT,
-    candidate_program,
     guest_program,
     idle_bench,
     missing_modules,
-    suite_argv,
     taking_part,
-    trusted_paths,
 )
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure
 
@@ -55,8 +51,8 @@ _LINE_ENDS = (b"\n", b"\r")
 
 async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
     """One trusted command. Raises PlatformError and SandboxError for what is nobody's doing."""
-    if contract.isolate == "sandbox":
-        return await score_apart(bench, contract)
+    if contract.suite:
+        return await score_suite(bench, contract)
     kept = await taking_part(bench, contract)
     files = overlaid(kept, bench.scenario.files)
     result, proven = await _run(bench, contract, files)
@@ -154,12 +150,8 @@ def _argv(contract: CommandContract, files: Mapping[str, str], entry: str) -> tu
         return contract.command
     if contract.calls:
         return ("python", "-c", guest_program((guest_imports, guest_calls), "main"))
-    if contract.asserts is not None:
-        return ("python", "-c", guest_program((guest_equals, guest_imports, guest_loops, guest_asserts), "main"), entry)
-    ours = trusted_paths(contract, files)
-    theirs = [path for path in files if path not in ours]
-    home = candidate_program() if contract.isolate else BESIDE
-    return suite_argv(contract, ours, theirs, home)
+    assert contract.asserts is not None
+    return ("python", "-c", guest_program((guest_equals, guest_imports, guest_loops, guest_asserts), "main"), entry)
 
 
 def _tests(contract: CommandContract, entry: str) -> str:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import base64
 import fnmatch
-from collections.abc import Collection, Mapping, Sequence
+import json
+import zlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -12,11 +16,16 @@ from harena.core.models import ExecOutcome, ExecRequest
 from harena.scoring import (
     guest_driver,
     guest_equals,
+    guest_graph,
+    guest_home,
     guest_loops,
+    guest_nobody,
     guest_proxy,
     guest_pytest,
+    guest_standins,
     guest_suite,
     guest_unittest,
+    guest_watch,
 )
 from harena.scoring.contracts import CommandContract
 from harena.scoring.program import WORKSPACE, Bench, overlaid
@@ -79,15 +88,89 @@ def trusted_paths(contract: CommandContract, files: Mapping[str, str]) -> list[s
 
 def candidate_program() -> str:
     """In which the candidate's modules live, where they are in another process than a suite."""
-    return guest_program((guest_driver, guest_proxy), "serve")
+    return guest_program((guest_driver, guest_graph, guest_home), "serve")
 
 
-def suite_argv(contract: CommandContract, ours: Sequence[str], theirs: Sequence[str], home: str) -> tuple[str, ...]:
+def suite_argv(
+    contract: CommandContract, ours: Sequence[str], theirs: Sequence[str], home: str, common: Sequence[str] = ()
+) -> tuple[str, ...]:
     """The trusted runner of the contract's suite; see `guest_suite`."""
     runner = guest_unittest if contract.unittest else guest_pytest
-    source = guest_program((guest_driver, guest_proxy, guest_equals, guest_loops, guest_suite, runner), "main")
+    border = (guest_driver, guest_graph, guest_home, guest_nobody, guest_standins, guest_proxy, guest_watch)
+    source = guest_program((*border, guest_equals, guest_loops, guest_suite, runner), "main")
+    given = json.dumps({"ours": list(ours), "theirs": list(theirs), "common": list(common), "home": home})
     options = () if contract.unittest else _PYTEST_OPTIONS
-    return ("python", "-c", source, ",".join(ours), ",".join(theirs), home, *options, *contract.suite)
+    return ("python", "-c", source, given, *options, *contract.suite)
+
+
+def common_files(contract: CommandContract) -> list[str]:
+    """The trusted modules that the candidate's sandbox has, too: those that hold classes of plain records, as nodes of
+    a tree, whose instances the suite may give to the candidate; and those that the gold solution imports. What holds
+    data, or code that computes, may hold answers."""
+    tests = set(contract.test_files.values())
+    modules = {path for path in contract.files if path.endswith(".py") and path not in tests}
+    found = {path for path in modules if _holds_records(contract.files[path])}
+    waiting = list(contract.gold.values())
+    while waiting:
+        names = set(_imported(waiting.pop()))
+        for path in sorted(modules - found):
+            if guest_suite.module_name(path) in names:
+                found.add(path)
+                waiting.append(contract.files[path])
+    return sorted(found)
+
+
+def named_files(contract: CommandContract, common: Sequence[str]) -> dict[str, str]:
+    """The same by every path under which a suite may import them: beside a test, too, its folder's name left out."""
+    tests = {path.rpartition("/")[0] for path in contract.test_files.values()}
+    found = {path: contract.files[path] for path in common}
+    for folder in tests - {""}:
+        if f"{folder}/__init__.py" not in contract.files:
+            inside = [path for path in common if path.startswith(folder + "/")]
+            found.update({path[len(folder) + 1 :]: contract.files[path] for path in inside})
+    return found
+
+
+def _imported(text: str) -> Iterator[str]:
+    for node in _nodes(text):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _holds_records(text: str) -> bool:
+    nodes = _nodes(text)
+    if not nodes or not isinstance(nodes[0], ast.Module):
+        return False
+    kinds = (ast.ClassDef, ast.Import, ast.ImportFrom)
+    body = nodes[0].body
+    return (
+        any(isinstance(node, ast.ClassDef) for node in body)
+        and all(isinstance(node, kinds) or _is_text(node) for node in body)
+        and not any(isinstance(node, _COMPUTES) for node in nodes)
+        and not any(isinstance(node, _DISPLAYS) and _parts(node) for node in nodes)
+    )
+
+
+_COMPUTES = (ast.For, ast.While, ast.comprehension, ast.Lambda, ast.AsyncFor, ast.With, ast.Try)
+_DISPLAYS = (ast.Dict, ast.List, ast.Set)
+
+
+def _parts(node: ast.Dict | ast.List | ast.Set) -> int:
+    return len(node.keys) if isinstance(node, ast.Dict) else len(node.elts)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _nodes(text: str) -> list[ast.AST]:
+    try:
+        return list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
 
 
 async def missing_modules(bench: Bench, contract: CommandContract) -> str | None:
@@ -109,10 +192,12 @@ async def missing_modules(bench: Bench, contract: CommandContract) -> str | None
 def guest_program(modules: tuple[ModuleType, ...], start: str) -> str:
     """A program that has these modules, under the names that they have here, and calls a function of the last one."""
     sources = {module.__name__: Path(module.__file__ or "").read_text(encoding="utf-8") for module in modules}
+    # compressed, because the kernel takes no argument of more than 128 KiB
+    packed = base64.b85encode(zlib.compress(json.dumps(sources).encode(), 9)).decode()
     return (
-        "import sys, types\n"
+        "import base64, json, sys, types, zlib\n"
         "for name in ('harena', 'harena.scoring'):\n    sys.modules[name] = types.ModuleType(name)\n"
-        f"for name, source in {sources!r}.items():\n"
+        f"for name, source in json.loads(zlib.decompress(base64.b85decode({packed!r}))).items():\n"
         "    module = sys.modules[name] = types.ModuleType(name)\n"
         "    exec(compile(source, f'<{name}>', 'exec'), module.__dict__)\n"
         f"module.{start}()\n"

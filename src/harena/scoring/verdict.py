@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from harena.core.errors import HarenaError, PlatformError
 from harena.core.models import ExecOutcome, ExecResult
-from harena.core.results import Reason, Validity
+from harena.core.results import Reason, Trust, Validity
 from harena.scoring.slices import last_line
 
 
@@ -50,6 +50,8 @@ class Verdict:
     run: int = 1
     checks_passed: int = 0
     observations: tuple[str, ...] = ()
+    trust: Trust | None = None
+    """None = the contract's"""
 
 
 @dataclass(slots=True)

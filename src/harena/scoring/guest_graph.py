@@ -1,0 +1,321 @@
+"""Graphs of objects between two processes that speak in turn. Standard library only, Python 3.8 and up.
+
+A suite and a candidate live in two processes, and share lists, dicts and instances as if they lived in one: a mutable
+object has a number that both sides know, and who speaks says first what has changed in those that the other side still
+holds. So a list that is sorted in place is sorted on both sides, and one object reached twice is one object. What
+one side alone has (a function, an instance of its own class) crosses as a reference, which the other side holds as
+a stand-in.
+
+What crosses is plain data of the codec of `guest_driver`. An item is a scalar, or a tuple whose first part is its kind:
+
+    ("m", number)                a mutable object, whose state is told apart (see `MUTABLE`)
+    ("t", items) ("z", items)    tuple, frozenset
+    ("v", name, parts)           a value of the standard library, of the few in `VALUES`
+    any other                    a reference, which each side makes and reads in its own way (`refer`, `meet`)
+
+An object is told of as long as both sides hold it. That a side holds it no more is seen by its reference count: an
+optimisation, which a wrong count costs the identity of the object and nothing else.
+"""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import decimal
+import fractions
+import sys
+import uuid
+
+from harena.scoring.guest_driver import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+SCALARS = frozenset({type(None), bool, int, float, complex, str, bytes})
+MOST_PARTS = 4_000_000
+"""of one message, whose bytes are limited, too"""
+MOST_SHARED = 20_000
+"""objects that are told of in each message; more are forgotten, which costs them their identity"""
+
+
+class GraphError(ValueError):
+    """What the other side said is no graph."""
+
+
+def _offset(zone: datetime.tzinfo | None) -> Any:
+    """A fixed offset, or the name of a zone."""
+    if zone is None:
+        return None
+    if type(zone) is datetime.timezone:
+        return zone.utcoffset(None).total_seconds()
+    return str(zone)
+
+
+def _zone(offset: Any) -> datetime.tzinfo | None:
+    if offset is None:
+        return None
+    if isinstance(offset, str):
+        import zoneinfo  # absent from Python 3.8, whose programs have no such zones
+
+        return zoneinfo.ZoneInfo(offset)
+    return datetime.timezone(datetime.timedelta(seconds=offset))
+
+
+def _moment(value: Any) -> tuple[Any, ...]:
+    return (value.year, value.month, value.day, value.hour, value.minute, value.second, value.microsecond,
+            _offset(value.tzinfo), value.fold)  # fmt: skip
+
+
+VALUES: dict[str, tuple[type, Callable[[Any], tuple[Any, ...]], Callable[..., Any]]] = {
+    "range": (range, lambda v: (v.start, v.stop, v.step), range),
+    "slice": (slice, lambda v: (v.start, v.stop, v.step), slice),
+    "Decimal": (decimal.Decimal, lambda v: (str(v),), decimal.Decimal),
+    "Fraction": (fractions.Fraction, lambda v: (v.numerator, v.denominator), fractions.Fraction),
+    "date": (datetime.date, lambda v: (v.year, v.month, v.day), datetime.date),
+    "datetime": (
+        datetime.datetime,
+        _moment,
+        lambda *parts: datetime.datetime(*parts[:7], tzinfo=_zone(parts[7]), fold=parts[8]),
+    ),
+    "time": (
+        datetime.time,
+        lambda v: (v.hour, v.minute, v.second, v.microsecond, _offset(v.tzinfo), v.fold),
+        lambda *parts: datetime.time(*parts[:4], tzinfo=_zone(parts[4]), fold=parts[5]),
+    ),
+    "timedelta": (
+        datetime.timedelta,
+        lambda v: (v.days, v.seconds, v.microseconds),
+        datetime.timedelta,
+    ),
+    "timezone": (
+        datetime.timezone,
+        lambda v: (v.utcoffset(None).total_seconds(),),
+        lambda seconds: datetime.timezone(datetime.timedelta(seconds=seconds)),
+    ),
+    "UUID": (uuid.UUID, lambda v: (str(v),), uuid.UUID),
+    "dict_keys": (type({}.keys()), tuple, lambda *keys: dict.fromkeys(keys).keys()),
+    "dict_values": (type({}.values()), tuple, lambda *values: dict(enumerate(values)).values()),
+    "dict_items": (type({}.items()), tuple, lambda *pairs: dict(pairs).items()),
+    "ellipsis": (type(...), lambda v: (), lambda: ...),
+    "NotImplemented": (type(NotImplemented), lambda v: (), lambda: NotImplemented),
+}
+"""values of the standard library that are made of plain parts: name -> (class, its parts, what makes one of them)"""
+_VALUE_NAMES = {cls: name for name, (cls, _, _) in VALUES.items()}
+
+MUTABLE: dict[Any, str] = {
+    list: "l", dict: "d", set: "e", bytearray: "a", collections.deque: "q", collections.OrderedDict: "O",
+    collections.Counter: "C", collections.defaultdict: "f",
+}  # fmt: skip
+"""classes whose instances are shared, and the kind that each is told as"""
+_MAKERS: dict[str, Callable[[], Any]] = {kind: cls for cls, kind in MUTABLE.items()}
+_MAPPINGS = frozenset("dOCf")
+
+
+class Border:
+    """One side's knowledge of what both have."""
+
+    def __init__(self, first: int) -> None:
+        """`first`: 0 on one side and 1 on the other, so that no number is given twice."""
+        self._next = first
+        self._first = first
+        self.shared: dict[int, Any] = {}
+        self._numbers: dict[int, int] = {}
+        self._told: dict[int, bytes] = {}
+        self._fresh: list[int] = []
+        self._arriving: set[int] = set()
+        self._alone = self._references()
+
+    # What each side does in its own way.
+
+    def refer(self, value: Any) -> tuple[Any, ...]:
+        """The item for what is no plain value."""
+        raise NotImplementedError
+
+    def meet(self, item: tuple[Any, ...]) -> Any:
+        """What an item of the other side's stands for here."""
+        raise NotImplementedError
+
+    def kind_of(self, value: Any) -> str | None:
+        """The kind of a shared object that is of no class in `MUTABLE`; None = it is none."""
+        return None
+
+    def state_of(self, kind: str, value: Any) -> Any:
+        """The state of such an object."""
+        raise NotImplementedError
+
+    def make(self, kind: str, state: Any) -> Any:
+        """An object of such a kind, as yet without its state."""
+        raise GraphError(f"unknown kind {kind!r}")
+
+    def fill(self, kind: str, made: Any, state: Any) -> None:
+        """Give it its state."""
+        raise GraphError(f"unknown kind {kind!r}")
+
+    # From here to there.
+
+    def pack(self, *roots: Any) -> tuple[Any, ...]:
+        """(items of the roots, states of what has changed or is new, numbers of what this side holds no more)."""
+        items = [self.item(root) for root in roots]
+        states: list[Any] = []
+        waiting = [number for number in self.shared if number not in self._arriving]
+        self._fresh = []
+        seen = set(waiting)
+        while waiting:
+            for number in waiting:
+                self._tell(number, states)
+            waiting = [number for number in self._fresh if number not in seen]
+            seen.update(waiting)
+            self._fresh = []
+        return items, states, self._sweep()
+
+    def _tell(self, number: int, states: list[Any]) -> None:
+        value = self.shared[number]
+        kind = MUTABLE.get(type(value)) or self.kind_of(value)
+        assert kind is not None
+        state = self._state(kind, value)
+        told = encode((kind, state), most_parts=MOST_PARTS)
+        if self._told.get(number) != told:
+            self._told[number] = told
+            states.append((number, kind, state))
+
+    def item(self, value: Any) -> Any:
+        """One value as an item."""
+        kind = type(value)
+        if kind in SCALARS:
+            return value
+        if kind is tuple:
+            return ("t", [self.item(part) for part in value])
+        if kind in MUTABLE or self.kind_of(value) is not None:
+            return ("m", self.number_of(value))
+        if kind is frozenset:
+            return ("z", [self.item(part) for part in value])
+        name = _VALUE_NAMES.get(kind)
+        if name is not None:
+            return ("v", name, [self.item(part) for part in VALUES[name][1](value)])
+        return self.refer(value)
+
+    def number_of(self, value: Any) -> int:
+        """The number of a shared object, which is shared from here on."""
+        number = self._numbers.get(id(value))
+        if number is None:
+            number = self._next
+            self._next += 2
+            self.shared[number] = value
+            self._numbers[id(value)] = number
+            self._fresh.append(number)
+        return number
+
+    def _state(self, kind: str, value: Any) -> Any:
+        item = self.item
+        if kind == "l" or kind == "e":
+            return [part if type(part) in SCALARS else item(part) for part in value]
+        if kind in _MAPPINGS:
+            pairs = [item(part) for pair in dict.items(value) for part in pair]
+            return [item(value.default_factory), *pairs] if kind == "f" else pairs
+        if kind == "a":
+            return bytes(value)
+        if kind == "q":
+            return [value.maxlen, *map(item, value)]
+        return self.state_of(kind, value)
+
+    # From there to here.
+
+    def unpack(self, items: Any, states: Any, dropped: Any) -> list[Any]:
+        """The roots, after what has changed was changed here. Raises GraphError and whatever a malformed graph gives."""
+        self._check(items, states, dropped)
+        for number, kind, state in states:
+            if number not in self.shared:
+                if number % 2 == self._first:
+                    raise GraphError("a number of this side's own")
+                made = self._made(kind, state)
+                self.shared[number] = made
+                self._numbers[id(made)] = number
+        # to hash a part may be to ask the other side, which must not be told of what is half filled
+        self._arriving.update(number for number, _, _ in states)
+        # what is hashed by its attributes must have them first
+        for hashed in (False, True):
+            for number, kind, state in states:
+                if (kind == "e" or kind in _MAPPINGS) is hashed:
+                    self._fill(kind, self.shared[number], state)
+                    self._told[number] = encode((kind, state), most_parts=MOST_PARTS)
+        self._arriving.difference_update(number for number, _, _ in states)
+        roots = [self.value(item) for item in items]
+        for number in dropped:
+            self._forget(number)
+        return roots
+
+    def _check(self, items: Any, states: Any, dropped: Any) -> None:
+        if type(items) is not list or type(states) is not list or type(dropped) is not list:
+            raise GraphError("not a graph")
+
+    def _made(self, kind: str, state: Any) -> Any:
+        if kind == "q":
+            return collections.deque(maxlen=state[0])
+        return _MAKERS[kind]() if kind in _MAKERS else self.make(kind, state)
+
+    def _fill(self, kind: str, made: Any, state: Any) -> None:
+        known = MUTABLE.get(type(made)) or self.kind_of(made)
+        if known != kind:
+            raise GraphError("an object of another kind")
+        value = self.value
+        if kind == "l":
+            made[:] = [part if type(part) in SCALARS else value(part) for part in state]
+        elif kind == "e":
+            made.clear()
+            made.update(map(value, state))
+        elif kind in _MAPPINGS:
+            parts = list(map(value, state))
+            if kind == "f":
+                made.default_factory = parts.pop(0)
+            dict.clear(made)
+            for index in range(0, len(parts), 2):
+                dict.__setitem__(made, parts[index], parts[index + 1])
+        elif kind == "a":
+            made[:] = state
+        elif kind == "q":
+            made.clear()
+            made.extend(map(value, state[1:]))
+        else:
+            self.fill(kind, made, state)
+
+    def value(self, item: Any) -> Any:
+        """What an item stands for."""
+        if type(item) in SCALARS:
+            return item
+        if type(item) is not tuple or not item:
+            raise GraphError("not an item")
+        kind = item[0]
+        if kind == "m":
+            return self.shared[item[1]]
+        if kind == "t":
+            return tuple([self.value(part) for part in item[1]])
+        if kind == "z":
+            return frozenset(map(self.value, item[1]))
+        if kind == "v":
+            return VALUES[item[1]][2](*map(self.value, item[2]))
+        return self.meet(item)
+
+    # What need not be told any more.
+
+    def _references(self) -> int:
+        """The reference count of an object that only `shared` holds."""
+        probe = {0: [None]}
+        return next(sys.getrefcount(probe[number]) for number in list(probe))
+
+    def _sweep(self) -> list[int]:
+        """Forget what only this table holds; their numbers."""
+        shared, alone = self.shared, self._alone
+        dropped = [number for number in list(shared) if sys.getrefcount(shared[number]) <= alone]
+        if len(shared) - len(dropped) > MOST_SHARED:
+            dropped = list(shared)
+        for number in dropped:
+            self._forget(number)
+        return dropped
+
+    def _forget(self, number: int) -> None:
+        value = self.shared.pop(number, None)
+        self._told.pop(number, None)
+        if self._numbers.get(id(value)) == number:
+            del self._numbers[id(value)]

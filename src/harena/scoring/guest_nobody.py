@@ -1,0 +1,66 @@
+"""A candidate that is nobody, for a trusted suite that is run without any. Standard library only.
+
+A suite that fails before it has asked the candidate anything fails for every candidate: then the contract is broken. So
+the suite is run once with modules that have every name and do nothing but tell that they were asked.
+"""
+
+from __future__ import annotations
+
+import types
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class NobodyAskedError(Exception):
+    """There is nobody who could answer."""
+
+
+class Nobody:
+    """In place of `guest_proxy.Candidate`."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.notes: list[str] = []
+        self.is_changed = False
+
+    def ask(self, *question: Any) -> Any:
+        """Tell that somebody was asked."""
+        self.asked += 1
+        raise NobodyAskedError("there is no candidate")
+
+
+def name_of(nobody: Nobody, name: str) -> Any:
+    """Something that a suite may import, derive from, expect to be raised, and use as a decorator's argument."""
+
+    class Anything(type):
+        def __call__(cls, *_: Any, **__: Any) -> Any:
+            nobody.ask()
+
+        def __getattr__(cls, wanted: str) -> Any:
+            if wanted[:2] == "__" or wanted.startswith(("_pytest", "pytest")):
+                raise AttributeError(wanted)
+            nobody.asked += 1
+            return name_of(nobody, wanted)
+
+        def __iter__(cls) -> Any:
+            return nobody.ask()
+
+        def __bool__(cls) -> bool:
+            return True
+
+        __contains__ = __getitem__ = __len__ = __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = __lt__ = __gt__ = (
+            __or__
+        ) = __iter__
+
+    return Anything(name, (Exception,), {"__module__": "solution", "__harena_anything__": True, "__test__": False})
+
+
+class NobodysModule(types.ModuleType):
+    """One in which every name is something."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:2] == "__":
+            raise AttributeError(name)
+        return name_of(self.__dict__["__harena__"], name)

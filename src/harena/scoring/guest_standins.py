@@ -1,0 +1,518 @@
+"""Stand-ins for the classes and objects of a candidate that lives in another process. Standard library only.
+
+The rule of judging: **what a plain value is compared with is never told to the candidate, and the candidate never says
+whether it is right.** An object of the candidate's is equal to a plain value only if it is made of one (its class
+derives from int, str, list and the like) and that one is equal; ordering with plain values, and `assertAlmostEqual`, go
+the same way. Length, containment, truth and arithmetic are the candidate's methods only of classes that the suite names
+itself, because then they are what it tests; of others they are computed here, from the items that a loop gives. Two
+objects of the candidate's are compared by its methods, which must not call an object equal to something fresh.
+"""
+
+from __future__ import annotations
+
+import operator
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_COMPARISONS = {"__lt__": operator.lt, "__le__": operator.le, "__gt__": operator.gt, "__ge__": operator.ge}
+_OWN = frozenset({"__eq__", "__ne__", "__hash__", "__len__", "__contains__", "__bool__", "__exit__", "__aexit__", "__iter__",
+                  "__next__", "__await__", *_COMPARISONS})  # fmt: skip
+"""special methods that are not simply forwarded"""
+_ONE_SIDED = frozenset({
+    "__getitem__", "__setitem__", "__delitem__", "__reversed__", "__str__", "__repr__", "__format__", "__int__", "__float__",
+    "__complex__", "__index__", "__round__", "__trunc__", "__floor__", "__ceil__", "__bytes__", "__call__", "__enter__",
+    "__neg__", "__pos__", "__abs__", "__invert__", "__aiter__", "__anext__", "__aenter__",
+})  # fmt: skip
+"""forwarded whatever their operand is; any other is an operator, whose plain operand the candidate may see only in
+objects of classes that the suite names"""
+_BASES: dict[str, type] = {
+    cls.__name__: cls for cls in (int, float, complex, str, bytes, tuple, frozenset, list, set, dict)
+}
+_VALUE_METHODS = frozenset({
+    "__eq__", "__ne__", "__hash__", "__len__", "__contains__", "__bool__", "__iter__", "__index__", "__int__", "__float__",
+    *_COMPARISONS,
+})  # fmt: skip
+"""of an object that is made of a plain value, these are the value's"""
+_MOST_ITEMS = 100_000
+_FIRST_ITEMS, _MOST_AHEAD = 64, 1024
+_PROBED_PREFIXES = ("_pytest", "__tracebackhide", "pytestmark")
+
+
+class StandIn:
+    """An object of the candidate's."""
+
+    __slots__ = ("__weakref__", "_harena_item")
+
+    def __getattr__(self, name: str) -> Any:
+        return attribute(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._harena_candidate.ask("set", self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self._harena_candidate.ask("del", self, name)
+
+    def __dir__(self) -> list[str]:
+        return list(self._harena_candidate.ask("names", self, ""))
+
+    def __copy__(self) -> Any:
+        return self._harena_candidate.ask("copy", self, "")
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self._harena_candidate.ask("deepcopy", self, "")
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        self._harena_candidate.note("it pickles an object of the candidate's")
+        raise TypeError("an object of the candidate's cannot be pickled here")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} object of the candidate's>"
+
+
+def attribute(stand_in: Any, name: str) -> Any:
+    """What the candidate's object has under a name."""
+    if name.startswith(_PROBED_PREFIXES) or (
+        name[:2] == "__" == name[-2:]
+        and name
+        not in ("__dict__", "__name__", "__doc__", "__wrapped__", "__qualname__", "__module__", "__func__", "__self__")
+    ):
+        raise AttributeError(f"{type(stand_in).__name__!r} object has no attribute {name!r}")
+    cls = type(stand_in)
+    if name in cls._harena_methods:
+        return Method(stand_in, name)
+    return object.__getattribute__(stand_in, "_harena_candidate").ask("get", stand_in, name)
+
+
+class Method:
+    """A method of an object of the candidate's."""
+
+    def __init__(self, owner: Any, name: str) -> None:
+        self.__self__ = owner
+        self.__name__ = self.__qualname__ = name
+
+    def __call__(self, *positional: Any, **keywords: Any) -> Any:
+        owner = self.__self__
+        candidate = (
+            object.__getattribute__(owner, "_harena_candidate")
+            if not isinstance(owner, StandInClass)
+            else type.__getattribute__(owner, "_harena_candidate")
+        )
+        return candidate.ask("call", owner, self.__name__, positional, tuple(keywords.items()))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith(_PROBED_PREFIXES) or (name[:2] == "__" and name != "__doc__"):
+            raise AttributeError(name)
+        owner = self.__self__
+        method = owner._harena_candidate.ask("get", owner, self.__name__)
+        return getattr(method, name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Method) and self.__self__ is other.__self__ and self.__name__ == other.__name__
+
+    def __hash__(self) -> int:
+        return hash(self.__name__)
+
+
+class StandInClass(type):
+    """A class of the candidate's."""
+
+    _harena_candidate: Any
+
+    def __new__(mcs, name: str, bases: Any, names: Any, **keywords: Any) -> Any:
+        if "_harena_number" not in names:
+            candidate = next(base._harena_candidate for base in bases if isinstance(base, StandInClass))
+            candidate.note(f"it derives a class of its own from the candidate's {bases[0].__name__}")
+            raise TypeError("a class of the suite's cannot derive from one of the candidate's in another process")
+        return super().__new__(mcs, name, bases, names)
+
+    def __init__(cls, name: str, bases: Any, names: Any, **keywords: Any) -> None:
+        super().__init__(name, bases, names)
+
+    def __call__(cls, *positional: Any, **keywords: Any) -> Any:
+        return cls._harena_candidate.ask("call", cls, "", positional, tuple(keywords.items()))
+
+    def __getattr__(cls, name: str) -> Any:
+        if (
+            name.startswith(_PROBED_PREFIXES)
+            or name[:8] == "_harena_"
+            or (
+                name[:2] == "__" == name[-2:]
+                and name not in ("__members__", "__annotations__", "__abstractmethods__", "__dataclass_fields__")
+            )
+        ):
+            raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+        return cls._harena_candidate.ask("get", cls, name)
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        if name[:8] == "_harena_" or name[:2] == "__":
+            super().__setattr__(name, value)
+        else:
+            cls._harena_candidate.ask("set", cls, name, value)
+
+    def __delattr__(cls, name: str) -> None:
+        cls._harena_candidate.ask("del", cls, name)
+
+    def __dir__(cls) -> list[str]:
+        return list(cls._harena_candidate.ask("names", cls, ""))
+
+    def __iter__(cls) -> Any:
+        return iter(cls._harena_candidate.ask("special", cls, "__iter__"))
+
+    def __len__(cls) -> int:
+        return int(cls._harena_candidate.ask("special", cls, "__len__"))
+
+    def __bool__(cls) -> bool:
+        return True
+
+    def __contains__(cls, item: Any) -> bool:
+        return any(item is member or item == member for member in cls)
+
+    def __getitem__(cls, key: Any) -> Any:
+        if cls._harena_kind != "enum":
+            return cls._harena_candidate.ask("call", cls, "__class_getitem__", (key,))
+        return cls._harena_candidate.ask("special", cls, "__getitem__", (key,))
+
+
+def _shown(name: str) -> Any:
+    def method(self: Any, *positional: Any) -> Any:
+        said = object.__getattribute__(self, "_harena_candidate").ask("special", self, name, positional)
+        if type(said) is not str:
+            raise TypeError(f"{name} returned non-string")
+        return said
+
+    return method
+
+
+def _forwarded(name: str) -> Any:
+    if name in ("__str__", "__repr__", "__format__"):
+        return _shown(name)
+    if name in _ONE_SIDED:
+
+        def forwarded(self: Any, *positional: Any, **keywords: Any) -> Any:
+            candidate = object.__getattribute__(self, "_harena_candidate")
+            return candidate.ask("special", self, name, positional, tuple(keywords.items()))
+
+        return forwarded
+
+    def operated(self: Any, *operands: Any) -> Any:
+        if not type(self)._harena_is_named and not all(isinstance(type(operand), StandInClass) for operand in operands):
+            return NotImplemented
+        return object.__getattribute__(self, "_harena_candidate").ask("special", self, name, operands)
+
+    return operated
+
+
+def _is_opaque(other: Any) -> bool:
+    """An object of the candidate's that is made of no plain value."""
+    return isinstance(other, StandIn) and not type(other)._harena_kind
+
+
+def _is_indifferent(self: Any, name: str) -> bool:
+    """What is true of something that it has never seen is true of everything."""
+    try:
+        return self._harena_candidate.ask("probe", self, name) is not False
+    except Exception:  # noqa: BLE001 (an honest comparison needs the attributes of its own class)
+        return False
+
+
+def _equal(self: Any, other: Any) -> Any:
+    if self is other:
+        return True
+    if not _is_opaque(other):
+        return NotImplemented
+    cls = type(self)
+    if not cls._harena_compares and not type(other)._harena_compares:
+        return False
+    candidate = self._harena_candidate
+    asked, against = (self, other) if cls._harena_compares else (other, self)
+    said = candidate.ask("special", asked, "__eq__", (against,))
+    if said is NotImplemented:
+        return NotImplemented
+    return type(said) is bool and said and not _is_indifferent(asked, "__eq__")
+
+
+def _unequal(self: Any, other: Any) -> Any:
+    equal = _equal(self, other)
+    return equal if equal is NotImplemented else not equal
+
+
+def _compared(name: str) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        if not _is_opaque(other):
+            return NotImplemented
+        said = self._harena_candidate.ask("special", self, name, (other,))
+        return said if type(said) is bool or said is NotImplemented else NotImplemented
+
+    return method
+
+
+def _hashed(self: Any) -> int:
+    if "__hash__" not in type(self)._harena_special:
+        return object.__hash__(self)
+    said = self._harena_candidate.ask("special", self, "__hash__")
+    if type(said) is not int:
+        raise TypeError("__hash__ method should return an integer")
+    return said
+
+
+def _items(self: Any) -> Any:
+    """What a loop gives, which must end."""
+    for count, item in enumerate(iter(self)):
+        if count >= _MOST_ITEMS:
+            raise RuntimeError("an object of the candidate's gives items without an end")
+        yield item
+
+
+def _length(self: Any) -> int:
+    if not type(self)._harena_is_named:
+        if not _loops(self):
+            raise TypeError(f"object of type {type(self).__name__!r} has no items to count")
+        return sum(1 for _ in _items(self))
+    said = self._harena_candidate.ask("special", self, "__len__")
+    if type(said) is not int:
+        raise TypeError(f"{type(said).__name__!r} object cannot be interpreted as an integer")
+    return said
+
+
+def _contains(self: Any, wanted: Any) -> bool:
+    if not type(self)._harena_is_named:
+        if not _loops(self):
+            raise TypeError(f"argument of type {type(self).__name__!r} has no items to compare")
+        return any(item is wanted or item == wanted for item in _items(self))
+    candidate = self._harena_candidate
+    said = candidate.ask("special", self, "__contains__", (wanted,))
+    if type(said) is not bool:
+        raise TypeError("the candidate's __contains__ gave no bool")
+    return said and not _is_indifferent(self, "__contains__")
+
+
+def _true(self: Any) -> bool:
+    special = type(self)._harena_special
+    if not type(self)._harena_is_named:
+        if _loops(self):
+            return next(iter(self), self) is not self
+        raise TypeError(f"the truth of a {type(self).__name__!r} object is not the candidate's to say")
+    said = self._harena_candidate.ask("special", self, "__bool__" if "__bool__" in special else "__len__")
+    if type(said) not in (bool, int):
+        raise TypeError("the candidate's __bool__ gave no bool")
+    return bool(said)
+
+
+def _loops(self: Any) -> bool:
+    special = type(self)._harena_special
+    return "__iter__" in special or "__getitem__" in special
+
+
+def _looped(self: Any) -> Any:
+    found = self._harena_candidate.ask("special", self, "__iter__")
+    if found is self:
+        return self
+    return iter(found)
+
+
+def _next(self: Any) -> Any:
+    return self._harena_candidate.ask("special", self, "__next__")
+
+
+def _left(self: Any, kind: Any, error: Any, trace: Any) -> bool:
+    """The end of a `with`: it may not swallow what a test of the suite's says."""
+    said = self._harena_candidate.ask("special", self, "__exit__", (kind, error, None))
+    return (
+        bool(said)
+        and isinstance(error, Exception)
+        and not isinstance(error, AssertionError)
+        and not _is_of_tests(error)
+    )
+
+
+def _is_of_tests(error: BaseException) -> bool:
+    return any(cls.__module__.partition(".")[0] in ("unittest", "pytest", "_pytest") for cls in type(error).__mro__)
+
+
+async def _left_async(self: Any, kind: Any, error: Any, trace: Any) -> bool:
+    found = self._harena_candidate.ask("special", self, "__aexit__", (kind, error, None))
+    said = await found
+    return (
+        bool(said)
+        and isinstance(error, Exception)
+        and not isinstance(error, AssertionError)
+        and not _is_of_tests(error)
+    )
+
+
+def _awaited(self: Any) -> Any:
+    return self._harena_candidate.ask("run", self, "")
+    yield  # a generator, as what awaits needs
+
+
+def generator(candidate: Any, stand_in: Any, *, ahead: bool) -> Any:
+    """A generator of this process over one of the candidate's. The first items are asked for one by one, as they are
+    needed; many are asked for at once."""
+    count, given = 1, 0
+    sent: Any = None
+    while True:
+        try:
+            if sent is not None:
+                items: Any = (candidate.ask("call", stand_in, "send", (sent,)),)
+            else:
+                items = candidate.ask("many", stand_in, "", count)
+        except StopIteration as end:
+            return end.value
+        if type(items) is not tuple:
+            raise RuntimeError("the candidate gave no items")
+        for item in items:
+            sent = yield item
+        given += len(items)
+        if ahead and given >= _FIRST_ITEMS:
+            count = min(_MOST_AHEAD, 2 * count)
+
+
+_JUDGED = {
+    "__len__": _length, "__contains__": _contains, "__iter__": _looped, "__next__": _next, "__exit__": _left,
+    "__aexit__": _left_async, "__await__": _awaited, "__bool__": _true,
+    **{name: _compared(name) for name in _COMPARISONS},
+}  # fmt: skip
+
+
+def make_class(candidate: Any, number: int, name: str, qualified: str, module: str, doc: Any, bases: Any, special: Any,
+               methods: Any, kind: str, unhashable: bool) -> Any:  # fmt: skip
+    """A stand-in for a class that the candidate describes."""
+    names: dict[str, Any] = {
+        "_harena_candidate": candidate,
+        "_harena_number": number,
+        "_harena_special": frozenset(special),
+        "_harena_methods": frozenset(methods),
+        "_harena_kind": kind if kind in _BASES else "enum" if kind == "enum" else "",
+        "_harena_compares": "__eq__" in special,
+        "__module__": module,
+        "__qualname__": qualified,
+        "__doc__": doc,
+    }
+    if kind in _BASES:
+        return _valued(name, names, bases, special)
+    if kind == "enum":
+        return StandInClass(name, _lineage(bases, Member), names)
+    names["__slots__"] = ()
+    names["__eq__"], names["__ne__"], names["__hash__"] = _equal, _unequal, None if unhashable else _hashed
+    for each in special:
+        if each in _JUDGED:
+            names[each] = _JUDGED[each]
+        elif each not in _OWN:
+            names[each] = _forwarded(each)
+    if "__bool__" in special or "__len__" in special:
+        names["__bool__"] = _true
+    return StandInClass(name, _lineage(bases, StandIn), names)
+
+
+def _lineage(bases: Any, root: type) -> tuple[type, ...]:
+    """Bases that can be bases here."""
+    kept = tuple(base for base in bases if isinstance(base, StandInClass) and issubclass(base, root))
+    try:
+        type("_", kept or (root,), {"_harena_number": 0, "__slots__": ()}) if not kept else StandInClass(
+            "_", kept, {"_harena_number": -1}
+        )
+    except TypeError:
+        kept = kept[:1]
+    return kept or (root,)
+
+
+class Member(StandIn):
+    """A member of an enumeration of the candidate's: there is one object for each, and it is its name."""
+
+    __slots__ = ("_harena_inner", "name")
+
+    def __eq__(self, other: object) -> Any:
+        if self is other:
+            return True
+        inner = self._harena_inner
+        if isinstance(other, Member):
+            return type(inner) is not type(None) and inner == other._harena_inner
+        return inner == other if inner is not None else NotImplemented
+
+    def __ne__(self, other: object) -> Any:
+        equal = self.__eq__(other)
+        return equal if equal is NotImplemented else not equal
+
+    def __hash__(self) -> int:
+        return hash(self._harena_inner) if self._harena_inner is not None else hash(self.name)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._ordered(operator.lt, "__lt__", other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._ordered(operator.le, "__le__", other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._ordered(operator.gt, "__gt__", other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._ordered(operator.ge, "__ge__", other)
+
+    def _ordered(self, compare: Any, name: str, other: Any) -> Any:
+        if self._harena_inner is not None:
+            return compare(self._harena_inner, other._harena_inner if isinstance(other, Member) else other)
+        if isinstance(other, Member) and name in type(self)._harena_special:
+            return self._harena_candidate.ask("special", self, name, (other,))
+        return NotImplemented
+
+    def __repr__(self) -> str:
+        return str(_shown("__repr__")(self))
+
+    def __str__(self) -> str:
+        return str(_shown("__str__")(self))
+
+    def __format__(self, form: str) -> str:
+        return str(_shown("__format__")(self, form))
+
+
+for _name in ("__int__", "__index__", "__float__", "__add__", "__sub__", "__mul__", "__radd__", "__or__", "__and__", "__xor__",
+              "__invert__", "__call__", "__len__", "__iter__", "__contains__", "__bool__", "__getitem__", "__mod__", "__neg__"):  # fmt: skip
+
+    def _of_member(name: str = _name) -> Any:
+        def method(self: Any, *operands: Any) -> Any:
+            if name == "__bool__" and self._harena_inner is not None:
+                return bool(self._harena_inner)
+            if name == "__bool__" and name not in type(self)._harena_special:
+                return True
+            if name not in type(self)._harena_special and self._harena_inner is None:
+                raise TypeError(f"{type(self).__name__!r} has no {name}")
+            return self._harena_candidate.ask("special", self, name, operands)
+
+        return method
+
+    setattr(Member, _name, _of_member())
+del _name
+
+
+class _Valued:
+    """An object of the candidate's that is made of a plain value: that is what is judged."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name[:2] != "__" and name[:8] != "_harena_" and name in type(self)._harena_methods:
+            return Method(self, name)
+        return super().__getattribute__(name)
+
+    def __getattr__(self, name: str) -> Any:
+        return attribute(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__getattribute__(self, "_harena_candidate").ask("set", self, name, value)
+
+
+def _valued(name: str, names: dict[str, Any], bases: Any, special: Any) -> Any:
+    base = _BASES[names["_harena_kind"]]
+    for each in special:
+        if each not in _VALUE_METHODS and each not in _OWN:
+            names[each] = _forwarded(each)
+    kept = tuple(found for found in bases if isinstance(found, StandInClass) and issubclass(found, base))
+    if kept:
+        return StandInClass(name, kept, names)
+    return StandInClass(name, (_Valued, base), names)
+
+
+def made_of_value(cls: Any, value: Any = None) -> Any:
+    """An instance of a class that derives from a plain one."""
+    base = _BASES[cls._harena_kind]
+    return base.__new__(cls) if value is None else base.__new__(cls, value)  # type: ignore[call-overload]

@@ -1,0 +1,91 @@
+"""Suites that share a sandbox with their candidate: `isolate: true` (another process) and `false` (the same). Trust
+`shared`."""
+
+from __future__ import annotations
+
+import secrets
+
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult
+from harena.core.results import Reason
+from harena.scoring.contracts import CommandContract
+from harena.scoring.guest_imports import NO_MODULE
+from harena.scoring.guest_pytest import NO_PYTEST
+from harena.scoring.guest_suite import BESIDE
+from harena.scoring.program import WORKSPACE, Bench, overlaid, put_files
+from harena.scoring.score_apart import Attempt, Report, parsed_report
+from harena.scoring.slices import last_line
+from harena.scoring.trusted_suite import (
+    ENVIRONMENT,
+    candidate_program,
+    common_files,
+    idle_bench,
+    named_files,
+    suite_argv,
+    taking_part,
+    trusted_paths,
+)
+from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure
+
+_NOT_STARTED = (126, 127, NO_PYTEST, NO_MODULE)
+
+
+async def score_beside(bench: Bench, contract: CommandContract, isolate: bool) -> Attempt:
+    """One suite, one candidate, one sandbox."""
+    theirs = await taking_part(bench, contract)
+    result, proven, report = await _run(bench, contract, theirs, isolate)
+    observation = f"{result.outcome}:{result.returncode}:{proven}"
+    failure = program_failure(result)
+    if failure is None and proven:
+        passed = Verdict(score=1.0, passed=True, reason=Reason.PASSED, checks_passed=1, observations=(observation,))
+        return Attempt(passed, excused=frozenset(report.excused))
+    if failure is None:
+        detail = "exit code 0 without the proof that every check has run and passed"
+        return Attempt(failed(Reason.EXITED_EARLY, detail, observation=observation))
+    exited = result.outcome is ExecOutcome.EXITED
+    if not exited or result.returncode in _NOT_STARTED:
+        # a candidate may end a suite in any way: that it is the suite's own fault is believed only without one
+        idle = idle_bench(bench)
+        alone, _, _ = await _run(idle, contract, dict(idle.scenario.candidate.files), isolate)
+        if alone.outcome is result.outcome and (not exited or alone.returncode == result.returncode):
+            why = "the image has no pytest; add it to the blueprint's packages"
+            if alone.returncode != NO_PYTEST:
+                why = one_line(last_line(alone.stderr)) or str(alone.outcome)
+            return Attempt(
+                broken_contract(f"the suite does not end well with a candidate that does nothing, too: {why}")
+            )
+    reason = Reason.SCORER_REJECTED if exited else failure[0]
+    return Attempt(failed(reason, (exited and report.first) or failure[1], observation=observation), report.unserved)
+
+
+async def _run(
+    bench: Bench, contract: CommandContract, theirs: dict[str, str], isolate: bool
+) -> tuple[ExecResult, bool, Report]:
+    """(what the suite's process did, whether its proof is there, what it says of its tests)."""
+    common = common_files(contract)
+    named = named_files(contract, common) if isolate else {}
+    files = overlaid(overlaid(theirs, named), bench.scenario.files)
+    ours = trusted_paths(contract, files)
+    word = secrets.token_hex(16)
+    home = candidate_program() if isolate else BESIDE
+    async with bench.sandbox() as sandbox:
+        await put_files(sandbox, files)
+        await put_files(sandbox, contract.files)
+        result = await bench.run(
+            sandbox,
+            ExecRequest(
+                argv=suite_argv(contract, ours, [path for path in files if path not in ours], home, common),
+                env={**ENVIRONMENT, **contract.env},
+                cwd=WORKSPACE,
+                stdin=f"{word}\n".encode(),
+                timeout_seconds=bench.timeout_seconds,
+                guarded=True,
+            ),
+        )
+    lines = result.stdout.splitlines()
+    marker = f"harena-report {word} ".encode()
+    reports = [line for line in lines if line.startswith(marker)]
+    try:
+        report = parsed_report(reports[0], word) if reports else Report()
+    except (ValueError, LookupError, TypeError):  # beside the suite a candidate may find the word
+        report = Report()
+    return result, f"harena-proof {word}".encode() in lines, report

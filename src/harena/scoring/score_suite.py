@@ -1,0 +1,179 @@
+"""Suites of tests over a candidate's modules: the `command` contract with `pytest` or `unittest`.
+
+How the candidate is kept apart is the contract's to say. With `isolate: auto` it has a sandbox of its own, unless the
+contract's gold solution is not paid like that: then the strongest way in which it is paid is taken, and the result states
+the trust. Where there is no gold, a suite that cannot be served like that ends without a score.
+
+A suite that does not pass may be broken for everybody. That is never believed of the run itself: the same suite is run
+once without any candidate (`guest_nobody`), and a test that fails there before it has asked for one fails for all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar
+
+from harena.core.models import ExecOutcome, ExecRequest
+from harena.core.results import Reason, Trust
+from harena.scoring import guest_pytest
+from harena.scoring.contracts import CommandContract
+from harena.scoring.digests import digest_of
+from harena.scoring.guest_suite import NOWHERE
+from harena.scoring.program import WORKSPACE, Bench, put_files
+from harena.scoring.scenario import Candidate
+from harena.scoring.score_apart import Attempt, parsed_report, score_apart
+from harena.scoring.score_beside import score_beside
+from harena.scoring.time_limits import wall_limit
+from harena.scoring.trusted_suite import ENVIRONMENT, missing_modules, suite_argv, taking_part, trusted_paths
+from harena.scoring.verdict import Verdict, broken_contract, failed, one_line
+
+Mode = Literal["sandbox", True, False]
+_MODES: tuple[Mode, ...] = ("sandbox", True, False)
+_MOST_REMEMBERED = 1024
+_ADVICE = (
+    "give the contract a `gold` solution, by which a weaker isolation is chosen, or set `isolate: false`; see the "
+    "reference of `command`"
+)
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Nobody:
+    """What a suite does without any candidate."""
+
+    broken: str = ""
+    excused: frozenset[str] = frozenset()
+
+
+class _Remembered:
+    """Answers that are the same for every candidate, asked for once at a time."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Hashable, Any] = OrderedDict()
+        self._locks: dict[Hashable, asyncio.Lock] = {}
+
+    async def get(self, key: Hashable, ask: Callable[[], Awaitable[_T]]) -> _T:
+        """The answer. What raises is not remembered."""
+        key = (id(asyncio.get_running_loop()), key)
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            if key not in self._known:
+                self._known[key] = await ask()
+                while len(self._known) > _MOST_REMEMBERED:
+                    self._locks.pop(self._known.popitem(last=False)[0], None)
+            found: _T = self._known[key]
+            return found
+
+    def known(self, key: Hashable) -> Any:
+        """The answer if it is there, else None."""
+        return self._known.get((id(asyncio.get_running_loop()), key))
+
+
+_nobodies = _Remembered()
+_modes = _Remembered()
+
+
+def _key(bench: Bench, contract: CommandContract, *more: Hashable) -> Hashable:
+    files = digest_of([contract.fingerprint, dict(bench.scenario.files), bench.scenario.candidate.entry])
+    return files, repr(bench.base_spec), repr(bench.spec), bench.timeout_seconds, *more
+
+
+async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
+    """One suite over one candidate. Raises PlatformError and SandboxError for what is nobody's doing."""
+    if contract.isolate != "auto":
+        verdict, _ = await _scored(bench, contract, contract.isolate)
+        return verdict
+    if not contract.gold:
+        verdict, unserved = await _scored(bench, contract, "sandbox")
+        return broken_contract(_unserved(unserved)) if unserved else verdict
+    key = _key(bench, contract)
+    if _modes.known(key) is None:
+        verdict, _ = await _scored(bench, contract, "sandbox")
+        if verdict.passed:
+            return verdict
+    found = await _modes.get(key, lambda: _strongest(bench, contract))
+    if isinstance(found, str) and found != "sandbox":
+        return broken_contract(f"the gold solution is not paid: {found}")
+    if found != "sandbox" and bench.demands_separate:
+        return broken_contract("the gold solution is paid only beside the suite, and this job demands trust `separate`")
+    verdict, _ = await _scored(bench, contract, found)
+    return replace(verdict, trust=Trust.SEPARATE if found == "sandbox" else Trust.SHARED)
+
+
+def _unserved(what: str) -> str:
+    return one_line(f"the suite cannot be run with the candidate in a sandbox of its own: {what}; {_ADVICE}", 600)
+
+
+async def _strongest(bench: Bench, contract: CommandContract) -> Mode | str:
+    """The strongest isolation in which the gold solution is paid; else why it is not."""
+    entry = bench.scenario.candidate.entry
+    files = dict(contract.gold)
+    gold = Candidate(files=files, entry=entry if entry in files else next(iter(files)))
+    why = ""
+    for mode in _MODES:
+        verdict, _ = await _scored(bench.with_candidate(gold, files=bench.scenario.files), contract, mode)
+        if verdict.passed:
+            return mode
+        why = why or verdict.detail or str(verdict.reason)
+    return f"in no isolation ({why})"
+
+
+async def _scored(bench: Bench, contract: CommandContract, mode: Mode) -> tuple[Verdict, str]:
+    """(the verdict, what of the suite cannot be served if that is why nothing is known of the candidate)."""
+    attempt = await (score_apart(bench, contract) if mode == "sandbox" else score_beside(bench, contract, mode))
+    verdict = replace(attempt.verdict, trust=Trust.SEPARATE if mode == "sandbox" else Trust.SHARED)
+    if verdict.passed:
+        return await _without_excuses(bench, contract, attempt, verdict), ""
+    if verdict.score is None:
+        return verdict, ""
+    if (missing := await missing_modules(bench, contract)) is not None:
+        return broken_contract(missing), ""
+    nobody = await _nobody(bench, contract)
+    if nobody.broken:
+        return broken_contract(one_line(f"the suite fails without any candidate, too: {nobody.broken}", 600)), ""
+    return verdict, attempt.unserved
+
+
+async def _without_excuses(bench: Bench, contract: CommandContract, attempt: Attempt, verdict: Verdict) -> Verdict:
+    """Tests that are skipped count as not the candidate's doing only if they are skipped without it, too."""
+    if not attempt.excused:
+        return verdict
+    more = attempt.excused - (await _nobody(bench, contract)).excused
+    if not more:
+        return verdict
+    detail = f"skipped, which it is not by itself: {one_line(min(more))}"
+    return failed(Reason.EXITED_EARLY, detail, observation="skipped")
+
+
+async def _nobody(bench: Bench, contract: CommandContract) -> Nobody:
+    theirs = tuple(sorted(await taking_part(bench, contract)))
+    return await _nobodies.get(_key(bench, contract, theirs), lambda: _run_without(bench, contract, theirs))
+
+
+async def _run_without(bench: Bench, contract: CommandContract, theirs: tuple[str, ...]) -> Nobody:
+    trusted = {**bench.scenario.files, **contract.files}
+    ours = trusted_paths(contract, bench.scenario.files)
+    word = secrets.token_hex(16)
+    async with bench.sandboxes.sandbox(bench.base_spec) as sandbox:
+        await put_files(sandbox, trusted)
+        request = ExecRequest(
+            argv=suite_argv(contract, ours, [path for path in theirs if path not in ours], NOWHERE),
+            env={**ENVIRONMENT, **contract.env},
+            cwd=WORKSPACE,
+            stdin=word.encode() + b"\n",
+            timeout_seconds=wall_limit(contract.scorer_timeout_seconds) + 5.0,
+        )
+        result = await (await sandbox.exec(request)).wait()
+    if result.outcome is ExecOutcome.EXITED and result.returncode == guest_pytest.NO_PYTEST:
+        return Nobody("the image has no pytest; add it to the blueprint's packages")
+    marker = f"harena-report {word} ".encode()
+    found = result.stdout.find(marker)
+    if found < 0:
+        # it hangs, or ends, without a report: that no candidate can change it, the caller finds out by itself
+        return Nobody()
+    size = int(result.stdout[found - 8 : found], 16)
+    report = parsed_report(result.stdout[found : found + size], word)
+    return Nobody(report.broken, frozenset(report.excused))
