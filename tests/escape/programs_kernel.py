@@ -467,3 +467,67 @@ if call(250, 0, -3, 1) >= 0 or call(248, b"user", b"x", b"x", 1, -4) >= 0 or cal
 done()
 """,
 }
+
+HONEST = r"""
+import fcntl, multiprocessing, resource, sqlite3, subprocess, tempfile, threading
+def expect(what, found, wanted):
+    if found != wanted:
+        escaped("an honest program was refused:", what, found)
+os.nice(5)
+os.nice(0)
+os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) + 1)
+os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+os.sched_setaffinity(0, os.sched_getaffinity(0))
+expect("nice", subprocess.run(["nice", "-n", "7", "true"]).returncode, 0)
+expect("renice", subprocess.run(["sh", "-c", "renice -n 3 -p $$ >/dev/null 2>&1 || ! command -v renice >/dev/null"]).returncode, 0)
+# locks of its own
+with tempfile.NamedTemporaryFile() as file, open(file.name) as same:
+    fcntl.flock(file, fcntl.LOCK_EX)
+    try:
+        fcntl.flock(same, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        expect("flock", "no conflict", "a conflict")
+    except BlockingIOError:
+        pass
+    fcntl.flock(file, fcntl.LOCK_UN)
+    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 10, 5)
+    if (pid := os.fork()) == 0:
+        try:
+            fcntl.lockf(open(file.name, "r+b"), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os._exit(7)
+        os._exit(0)
+    expect("lockf", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 7)
+    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
+    os.utime(file.name, (1, 2))
+    os.chmod(file.name, 0o600)
+one, two = (sqlite3.connect("/tmp/honest.db", timeout=0) for _ in range(2))
+one.executescript("pragma journal_mode=delete; create table t(x); begin immediate; insert into t values (1);")
+try:
+    two.execute("insert into t values (2)")
+    expect("sqlite3", "no lock", "a lock")
+except sqlite3.OperationalError:
+    pass
+one.commit()
+two.rollback()
+expect("sqlite3", two.execute("select x from t").fetchall(), [(1,)])
+two.close()
+one.execute("pragma journal_mode=wal")
+one.execute("insert into t values (3)")
+one.commit()
+# devices and /proc
+for name, text in (("/dev/null", "x"), ("/dev/stdout", ""), ("/proc/self/fd/1", ""), (f"/proc/{os.getpid()}/fd/1", "")):
+    with open(name, "w") as file:
+        file.write(text)
+expect("shell", subprocess.run("echo x > /dev/null 2>&1 < /dev/zero; echo y >> /dev/null", shell=True).returncode, 0)
+for name in ("status", "stat", "maps", "cmdline", "environ", "oom_score_adj", "limits", "comm", "io", "smaps", "mountinfo"):
+    open(f"/proc/self/{name}", "rb").read()
+expect("oom_score_adj", int(open("/proc/self/oom_score_adj").read()), 500)
+threading.Thread(target=lambda: None, name="named").start()
+libc.prctl(15, b"renamed", 0, 0, 0)
+expect("name", open("/proc/self/comm").read(), "renamed\n")
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    expect("pool", pool.map(abs, [-1, 2]), [1, 2])
+master, slave = os.openpty()
+done()
+"""
