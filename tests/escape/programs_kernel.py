@@ -378,6 +378,18 @@ if open("/dev/zero", "r+b", 0).read(3) != bytes(3) or len(open("/dev/urandom", "
     escaped("devices are broken")
 done()
 """,
+    "what a file system keeps of a file": r"""
+import errno, fcntl
+for path in ("/usr/bin/env", "/usr", sys.executable, "/etc/passwd", "/", "/dev/null", "/tmp", "/proc/self/ns/user"):
+    there = os.open(path, os.O_RDONLY)
+    # flags, extended flags, version, extents to be remembered, whether they are, keys, their state, policies, namespaces
+    for request in (0x80086601, 0x40086602, 0x401C5820, 0x801C581F, 0x40087602, 0x6612, 0x40046629, 0xC020660B, 0xC0506617,
+                    0xC080661A, 0xC0406618, 0x800C6613, 0x40806685, 0xC0045877, 0xC0185879, 0xB701, 0xB702, 0x8010B70C, 0x1260):
+        error = tried((path, hex(request)), lambda: fcntl.ioctl(there, request, bytearray(256)))
+        if error is not None and error.errno != errno.ENOTTY:
+            escaped("the kernel was asked", path, hex(request), error)
+done()
+""",
     "leases, notices and hints at shared files": r"""
 import fcntl, signal
 signal.signal(signal.SIGIO, signal.SIG_IGN)
@@ -528,6 +540,21 @@ libc.prctl(15, b"renamed", 0, 0, 0)
 expect("name", open("/proc/self/comm").read(), "renamed\n")
 with multiprocessing.get_context("fork").Pool(2) as pool:
     expect("pool", pool.map(abs, [-1, 2]), [1, 2])
+import array, socket, termios
 master, slave = os.openpty()
+expect("tty", (os.isatty(slave), os.isatty(0), len(termios.tcgetattr(slave))), (True, False, 7))
+fcntl.ioctl(slave, termios.TIOCSWINSZ, bytes([24, 0, 80, 0, 0, 0, 0, 0]))
+expect("size", tuple(os.get_terminal_size(slave)), (80, 24))
+a, b = socket.socketpair()
+a.send(b"abc")
+waiting = array.array("i", [0])
+fcntl.ioctl(b, termios.FIONREAD, waiting)
+expect("FIONREAD", waiting[0], 3)
+expect("interfaces", socket.if_nameindex(), [(1, "lo")])
+os.set_blocking(b.fileno(), False)
+os.set_inheritable(b.fileno(), True)
+expect("cp", subprocess.run(["cp", "-r", "--preserve=mode,timestamps", "/usr/bin/env", "/tmp/env"]).returncode, 0)
+import shutil
+shutil.copy2("/etc/passwd", "/tmp/passwd")
 done()
 """
