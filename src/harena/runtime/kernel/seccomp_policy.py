@@ -7,9 +7,9 @@ more closely:
     clone3       its flags lie in memory, which BPF cannot read: ENOSYS, and libc falls back to clone
     socket       unix, inet, inet6 (tcp, udp, icmp) and routing netlink only (vsock, packet, alg ... are not contained
                  by namespaces)
-    ioctl        terminals, sockets and what all files have (FIONREAD ...) only: those of file systems set what they keep
-                 of a file, or of themselves, beyond the sandbox (state, keys), also through a read-only mount. Not
-                 TIOCSTI and TIOCLINUX (typing into somebody else's terminal), nor TIOCSETD (line disciplines)
+    ioctl        terminals, sockets and what all files have (FIONREAD ...) only: those of file systems set what they
+                 keep of a file, or of themselves, beyond the sandbox (state, keys), also through a read-only mount.
+                 Not TIOCSTI and TIOCLINUX (typing into somebody else's terminal), nor TIOCSETD (line disciplines)
     prctl        not PR_SET_MM, PR_SET_PTRACER (nobody may trace anyway), PR_SCHED_CORE (it keeps other processors idle)
     personality  only what changes nothing, and ADDR_NO_RANDOMIZE
     fcntl        not leases, directory notices and write hints: they belong to the file, which others may have open
