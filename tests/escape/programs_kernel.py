@@ -378,6 +378,18 @@ if open("/dev/zero", "r+b", 0).read(3) != bytes(3) or len(open("/dev/urandom", "
     escaped("devices are broken")
 done()
 """,
+    "what a file system keeps of a file": r"""
+import errno, fcntl
+for path in ("/usr/bin/env", "/usr", sys.executable, "/etc/passwd", "/", "/dev/null", "/tmp", "/proc/self/ns/user"):
+    there = os.open(path, os.O_RDONLY)
+    # flags, extended flags, version, extents to be remembered, whether they are, keys, their state, policies, namespaces
+    for request in (0x80086601, 0x40086602, 0x401C5820, 0x801C581F, 0x40087602, 0x6612, 0x40046629, 0xC020660B, 0xC0506617,
+                    0xC080661A, 0xC0406618, 0x800C6613, 0x40806685, 0xC0045877, 0xC0185879, 0xB701, 0xB702, 0x8010B70C, 0x1260):
+        error = tried((path, hex(request)), lambda: fcntl.ioctl(there, request, bytearray(256)))
+        if error is not None and error.errno != errno.ENOTTY:
+            escaped("the kernel was asked", path, hex(request), error)
+done()
+""",
     "leases, notices and hints at shared files": r"""
 import fcntl, signal
 signal.signal(signal.SIGIO, signal.SIG_IGN)
@@ -467,3 +479,82 @@ if call(250, 0, -3, 1) >= 0 or call(248, b"user", b"x", b"x", 1, -4) >= 0 or cal
 done()
 """,
 }
+
+HONEST = r"""
+import fcntl, multiprocessing, resource, sqlite3, subprocess, tempfile, threading
+def expect(what, found, wanted):
+    if found != wanted:
+        escaped("an honest program was refused:", what, found)
+os.nice(5)
+os.nice(0)
+os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) + 1)
+os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+os.sched_setaffinity(0, os.sched_getaffinity(0))
+expect("nice", subprocess.run(["nice", "-n", "7", "true"]).returncode, 0)
+expect("renice", subprocess.run(["sh", "-c", "renice -n 3 -p $$ >/dev/null 2>&1 || ! command -v renice >/dev/null"]).returncode, 0)
+# locks of its own
+with tempfile.NamedTemporaryFile() as file, open(file.name) as same:
+    fcntl.flock(file, fcntl.LOCK_EX)
+    try:
+        fcntl.flock(same, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        expect("flock", "no conflict", "a conflict")
+    except BlockingIOError:
+        pass
+    fcntl.flock(file, fcntl.LOCK_UN)
+    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 10, 5)
+    if (pid := os.fork()) == 0:
+        try:
+            fcntl.lockf(open(file.name, "r+b"), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os._exit(7)
+        os._exit(0)
+    expect("lockf", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 7)
+    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
+    os.utime(file.name, (1, 2))
+    os.chmod(file.name, 0o600)
+one, two = (sqlite3.connect("/tmp/honest.db", timeout=0) for _ in range(2))
+one.executescript("pragma journal_mode=delete; create table t(x); begin immediate; insert into t values (1);")
+try:
+    two.execute("insert into t values (2)")
+    expect("sqlite3", "no lock", "a lock")
+except sqlite3.OperationalError:
+    pass
+one.commit()
+two.rollback()
+expect("sqlite3", two.execute("select x from t").fetchall(), [(1,)])
+two.close()
+one.execute("pragma journal_mode=wal")
+one.execute("insert into t values (3)")
+one.commit()
+# devices and /proc
+for name, text in (("/dev/null", "x"), ("/dev/stdout", ""), ("/proc/self/fd/1", ""), (f"/proc/{os.getpid()}/fd/1", "")):
+    with open(name, "w") as file:
+        file.write(text)
+expect("shell", subprocess.run("echo x > /dev/null 2>&1 < /dev/zero; echo y >> /dev/null", shell=True).returncode, 0)
+for name in ("status", "stat", "maps", "cmdline", "environ", "oom_score_adj", "limits", "comm", "io", "smaps", "mountinfo"):
+    open(f"/proc/self/{name}", "rb").read()
+expect("oom_score_adj", int(open("/proc/self/oom_score_adj").read()), 500)
+threading.Thread(target=lambda: None, name="named").start()
+libc.prctl(15, b"renamed", 0, 0, 0)
+expect("name", open("/proc/self/comm").read(), "renamed\n")
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    expect("pool", pool.map(abs, [-1, 2]), [1, 2])
+import array, socket, termios
+master, slave = os.openpty()
+expect("tty", (os.isatty(slave), os.isatty(0), len(termios.tcgetattr(slave))), (True, False, 7))
+fcntl.ioctl(slave, termios.TIOCSWINSZ, bytes([24, 0, 80, 0, 0, 0, 0, 0]))
+expect("size", tuple(os.get_terminal_size(slave)), (80, 24))
+a, b = socket.socketpair()
+a.send(b"abc")
+waiting = array.array("i", [0])
+fcntl.ioctl(b, termios.FIONREAD, waiting)
+expect("FIONREAD", waiting[0], 3)
+expect("interfaces", socket.if_nameindex(), [(1, "lo")])
+os.set_blocking(b.fileno(), False)
+os.set_inheritable(b.fileno(), True)
+expect("cp", subprocess.run(["cp", "-r", "--preserve=mode,timestamps", "/usr/bin/env", "/tmp/env"]).returncode, 0)
+import shutil
+shutil.copy2("/etc/passwd", "/tmp/passwd")
+done()
+"""

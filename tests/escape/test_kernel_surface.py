@@ -6,7 +6,7 @@ import platform
 
 import pytest
 from escape_world import World
-from programs_kernel import FORBIDDEN, PROGRAMS, REFUSED
+from programs_kernel import FORBIDDEN, HONEST, PROGRAMS, REFUSED
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -23,3 +23,8 @@ async def test_forbidden_calls(world: World) -> None:
 async def test_kernel_surface(world: World, name: str) -> None:
     """What an attacker would really ask of the kernel is refused."""
     await world.attempt(PROGRAMS[name])
+
+
+async def test_honest_programs_are_not_refused(world: World) -> None:
+    """What ordinary programs do with priorities, locks, devices and /proc works as before these were walled off."""
+    await world.attempt(HONEST)

@@ -65,3 +65,45 @@ async def test_templates_of_many_workspaces_do_not_pile_up(tmp_path: Path, monke
         assert len(children(spawner)) <= 4  # the held one's, two that are kept, and one that is just ending
     finally:
         await runtime.close()
+
+
+class OneLayer:
+    """A store with one layer of packages."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+
+    def path(self, digest: str) -> Path:
+        return self.place
+
+
+HOLDER = """
+import mmap
+shared, read_only = mmap.mmap(-1, 3 * 4096), mmap.mmap(-1, 4096, prot=mmap.PROT_READ)
+shared[:6] = b"filled"
+"""
+WRITE = "import holder; print(holder.shared[:6]); holder.shared[:6] = b'secret'; holder.shared[5000:5006] = b'secret'"
+READ = "import holder; print(holder.shared[:6], holder.shared[5000:5006], holder.read_only[:1])"
+
+
+async def test_memory_that_a_warm_module_shares_is_not_shared(tmp_path: Path) -> None:
+    """Each sandbox has what the module put there, and nothing that a sandbox before it did."""
+    layer = tmp_path / "layer"
+    layer.mkdir(mode=0o755)
+    (layer / "holder.py").write_text(HOLDER)
+    tmp_path.chmod(0o755)
+    runtime = LinuxRuntime(home=tmp_path / "home", layers=OneLayer(layer), pool_size=0)
+    await runtime.start()
+    try:
+        blueprint = Blueprint(id="bp_holder", name="holder", warm=("holder",), layer="x")
+        said = []
+        for program in (WRITE, READ):
+            sandbox = await runtime.create(SandboxSpec(), blueprint)
+            result = await (await sandbox.exec(ExecRequest(argv=("python3", "-c", program), timeout_seconds=30))).wait()
+            assert result.warm, result
+            said.append(result.stdout)
+            if program is READ:
+                await sandbox.destroy()
+        assert said == [b"b'filled'\n", b"b'filled' b'\\x00\\x00\\x00\\x00\\x00\\x00' b'\\x00'\n"]
+    finally:
+        await runtime.close()

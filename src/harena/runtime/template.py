@@ -24,7 +24,7 @@ import struct
 import sys
 
 from harena.runtime import fast_path, init, launch, warm, warm_source, wire
-from harena.runtime.kernel import namespaces, privileges, seccomp, signals
+from harena.runtime.kernel import machine_code, namespaces, privileges, seccomp, signals
 from harena.runtime.kernel.syscalls import StepError
 
 ANSWER = struct.Struct("<Ii")
@@ -51,6 +51,7 @@ def serve() -> Callable[[], object]:
             found = warm.prepare(list(modules))
             # only these directories can change: nothing else of a sandbox's path is writable
             found.stamps = tuple(stamp for stamp in found.stamps if stamp[0].startswith(launch.WRITABLE_PLACES))
+            _keep_memory_private()
     except BaseException as error:  # noqa: BLE001 (whatever an image's module does at import is reported, not raised here)
         control.send(
             ANSWER.pack(0, 1) + ("import of the warm modules: %s: %s" % (type(error).__name__, error)).encode()[:4000]
@@ -97,6 +98,22 @@ def serve() -> Callable[[], object]:
     except Exception as error:  # noqa: BLE001 (whatever it is, the spawner shall be told: nobody else can be)
         control.send(ANSWER.pack(0, 1) + ("template: %s: %s" % (type(error).__name__, error)).encode()[:4000])
         os._exit(1)
+
+
+def _keep_memory_private() -> None:
+    """Replace memory that a warm module has mapped as shared, at its place, by a private copy: all forks of this
+    process would write to the same pages, and read what sandboxes before them wrote."""
+    with open("/proc/self/smaps", encoding="utf-8", errors="replace") as file:
+        lines = file.read().splitlines()
+    place = ""
+    for line in lines:
+        first, _, rest = line.partition(" ")
+        if not first.endswith(":"):
+            place, permissions = first, rest[:4]
+        elif first == "VmFlags:" and "sh" in rest.split() and "mw" in rest.split():  # shared, and may be made writable
+            start, end = (int(word, 16) for word in place.split("-"))
+            protection = sum(bit for letter, bit in (("r", 1), ("w", 2), ("x", 4)) if letter in permissions)
+            machine_code.replace_by_copy(start, end - start, protection)
 
 
 class _Template:

@@ -15,7 +15,7 @@ from harena.runtime.kernel.syscall_table import AARCH64, X86_64
 AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 TABLES = {"x86_64": X86_64, "aarch64": AARCH64}
 ALLOW, KILL = "allow", "kill"
-EPERM, EINVAL, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT = 1, 22, 38, 95, 97
+EPERM, EINVAL, ENOTTY, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT = 1, 22, 25, 38, 95, 97
 GRANTED = 0
 """an errno of 0: the program is told that it worked, and nothing was done"""
 MOST_STEPS = 24
@@ -41,6 +41,8 @@ def decide(machine: str, number: int, *arguments: int, architecture: int | None 
             return outcomes.get(action, KILL), steps
         elif code == 0x05:
             position += operand
+        elif code == 0x54:
+            register &= operand
         else:
             holds = {0x15: register == operand, 0x35: register >= operand, 0x45: bool(register & operand)}[code]
             position += if_true if holds else if_false
@@ -131,8 +133,25 @@ def test_single_operations_that_are_refused(machine: str) -> None:
     """Typing into terminals, moving memory maps, other personalities: refused, also with upper bits set."""
     for request in (0x5412, 0x541C, (1 << 32) | 0x5412, (0xFFFFFFFF << 32) | 0x541C):
         assert verdict(machine, "ioctl", 0, request) == EPERM
-    for request in (0x5401, 0x5413, 0x5414, 0x541B):
+    assert verdict(machine, "ioctl", 0, 0x5423) == EPERM
+    for request in (0x5401, 0x5413, 0x5414, 0x541B, 0x5421, 0x5450, 0x5451, 0x80045430, 0x40045431, 0x8912, 0x8927):
         assert verdict(machine, "ioctl", 0, request) == ALLOW
+    # of file systems, namespaces, pidfds, block devices: 'f' flags and state, 'X' quota and freezing, keys
+    for request in (
+        0x40086602,
+        0x6612,
+        0x40046629,
+        0xC020660B,
+        0x401C5820,
+        0xC0045877,
+        0xC0506617,
+        0xB701,
+        0xFF01,
+        1,
+        0,
+    ):
+        assert verdict(machine, "ioctl", 0, request) == ENOTTY
+        assert verdict(machine, "ioctl", 0, 0x54 << 32 | request) == ENOTTY
     for option in (35, 0x59616D61, 62):
         assert verdict(machine, "prctl", option) == EPERM
     assert verdict(machine, "prctl", 15) == ALLOW

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ctypes
 import os
 
-from harena.runtime.kernel.syscalls import libc
+from harena.runtime.kernel.syscalls import check, libc
 
 _PROT_READ, _PROT_WRITE, _PROT_EXEC = 1, 2, 4
-_MAP_PRIVATE_ANONYMOUS = 0x22
+_MAP_PRIVATE_ANONYMOUS, _MAP_FIXED = 0x22, 0x10
 
 
 def load(x86_64: bytes, *arguments: object) -> object | None:
@@ -28,3 +28,16 @@ def load(x86_64: bytes, *arguments: object) -> object | None:
     if libc.mprotect(ctypes.c_void_p(place), size, _PROT_READ | _PROT_EXEC) < 0:
         return None
     return ctypes.PYFUNCTYPE(ctypes.c_long, *arguments)(place)  # type: ignore[arg-type]
+
+
+def replace_by_copy(place: int, size: int, protection: int) -> None:
+    """Map private memory with the same content in the place of whatever is mapped there. Raises OSError."""
+    address, length = ctypes.c_void_p(place), ctypes.c_size_t(size)
+    check("mprotect", libc.mprotect(address, length, protection | _PROT_READ))
+    content = ctypes.string_at(place, size)
+    libc.mmap.restype = ctypes.c_void_p
+    flags = _MAP_PRIVATE_ANONYMOUS | _MAP_FIXED
+    found = libc.mmap(address, length, _PROT_READ | _PROT_WRITE, flags, -1, ctypes.c_long(0))
+    check("mmap", 0 if found == place else -1)
+    ctypes.memmove(place, content, size)
+    check("mprotect", libc.mprotect(address, length, protection))

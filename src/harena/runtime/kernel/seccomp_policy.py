@@ -7,7 +7,9 @@ more closely:
     clone3       its flags lie in memory, which BPF cannot read: ENOSYS, and libc falls back to clone
     socket       unix, inet, inet6 (tcp, udp, icmp) and routing netlink only (vsock, packet, alg ... are not contained
                  by namespaces)
-    ioctl        not TIOCSTI and TIOCLINUX (typing into somebody else's terminal), nor TIOCSETD (line disciplines)
+    ioctl        terminals, sockets and what all files have (FIONREAD ...) only: those of file systems set what they
+                 keep of a file, or of themselves, beyond the sandbox (state, keys), also through a read-only mount.
+                 Not TIOCSTI and TIOCLINUX (typing into somebody else's terminal), nor TIOCSETD (line disciplines)
     prctl        not PR_SET_MM, PR_SET_PTRACER (nobody may trace anyway), PR_SCHED_CORE (it keeps other processors idle)
     personality  only what changes nothing, and ADDR_NO_RANDOMIZE
     fcntl        not leases, directory notices and write hints: they belong to the file, which others may have open
@@ -30,11 +32,11 @@ import struct
 
 from harena.runtime.kernel.syscall_table import AARCH64, X86_64
 
-_EPERM, _EINVAL, _ENOSYS, _EOPNOTSUPP, _EAFNOSUPPORT = 1, 22, 38, 95, 97
+_EPERM, _EINVAL, _ENOTTY, _ENOSYS, _EOPNOTSUPP, _EAFNOSUPPORT = 1, 22, 25, 38, 95, 97
 _ALLOW = 0x7FFF0000
 _ERRNO = 0x00050000
 
-_LOAD, _EQUAL, _GREATER_OR_EQUAL, _BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_LOAD, _AND, _EQUAL, _GREATER_OR_EQUAL, _BITS, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 _NUMBER, _ARCHITECTURE = 0, 4
 _NEW_NAMESPACES = 0x7E020000 | 0x80
 
@@ -156,6 +158,23 @@ def _without(argument: int, bits: int, otherwise: int) -> list[Instruction]:
     return [(_LOAD, 0, 0, _low(argument)), (_BITS, 0, 1, bits), _return(_ERRNO | otherwise), _return(_ALLOW)]
 
 
+def _ioctl() -> list[Instruction]:
+    """(descriptor, request, ...): of terminals and of sockets, by the letter in the request's second byte. What else
+    there is answers as a file does that does not know it."""
+    return [
+        (_LOAD, 0, 0, _low(1)),
+        (_EQUAL, 7, 0, _TIOCSTI),
+        (_EQUAL, 6, 0, _TIOCLINUX),
+        (_EQUAL, 5, 0, _TIOCSETD),
+        (_AND, 0, 0, 0xFF00),
+        (_EQUAL, 2, 0, 0x5400),
+        (_EQUAL, 1, 0, 0x8900),
+        _return(_ERRNO | _ENOTTY),
+        _return(_ALLOW),
+        _return(_ERRNO | _EPERM),
+    ]
+
+
 _INIT = 1
 _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
 _PR_SET_MM, _PR_SET_PTRACER, _PR_SCHED_CORE = 35, 0x59616D61, 62
@@ -171,7 +190,7 @@ def _special() -> dict[str, list[Instruction]]:
         "clone": _clone(),
         "clone3": [_return(_ERRNO | _ENOSYS)],
         "socket": _socket(),
-        "ioctl": _none_of(1, (_TIOCSTI, _TIOCLINUX, _TIOCSETD), _EPERM),
+        "ioctl": _ioctl(),
         "prctl": _none_of(0, (_PR_SET_MM, _PR_SET_PTRACER, _PR_SCHED_CORE), _EPERM),
         "fcntl": _none_of(1, (_F_SETLEASE, _F_NOTIFY, _F_SET_RW_HINT, _F_SET_FILE_RW_HINT), _EINVAL),
         "personality": _one_of(0, _SAME_PERSONALITIES, _EPERM),
