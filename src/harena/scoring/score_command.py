@@ -15,10 +15,12 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harena.core.errors import SandboxFileError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
+from harena.core.ports import SandboxPort
 from harena.core.results import Reason
 from harena.scoring import (
     guest_asserts,
@@ -44,9 +46,20 @@ from harena.scoring.trusted_suite import (
     taking_part,
     trusted_paths,
 )
-from harena.scoring.verdict import Share, Verdict, broken_contract, failed, one_line, program_failure
+from harena.scoring.verdict import Share, Verdict, broken_contract, failed, one_line, program_failure, tampered
 
+_PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST, guest_imports.NO_MODULE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """What a command did."""
+
+    result: ExecResult
+    proven: bool
+    changed: str | None
+    """a trusted program that is not as it was"""
 
 
 async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
@@ -55,10 +68,17 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
         return await score_apart(bench, contract)
     kept = await taking_part(bench, contract)
     files = overlaid(kept, bench.scenario.files)
-    result, proven = await _run(bench, contract, files)
-    verdict = _verdict(result, proven, bench.share)
-    if verdict.passed:
+    ran = await _run(bench, contract, files)
+    result = ran.result
+    verdict = _verdict(result, ran.proven, bench.share)
+    if verdict.passed and ran.changed is None:
         return verdict
+    if verdict.passed:
+        idle = idle_bench(bench)
+        alone = await _run(idle, contract, {**idle.scenario.candidate.files, **bench.scenario.files})
+        if alone.changed == ran.changed:  # by the command itself
+            return verdict
+        return tampered(f"the trusted {ran.changed} was changed while the command ran")
     left_out = bench.scenario.candidate.files.keys() - kept.keys() - contract.files.keys()
     verdict = replace(verdict, detail=verdict.detail + told(left_out))
     return await _broken_without_candidate(bench, contract, result) or verdict
@@ -73,7 +93,7 @@ async def _broken_without_candidate(bench: Bench, contract: CommandContract, res
     if exited and result.returncode not in _COMMAND_MISSING:
         return None
     idle = idle_bench(bench)
-    alone, _ = await _run(idle, contract, {**idle.scenario.candidate.files, **bench.scenario.files})
+    alone = (await _run(idle, contract, {**idle.scenario.candidate.files, **bench.scenario.files})).result
     if alone.outcome is not result.outcome or (exited and alone.returncode != result.returncode):
         return None
     if exited:
@@ -104,8 +124,7 @@ def _last_line(result: ExecResult) -> str:
     return one_line(result.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace"))
 
 
-async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]) -> tuple[ExecResult, bool]:
-    """(what the command did, whether its proof is there)."""
+async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]) -> _Ran:
     word = secrets.token_hex(16)
     async with bench.sandbox() as sandbox:
         await put_files(sandbox, files)
@@ -127,7 +146,28 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
             lines = (await output_file(sandbox, contract.proof.file) or "").encode().splitlines()
         else:
             lines = []
-    return result, f"harena-proof {word}".encode() in lines
+        proven = f"harena-proof {word}".encode() in lines
+        changed = None
+        if contract.command is not None and result.outcome is ExecOutcome.EXITED:
+            changed = await _changed_program(sandbox, contract)
+    return _Ran(result, proven, changed)
+
+
+async def _changed_program(sandbox: SandboxPort, contract: CommandContract) -> str | None:
+    """A trusted program that is no longer what it was before the command. Data may change: a test may write it."""
+    named = set(contract.command or ())
+    for path, text in contract.files.items():
+        if path.endswith(_PROGRAMS) or path in named:
+            before = text.encode("utf-8", "surrogatepass")
+            try:
+                after = await sandbox.read_file(f"{WORKSPACE}/{path}", max_bytes=len(before) + 1)
+            except SandboxFileError as error:
+                if error.reason == "IO_FAILED":
+                    raise
+                return path
+            if after != before:
+                return path
+    return None
 
 
 def _argv(contract: CommandContract, files: Mapping[str, str], entry: str) -> tuple[str, ...]:
