@@ -85,3 +85,23 @@ async def test_the_image_is_asked_once_for_a_contract() -> None:
     for _ in range(2):
         assert (await scored({**RIGHT, **HELPER}, COMMAND, source)).score == 1.0
     assert made == 3
+
+
+async def test_a_trusted_program_that_was_changed_proves_nothing() -> None:
+    """By a step that ran the candidate before it; what a test writes into its own data does."""
+    later = (
+        "import sys\nword = sys.stdin.readline().strip()\nprint('harena-proof', word * (open('data').read() == 'x'))\n"
+    )
+    steps = {
+        "type": "command",
+        "command": "python solution.py </dev/null; python later.py",
+        "files": {"later.py": later},
+    }
+    honest = "open('data', 'w').write('x')\n"
+    assert (await scored({"solution.py": honest}, {**steps, "files": {"later.py": later, "data": "y"}})).score == 1.0
+    itself = {**steps, "command": f"{steps['command']}; echo '# run' >> later.py"}
+    assert (await scored({"solution.py": honest}, itself)).score == 1.0
+    evil = "open('later.py', 'w').write('print(\"harena-proof\", input())')\n"
+    result = await scored({"solution.py": evil}, steps)
+    assert (result.score, result.validity) == (0.0, Validity.SUSPECT)
+    assert result.detail == "the trusted later.py was changed while the command ran"

@@ -29,18 +29,31 @@ def is_trusted(words: "list[str]", here: str) -> bool:
     return os.path.join(os.path.dirname(os.path.realpath(words[0])), "").find(os.path.join(here, "")) != 0
 
 
-class Elsewhere:
-    """Finds modules of the first level in all places but the working directory."""
+class Elsewhere(PathFinder):
+    """The finder of the search path; of the first level it finds modules in the working directory last, and packages'
+    metadata (which names plug-ins) nowhere there."""
 
     here = ""
 
     @classmethod
-    def find_spec(cls, name: str, path: "Any" = None, target: "Any" = None) -> "Any":
-        """None where there is no module but in the working directory."""
-        if path is not None:
-            return None
-        found = PathFinder.find_spec(name, [place for place in sys.path if cls.is_elsewhere(place)], target)
-        return None if found is None or found.loader is None else found
+    def find_spec(cls, fullname: str, path: "Any" = None, target: "Any" = None) -> "Any":
+        """As the finder of the search path does."""
+        if path is None:
+            elsewhere = [place for place in sys.path if cls.is_elsewhere(place)]
+            found = PathFinder.find_spec(fullname, elsewhere, target)
+            if found is not None and found.loader is not None:
+                return found
+        return PathFinder.find_spec(fullname, path, target)
+
+    @classmethod
+    def find_distributions(cls, context: "Any" = None) -> "Any":
+        """As the finder of the search path does, elsewhere."""
+        if context is None:
+            from importlib.metadata import DistributionFinder
+
+            context = DistributionFinder.Context()
+        places = [place for place in context.path if cls.is_elsewhere(place)]
+        return PathFinder.find_distributions(type(context)(**dict(vars(context), path=places)))
 
     @classmethod
     def is_elsewhere(cls, place: str) -> bool:
@@ -49,11 +62,11 @@ class Elsewhere:
 
 
 def install() -> None:
-    """Put it before the finder of the search path."""
+    """Put it in the place of the finder of the search path."""
     Elsewhere.here = os.path.realpath(os.getcwd())
     if is_trusted(getattr(sys, "orig_argv", ["", "program.py"])[1:], Elsewhere.here):
         finders: list[Any] = sys.meta_path
-        finders.insert(finders.index(PathFinder) if PathFinder in finders else len(finders), Elsewhere)
+        finders[:] = [Elsewhere if finder is PathFinder else finder for finder in finders]
 
 
 if __name__ == "sitecustomize":

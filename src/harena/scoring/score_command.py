@@ -15,10 +15,12 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harena.core.errors import SandboxFileError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
+from harena.core.ports import SandboxPort
 from harena.core.results import Reason
 from harena.scoring import (
     guest_asserts,
@@ -41,12 +43,23 @@ from harena.scoring.trusted_suite import (
     missing_modules,
     taking_part,
 )
-from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure
+from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
 
+_PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST, guest_imports.NO_MODULE)
 
 
 _LINE_ENDS = (b"\n", b"\r")
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """What a command did."""
+
+    result: ExecResult
+    proven: bool
+    changed: str | None
+    """a trusted program that is not as it was"""
 
 
 async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
@@ -55,10 +68,17 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
         return await score_suite(bench, contract)
     kept = await taking_part(bench, contract)
     files = overlaid(kept, bench.scenario.files)
-    result, proven = await _run(bench, contract, files)
-    verdict = _verdict(result, proven)
-    if verdict.passed:
+    ran = await _run(bench, contract, files)
+    result = ran.result
+    verdict = _verdict(result, ran.proven)
+    if verdict.passed and ran.changed is None:
         return verdict
+    if verdict.passed:
+        idle = idle_bench(bench)
+        alone = await _run(idle, contract, {**idle.scenario.candidate.files, **bench.scenario.files})
+        if alone.changed == ran.changed:  # by the command itself
+            return verdict
+        return tampered(f"the trusted {ran.changed} was changed while the command ran")
     left_out = bench.scenario.candidate.files.keys() - kept.keys() - contract.files.keys()
     verdict = replace(verdict, detail=verdict.detail + told(left_out))
     return await _broken_without_candidate(bench, contract, result) or verdict
@@ -73,7 +93,7 @@ async def _broken_without_candidate(bench: Bench, contract: CommandContract, res
     if exited and result.returncode not in _COMMAND_MISSING:
         return None
     idle = idle_bench(bench)
-    alone, _ = await _run(idle, contract, {**idle.scenario.candidate.files, **bench.scenario.files})
+    alone = (await _run(idle, contract, {**idle.scenario.candidate.files, **bench.scenario.files})).result
     if alone.outcome is not result.outcome or (exited and alone.returncode != result.returncode):
         return None
     if exited:
@@ -104,8 +124,7 @@ def _last_line(result: ExecResult) -> str:
     return one_line(last_line(result.stderr))
 
 
-async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]) -> tuple[ExecResult, bool]:
-    """(what the command did, whether its proof is there)."""
+async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]) -> _Ran:
     word = secrets.token_hex(16)
     async with bench.sandbox() as sandbox:
         await put_files(sandbox, files)
@@ -127,7 +146,11 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
             said = (await output_file(sandbox, contract.proof.file) or "").encode()
         else:
             said = b""
-    return result, await aside(len(said), holds_line, said, f"harena-proof {word}".encode())
+        proven = await aside(len(said), holds_line, said, f"harena-proof {word}".encode())
+        changed = None
+        if contract.command is not None and result.outcome is ExecOutcome.EXITED:
+            changed = await _changed_program(sandbox, contract)
+    return _Ran(result, proven, changed)
 
 
 def holds_line(text: bytes, line: bytes) -> bool:
@@ -143,6 +166,23 @@ def holds_line(text: bytes, line: bytes) -> bool:
             return True
         start = end
     return False
+
+
+async def _changed_program(sandbox: SandboxPort, contract: CommandContract) -> str | None:
+    """A trusted program that is no longer what it was before the command. Data may change: a test may write it."""
+    named = set(contract.command or ())
+    for path, text in contract.files.items():
+        if path.endswith(_PROGRAMS) or path in named:
+            before = text.encode("utf-8", "surrogatepass")
+            try:
+                after = await sandbox.read_file(f"{WORKSPACE}/{path}", max_bytes=len(before) + 1)
+            except SandboxFileError as error:
+                if error.reason == "IO_FAILED":
+                    raise
+                return path
+            if after != before:
+                return path
+    return None
 
 
 def _argv(contract: CommandContract, files: Mapping[str, str], entry: str) -> tuple[str, ...]:

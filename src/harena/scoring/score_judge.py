@@ -167,6 +167,8 @@ def judged(contract: JudgeContract, said: str, question: Question | None = None)
 
 def _is_written(field: str, value: Any, answer: str) -> bool:
     """The answer holds this verdict, be it with other quotes, escapes or white space."""
+    if answer.isascii() and "\\u" not in answer and field not in answer.lower():
+        return False
     plain = _plain(answer)
     if isinstance(value, str):
         return f"{field}:{_plain(value)}" in plain

@@ -19,6 +19,7 @@ from pathlib import PurePosixPath
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from harena.core.errors import PlatformError
 from harena.core.models import ExecOutcome, ExecRequest
 from harena.scoring.contracts import CommandContract
 from harena.scoring.program import Bench
@@ -39,14 +40,18 @@ _MODULE_OPTION = re.compile(r"(?:^|\s)-m\s*([A-Za-z_]\w*)")
 _ASK_SECONDS = 60.0
 _MOST_TOLD = 5
 _ASK = """\
-import json, sys
+import importlib.util, json, sys
 sys.path[:] = [path for path in sys.path if path]
-for name in sys.argv[1:]:
+found = set()
+for name in sys.argv[2:]:
     try:
-        __import__(name)
+        if importlib.util.find_spec(name):
+            found.add(name)
+        if sys.argv[1] == "load":
+            __import__(name)
     except BaseException:
         pass
-loaded = {name.partition(".")[0] for name in sys.modules}
+loaded = found | {name.partition(".")[0] for name in sys.modules}
 try:
     import importlib.metadata as metadata, re
     owners = metadata.packages_distributions()
@@ -142,13 +147,16 @@ async def taken_names(bench: Bench, contract: CommandContract, trusted: Mapping[
 
 
 async def _loaded(bench: Bench, names: tuple[str, ...]) -> frozenset[str]:
-    """What is there and is loaded with these modules; those that are not in the image may be the candidate's."""
-    async with bench.sandboxes.sandbox(bench.base_spec) as sandbox:
-        request = ExecRequest(argv=("python", "-c", _ASK, *names), cwd="/", timeout_seconds=_ASK_SECONDS)
-        result = await (await sandbox.exec(request)).wait()
-    if result.outcome is not ExecOutcome.EXITED or result.returncode != 0:
-        return frozenset()  # modules that end the process end the trusted part too
-    return frozenset(json.loads(result.stdout.rpartition(b"\n")[2]))
+    """What is there and is loaded with these modules; those that are not in the image may be the candidate's. Raises
+    PlatformError."""
+    for how in ("load", "find"):  # a module may end the process that loads it
+        async with bench.sandboxes.sandbox(bench.base_spec) as sandbox:
+            request = ExecRequest(argv=("python", "-c", _ASK, how, *names), cwd="/", timeout_seconds=_ASK_SECONDS)
+            result = await (await sandbox.exec(request)).wait()
+        if result.outcome is ExecOutcome.EXITED and result.returncode == 0:
+            return frozenset(json.loads(result.stdout.rpartition(b"\n")[2]))
+    last = one_line(result.stderr.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace"))
+    raise PlatformError(f"the image cannot say which modules it has: {result.outcome} {last}", step="ask for modules")
 
 
 def _imported(contract: CommandContract, trusted: Mapping[str, str]) -> set[str]:

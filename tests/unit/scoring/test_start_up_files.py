@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,3 +47,38 @@ def test_a_guard_keeps_the_contracts_own_search_path() -> None:
     assert (name, environment) == ("sitecustomize.py", {"A": "b", "PYTHONPATH": f"{folder}:/lib"})
     assert b"install()" in source
     assert guard("/tests", {})[0] != path
+
+
+LOOK = """
+import importlib.metadata, json, sys
+import helper
+assert json.__file__.startswith(sys.base_prefix) and not hasattr(json, "mine"), json.__file__
+assert [one for one in importlib.metadata.distributions() if one.metadata["Name"] == "evil"] == []
+assert importlib.metadata.version("pytest")
+print(helper.ANSWER)
+"""
+
+
+def test_modules_and_plug_ins_are_found_elsewhere_first(tmp_path: Path) -> None:
+    """The helper is only in the working directory; a program there finds its own."""
+    path, source, environment = guard(str(tmp_path / "tests"), {})
+    for name, text in {
+        path: source.decode(),
+        "app/json.py": "mine = True\n",
+        "app/helper.py": "ANSWER = 42\n",
+        "app/evil-1.0.dist-info/METADATA": "Name: evil\nVersion: 1.0\n",
+        "app/main.py": "import json\nprint(json.mine)\n",
+    }.items():
+        place = tmp_path / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    for arguments, said in ((["-c", LOOK], "42\n"), (["main.py"], "True\n")):
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=tmp_path / "app",
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.stdout, done.stderr) == (said, "")

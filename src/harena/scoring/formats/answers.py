@@ -35,8 +35,10 @@ _BEGIN = re.compile(rf"\s*{re.escape(REASONING_BEGIN)}")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)")
 _MARKER = re.compile(rf"^[ \t]*(?:`{{3,}}|~{{3,}})|{re.escape(REASONING_END)}", re.MULTILINE)
 UNENDED = "the answer never ends its reasoning: it says nothing"
-_MOST_CUTS = 16
+_MOST_CUTS = 8
 """ends of reasoning that are looked at one by one; of a text with more, all but what is after the last is left out"""
+_MOST_PARSED = 128 * 1024
+"""characters of a text that is cut into tokens; a longer one with marks in it is taken for an answer"""
 _MOST_ENDS = 16
 """closing fences that are tried for one block"""
 _CLOSING_INDENT = 3
@@ -115,6 +117,8 @@ def _line_numbers(text: str, places: Iterable[int]) -> Iterator[int]:
 
 def _is_program(text: str) -> bool:
     """All that looks like a marker is inside of strings and comments."""
+    if len(text) > _MOST_PARSED:
+        return False
     markers = [number + 1 for number in _line_numbers(text, (found.end() for found in _MARKER.finditer(text)))]
     inside: set[int] = set()
     try:
@@ -144,7 +148,7 @@ def _blocks(text: str) -> Iterator[_Block]:
         width = _indent(lines[number])
         closing = (
             later
-            for later in fences[bisect(fences, number) :]
+            for later in map(fences.__getitem__, range(bisect(fences, number), len(fences)))
             if _closes(lines[later], fence[1]) and _indent(lines[later]) <= width + _CLOSING_INDENT
         )
         ends = [*islice(closing, 1)] or [len(lines)]
@@ -165,7 +169,7 @@ def _closes(line: str, opening: str) -> bool:
 
 def _ends_in_a_string(program: str) -> bool:
     """Within one that goes over several lines, as a docstring does."""
-    if "'''" not in program and '"""' not in program:
+    if len(program) > _MOST_PARSED or ("'''" not in program and '"""' not in program):
         return False
     try:
         for _ in tokenize.generate_tokens(io.StringIO(program).readline):
