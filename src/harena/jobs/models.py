@@ -80,9 +80,9 @@ class JobConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     concurrency: int = Field(default=8, ge=1, le=1000)
-    """runs at one time, at most; the host's cores may allow fewer (`progress.effective_concurrency`)"""
+    """runs at one time, at most; the machine may allow fewer"""
     timeout_seconds: float = Field(default=120.0, gt=0, le=24 * 3600, allow_inf_nan=False)
-    """wall time of one candidate, unless its scenario says less"""
+    """time of one candidate, as `harena.scoring.time_limits` says, unless its scenario says less"""
     retry_attempts: int = Field(default=1, ge=0, le=10)
     """further tries after the platform (never the candidate) failed"""
     attempts: int = Field(default=1, ge=1, le=1000)
@@ -199,7 +199,7 @@ class ScoreRequest(BaseModel):
     """a row as in a scenario file"""
     blueprint_id: str = Field(default=DEFAULT_BLUEPRINT, min_length=1)
     timeout_seconds: float = Field(default=10.0, gt=0, le=24 * 3600, allow_inf_nan=False)
-    """wall time of the candidate, unless its scenario says less"""
+    """time of the candidate, unless its scenario says less"""
     retry_attempts: int = Field(default=1, ge=0, le=10)
     """further tries after the platform (never the candidate) failed"""
     require_trust: Trusts | None = None

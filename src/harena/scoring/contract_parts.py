@@ -114,7 +114,7 @@ class Contract(Strict):
     """What all contracts share."""
 
     timeout_seconds: Seconds | None = None
-    """wall time of everything that the candidate runs; None = the scenario's, else the job's"""
+    """time of everything that the candidate runs; None = the scenario's, else the job's"""
 
     @property
     def trust(self) -> Trust:

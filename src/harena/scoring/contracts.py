@@ -56,7 +56,7 @@ class StdioContract(Contract):
     abs_tol: Annotated[float, Field(ge=0)] = 0.0
     """for comparisons `numeric`, `float_tokens` and `folded_lines`"""
     check_timeout_seconds: Seconds | None = None
-    """wall time of each case"""
+    """time of each case"""
     partial_credit: bool = False
     """score = the weighted share of the cases that passed; otherwise the first failure ends the run with 0"""
     fresh: bool = False

@@ -68,7 +68,7 @@ class TestsContract(Contract):
     abs_tol: Annotated[float, Field(ge=0)] = 0.0
     """for comparisons `float` and `close_floats`"""
     check_timeout_seconds: Seconds | None = None
-    """wall time of each check"""
+    """time of each check"""
     partial_credit: bool = False
     """score = the weighted share of the checks that passed; otherwise the first failure ends the run with 0"""
     setup: Annotated[Text, AfterValidator(program)] | None = None
@@ -122,7 +122,7 @@ class ReferenceContract(Contract):
     abs_tol: Annotated[float, Field(ge=0)] = 0.0
     """for comparisons `float` and `close_floats`"""
     check_timeout_seconds: Seconds | None = None
-    """wall time of each call; `slowdown` may make it more"""
+    """time of each call; `slowdown` may make it more"""
     slowdown: Annotated[float, Field(ge=1)] | None = None
     """each call may take this many times the longest call of the solution, if that is more"""
     partial_credit: bool = False

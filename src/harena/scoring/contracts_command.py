@@ -61,7 +61,7 @@ class CommandContract(Contract):
     """with `pytest` and `unittest`: the candidate's modules live in a process of their own, and the tests see stand-ins
     for them; "sandbox": in a sandbox of their own, which makes the trust `separate`"""
     scorer_timeout_seconds: Seconds = 30.0
-    """with `isolate: sandbox`: wall time of the suite itself, what it waits for the candidate's answers not counted"""
+    """with `isolate: sandbox`: time of the suite itself, what it waits for the candidate's answers not counted"""
     requires: Annotated[tuple[str, ...], Field(strict=False, max_length=100)] = ()
     """modules that the trusted part imports and the image must have: where one is missing, a run that does not pass has
     no score"""

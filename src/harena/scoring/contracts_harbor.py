@@ -40,7 +40,7 @@ class HarborContract(Contract):
     verifier_env: dict[str, str] = {}
     """of the verifier too"""
     verifier_timeout_seconds: Seconds = 600.0
-    """wall time of `test.sh`; `timeout_seconds` is that of the candidate"""
+    """time of `test.sh`; `timeout_seconds` is that of the candidate"""
     keep_processes: bool = False
     """what the candidate has started in the background goes on beside the verifier, for tasks that ask for a server; it
     could write a reward"""

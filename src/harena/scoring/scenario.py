@@ -148,7 +148,7 @@ class ScenarioLimits(Strict):
     open_files: Annotated[int, Field(ge=64, le=1_048_576)] | None = None
     """64 to 1048576"""
     timeout_seconds: Seconds | None = None
-    """wall time of everything that the candidate runs; the job's is the upper bound"""
+    """time of everything that the candidate runs, see `time_limits`; the job's is the upper bound"""
 
     def applied_to(self, limits: Limits) -> Limits:
         """The job's limits with these in their place."""
