@@ -26,6 +26,7 @@ from harena.scoring.verdict import StarvedError
 _FRESH_SECONDS = 1.0
 """a control that was measured so lately is not measured again"""
 _CONTROL_PATIENCE_SECONDS = 30.0
+_READ_AGAIN_SECONDS = 0.02
 _BASE_SHARE = 0.125
 """of a limit: after so much of it a program is looked at for the first time, where what it used before is not known"""
 _HOPELESS_SHARE = 0.01
@@ -101,18 +102,29 @@ def control_of(sandboxes: SandboxSource, spec: SandboxSpec) -> Control:
 
 
 class Pressure:
-    """How short the host's processors have been since this was made."""
+    """How short the host's processors have been since this was made. Several that are made or asked at nearly the same
+    time read the kernel's file once: most programs take a few milliseconds."""
+
+    _read_at = float("-inf")
+    _read: float | None = None
 
     def __init__(self) -> None:
-        self._stalled = stalled_seconds()
-        self._made_at = asyncio.get_running_loop().time()
+        self._made_at, self._stalled = self._now()
+
+    @classmethod
+    def _now(cls) -> tuple[float, float | None]:
+        """(when it was read, for how long something has been stalled by then)."""
+        now = asyncio.get_running_loop().time()
+        if not 0 <= now - cls._read_at < _READ_AGAIN_SECONDS:
+            cls._read_at, cls._read = now, stalled_seconds()
+        return cls._read_at, cls._read
 
     def is_high(self) -> bool:
         """Programs may have been slowed down, or nobody can say."""
-        now = stalled_seconds()
-        if now is None or self._stalled is None:
+        read_at, stalled = self._now()
+        if stalled is None or self._stalled is None:
             return True
-        return now - self._stalled > PRESSED_SHARE * (asyncio.get_running_loop().time() - self._made_at)
+        return stalled - self._stalled > PRESSED_SHARE * (read_at - self._made_at)
 
 
 class Stopwatch:
@@ -227,13 +239,10 @@ async def run_within(
 ) -> ExecResult | None:
     """The result of a command that ends by itself; None = its time is over, and it is killed. Raises StarvedError (it
     is killed then, too), and what waiting for it raises."""
-    ending = asyncio.ensure_future(running.wait())
 
     async def ended(seconds: float) -> ExecResult:
-        done, _ = await asyncio.wait([ending], timeout=seconds)
-        if not done:
-            raise TimeoutError
-        return ending.result()
+        async with asyncio.timeout(seconds):
+            return await running.wait()
 
     watch.start()
     try:
@@ -246,7 +255,6 @@ async def run_within(
         raise
     finally:
         watch.stop()
-        ending.cancel()
 
 
 __all__ = [

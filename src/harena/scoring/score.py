@@ -68,8 +68,7 @@ async def score_scenario(
     was run.
 
     `base_spec` is what a sandbox shall be; the scenario's limits replace those of its limits that they name.
-    `timeout_seconds` is the time (see `time_limits`) of everything that the candidate runs; the scenario's own may be
-    shorter.
+    `timeout_seconds` is the time (see `time_limits`) of everything that the candidate runs; the scenario may say less.
     `alone`: nothing else of its job runs meanwhile (see `Bench.blames_candidate`).
     """
     require(scenario.scoring, require_trust)

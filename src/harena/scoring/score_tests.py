@@ -12,6 +12,9 @@ from harena.scoring.scenario import Candidate
 from harena.scoring.slices import aside
 from harena.scoring.verdict import CheckOutcome, Verdict, broken_contract, failed, from_checks, tampered
 
+_END_SECONDS = 4.0
+"""A process that has closed its side is about to end: how it ends (at its memory limit, say) is its reason. On a loaded
+host that takes longer than a second."""
 _ACCEPTING = "def accept(*arguments, **keywords): pass\n"
 
 
@@ -58,7 +61,7 @@ async def _converse(bench: Bench, sandbox: SandboxPort, contract: TestsContract,
     except (LoadFailedError, SetupFailedError, ArgumentsFailedError, MalformedError):
         await conversation.abort(grace_seconds=0.0)
         raise
-    result = await conversation.abort(grace_seconds=0.0 if timed_out else 1.0, over=timed_out)
+    result = await conversation.abort(grace_seconds=0.0 if timed_out else _END_SECONDS, over=timed_out)
     reason, detail = conversation.failure(result, timed_out=timed_out)
     outcomes.append(CheckOutcome(passed=False, reason=reason, detail=detail, observation=reason.value, ran=False))
 

@@ -707,3 +707,35 @@ def test_a_memory_hog_is_killed_by_the_real_kernel(real_backend: CgroupBackend, 
     assert again.oom_kills() == 0
     assert pool.close() == []
     assert not any(os.path.exists(path) for path in group.directories.values())
+
+
+def test_v1_counts_processor_time_from_the_first_question_on(kernel: SimulatedKernel) -> None:
+    """Processes join the counting directory only then: a sandbox that nobody asks about pays nothing for it. The next
+    sandbox's processes are put in again."""
+    v1_host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    group = pool.acquire(memory_bytes=4096)
+    group.attach(501)
+    counting = Path(group.directories["cpuacct"])
+    assert not counting.exists()
+    counting.mkdir()
+    kernel._fill(counting, ("cpuacct",), true_root=True)
+    (counting / "cpuacct.usage").write_text("2500000000\n")
+    assert group.counted_seconds([501]) == 2.5
+    assert (counting / "cgroup.procs").read_text() == "501\n"
+    for directory in group.directories.values():
+        if Path(directory).exists():
+            Path(directory, "cgroup.procs").write_text("")
+    assert pool.release(group)
+    assert pool.acquire(memory_bytes=4096) is group
+    group.attach(502)
+    group.counted_seconds([502])
+    assert (counting / "cgroup.procs").read_text() == "502\n"
+
+
+def test_v2_counts_processor_time_in_every_group(kernel: SimulatedKernel) -> None:
+    """`cpu.stat` is there without any controller."""
+    v2_host(kernel, "/")
+    group = look(kernel).open_pool("1-2-3").acquire(memory_bytes=1 << 20)
+    Path(group.directories["memory"], "cpu.stat").write_text("usage_usec 1500000\nuser_usec 1\n")
+    assert group.counted_seconds([1]) == 1.5

@@ -15,6 +15,7 @@ from harena.core.output import OutputBuffer
 from harena.core.ports import Death
 from harena.core.results import Reason, RunResult
 from harena.scoring import StarvedError, load_scenarios, score_scenario
+from harena.scoring.fair_time import Pressure
 from harena.scoring.time_limits import wall_limit
 
 LIMIT = 3.0
@@ -197,3 +198,14 @@ def test_a_candidate_that_cannot_be_ended_has_had_its_time() -> None:
     """240 sessions keep the sandbox's own init from killing them: the sandbox is lost, and it was the candidate."""
     result, _ = run(World(1.9, fed(0.01), can_be_killed=False).scored())
     assert (result.score, result.reason) == (0.0, Reason.TIMEOUT)
+
+
+def test_pressure_is_read_once_for_many_that_ask_at_once() -> None:
+    """Most programs take a few milliseconds: they cost no read of their own."""
+
+    async def asked() -> tuple[bool, bool]:
+        made = [Pressure() for _ in range(100)]
+        same = len({pressure._made_at for pressure in made}) < 20
+        return same, any(pressure.is_high() is None for pressure in made)
+
+    assert run(asked()) == (True, False)
