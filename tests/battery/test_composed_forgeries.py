@@ -117,7 +117,7 @@ async def test_right_answers_are_paid_in_every_world(tmp_path: Path, monkeypatch
         monkeypatch.setenv("HARENA_JUDGE_BASE_URL", judge.url)
         try:
             async with battery_node(tmp_path) as node:
-                trials = [Trial(name, name, world(name).candidate) for name in WORLDS]
+                trials = [Trial(name, name, world(name).candidate, is_patient=True) for name in WORLDS]
                 runs = await judged(node, trials, name="right")
         except HostUnsupportedError as error:
             pytest.skip(str(error))
