@@ -53,6 +53,20 @@ class TestSecret(unittest.TestCase):
         self.assertIs(type(solution.secret({C})), int)
         self.assertEqual(solution.secret({C}), {secret(C)})
 """
+_STARRED = f"""
+import unittest
+import trusted
+from solution import *
+
+class TestSecret(unittest.TestCase):
+    def test_secret(self):
+        self.assertEqual([secret(a) for a, _ in trusted.WANT], [want for _, want in trusted.WANT])
+        self.assertTrue(all(secret(a) == want for a, want in trusted.WANT))
+
+    def test_membership(self):
+        self.assertIn(secret({C}), [{secret(C)}])
+        self.assertTrue(isinstance(secret({C}), int) and len(str(secret({C}))) == 13)
+"""
 _TRUSTED = f"WANT = [({A}, {secret(A)}), ({B}, {secret(B)})]\n"
 _CHECK = f"""
 import subprocess, sys
@@ -102,8 +116,9 @@ _JUDGED = {
 
 
 def _suite(runner: str, isolate: Any) -> dict[str, Any]:
-    text = _PYTEST if runner == "pytest" else _UNITTEST
-    return {"type": "command", runner: ["test_it.py"], "files": {"test_it.py": text, "trusted.py": _TRUSTED},
+    text = {"pytest": _PYTEST, "unittest": _UNITTEST, "starred": _STARRED}[runner]
+    kind = "unittest" if runner == "starred" else runner
+    return {"type": "command", kind: ["test_it.py"], "files": {"test_it.py": text, "trusted.py": _TRUSTED},
             "isolate": isolate}  # fmt: skip
 
 
@@ -135,6 +150,8 @@ WORLDS: dict[str, tuple[str, dict[str, Any]]] = {
         for runner in ("pytest", "unittest")
         for isolate in (False, True, "sandbox")
     },
+    "command, unittest, star import, isolate True": (SECRET, _suite("starred", True)),
+    "command, unittest, star import, isolate sandbox": (SECRET, _suite("starred", "sandbox")),
     "harbor": (
         f"echo {secret(A)} > /app/answer.txt\n",
         {"type": "harbor", "tests": {"test.sh": _HARBOR_SH, "check.py": _HARBOR_CHECK}, "verifier_timeout_seconds": 5},
@@ -152,7 +169,7 @@ WORLDS: dict[str, tuple[str, dict[str, Any]]] = {
     "string_check, like": (str(secret(A)), {"type": "string_check", "reference": "{{ item.answer }}", "operation": "ilike", "item": {"answer": str(secret(A))}}),
     "text_similarity": (str(secret(A)), {"type": "text_similarity", "reference": str(secret(A)), "evaluation_metric": "fuzzy_match", "pass_mark": 1.0}),
     "regex": (f"the answer is {secret(A)}", {"type": "regex", "pattern": rf"answer is\s+({secret(A)})\s*$"}),
-    "regex, that backtracks": (str(secret(A)), {"type": "regex", "pattern": rf"^(\d|\d\d)+{secret(A) % 1000000:06}$", "whole": False}),
+    "regex, that backtracks": (str(secret(A)), {"type": "regex", "pattern": rf"^\d*\d*{secret(A) % 1000000:06}$", "whole": False}),
     "score_model": (str(secret(A)), {"type": "score_model", **_JUDGED}),
     "label_model": (str(secret(A)), {"type": "label_model", "labels": ["right", "wrong"], "passing_labels": ["right"], **_JUDGED}),
 }  # fmt: skip

@@ -1,8 +1,8 @@
 """A local server with the interface of a chat completion, which judges rightly and does what confuses a reader.
 
-It says that an answer is right where the answer is the reference, and quotes what it was given, as models do. A text in
-the question (`harena-fake-judge: ...`) makes it misbehave as a model or its server would: no JSON, too much, too late,
-a status code. What it is told of the form of its answer, it follows.
+It says that an answer is right where the answer is the reference, and quotes what it was given, before or after.
+A text in the question (`harena-fake-judge: ...`) makes it misbehave as a model or its server would: no JSON, too much,
+too late, a status code. What it is told of the form of its answer, it follows.
 """
 
 from __future__ import annotations
@@ -14,6 +14,13 @@ import threading
 import time
 from typing import Any
 
+_QUOTING = (
+    "<think>The answer given was: {said}</think>{verdict}",
+    "The answer given was: {said}\n\n{verdict}",
+    "<think>Is it right?</think>It said: {said}\n{verdict}",
+    "{verdict}\nbecause it said: {said}",
+)
+"""how models quote what they judge"""
 _RIGHT = re.compile(r"Right is (\d+)\. Judge: (.*)", re.DOTALL)
 
 
@@ -27,7 +34,7 @@ def answer_to(messages: list[dict[str, str]]) -> tuple[int, str]:
     is_right = said.strip() == right
     verdict = _verdict(asked, is_right)
     if wish is None:
-        return 200, f"<think>The answer given was: {said}</think>{verdict}"
+        return 200, _QUOTING[len(said) % len(_QUOTING)].format(said=said, verdict=verdict)
     return {
         "say nothing": (200, ""),
         "answer 500": (500, "internal"),
