@@ -74,6 +74,8 @@ class Run:
                 write_frame(self._out, proof)
             else:
                 os.write(self._out, b"\n" + proof + b"\n")
+        if self.candidate is not None:
+            self.candidate.end()
         os._exit(code)
 
     def _isolate(self, theirs: list[str]) -> None:
