@@ -20,6 +20,7 @@ from __future__ import annotations
 import io
 import re
 import tokenize
+from collections import deque
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -27,6 +28,8 @@ REASONING_END = "</think>"
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)")
 _MARKER = re.compile(rf"^[ \t]*(?:`{{3,}}|~{{3,}})|{re.escape(REASONING_END)}", re.MULTILINE)
+_MOST_MARKERS = 10_000
+"""in the strings and comments of one program"""
 _PYTHON = frozenset({"python", "python3", "py", "py3", "python-3"})
 
 
@@ -54,15 +57,30 @@ def program_in(text: str, names: Collection[str] = (), *, languages: Collection[
 
 def _is_program(text: str) -> bool:
     """All that looks like a marker is inside of strings and comments."""
-    markers = [text.count("\n", 0, found.start() + len(found[0])) + 1 for found in _MARKER.finditer(text)]
-    inside: set[int] = set()
+    markers = deque(_marked_lines(text))
+    if len(markers) > _MOST_MARKERS:
+        return False
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type in (tokenize.STRING, tokenize.COMMENT) and _MARKER.search(token.string):
-                inside.update(range(token.start[0], token.end[0] + 1))
-    except (tokenize.TokenError, SyntaxError):
+                while markers and token.start[0] <= markers[0] <= token.end[0]:
+                    markers.popleft()
+            if markers and markers[0] < token.start[0]:
+                return False  # it is passed: what follows need not be read
+    except (tokenize.TokenError, SyntaxError, ValueError, RecursionError):
         return False
-    return inside.issuperset(markers)
+    return not markers
+
+
+def _marked_lines(text: str) -> list[int]:
+    """The numbers of the lines on which markers end; each part of the text is looked at once."""
+    marked = []
+    line, seen = 1, 0
+    for found in _MARKER.finditer(text):
+        line += text.count("\n", seen, found.end())
+        seen = found.end()
+        marked.append(line)
+    return marked
 
 
 def _blocks(text: str) -> Iterator[_Block]:
