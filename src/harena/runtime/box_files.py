@@ -6,6 +6,7 @@ import asyncio
 import errno
 import fcntl
 import os
+import re
 import stat
 from collections.abc import AsyncGenerator, AsyncIterable, Callable
 from contextlib import aclosing, suppress
@@ -20,6 +21,7 @@ _ANSWER_BYTES = 64 << 20
 _PIPE_BYTES = 1 << 18  # wider is hardly faster, and all pipes of a user together have a bound (pipe-user-pages-soft)
 _TURN_SECONDS = 0.005  # the longest time that a pipe which is never empty, or never full, keeps the loop for itself
 
+_ERRNO = re.compile(r"[0-9]{1,4}", re.ASCII)
 _REASONS = {
     errno.ENOENT: "NOT_FOUND",
     errno.ENOTDIR: "NOT_A_DIRECTORY",
@@ -191,7 +193,7 @@ def parse_answer(text: bytes, path: str | None) -> list[str]:
     status, *fields = [os.fsdecode(field) for field in text[:-1].split(b"\0")]
     if status == "ok":
         return fields
-    if status == "error" and len(fields) == 2 and fields[0].isdigit():
+    if status == "error" and len(fields) == 2 and _ERRNO.fullmatch(fields[0]):
         raise file_error(path, int(fields[0]), fields[1])
     raise _malformed()
 
@@ -211,7 +213,7 @@ def parse_entries(fields: list[str]) -> list[FileInfo]:
             )
             for path, kind, size, mode, modified, target in zip(*[iter(fields)] * 6, strict=True)
         ]
-    except ValueError:
+    except (ValueError, OverflowError):
         raise _malformed() from None
 
 

@@ -67,6 +67,12 @@ class Callee:
         if kind != b"o":
             raise RuntimeError("the candidate could not be loaded: " + ": ".join(map(str, value[0][:1] + value[1:])))
 
+    def end(self) -> None:
+        """End its process and wait for it: the time that it used counts from then on."""
+        if self.child is not None:
+            self.child.kill()
+            self.child.wait()
+
     def send(self, kind: bytes, question: Any) -> None:
         """One frame to the candidate's process. Raises RuntimeError where it has ended."""
         assert self.child is not None
@@ -142,8 +148,12 @@ def main() -> None:
     codec: dict[str, Any] = {"__name__": "codec"}
     exec(compile(request["driver"], "<driver>", "exec", dont_inherit=True), codec)  # noqa: S102 (a text of harena's own)
     namespace: dict[str, Any] = {"__name__": "tests"}
-    for name, function in request["calls"].items():
-        namespace[name] = Callee(request, codec, function)
-    exec(compile(request["source"], "<asserts>", "exec", dont_inherit=True), namespace)  # noqa: S102 (the purpose of this process)
-    os.write(1, b"\nharena-proof " + word.encode() + b"\n")
+    callees = {name: Callee(request, codec, function) for name, function in request["calls"].items()}
+    namespace.update(callees)
+    try:
+        exec(compile(request["source"], "<asserts>", "exec", dont_inherit=True), namespace)  # noqa: S102 (the purpose of this process)
+        os.write(1, b"\nharena-proof " + word.encode() + b"\n")
+    finally:
+        for callee in callees.values():
+            callee.end()
     os._exit(0)

@@ -163,6 +163,12 @@ class Candidate(Border):
             sys.stdout.write(printed)
         return kind, roots
 
+    def end(self) -> None:
+        """End the candidate's process, if it is ours, and wait for it: the time that it used counts from then on."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
     def _started(self) -> tuple[int, int]:
         process = self._process = subprocess.Popen(
             [sys.executable, "-c", *self._program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0

@@ -118,6 +118,8 @@ class Run:
         unchanged = self._home != BESIDE or _contents(self.trusted) == self._before
         if all_passed and unchanged and (self._home != BESIDE or not equals_everything(self.here, self.trusted)):
             self._say(b"harena-proof " + self._word)
+        if self.candidate is not None and self._home != NOWHERE:
+            self.candidate.end()
         os._exit(code)
 
     def _report(self) -> dict[str, Any]:

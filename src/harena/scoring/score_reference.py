@@ -105,7 +105,10 @@ async def _ask_solution(bench: Bench, contract: ReferenceContract) -> Answers:
 
 async def _answers_of(conversation: Conversation, inputs: tuple[Inputs, ...], checks: tuple[Check, ...]) -> Answers:
     clock = asyncio.get_running_loop().time
-    token = await conversation.load(checks[0], _SOLUTION_SECONDS)
+    try:
+        token = await conversation.load(checks[0], _SOLUTION_SECONDS)
+    except TimeoutError:
+        raise SolutionFailedError("the contract's `solution` does not load in time") from None
     values: list[Any] = []
     longest = 0.0
     for index, check in enumerate(checks):

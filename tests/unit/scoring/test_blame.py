@@ -152,6 +152,17 @@ async def test_a_sandbox_that_cannot_be_created_is_plainly_the_platforms() -> No
         assert source.made == 2
 
 
+async def test_no_text_of_a_candidate_keeps_another_from_being_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The idle candidate defines what this one does, as far as that can be read."""
+
+    def unreadable(bench: Any) -> Any:
+        raise RecursionError
+
+    monkeypatch.setattr("harena.scoring.blame.idle_bench", unreadable)
+    result = await scored(Failing(ERRORS["recursion"]))
+    assert (result.score, result.reason) == (0.0, Reason.SCORER_REJECTED)
+
+
 async def test_the_evidence_names_the_fault() -> None:
     """Two candidates that differ in their fault only differ in it."""
     digests = {(await scored(Failing(ERRORS[name]))).evidence for name in ("recursion", "memory")}
@@ -193,5 +204,6 @@ def test_the_functions_of_any_text_can_be_listed() -> None:
     assert set(defined_functions(deep)) <= {"f", "C"}
     long = "x = 1\n" * 100_000 + "def g(): pass\n"
     assert defined_functions(long) == ("g",)
+    assert defined_functions(long + 'text = """\ndef if\nclass None\n"""\n') == ("g",)
     assert defined_functions("def f(:\0") == ()
     assert defined_functions("x = " + "(" * 5_000 + ")" * 5_000) == ()

@@ -133,3 +133,9 @@ def test_imported_answers_are_kept_and_run(row: dict[str, Any], answer: dict[str
 def test_a_data_sets_own_solutions_are_no_answers() -> None:
     """Nobody wrote more than them."""
     assert only([MBPP]).answer is None
+
+
+def test_a_text_of_fences_only_is_read_once() -> None:
+    """For each fence all lines before it were counted: this took minutes."""
+    assert program_in("```\n" * 60_001) == "\n"
+    assert program_in("</think>" * 60_001) == ""

@@ -49,6 +49,8 @@ from harena.training.rewards import reward_recipe
 INPUTS = int(os.environ.get("HARENA_FUZZ_INPUTS", "12000"))
 SEED = int(os.environ.get("HARENA_FUZZ_SEED", "10"))
 
+pytestmark = pytest.mark.timeout(max(120, INPUTS // 100))
+
 TOKENS = [
     b"0", b"1", b"-", b".", b"e", b"E", b"9" * 50, b"9" * 5000, b"1e400", b"1e99999999999999999999", b"-0", b"nan",
     b"inf", b"Infinity", b"NaN", b"[", b"]", b"{", b"}", b"(", b")", b"[" * 3000, b"{\"a\":" * 500, b"\"", b"\\", b":",

@@ -9,6 +9,7 @@ beside the program. Words in @...@ are replaced: @FUNCTION@, @ENTRY@, @MODULE@, 
 from __future__ import annotations
 
 import ast
+import keyword
 import posixpath
 import re
 import textwrap
@@ -141,8 +142,8 @@ def defined_functions(source: str) -> tuple[str, ...]:
 
 
 def _named_at_line_starts(source: str) -> tuple[str, ...]:
-    found = islice(_DEFINED.finditer(source), _MOST_NAMES)
-    return tuple(dict.fromkeys(match[1] for match in found))
+    found = (match[1] for match in islice(_DEFINED.finditer(source), _MOST_NAMES))
+    return tuple(dict.fromkeys(name for name in found if not keyword.iskeyword(name)))
 
 
 def parsed_tree(source: str) -> ast.Module | None:
