@@ -189,3 +189,13 @@ async def test_what_is_alike_here_alone(source: Source) -> None:
     scoring = {"type": "tests", "entry_point": "f", "checks": checks, "comparison": "equal"}
     rows = [{"id": "alike", "candidate": program, "scoring": scoring}]
     assert (await scored(source, load_scenarios(rows).scenarios[0])).score == 1.0
+
+
+@pytest.mark.parametrize("body", ["xs.clear(); return []", "xs.clear(); return xs", "xs.clear(); return None"])
+async def test_who_empties_what_it_was_given_is_not_paid(source: Source, body: str) -> None:
+    """Where the tests use an answer, their own list stays what it was; that of a function that returns None may change,
+    which then is no list."""
+    tests = "for n in range(3):\n    xs = [n, 1, 0]\n    assert f(xs) == sorted(xs)\n"
+    row = {"task_id": "empty", "text": "x", "code": f"def f(xs): {body}\n", "test_list": [tests]}
+    result = await scored(source, import_scenarios([row], form="mbpp").scenarios[0])
+    assert result.score == 0.0

@@ -152,7 +152,7 @@ def _item_names(value: Any) -> list[bytes] | None:
 
 def _close_floats(answer: Any, expected: Any, tolerance: Tolerance) -> bool:
     kind = type(expected)
-    if type(answer) is Made:
+    if type(answer) is Made and answer.name != "decimal.Decimal":  # Decimal minus float is a TypeError in Python
         answer = nearest_float(python_equal(answer))
     if kind is float:
         return type(answer) in (int, float, bool) and tolerance.near(python_equal(answer), expected)
