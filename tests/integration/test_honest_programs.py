@@ -155,3 +155,47 @@ def _asserts(text: str) -> list[str]:
     """One for each line, or all in one where they are more than asserts."""
     lines = text.strip().split("\n")
     return lines if all(line.startswith("assert ") for line in lines) else [text]
+
+
+DIFFERENCES = {
+    "an __eq__ of its own": ("class A:\n    def __eq__(self, other): return other == 3\ndef f(): return A()\n", 3, "A"),
+    "an int that lies": ("class A(int):\n    def __eq__(self, other): return True\ndef f(): return A(7)\n", 3, "got 7"),
+    "a generator": ("def f(): return (n for n in [1])\n", [1], "generator"),
+    "values of a dict": ("def f(): return {1: 2}.values()\n", [2], "dict_values"),
+    "a main part": ("if __name__ == '__main__':\n    def f(): return 3\n", 3, "has no attribute 'f'"),
+}
+"""what the page says is different from plain Python: a program, what is expected of it, what is told"""
+
+
+async def test_what_is_different_is_told(source: Source) -> None:
+    """None of these is paid, and each says why; the reference page lists them."""
+    for name, (program, expected, told) in DIFFERENCES.items():
+        checks = [{"args": [], "expected": expected}]
+        scoring = {"type": "tests", "entry_point": "f", "checks": checks, "comparison": "equal"}
+        rows = [{"id": name, "candidate": program, "scoring": scoring}]
+        result = await scored(source, load_scenarios(rows).scenarios[0])
+        assert (result.score, told in result.detail) == (0.0, True), (name, result.detail)
+
+
+async def test_what_is_alike_here_alone(source: Source) -> None:
+    """NaN equals NaN; an argument that is changed is a copy; the end of the process runs nothing."""
+    program = (
+        "import atexit, os, threading\n"
+        "atexit.register(os._exit, 9)\n"
+        "threading.Thread(target=threading.Event().wait).start()\n"
+        "def f(xs): xs.append(1); return float('nan')\n"
+    )
+    checks = [{"args": [[]], "expected": {"$float": "nan"}}] * 2
+    scoring = {"type": "tests", "entry_point": "f", "checks": checks, "comparison": "equal"}
+    rows = [{"id": "alike", "candidate": program, "scoring": scoring}]
+    assert (await scored(source, load_scenarios(rows).scenarios[0])).score == 1.0
+
+
+@pytest.mark.parametrize("body", ["xs.clear(); return []", "xs.clear(); return xs", "xs.clear(); return None"])
+async def test_who_empties_what_it_was_given_is_not_paid(source: Source, body: str) -> None:
+    """Where the tests use an answer, their own list stays what it was; that of a function that returns None may change,
+    which then is no list."""
+    tests = "for n in range(3):\n    xs = [n, 1, 0]\n    assert f(xs) == sorted(xs)\n"
+    row = {"task_id": "empty", "text": "x", "code": f"def f(xs): {body}\n", "test_list": [tests]}
+    result = await scored(source, import_scenarios([row], form="mbpp").scenarios[0])
+    assert result.score == 0.0

@@ -70,7 +70,7 @@ class StdioContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "stdio-1"
+        return "stdio-2"
 
     @property
     def tolerance(self) -> Tolerance:
@@ -124,7 +124,7 @@ class NumericContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "numeric-1"
+        return "numeric-2"
 
     @property
     def tolerance(self) -> Tolerance:

@@ -82,7 +82,7 @@ class TestsContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "tests-2"
+        return "tests-3"
 
     def tolerance(self, check: Check) -> Tolerance:
         """Of one check."""
@@ -136,4 +136,4 @@ class ReferenceContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "reference-2"
+        return "reference-3"

@@ -12,6 +12,7 @@ function), path (of the candidate's entry), driver (the text of `guest_driver`).
 
 from __future__ import annotations
 
+import ast
 import builtins
 import json
 import os
@@ -24,6 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+STATEMENT = "_harena_statement_"
 TOKEN = b"0" * 16  # one process asks, one answers, in turn: there is nothing to tell apart
 
 
@@ -37,6 +39,12 @@ class Callee:
         self.child: subprocess.Popen[bytes] | None = None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """The answer. One that returns None may have been called for what it does to its arguments."""
+        return self.call(arguments, keywords, is_statement=False)
+
+    def call(self, arguments: Any, keywords: Any, *, is_statement: bool) -> Any:
+        """The answer. Where that is used, the arguments stay as they are: a candidate that empties its list would make
+        `f(xs) == sorted(xs)` true."""
         question = (arguments, keywords, "arguments")
         if self.child is None:
             self.start(question)
@@ -45,11 +53,16 @@ class Callee:
         kind, value = self.answer()
         if kind == b"v":
             answer, changed, changed_keywords = value
-            take_over((arguments, keywords), (changed, changed_keywords))
+            if is_statement or answer is None:
+                take_over((arguments, keywords), (changed, changed_keywords))
             return answer
         if kind == b"r":
             raise remade(*value)
         raise TypeError("the candidate returned a " + str(value))
+
+    def statement(self, *arguments: Any, **keywords: Any) -> Any:
+        """As `f(x)` that is a statement of its own."""
+        return self.call(arguments, keywords, is_statement=True)
 
     def start(self, question: Any) -> None:
         """Load the candidate and ask the first question: the driver reads both before the candidate runs. Raises
@@ -98,6 +111,20 @@ class Callee:
         if not body:
             raise RuntimeError("the candidate ended by itself")
         return body
+
+
+class Statements(ast.NodeTransformer):
+    """Gives `f(x)` that is a statement of its own another name: it is called for what it does to its arguments."""
+
+    def __init__(self, names: Any) -> None:
+        self.names = names
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr:
+        """One statement."""
+        call = node.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in self.names:
+            call.func.id = STATEMENT + call.func.id
+        return node
 
 
 def take_over(mine: Any, theirs: Any) -> Any:
@@ -149,9 +176,12 @@ def main() -> None:
     exec(compile(request["driver"], "<driver>", "exec", dont_inherit=True), codec)  # noqa: S102 (a text of harena's own)
     namespace: dict[str, Any] = {"__name__": "tests"}
     callees = {name: Callee(request, codec, function) for name, function in request["calls"].items()}
-    namespace.update(callees)
+    for name, callee in callees.items():
+        namespace[name] = callee
+        namespace[STATEMENT + name] = callee.statement
+    tests = ast.fix_missing_locations(Statements(request["calls"]).visit(ast.parse(request["source"])))
     try:
-        exec(compile(request["source"], "<asserts>", "exec", dont_inherit=True), namespace)  # noqa: S102 (the purpose of this process)
+        exec(compile(tests, "<asserts>", "exec", dont_inherit=True), namespace)  # noqa: S102 (the purpose of this process)
         os.write(1, b"\nharena-proof " + word.encode() + b"\n")
     finally:
         for callee in callees.values():

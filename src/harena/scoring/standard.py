@@ -18,8 +18,9 @@ from typing import Any
 from harena.scoring.values import Bag, Made
 
 _WRITTEN_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,18})?")
-_MOST_DIGITS = 5000
-"""a number with more digits, or as far from 1, is compared as it is written"""
+_MOST_DIGITS = 100
+"""a number with more digits, or further from 1 than that, is compared as it is written: 100,000 longer ones would take
+minutes"""
 _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
