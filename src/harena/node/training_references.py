@@ -147,7 +147,8 @@ class References:
         return replace(found, described={**found.described, "left_out": left_out}) if bad.count else found
 
     def _sorted_out(self, place: Path, use: Use, split: str | None) -> tuple[list[Mapping[str, Any]], Mistakes]:
-        bad, good, stored = Mistakes(str(place)), [], StoredScorings(self._reader)
+        bad, stored = Mistakes(str(place)), StoredScorings(self._reader)
+        good: list[Mapping[str, Any]] = []
         ids: dict[str, str] = {}
         for row in rows_of(place, bad, split=split):
             values = row.values
@@ -194,7 +195,8 @@ class References:
         rows = read_rows(place, split=split)
         if not any(is_reference(row.values.get("scoring")) for row in rows):
             return None
-        mistakes, made = Mistakes(ref), []
+        mistakes = Mistakes(ref)
+        made: list[Mapping[str, Any]] = []
         stored = StoredScorings(self._reader)
         for row in rows:
             values = row.values

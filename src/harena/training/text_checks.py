@@ -69,7 +69,8 @@ def _cut_off(plan: SFTPlan | RLPlan, resolved: Resolved) -> list[str]:
     model, ref = resolved.find("model"), resolved.prompts
     if model is None or not isinstance(plan, RLPlan) or plan.reward is None:
         return []
-    facts, most, warnings = _facts(model), plan.max_new_tokens, []
+    facts, most = _facts(model), plan.max_new_tokens
+    warnings: list[str] = []
     if ref is not None and facts.counts is not None:
         rows = _first_rows(ref)
         if longer := [length for length in _solution_lengths(facts.counts, rows) if length > most]:
