@@ -278,7 +278,7 @@ def _model_at(name: str, version: str | None, folder: Path) -> ResolvedRef:
     return _ref("model", name, version, tree_of(files_of(folder)).digest, str(folder), described)
 
 
-def _part_of(ref: str, place: Path, split: str) -> dict[str, Any]:
+def _part_of(ref: str, place: Path, split: str | None) -> dict[str, Any]:
     try:
         return read_part(place, split)
     except ValidationError as error:
