@@ -69,7 +69,7 @@ def run_harena(reward: str, steps: int, group_size: int, tokens: int) -> list[Se
     class Programs(CodeTests):
         """The program that belongs to a text."""
 
-        def program(self, text: str, names: Any = ()) -> str:
+        def program(self, text: str, names: Any = (), form: Any = None) -> str:
             """See CodeTests."""
             return program(text)
 

@@ -134,6 +134,7 @@ def test_from_demonstrations_to_rewards(tmp_path: Path) -> None:
         json.loads(line) for line in (Path(jobs.artifacts(job).folder) / "samples.jsonl").read_text().splitlines()
     ]
     assert {sample["prompt"] for sample in samples} <= {f"add {n}>" for n in range(1, 5)}
+    assert max(sample["step"] for sample in samples) == told["steps"][-1], "those of the last step too"
     assert {sample["reward"]["reason"] for sample in samples} & {"passed", "wrong_answer"}
     from transformers import AutoModelForCausalLM
 

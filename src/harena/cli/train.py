@@ -43,6 +43,9 @@ Config = Annotated[
         "--set", metavar="FIELD=VALUE", help="A field of the config, its value as JSON or text; see the reference."
     ),
 ]
+Skip = Annotated[
+    bool, typer.Option("--skip-bad-rows", help="Leave out rows that cannot be used; they are counted and named.")
+]
 Wait = Annotated[bool, typer.Option("--wait", help="Return when the job has ended; exit code 1 unless it completed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the job as JSON.")]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print each message as a line of JSON, with its cursor.")]
@@ -58,6 +61,7 @@ def sft(
     capability: Capability = None,
     tags: Tags = None,
     config: Config = None,
+    skip_bad_rows: Skip = False,
     wait: Wait = False,
     as_json: Json = False,
     idempotency_key: Key = None,
@@ -65,6 +69,7 @@ def sft(
     """Start an SFT job: learn from demonstrations."""
     asked = request_of(request, "sft", model, name, capability, tags, config)
     put(asked["config"], "dataset_ref", source(dataset))
+    put(asked["config"], "skip_bad_rows", skip_bad_rows or None)
     _submit(asked, wait=wait, as_json=as_json, key=idempotency_key)
 
 
@@ -88,6 +93,7 @@ def rl(
     capability: Capability = None,
     tags: Tags = None,
     config: Config = None,
+    skip_bad_rows: Skip = False,
     wait: Wait = False,
     as_json: Json = False,
     idempotency_key: Key = None,
@@ -97,6 +103,7 @@ def rl(
     put(asked["config"], "algorithm", algorithm)
     put(asked["config"], "prompt_dataset_ref", source(prompts))
     put_scenarios(asked["config"], scenarios)
+    put(asked["config"], "skip_bad_rows", skip_bad_rows or None)
     put(asked["config"], "task_ref", task)
     if recipe is not None:
         given = asked["config"].get("reward_recipe")

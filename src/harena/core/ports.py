@@ -294,6 +294,9 @@ class WholeNode(Operations, Protocol):
         """The node as one workspace has it: other workspaces' jobs, definitions, scenarios and blueprints do not exist.
         Its `close` ends nothing. Raises ValidationError for what is no workspace's name."""
 
+    def pending_sandboxes(self, workspace: str) -> Sequence[SandboxHandle]:
+        """Those that are being created for a workspace; whoever asked for them does not know them yet."""
+
 
 class SandboxSource(Protocol):
     """Fresh sandboxes, one after the other or many at once; what scoring and jobs are given."""

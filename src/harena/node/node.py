@@ -171,6 +171,10 @@ class Node(NodeInWorkspace):
         """See `WholeNode`."""
         return NodeInWorkspace(self._rooms, workspace)
 
+    def pending_sandboxes(self, workspace: str) -> Sequence[SandboxHandle]:
+        """See `WholeNode`."""
+        return self._rooms.sandboxes.pending(workspace)
+
     async def resume_jobs(self) -> None:
         """Go on with benchmark and training jobs that nobody runs any more, now and from now on; for nodes with
         `durable_jobs`."""

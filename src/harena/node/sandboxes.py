@@ -4,10 +4,12 @@ A record lives in one of two places. While its sandbox runs, it is among the liv
 sandbox's death and one timer for its lifetime; nothing is polled. When the sandbox has ended, for whatever reason, that
 task writes the last status and moves the record to the remembered ones, of which the newest MOST_REMEMBERED are kept.
 
+    PENDING -> RUNNING                     it is being created
     RUNNING -> TERMINATING -> COMPLETED    somebody asked
             -> TERMINATING -> TERMINATED   its lifetime is over
             -> FAILED                      it ended by itself; status_reason says why
-    (none)  -> FAILED                      it could not be created
+    PENDING -> FAILED                      it could not be created
+    PENDING -> TERMINATING -> COMPLETED    somebody asked before it ran
 
 Used from one event loop.
 """
@@ -63,22 +65,26 @@ class SandboxRecord:
     """One sandbox of this node. Implements `SandboxHandle`."""
 
     __slots__ = (
-        *("_clock", "_deadline", "_death", "_ended", "_ending", "_forget", "_info", "_news", "_port", "_status"),
-        *("_timer", "_wanted", "id"),
+        *("_clock", "_coming", "_deadline", "_death", "_ended", "_ending", "_forget", "_info", "_news", "_port"),
+        *("_status", "_timer", "_wanted", "id", "pending_id", "workspace"),
     )
 
     def __init__(
-        self, info: SandboxInfo, port: SandboxPort | None, clock: Clock, forget: Callable[[SandboxRecord], None]
+        self, info: SandboxInfo, workspace: str, clock: Clock, forget: Callable[[SandboxRecord], None]
     ) -> None:
-        """`port` is None for a sandbox that could not be created; `forget` is called once, at the end."""
-        self.id = info.id
+        """Of a sandbox that is being created; `forget` is called once, at the end."""
+        self.id = self.pending_id = info.id
+        """`id` is the runtime's as soon as there is one; `pending_id` is what it was called before that"""
+        self.workspace = workspace
         self._info = info
         self._news: dict[str, Any] = {}
         """what has changed since, put together with it when somebody asks: nobody asks about most sandboxes"""
         self._status = info.status
-        self._port = port
+        self._port: SandboxPort | None = None
         self._clock = clock
         self._forget = forget
+        self._coming: asyncio.Future[None] | None = asyncio.get_running_loop().create_future()
+        """done when its creation has ended; None from then on"""
         self._ended: asyncio.Future[None] | None = None
         self._ending: asyncio.Task[None] | None = None
         self._wanted: tuple[SandboxStatus, str | None] = (SandboxStatus.COMPLETED, None)
@@ -102,13 +108,43 @@ class SandboxRecord:
         reason = f" ({self.info.status_reason})" if self.info.status_reason else ""
         if self._status is SandboxStatus.FAILED:
             raise SandboxNotRunningError(f"{about}{reason}: create a new one", reason="SANDBOX_FAILED")
+        if self._status is SandboxStatus.PENDING:
+            raise SandboxNotRunningError(f"{about}: it is still being created; wait until it runs")
         raise SandboxTerminatedError(f"{about}{reason}: create a new one", reason="SANDBOX_TERMINATED")
 
-    def watch(self) -> None:
-        """Begin to wait for its death and to count its lifetime."""
+    async def runs(self, port: SandboxPort) -> None:
+        """It was created: wait for its death, and count its lifetime. Raises SandboxTerminatedError where somebody has
+        stopped it meanwhile, when it has gone."""
+        self._port = port
+        self.id = port.id
+        self._news.update(id=port.id, started_at=self._clock.utcnow(), enforcement=port.enforcement)
+        if self._ending is None:
+            self._move(SandboxStatus.RUNNING, None)
         self._death = asyncio.get_running_loop().create_task(self._wait_dead())
         if self._info.limits.lifetime_seconds is not None:
             self._set_deadline(self._clock.now() + self._info.limits.lifetime_seconds)
+        self._creation_has_ended()
+        if self._ending is not None:
+            await asyncio.shield(self._ending)
+            raise SandboxTerminatedError(
+                f"sandbox {self.id} was stopped while it was being created: create a new one",
+                reason="SANDBOX_TERMINATED",
+            )
+
+    def never_ran(self, reason: str) -> None:
+        """Its creation failed, or was given up."""
+        self._finish(*(self._wanted if self._ending is not None else (SandboxStatus.FAILED, reason)))
+        self._creation_has_ended()
+
+    def _creation_has_ended(self) -> None:
+        if self._coming is not None:
+            coming, self._coming = self._coming, None
+            coming.set_result(None)
+
+    @property
+    def is_coming(self) -> bool:
+        """It is being created."""
+        return self._coming is not None
 
     async def refresh(self) -> SandboxInfo:
         """The node is here: what is known is what is so."""
@@ -158,6 +194,8 @@ class SandboxRecord:
         return self._ending
 
     async def _destroy(self, grace_seconds: float) -> None:
+        if self._coming is not None:  # what is half made cannot be ended: it is when it has been made
+            await asyncio.wait((self._coming,))
         if self._port is None or self._death is None:
             return
         try:
@@ -207,6 +245,9 @@ class Sandboxes:
         self._clock = clock
         self._most_remembered = most_remembered
         self._living: dict[str, SandboxRecord] = {}
+        """by `pending_id`, in order of creation"""
+        self._running: dict[str, SandboxRecord] = {}
+        """by `id`, those of the living that were created"""
         self._lent: set[SandboxPort] = set()
         self._endings: set[asyncio.Task[None]] = set()
         self._remembered: OrderedDict[str, SandboxRecord] = OrderedDict()
@@ -215,39 +256,47 @@ class Sandboxes:
     async def create(self, workspace: str, spec: SandboxSpec) -> SandboxRecord:
         """A running sandbox; its blueprint is one of the workspace's. Raises ValidationError, NotFoundError,
         HostUnsupportedError, SandboxResourceExhaustedError or SandboxStartError (a SandboxFailedError)."""
-        created_at = self._clock.utcnow()
-        port, spec = await self._start(workspace, spec)
-        info = _describe(
-            port.id,
-            spec,
-            status=SandboxStatus.RUNNING,
-            created_at=created_at,
-            started_at=self._clock.utcnow(),
-            enforcement=port.enforcement,
-        )
-        record = SandboxRecord(info, port, self._clock, self._forget)
-        self._living[port.id] = record
-        record.watch()
+        spec, blueprint = self._planned(workspace, spec)
+        record = self._pending(workspace, spec)
+        self._living[record.pending_id] = record
+        try:
+            port = await self._made(workspace, spec, blueprint)
+        except (ValidationError, NotFoundError) as error:  # it was never to be
+            self._living.pop(record.pending_id, None)
+            record.never_ran(str(error))
+            raise
+        except Exception as error:  # whatever stopped the start, a bug included, belongs into the record
+            reason = str(error) or type(error).__name__
+            record.never_ran(reason)
+            raise _start_error(error, record.id, reason) from error
+        except BaseException:
+            record.never_ran("its creation was cancelled")
+            raise
+        self._running[port.id] = record
+        await record.runs(port)
         return record
 
-    async def _start(self, workspace: str, spec: SandboxSpec) -> tuple[SandboxPort, SandboxSpec]:
-        """(what the runtime made, what it was made of)."""
+    def _planned(self, workspace: str, spec: SandboxSpec) -> tuple[SandboxSpec, Blueprint | None]:
+        """(what is made, of which blueprint)."""
         self._check_open()
         check_limits(spec.limits)
         blueprint = self._blueprints.find(workspace, spec.blueprint) if spec.blueprint is not None else None
         if blueprint is not None and spec.image == _DEFAULT_IMAGE:
             spec = replace(spec, image=blueprint.image)
-        created_at = self._clock.utcnow()
-        try:
-            port = await self._runtime.create(spec, blueprint, workspace=workspace)
-        except (ValidationError, NotFoundError):
-            raise
-        except Exception as error:  # whatever stopped the start, a bug included, belongs into the record
-            raise self._failed(spec, created_at, error) from error
+        return spec, blueprint
+
+    def _pending(self, workspace: str, spec: SandboxSpec) -> SandboxRecord:
+        info = _describe(
+            f"sb_{secrets.token_hex(8)}", spec, status=SandboxStatus.PENDING, created_at=self._clock.utcnow()
+        )
+        return SandboxRecord(info, workspace, self._clock, self._forget)
+
+    async def _made(self, workspace: str, spec: SandboxSpec, blueprint: Blueprint | None) -> SandboxPort:
+        port = await self._runtime.create(spec, blueprint, workspace=workspace)
         if self._closed:  # while the runtime was busy with it
             await port.destroy()
             self._check_open()
-        return port, spec
+        return port
 
     @asynccontextmanager
     async def lend(self, workspace: str, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
@@ -256,7 +305,16 @@ class Sandboxes:
         A block that fails or is cancelled is left when its sandbox has gone. One that comes to its end is left when the
         sandbox's end has begun: what ran in it has been seen, and to take it down the kernel mostly waits. Raises as
         `create` does, and, where the block fails, what `SandboxPort.destroy` raises."""
-        port, _ = await self._start(workspace, spec)
+        spec, blueprint = self._planned(workspace, spec)
+        try:
+            port = await self._made(workspace, spec, blueprint)
+        except (ValidationError, NotFoundError, SandboxUnavailableError):
+            raise
+        except Exception as error:
+            record = self._pending(workspace, spec)  # the record says why, as that of every sandbox
+            record.never_ran(reason := str(error) or type(error).__name__)
+            self._remember(record)
+            raise _start_error(error, record.id, reason) from error
         self._lent.add(port)
         try:
             yield port
@@ -284,7 +342,7 @@ class Sandboxes:
 
     def get(self, sandbox_id: str) -> SandboxRecord:
         """Living or remembered. Raises SandboxNotFoundError."""
-        record = self._living.get(sandbox_id) or self._remembered.get(sandbox_id)
+        record = self._running.get(sandbox_id) or self._living.get(sandbox_id) or self._remembered.get(sandbox_id)
         if record is None:
             message = (
                 f"no sandbox {sandbox_id!r} on this node: sandboxes end with the process that holds their node, "
@@ -292,6 +350,10 @@ class Sandboxes:
             )
             raise SandboxNotFoundError(message, sandbox_id=sandbox_id)
         return record
+
+    def pending(self, workspace: str) -> list[SandboxRecord]:
+        """Those of the workspace that are being created, also those that were stopped meanwhile."""
+        return [record for record in self._living.values() if record.is_coming and record.workspace == workspace]
 
     def list(
         self,
@@ -322,7 +384,8 @@ class Sandboxes:
         Raises PlatformError if some could not be ended, after all others were.
         """
         self._closed = True
-        stops = [record.stop() for record in self._living.values()]
+        # those that are being created end by themselves: see `_made`
+        stops = [record.stop() for record in self._living.values() if record.info.status is not SandboxStatus.PENDING]
         ends = await asyncio.gather(*stops, *(port.destroy() for port in self._lent), return_exceptions=True)
         failures = [end for end in ends if isinstance(end, BaseException)]
         if failures:
@@ -333,6 +396,7 @@ class Sandboxes:
         """Forget all without ending any: they belong to another process (after a fork)."""
         self._closed = True
         self._living.clear()
+        self._running.clear()
         self._lent.clear()
         self._remembered.clear()
 
@@ -341,7 +405,8 @@ class Sandboxes:
             raise SandboxUnavailableError("this node has been closed: open another one", reason="NODE_CLOSED")
 
     def _forget(self, record: SandboxRecord) -> None:
-        if self._living.pop(record.id, None) is not None:
+        self._running.pop(record.id, None)
+        if self._living.pop(record.pending_id, None) is not None:
             self._remember(record)
 
     def _remember(self, record: SandboxRecord) -> None:
@@ -349,21 +414,12 @@ class Sandboxes:
         while len(self._remembered) > self._most_remembered:
             self._remembered.popitem(last=False)
 
-    def _failed(self, spec: SandboxSpec, created_at: datetime, error: Exception) -> Exception:
-        """Remember a sandbox that could not be created, and say what to raise."""
-        reason = str(error) or type(error).__name__
-        info = _describe(
-            f"sb_{secrets.token_hex(8)}",
-            spec,
-            status=SandboxStatus.FAILED,
-            created_at=created_at,
-            stopped_at=self._clock.utcnow(),
-            status_reason=reason,
-        )
-        self._remember(SandboxRecord(info, None, self._clock, self._forget))
-        if isinstance(error, HostUnsupportedError | SandboxResourceExhaustedError):
-            return error
-        return SandboxStartError(f"a sandbox could not be started: {reason}", sandbox_id=info.id, status_reason=reason)
+
+def _start_error(error: Exception, sandbox_id: str, reason: str) -> Exception:
+    """What to raise for a sandbox that could not be created."""
+    if isinstance(error, HostUnsupportedError | SandboxResourceExhaustedError | SandboxUnavailableError):
+        return error
+    return SandboxStartError(f"a sandbox could not be started: {reason}", sandbox_id=sandbox_id, status_reason=reason)
 
 
 class _Source:

@@ -16,12 +16,15 @@ from harena.core.file_trees import files_of, packed, tree_of
 from harena.core.registry import ObjectKind, Row
 from harena.core.training_sources import HEADING, path_version
 from harena.node.training_scorings import StoredScorings
+from harena.training.conversations import conversation_of
+from harena.training.datasets import prompt_row_of
 from harena.training.model_names import cached_model, model_name_kind
 from harena.training.objects.dataset import Use, read_part
 from harena.training.objects.model import read_model
 from harena.training.references import Resolved, ResolvedRef
 from harena.training.requests import DatasetSource, RLRequest, SFTRequest, VersionRef
-from harena.training.row_files import DEFAULT_SPLIT, Mistakes, read_rows
+from harena.training.rewards import CodeTests
+from harena.training.row_files import DEFAULT_SPLIT, Mistakes, read_rows, rows_of
 from harena.training.shipped_models import SHIPPED_MODELS
 from harena.training.stored_problems import is_reference
 
@@ -41,11 +44,14 @@ class References:
         self._reader = reader
         self._workspace = workspace
         self._mistakes: list[tuple[str, HarenaError]] = []
+        self._skips = False
+        """rows that cannot be used are left out"""
 
     async def resolve(self, request: SFTRequest | RLRequest) -> Resolved:
         """Every reference. Raises NotFoundError where all that is wrong is that something is not there, else
         ValidationError; each with all that is wrong."""
         config = request.config
+        self._skips = config.skip_bad_rows is True
         found = [await self._tried("model", self._model(request.model))]
         if request.capability_ref is not None:
             found.append(await self._tried("capability_ref", self._capability(request.capability_ref)))
@@ -119,7 +125,44 @@ class References:
     ) -> ResolvedRef | None:
         if source is None:
             return None
-        return await self._tried(where, self._usable(source, use, split))
+        finding = self._usable(source, use, split)
+        if self._skips and use != "trajectories":
+            finding.close()
+            finding = self._good_part(source, use, split)
+        return await self._tried(where, finding)
+
+    async def _good_part(self, source: DatasetSource, use: Use, split: str | None) -> ResolvedRef:
+        """The rows that can be used, as a data set that is named by its content; of the others what is wrong."""
+        if isinstance(source, str):
+            place, name = Path(source).expanduser().absolute(), Path(source).stem
+        else:
+            row = await self._version("dataset", source)
+            place, name = self._registry.place(row["digest"]) / row["described"]["path"], row["name"]
+        good, bad = await asyncio.to_thread(self._sorted_out, place, use, split)
+        if not good:
+            bad.check()
+            raise ValidationError(f"{place} has no rows")
+        found = await self._made_of(name, good, use)
+        left_out = {"rows": bad.count, "of": bad.count + len(good), "told": bad.told}
+        return replace(found, described={**found.described, "left_out": left_out}) if bad.count else found
+
+    def _sorted_out(self, place: Path, use: Use, split: str | None) -> tuple[list[Mapping[str, Any]], Mistakes]:
+        bad, stored = Mistakes(str(place)), StoredScorings(self._reader)
+        good: list[Mapping[str, Any]] = []
+        ids: dict[str, str] = {}
+        for row in rows_of(place, bad, split=split):
+            values = row.values
+            try:
+                if use == "prompts":
+                    if is_reference(values.get("scoring")):
+                        values = {**values, **stored.of(values["scoring"])}
+                    _check_prompt(values, row.origin, ids)
+                else:
+                    conversation_of(values)
+                good.append(values)
+            except (ValueError, ValidationError, NotFoundError) as error:
+                bad.add(row.origin, str(error))
+        return good, bad
 
     async def _usable(self, source: DatasetSource, use: Use, split: str | None) -> ResolvedRef:
         row = await (self._of_path(source) if isinstance(source, str) else self._version("dataset", source))
@@ -152,7 +195,8 @@ class References:
         rows = read_rows(place, split=split)
         if not any(is_reference(row.values.get("scoring")) for row in rows):
             return None
-        mistakes, made = Mistakes(ref), []
+        mistakes = Mistakes(ref)
+        made: list[Mapping[str, Any]] = []
         stored = StoredScorings(self._reader)
         for row in rows:
             values = row.values
@@ -170,12 +214,12 @@ class References:
         name, rows = await asyncio.to_thread(StoredScorings(self._reader).prompts, ref)
         return await self._made_of(name, rows)
 
-    async def _made_of(self, name: str, rows: list[Mapping[str, Any]]) -> ResolvedRef:
+    async def _made_of(self, name: str, rows: list[Mapping[str, Any]], use: Use = "prompts") -> ResolvedRef:
         with tempfile.TemporaryDirectory(prefix="harena-prompts-") as folder:
             file = Path(folder) / f"{name}.jsonl"
             text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
             await asyncio.to_thread(file.write_text, text, encoding="utf-8")
-            return await self._usable(str(file), "prompts", None)
+            return await self._usable(str(file), use, None)
 
     async def _of_path(self, path: str) -> Row:
         """A path becomes a version that is named by its content: what is trained on stays, whatever becomes of it."""
@@ -211,6 +255,16 @@ class References:
         return _ref(kind, row["name"], row["version"], row["digest"], place, row["described"])
 
 
+def _check_prompt(values: Mapping[str, Any], origin: str, ids: dict[str, str]) -> None:
+    """Raises ValueError for a row that is no prompt, whose contract is none, or whose id an earlier one has."""
+    made = prompt_row_of(values, id=origin)
+    if made.scoring is not None and (mistakes := CodeTests(deterministic=False).check(made)):
+        raise ValueError("; ".join(mistakes))
+    if made.id in ids:
+        raise ValueError(f"its id {made.id!r} is that of {ids[made.id]} too")
+    ids[made.id] = origin
+
+
 def _ref(
     kind: ObjectKind, name: str, version: str | None, digest: str, path: str | None, described: Mapping[str, Any]
 ) -> ResolvedRef:
@@ -224,7 +278,7 @@ def _model_at(name: str, version: str | None, folder: Path) -> ResolvedRef:
     return _ref("model", name, version, tree_of(files_of(folder)).digest, str(folder), described)
 
 
-def _part_of(ref: str, place: Path, split: str) -> dict[str, Any]:
+def _part_of(ref: str, place: Path, split: str | None) -> dict[str, Any]:
     try:
         return read_part(place, split)
     except ValidationError as error:

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from harena.core.errors import LimitExceededError, SandboxNotFoundError
 from harena.core.models import SandboxStatus
-from harena.core.ports import Operations, SandboxHandle
+from harena.core.ports import SandboxHandle, WholeNode
 
 LOOK_OVER_AT_LEAST = 20_000
 """names that are kept before those that the node has forgotten are looked for"""
@@ -20,7 +20,7 @@ RETRY_SECONDS = 1.0
 class OwnedSandboxes:
     """The node's sandboxes, each with its workspace."""
 
-    def __init__(self, operations: Operations) -> None:
+    def __init__(self, operations: WholeNode) -> None:
         self._operations = operations
         self._workspaces: dict[str, str] = {}
         self._look_over_at = LOOK_OVER_AT_LEAST
@@ -65,7 +65,8 @@ class OwnedSandboxes:
         return await self._operations.get_sandbox(sandbox_id)
 
     def check(self, workspace: str, sandbox_id: str) -> None:
-        """Raises SandboxNotFoundError for another workspace's, and for what is unknown."""
+        """Raises SandboxNotFoundError for another workspace's, and for what is unknown (what is being created is known
+        when it was listed)."""
         if self._workspaces.get(sandbox_id) != workspace:
             message = (
                 f"no sandbox {sandbox_id!r} on this server: it was never here, or has ended so long ago that it is "
@@ -76,7 +77,9 @@ class OwnedSandboxes:
     async def list(
         self, workspace: str, *, tags: Sequence[str], statuses: Sequence[SandboxStatus], include_terminal: bool
     ) -> list[SandboxHandle]:
-        """Those of the workspace, oldest first."""
+        """Those of the workspace, oldest first; those that are being created among them."""
+        for handle in self._operations.pending_sandboxes(workspace):
+            self._workspaces.setdefault(handle.info.id, workspace)
         found = await self._operations.list_sandboxes(tags=tags, statuses=statuses, include_terminal=include_terminal)
         mine = [handle for handle in found if self._workspaces.get(handle.info.id) == workspace]
         return sorted(mine, key=lambda handle: (handle.info.created_at, handle.info.id))

@@ -60,6 +60,10 @@ class FakeRuntime:
         self._layer_path = layer_path
         self._failures: list[BaseException] = []
         self._count = 0
+        self.may_create = asyncio.Event()
+        """cleared = creations wait, as they do where many are asked for at one time"""
+        self.may_create.set()
+        self._asked = asyncio.Semaphore(0)
 
     async def start(self) -> None:
         """Nothing to get ready."""
@@ -69,6 +73,8 @@ class FakeRuntime:
     ) -> FakeSandbox:
         """A fresh directory. Known images are "default" and python:*."""
         self.created.append(Creation(spec, blueprint, workspace))
+        self._asked.release()
+        await self.may_create.wait()
         if self._failures:
             raise self._failures.pop(0)
         if spec.image != "default" and not spec.image.startswith("python:"):
@@ -89,6 +95,11 @@ class FakeRuntime:
     async def close(self) -> None:
         """End every sandbox."""
         await asyncio.gather(*(sandbox.destroy() for sandbox in list(self.sandboxes.values())))
+
+    async def asked_for(self, number: int) -> None:
+        """Returns when so many more sandboxes have been asked for than others have waited for."""
+        for _ in range(number):
+            await self._asked.acquire()
 
     def fail_next_create(self, *failures: BaseException) -> None:
         """Raise these, one per call, from the next calls of `create`."""

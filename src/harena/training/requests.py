@@ -87,6 +87,8 @@ class TrainingConfig(Asked):
 
     trajectory_dataset_refs: DatasetSources
     eval_dataset_ref: DatasetSource | None = None
+    skip_bad_rows: bool | None = None
+    """rows of data sets that cannot be used are left out, counted and named, in place of refusing the job"""
     steps: Count
     """optimizer steps"""
     batch_size: Count

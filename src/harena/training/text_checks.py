@@ -55,10 +55,22 @@ def text_facts(resolved: Resolved) -> TextFacts:
 
 def text_warnings(plan: SFTPlan | RLPlan, resolved: Resolved) -> list[str]:
     """What the job does as it was asked, and most likely was not meant to."""
+    return [*_left_out(resolved), *_cut_off(plan, resolved)]
+
+
+def _left_out(resolved: Resolved) -> Iterator[str]:
+    for ref in resolved.refs:
+        if left_out := ref.described.get("left_out"):
+            named = "; ".join(left_out["told"])
+            yield f"{ref.where}: {left_out['rows']} of {left_out['of']} rows are left out (skip_bad_rows): {named}"
+
+
+def _cut_off(plan: SFTPlan | RLPlan, resolved: Resolved) -> list[str]:
     model, ref = resolved.find("model"), resolved.prompts
     if model is None or not isinstance(plan, RLPlan) or plan.reward is None:
         return []
-    facts, most, warnings = _facts(model), plan.max_new_tokens, []
+    facts, most = _facts(model), plan.max_new_tokens
+    warnings: list[str] = []
     if ref is not None and facts.counts is not None:
         rows = _first_rows(ref)
         if longer := [length for length in _solution_lengths(facts.counts, rows) if length > most]:

@@ -79,6 +79,7 @@ async def train_rl(work: TrainingWork, plan: RLPlan) -> Mapping[str, Any]:
     )
     work.started(settings.steps, prompts_said(len(rows), len(held_out)), prompts=len(rows), held_out=len(held_out))
     await loop.run(on_step=telling.step, on_event=telling.event)
+    await asyncio.to_thread(telling.write_samples)  # the last step's: its checkpoint was saved before it was told of
     await work.export(engine)
     await engine.close()
     ledger.close()
@@ -187,7 +188,7 @@ class _Telling:
             found = {key: value for key, value in content["metrics"].items() if key.startswith(EVAL)}
             self._work.evaluated(content["step"] + 1, found)
         elif name == "checkpoint_saved":
-            await asyncio.to_thread(self._write_samples)
+            await asyncio.to_thread(self.write_samples)
             self._work.saved(content["step"], Path(content["path"]), best=content["best"])
         elif name == "paused":
             tell(TrainingEventKind.TRAINING_PAUSED, paused_said(content), level="warning", data=content)
@@ -198,7 +199,8 @@ class _Telling:
         else:
             tell(TrainingEventKind.LOG, name.replace("_", " "), data=content)
 
-    def _write_samples(self) -> None:
+    def write_samples(self) -> None:
+        """Those of the newest steps, into the job's folder."""
         self._samples = {step: self._samples[step] for step in sorted(self._samples)[-SAMPLED_STEPS:]}
         place = self._work.folder / "samples.jsonl"
         unfinished = place.with_suffix(".new")

@@ -173,6 +173,42 @@ async def test_without_lifetime() -> None:
     await record.stop()
 
 
+async def test_sandboxes_that_are_being_created_are_listed_and_can_be_stopped() -> None:
+    """With their tags, in the order of their creation. One that was stopped meanwhile has gone when it was made, and
+    whoever asked for it is told; one whose creation was given up is no longer there."""
+    home = Home()
+    home.runtime.may_create.clear()
+    first, stopped, given_up = (
+        asyncio.create_task(home.sandboxes.create(HERE, SandboxSpec(tags=("mine", f"{number}")))) for number in range(3)
+    )
+    await home.runtime.asked_for(3)
+    pending = home.sandboxes.list(tags=["mine"])
+    assert [record.info.tags[1] for record in pending] == ["0", "1", "2"]
+    assert {record.info.status for record in pending} == {SandboxStatus.PENDING}
+    assert home.sandboxes.list(statuses=[SandboxStatus.PENDING]) == pending == home.sandboxes.pending(HERE)
+    assert home.sandboxes.list(statuses=[SandboxStatus.RUNNING]) == home.sandboxes.pending("elsewhere") == []
+    with pytest.raises(SandboxNotRunningError, match="still being created"):
+        _ = pending[0].port
+    assert home.sandboxes.get(pending[1].id) is pending[1]
+    stop = asyncio.create_task(pending[1].stop())
+    given_up.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await given_up
+    assert pending[2].info.status is SandboxStatus.FAILED
+    assert not stop.done()
+
+    home.runtime.may_create.set()
+    running = await first
+    assert (running is pending[0], running.info.status) == (True, SandboxStatus.RUNNING)
+    assert home.sandboxes.get(running.pending_id) is home.sandboxes.get(running.id) is running
+    with pytest.raises(SandboxTerminatedError, match="stopped while it was being created"):
+        await stopped
+    await stop
+    assert pending[1].info.status is SandboxStatus.COMPLETED
+    assert home.sandboxes.list() == [running]
+    assert list(home.runtime.sandboxes) == [running.id]
+
+
 async def test_stops_are_one_stop() -> None:
     """Concurrent stops, one of them cancelled, share one end, and all but that one wait for it."""
     home = Home()

@@ -27,6 +27,7 @@ from harena.training.prompts import PromptRow
 from harena.training.references import Resolved
 from harena.training.requests import parse_request
 from harena.training.row_files import read_rows
+from harena.training.text_checks import text_warnings
 
 MINE = "mine"
 SFT = {"trainer_type": "sft", "model": "tiny-llama", "config": {}}
@@ -376,3 +377,38 @@ async def test_references_to_what_is_not_stored_name_their_rows(registry: Store,
         assert part in told
     with pytest.raises(NotFoundError, match=r"config\.scenarios_ref: no scenarios 'other'"):
         await resolve(registry, RL, config={"scenarios_ref": "other"})
+
+
+async def test_bad_rows_are_left_out_on_request(registry: Store, tmp_path: Path) -> None:
+    """Those that cannot be read, are no prompt, have no contract, name what is not stored, or have the id of another;
+    each is counted and named, and the job learns from the others."""
+    await kept(registry)
+    broken = {**HUMAN_EVAL[1], "task_id": "T/9", "entry_point": "no name"}
+    rows = [
+        HUMAN_EVAL[0],
+        broken,
+        HUMAN_EVAL[0],
+        {"prompt": "a", "scoring": {"scenario": "he@1", "id": "T/2"}},
+        {"prompt": "b", "scoring": {"scenario": "he@1", "id": "T/3"}},
+        {"prompt": "c", "scoring": {"type": "best"}},
+    ]
+    place = write(tmp_path / "d", {"rows.jsonl": jsonl(rows) + "{\n"}) / "rows.jsonl"
+    with pytest.raises(ValidationError):
+        await resolve(registry, RL, config={"prompt_dataset_ref": str(place)})
+    asked = {**RL, "config": {**RL["config"], "prompt_dataset_ref": str(place), "skip_bad_rows": True}}
+    resolved = await resolve(registry, asked)
+    assert [row.prompt for row in prompts_in(resolved)] == [HUMAN_EVAL[0]["prompt"], "a"]
+    assert resolved.prompts is not None
+    assert resolved.prompts.described["rows"] == 2
+    (warning,) = text_warnings(plan_of(parse_request(asked), resolved), resolved)
+    assert "5 of 7 rows are left out" in warning
+    for number in (2, 3, 5, 6, 7):
+        assert f"rows.jsonl:{number}: " in warning
+    text = tmp_path / "text.jsonl"
+    text.write_text(jsonl([{"prompt": "a", "completion": "b"}, {"prompt": "a"}]))
+    config = {"dataset_ref": str(text), "skip_bad_rows": True}
+    (found,) = [ref for ref in (await resolve(registry, SFT, config=config)).refs if ref.where == "config.dataset_ref"]
+    assert (found.described["rows"], found.described["left_out"]["rows"]) == (1, 1)
+    text.write_text(jsonl([{"prompt": "a"}]))
+    with pytest.raises(ValidationError, match=r"text.jsonl:1: "):
+        await resolve(registry, SFT, config=config)

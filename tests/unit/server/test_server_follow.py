@@ -19,6 +19,7 @@ from harena.core.errors import SandboxTerminatedError, SandboxUnavailableError
 from harena.core.models import SandboxSpec, SandboxStatus
 from harena.core.patience import MOST_AWAY_SECONDS
 from harena.sdk.http.operations import HttpOperations
+from harena.testing import FakeRuntime
 from harena.testing.conformance_operations import BAD, GOOD
 
 
@@ -155,6 +156,32 @@ async def test_a_wait_may_begin_while_the_server_is_away(tmp_path: Path, kind: s
             ):
                 await wait(job["id"])
             assert sum(clock.pauses) >= MOST_AWAY_SECONDS
+        await client.close()
+    await node.close()
+
+
+async def test_sandboxes_that_are_being_created_are_listed_over_http(tmp_path: Path) -> None:
+    """By their tags, for their workspace alone; a clean-up that stops what it finds leaves none of them behind."""
+    runtime = FakeRuntime()
+    runtime.may_create.clear()
+    node = fake_node(tmp_path, SystemClock(), runtime)
+    async with served(node, SystemClock(), tmp_path) as server:
+        client = HttpOperations(server.url)
+        creations = [asyncio.create_task(client.create_sandbox(SandboxSpec(tags=("mine",)))) for _ in range(5)]
+        await runtime.asked_for(5)
+        found = await client.list_sandboxes(tags=["mine"])
+        assert [handle.info.status for handle in found] == [SandboxStatus.PENDING] * 5
+        assert await client.list_sandboxes(tags=["other"]) == []
+        assert node.pending_sandboxes("elsewhere") == []
+        stops = [asyncio.create_task(handle.stop()) for handle in found]
+        while len(await client.list_sandboxes(statuses=[SandboxStatus.TERMINATING])) < 5:
+            pass
+        runtime.may_create.set()
+        await asyncio.gather(*stops)
+        ends = await asyncio.gather(*creations, return_exceptions=True)
+        assert [type(end) for end in ends] == [SandboxTerminatedError] * 5
+        assert await client.list_sandboxes() == []
+        assert runtime.sandboxes == {}
         await client.close()
     await node.close()
 

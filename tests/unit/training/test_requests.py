@@ -253,7 +253,7 @@ OTHER_VALUES: dict[str, Any] = {
 }  # fmt: skip
 FOUND = {
     *("dataset_ref", "trajectory_dataset_refs", "prompt_dataset_ref", "scenarios_ref", "eval_dataset_ref"),
-    *("prompt_split", "task_ref"),
+    *("prompt_split", "task_ref", "skip_bad_rows"),
 }
 """have their effect where references are resolved: see the tests of the registry"""
 REFUSED = {

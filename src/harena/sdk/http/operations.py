@@ -177,7 +177,7 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
         return answer
 
     async def wait_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
-        """See `Operations`. A server that is away, or goes away, is asked again for ten minutes."""
+        """See `Operations`. A server that is or goes away is asked again for ten minutes: its jobs outlive it."""
         job = await self._patiently(lambda: self._job(job_id_or_name))
         job_id = job["id"]
         while job["ended_at"] is None:

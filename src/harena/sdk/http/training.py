@@ -70,7 +70,7 @@ class HttpTraining:
         return answer
 
     async def wait_training_job(self, job_id_or_name: str) -> Mapping[str, Any]:
-        """See `Operations`. A server that is away, or goes away, is asked again for ten minutes."""
+        """See `Operations`. A server that is or goes away is asked again for ten minutes: its jobs outlive it."""
         job = await self._patiently(lambda: self._training(job_id_or_name))
         job_id = job["id"]
         query: Query = {"wait_seconds": TRAINING_WAIT_SECONDS}
