@@ -62,6 +62,7 @@ class Candidate(Border):
         self._lock = threading.RLock()
         self._classes: dict[int, Any] = {}
         self._stand_ins: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+        self._values: dict[int, Any] = {}  # classes that derive from int or tuple have no weak references
         self._members: dict[int, Any] = {}
         self._functions: dict[int, tuple[Any, Any]] = {}
         self._released: list[int] = []
@@ -334,9 +335,12 @@ class Candidate(Border):
         if kind == "n":
             return self._member(*item[1:])
         number = item[2] if kind == "w" else item[1]
-        found = self._stand_ins.get(number)
+        found = self._values.get(number) if kind == "w" else self._stand_ins.get(number)
         if found is None:
             found = self._stand_in(kind, number, *item[1:])
+            if kind == "w":
+                self._values[number] = found
+                return found
             self._stand_ins[number] = found
             weakref.finalize(found, self._released.append, number)
         return found

@@ -35,7 +35,7 @@ _VALUE_METHODS = frozenset({
     *_COMPARISONS,
 })  # fmt: skip
 """of an object that is made of a plain value, these are the value's"""
-_MOST_ITEMS = 100_000
+_MOST_ITEMS = 10_000
 _FIRST_ITEMS, _MOST_AHEAD = 64, 1024
 _PROBED_PREFIXES = ("_pytest", "__tracebackhide", "pytestmark")
 
