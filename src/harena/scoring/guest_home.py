@@ -175,6 +175,7 @@ class Home(Border):
 
     def _answer(self, body: bytes) -> None:
         message: tuple[Any, ...]
+        request: Any = None
         try:
             request = self._heard(body)
             message = ("give", (self._done(*request),))
@@ -400,7 +401,7 @@ class Home(Border):
             for name, value in vars(part).items()
             if isinstance(value, types.FunctionType) and type(name) is str and name[:2] != "__"
         }
-        base = next((kind for kind in (*_IMMUTABLE, *_CONTAINERS) if issubclass(cls, kind)), None)
+        base: Any = next((kind for kind in (*_IMMUTABLE, *_CONTAINERS) if issubclass(cls, kind)), None)
         kind = (
             "enum"
             if issubclass(cls, enum.Enum)

@@ -76,9 +76,10 @@ def name_of(nobody: Nobody, name: str) -> Any:
             nobody.asked += 1
             return True
 
-        __contains__ = __getitem__ = __len__ = __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = __lt__ = __gt__ = (
-            __or__
-        ) = __iter__
+        __contains__: Any
+        __or__: Any
+        __contains__ = __getitem__ = __len__ = __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = __iter__
+        __lt__ = __gt__ = __or__ = __iter__
 
     return Anything(name, (Exception,), {"__module__": "solution", "__harena_anything__": True, "__test__": False})
 

@@ -281,7 +281,8 @@ class Candidate(Border):
         """See Border."""
         kind = type(value)
         if kind is _Reference:
-            return value.item
+            item: tuple[Any, ...] = value.item
+            return item
         if isinstance(kind, StandInClass):
             item = value._harena_item
             return ("m", self.number_of(value)) if item is None else item

@@ -44,6 +44,12 @@ class StandIn:
     """An object of the candidate's."""
 
     __slots__ = ("__weakref__", "_harena_item")
+    _harena_candidate: Any = None
+    _harena_kind: Any = ""
+    _harena_special: Any = frozenset()
+    _harena_methods: Any = frozenset()
+    _harena_compares = False
+    _harena_is_named = False
 
     def __getattr__(self, name: str) -> Any:
         return attribute(self, name)
@@ -301,8 +307,7 @@ def _true(self: Any) -> bool:
 
 
 def _loops(self: Any) -> bool:
-    special = type(self)._harena_special
-    return "__iter__" in special or "__getitem__" in special
+    return "__iter__" in type(self)._harena_special
 
 
 def _looped(self: Any) -> Any:
@@ -489,6 +494,8 @@ del _name
 class _Valued:
     """An object of the candidate's that is made of a plain value: that is what is judged."""
 
+    _harena_methods: Any = frozenset()
+
     def __getattribute__(self, name: str) -> Any:
         if name[:2] != "__" and name[:8] != "_harena_" and name in type(self)._harena_methods:
             return Method(self, name)
@@ -504,6 +511,8 @@ class _Valued:
 def _valued(name: str, names: dict[str, Any], bases: Any, special: Any) -> Any:
     base = _BASES[names["_harena_kind"]]
     for each in special:
+        if base in (int, float, complex) and each not in ("__str__", "__repr__", "__format__", "__call__"):
+            continue
         if each not in _VALUE_METHODS and each not in _OWN:
             names[each] = _forwarded(each)
     kept = tuple(found for found in bases if isinstance(found, StandInClass) and issubclass(found, base))
