@@ -293,7 +293,7 @@ async def test_isolation_is_decided_by_the_gold() -> None:
     """The strongest that pays it; without one, a suite that cannot be served has no score, and says why."""
     alone = await scored(ONE, GOLD_NEEDS)
     assert (alone.score, alone.reason) == (None, Reason.SCORER_ERROR)
-    assert "derives a class" in alone.detail and "`gold`" in alone.detail
+    assert "derives a class" in alone.detail and "`gold`" in alone.detail  # noqa: PT018
     for candidate, score in ((ONE, 1.0), (ONE.replace("return 1", "return 2"), 0.0)):
         result = await scored(candidate, GOLD_NEEDS, gold=ONE)
         assert (result.score, result.trust) == (score, Trust.SHARED), result.detail

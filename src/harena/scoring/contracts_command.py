@@ -64,11 +64,11 @@ class CommandContract(Contract):
     isolate: bool | Literal["auto", "sandbox"] = "auto"
     """with `pytest` and `unittest`: "sandbox": the candidate's modules live in a sandbox of their own, and the tests see
     stand-ins for them, which makes the trust `separate`; true: in a process of their own in the suite's sandbox; false:
-    in the suite's process; "auto": the first of these three that pays `gold`, or the first where there is no gold"""
+    in the suite's process; "auto": the first of these three that pays `gold`, or the first where there is no gold"""  # noqa: E501
     gold: Annotated[Files, BeforeValidator(_gold)] = {}
-    """with `isolate: auto`: files of a right solution, or its text (as `solution.py`); it decides how the suite is run"""
+    """with `isolate: auto`: files of a right solution, or its text (as `solution.py`); it decides how the suite is run"""  # noqa: E501
     scorer_timeout_seconds: Seconds = 30.0
-    """with `isolate: sandbox` and `auto`: wall time of the suite itself, what it waits for the candidate's answers not counted"""
+    """with `isolate: sandbox` and `auto`: wall time of the suite itself, what it waits for the candidate's answers not counted"""  # noqa: E501
     requires: Annotated[tuple[str, ...], Field(strict=False, max_length=100)] = ()
     """modules that the trusted part imports and the image must have: where one is missing, a run that does not pass has
     no score"""

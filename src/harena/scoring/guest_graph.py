@@ -223,7 +223,7 @@ class Border:
     # From there to here.
 
     def unpack(self, items: Any, states: Any, dropped: Any) -> list[Any]:
-        """The roots, after what has changed was changed here. Raises GraphError and whatever a malformed graph gives."""
+        """The roots, after what has changed was changed here. Raises GraphError and whatever a malformed graph gives."""  # noqa: E501
         self._check(items, states, dropped)
         for number, kind, state in states:
             if number not in self.shared:

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 _COMPARISONS = {"__lt__": operator.lt, "__le__": operator.le, "__gt__": operator.gt, "__ge__": operator.ge}
-_OWN = frozenset({"__eq__", "__ne__", "__hash__", "__len__", "__contains__", "__bool__", "__exit__", "__aexit__", "__iter__",
+_OWN = frozenset({"__eq__", "__ne__", "__hash__", "__len__", "__contains__", "__bool__", "__exit__", "__aexit__", "__iter__",  # noqa: E501
                   "__next__", "__await__", *_COMPARISONS})  # fmt: skip
 """special methods that are not simply forwarded"""
 _ONE_SIDED = frozenset({
-    "__getitem__", "__setitem__", "__delitem__", "__reversed__", "__str__", "__repr__", "__format__", "__int__", "__float__",
+    "__getitem__", "__setitem__", "__delitem__", "__reversed__", "__str__", "__repr__", "__format__", "__int__", "__float__",  # noqa: E501
     "__complex__", "__index__", "__round__", "__trunc__", "__floor__", "__ceil__", "__bytes__", "__call__", "__enter__",
     "__neg__", "__pos__", "__abs__", "__invert__", "__aiter__", "__anext__", "__aenter__",
 })  # fmt: skip
@@ -31,7 +31,7 @@ _BASES: dict[str, type] = {
     cls.__name__: cls for cls in (int, float, complex, str, bytes, tuple, frozenset, list, set, dict)
 }
 _VALUE_METHODS = frozenset({
-    "__eq__", "__ne__", "__hash__", "__len__", "__contains__", "__bool__", "__iter__", "__index__", "__int__", "__float__",
+    "__eq__", "__ne__", "__hash__", "__len__", "__contains__", "__bool__", "__iter__", "__index__", "__int__", "__float__",  # noqa: E501
     *_COMPARISONS,
 })  # fmt: skip
 """of an object that is made of a plain value, these are the value's"""
@@ -472,8 +472,8 @@ class Member(StandIn):
         return str(_shown("__format__")(self, form))
 
 
-for _name in ("__int__", "__index__", "__float__", "__add__", "__sub__", "__mul__", "__radd__", "__or__", "__and__", "__xor__",
-              "__invert__", "__call__", "__len__", "__iter__", "__contains__", "__bool__", "__getitem__", "__mod__", "__neg__"):  # fmt: skip
+for _name in ("__int__", "__index__", "__float__", "__add__", "__sub__", "__mul__", "__radd__", "__or__", "__and__", "__xor__",  # noqa: E501
+              "__invert__", "__call__", "__len__", "__iter__", "__contains__", "__bool__", "__getitem__", "__mod__", "__neg__"):  # fmt: skip  # noqa: E501
 
     def _of_member(name: str = _name) -> Any:
         def method(self: Any, *operands: Any) -> Any:

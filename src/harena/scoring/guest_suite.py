@@ -12,7 +12,7 @@ where the candidate lives. What follows are words that say what is to be run. Th
 But for the first the suite sees stand-ins (`guest_proxy`), and trusted modules from texts that were read before. Where
 the candidate's process is in the same sandbox, the trusted files are emptied before it starts, and the suite's own
 `open` reads what they had held.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def _judge_closeness() -> None:
             self.fail(f"{first!r} and {second!r} are not of a kind")
         almost(self, first, second, *more, **keywords)
 
-    unittest.TestCase.assertAlmostEqual = judged  # type: ignore[assignment]
+    unittest.TestCase.assertAlmostEqual = judged  # type: ignore[method-assign]
 
 
 def _is_taken(name: str) -> bool:

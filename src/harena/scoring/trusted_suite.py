@@ -112,7 +112,7 @@ def suite_argv(
 def common_files(contract: CommandContract) -> list[str]:
     """The trusted modules that the candidate's sandbox has, too: those that hold classes of plain records, as nodes of a
     tree, whose instances the suite may give to the candidate; and those that the gold solution imports. What holds data,
-    or code that computes, may hold answers."""
+    or code that computes, may hold answers."""  # noqa: E501
     tests = set(contract.test_files.values())
     modules = {path for path in contract.files if path.endswith(".py") and path not in tests}
     found = {path for path in modules if _holds_records(contract.files[path])}
