@@ -62,11 +62,11 @@ class CommandContract(Contract):
     """with `asserts`: their names for functions of the candidate, which then runs in another process than they do; only
     plain values cross"""
     isolate: bool | Literal["auto", "sandbox"] = "auto"
-    """with `pytest` and `unittest`: "sandbox": the candidate's modules live in a sandbox of their own, and the tests see
-    stand-ins for them, which makes the trust `separate`; true: in a process of their own in the suite's sandbox; false:
-    in the suite's process; "auto": the first of these three that pays `gold`, or the first where there is no gold"""
+    """with `pytest` and `unittest`: "sandbox": the candidate's modules live in a sandbox of their own, and the tests
+    see stand-ins for them, which makes the trust `separate`; true: in a process of their own in the suite's sandbox;
+    false: in the suite's process; "auto": the first of these three that pays `gold`, or the first where there is none"""
     gold: Annotated[Files, BeforeValidator(_gold)] = {}
-    """with `isolate: auto`: files of a right solution, or its text (as `solution.py`); it decides how the suite is run"""
+    """with `isolate: auto`: files of a right solution, or its text (as `solution.py`); it decides how the suite runs"""
     scorer_timeout_seconds: Seconds = 30.0
     """with `isolate: sandbox` and `auto`: time of the suite itself, what it waits for the candidate's answers not
     counted"""

@@ -77,12 +77,12 @@ VALUES: dict[str, tuple[type, Callable[[Any], tuple[Any, ...]], Callable[..., An
     "datetime": (
         datetime.datetime,
         _moment,
-        lambda *parts: datetime.datetime(*parts[:7], tzinfo=_zone(parts[7]), fold=parts[8]),
+        lambda *parts: datetime.datetime(*parts[:7]).replace(tzinfo=_zone(parts[7]), fold=parts[8]),
     ),
     "time": (
         datetime.time,
         lambda v: (v.hour, v.minute, v.second, v.microsecond, _offset(v.tzinfo), v.fold),
-        lambda *parts: datetime.time(*parts[:4], tzinfo=_zone(parts[4]), fold=parts[5]),
+        lambda *parts: datetime.time(*parts[:4]).replace(tzinfo=_zone(parts[4]), fold=parts[5]),
     ),
     "timedelta": (
         datetime.timedelta,
@@ -223,7 +223,7 @@ class Border:
     # From there to here.
 
     def unpack(self, items: Any, states: Any, dropped: Any) -> list[Any]:
-        """The roots, after what has changed was changed here. Raises GraphError and whatever a malformed graph gives."""
+        """The roots, after what has changed was changed here. Raises GraphError and whatever a malformed graph gives."""  # noqa: E501
         self._check(items, states, dropped)
         for number, kind, state in states:
             if number not in self.shared:

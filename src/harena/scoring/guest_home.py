@@ -10,7 +10,7 @@ with what the candidate says: (descriptions of classes, what it printed).
 
     suite       ask: (verb, target, name, positional, keywords)         give, fail: what a call of its function came to
     candidate   give: (value)    fail: (class, arguments, attributes, message, number)    stop: (value)    ask: a call
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -175,6 +175,7 @@ class Home(Border):
 
     def _answer(self, body: bytes) -> None:
         message: tuple[Any, ...]
+        request: Any = None
         try:
             request = self._heard(body)
             message = ("give", (self._done(*request),))
@@ -346,7 +347,7 @@ class Home(Border):
             return ("A", self._export(value))
         if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodType)):
             return ("F", self._export(value), str(getattr(value, "__name__", "function")),
-                    str(getattr(value, "__qualname__", "function")), self._doc(value), self._signature(value))  # fmt: skip
+                    str(getattr(value, "__qualname__", "function")), self._doc(value), self._signature(value))  # fmt: skip  # noqa: E501
         return ("o", self._export(value), self._class_number(kind))
 
     def _doc(self, value: Any) -> Any:
@@ -400,7 +401,7 @@ class Home(Border):
             for name, value in vars(part).items()
             if isinstance(value, types.FunctionType) and type(name) is str and name[:2] != "__"
         }
-        base = next((kind for kind in (*_IMMUTABLE, *_CONTAINERS) if issubclass(cls, kind)), None)
+        base: Any = next((kind for kind in (*_IMMUTABLE, *_CONTAINERS) if issubclass(cls, kind)), None)
         kind = (
             "enum"
             if issubclass(cls, enum.Enum)
@@ -474,7 +475,7 @@ class Home(Border):
             plain = []
         else:
             plain = [part for pair in dict.items(value) for part in pair] if isinstance(value, dict) else list(value)
-        return [self._class_number(type(value)), MUTABLE[base] if base in (list, set) else "d" if isinstance(value, dict) else "l",
+        return [self._class_number(type(value)), MUTABLE[base] if base in (list, set) else "d" if isinstance(value, dict) else "l",  # noqa: E501
                 [self.item(part) for part in plain]]  # fmt: skip
 
     def make(self, kind: str, state: Any) -> Any:

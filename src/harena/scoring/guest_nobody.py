@@ -47,12 +47,39 @@ def name_of(nobody: Nobody, name: str) -> Any:
         def __iter__(cls) -> Any:
             return nobody.ask()
 
+        def __getattribute__(cls, wanted: str) -> Any:
+            if wanted in ("__name__", "__qualname__", "__doc__", "__module__"):
+                nobody.asked += 1
+            return super().__getattribute__(wanted)
+
+        def __eq__(cls, other: object) -> Any:
+            nobody.asked += 1
+            return cls is other
+
+        def __hash__(cls) -> int:
+            nobody.asked += 1
+            return id(cls)
+
+        def __instancecheck__(cls, instance: Any) -> bool:
+            nobody.asked += 1
+            return False
+
+        def __subclasscheck__(cls, subclass: Any) -> bool:
+            nobody.asked += 1
+            return super().__subclasscheck__(subclass)
+
+        def __repr__(cls) -> str:
+            nobody.asked += 1
+            return "anything"
+
         def __bool__(cls) -> bool:
+            nobody.asked += 1
             return True
 
-        __contains__ = __getitem__ = __len__ = __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = __lt__ = __gt__ = (
-            __or__
-        ) = __iter__
+        __contains__: Any
+        __or__: Any
+        __contains__ = __getitem__ = __len__ = __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = __iter__
+        __lt__ = __gt__ = __or__ = __iter__
 
     return Anything(name, (Exception,), {"__module__": "solution", "__harena_anything__": True, "__test__": False})
 
@@ -63,4 +90,6 @@ class NobodysModule(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name[:2] == "__":
             raise AttributeError(name)
-        return name_of(self.__dict__["__harena__"], name)
+        nobody: Nobody = self.__dict__["__harena__"]
+        nobody.asked += 1
+        return name_of(nobody, name)

@@ -62,6 +62,7 @@ class Candidate(Border):
         self._lock = threading.RLock()
         self._classes: dict[int, Any] = {}
         self._stand_ins: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+        self._values: dict[int, Any] = {}  # classes that derive from int or tuple have no weak references
         self._members: dict[int, Any] = {}
         self._functions: dict[int, tuple[Any, Any]] = {}
         self._released: list[int] = []
@@ -156,7 +157,7 @@ class Candidate(Border):
                 raise GraphError("an unknown kind of message")
         except CandidateEndedError:
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             # hostile bytes may raise anything on their way to be values: whatever it is, they are no answer
             raise CandidateEndedError(f"the candidate's process does not answer: {error!r}") from None
         if type(printed) is str and printed:
@@ -249,7 +250,7 @@ class Candidate(Border):
         found = [self._base(item) for item in bases]
         special = [each for each in special if each in SPECIAL]
         self._classes[number] = known or make_class(
-            self, number, name, qualified, module, doc, found, special, [str(each) for each in methods], kind, bool(unhashable)
+            self, number, name, qualified, module, doc, found, special, [str(each) for each in methods], kind, bool(unhashable)  # noqa: E501
         )  # fmt: skip
 
     def _base(self, item: Any) -> Any:
@@ -286,7 +287,8 @@ class Candidate(Border):
         """See Border."""
         kind = type(value)
         if kind is _Reference:
-            return value.item
+            item: tuple[Any, ...] = value.item
+            return item
         if isinstance(kind, StandInClass):
             item = value._harena_item
             return ("m", self.number_of(value)) if item is None else item
@@ -340,9 +342,12 @@ class Candidate(Border):
         if kind == "n":
             return self._member(*item[1:])
         number = item[2] if kind == "w" else item[1]
-        found = self._stand_ins.get(number)
+        found = self._values.get(number) if kind == "w" else self._stand_ins.get(number)
         if found is None:
             found = self._stand_in(kind, number, *item[1:])
+            if kind == "w":
+                self._values[number] = found
+                return found
             self._stand_ins[number] = found
             weakref.finalize(found, self._released.append, number)
         return found
@@ -350,7 +355,7 @@ class Candidate(Border):
     def _stand_in(self, kind: str, number: int, *parts: Any) -> Any:
         if kind == "o":
             cls = self._classes[parts[1]]
-            made = object.__new__(cls) if isinstance(cls, StandInClass) else _Opaque()
+            made: Any = object.__new__(cls) if isinstance(cls, StandInClass) else _Opaque()  # type: ignore[arg-type]
             object.__setattr__(made, "_harena_item", ("o", number))
             return made
         if kind == "w":
@@ -372,7 +377,8 @@ class Candidate(Border):
     def _member(self, class_number: int, name: str, inner: Any, number: int) -> Any:
         found = self._members.get(number)
         if found is None:
-            found = self._members[number] = object.__new__(self._classes[class_number])
+            cls: Any = self._classes[class_number]
+            found = self._members[number] = object.__new__(cls)
             if not isinstance(found, Member):
                 raise GraphError("no member of an enumeration")
             object.__setattr__(found, "_harena_item", ("o", number))
@@ -468,7 +474,7 @@ def _builtin_class(name: Any) -> Any:
 
 
 def _known_class(module: str, qualified: str) -> Any:
-    """A class of a module that the suite has loaded, if it may stand for the candidate's: an exception's, or a value's."""
+    """A class of a module that the suite has loaded, if it may stand for the candidate's: an exception's, or a value's."""  # noqa: E501
     found: Any = sys.modules.get(module)
     if found is None or module.partition(".")[0] in _NEVER_RAISED or isinstance(found, StandInModule):
         return None
@@ -506,7 +512,7 @@ def _made(cls: Any, arguments: Any, message: str) -> BaseException:
         made = cls(*arguments)
         if str(made) == message or not message:
             return made
-    except Exception:  # noqa: S110 (a class that wants other arguments than it keeps)
+    except Exception:  # noqa: BLE001, S110
         pass
     told = {"__init__": lambda self, *_: None, "__str__": lambda self: message, "__module__": cls.__module__}
     plain: Any = type(cls.__name__, (cls,), told)

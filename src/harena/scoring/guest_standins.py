@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 _COMPARISONS = {"__lt__": operator.lt, "__le__": operator.le, "__gt__": operator.gt, "__ge__": operator.ge}
-_OWN = frozenset({"__eq__", "__ne__", "__hash__", "__len__", "__contains__", "__bool__", "__exit__", "__aexit__", "__iter__",
+_OWN = frozenset({"__eq__", "__ne__", "__hash__", "__len__", "__contains__", "__bool__", "__exit__", "__aexit__", "__iter__",  # noqa: E501
                   "__next__", "__await__", *_COMPARISONS})  # fmt: skip
 """special methods that are not simply forwarded"""
 _ONE_SIDED = frozenset({
-    "__getitem__", "__setitem__", "__delitem__", "__reversed__", "__str__", "__repr__", "__format__", "__int__", "__float__",
+    "__getitem__", "__setitem__", "__delitem__", "__reversed__", "__str__", "__repr__", "__format__", "__int__", "__float__",  # noqa: E501
     "__complex__", "__index__", "__round__", "__trunc__", "__floor__", "__ceil__", "__bytes__", "__call__", "__enter__",
     "__neg__", "__pos__", "__abs__", "__invert__", "__aiter__", "__anext__", "__aenter__",
 })  # fmt: skip
@@ -31,11 +31,11 @@ _BASES: dict[str, type] = {
     cls.__name__: cls for cls in (int, float, complex, str, bytes, tuple, frozenset, list, set, dict)
 }
 _VALUE_METHODS = frozenset({
-    "__eq__", "__ne__", "__hash__", "__len__", "__contains__", "__bool__", "__iter__", "__index__", "__int__", "__float__",
+    "__eq__", "__ne__", "__hash__", "__len__", "__contains__", "__bool__", "__iter__", "__index__", "__int__", "__float__",  # noqa: E501
     *_COMPARISONS,
 })  # fmt: skip
 """of an object that is made of a plain value, these are the value's"""
-_MOST_ITEMS = 100_000
+_MOST_ITEMS = 10_000
 _FIRST_ITEMS, _MOST_AHEAD = 64, 1024
 _PROBED_PREFIXES = ("_pytest", "__tracebackhide", "pytestmark")
 
@@ -44,6 +44,12 @@ class StandIn:
     """An object of the candidate's."""
 
     __slots__ = ("__weakref__", "_harena_item")
+    _harena_candidate: Any = None
+    _harena_kind: Any = ""
+    _harena_special: Any = frozenset()
+    _harena_methods: Any = frozenset()
+    _harena_compares = False
+    _harena_is_named = False
 
     def __getattr__(self, name: str) -> Any:
         return attribute(self, name)
@@ -301,8 +307,7 @@ def _true(self: Any) -> bool:
 
 
 def _loops(self: Any) -> bool:
-    special = type(self)._harena_special
-    return "__iter__" in special or "__getitem__" in special
+    return "__iter__" in type(self)._harena_special
 
 
 def _looped(self: Any) -> Any:
@@ -467,8 +472,8 @@ class Member(StandIn):
         return str(_shown("__format__")(self, form))
 
 
-for _name in ("__int__", "__index__", "__float__", "__add__", "__sub__", "__mul__", "__radd__", "__or__", "__and__", "__xor__",
-              "__invert__", "__call__", "__len__", "__iter__", "__contains__", "__bool__", "__getitem__", "__mod__", "__neg__"):  # fmt: skip
+for _name in ("__int__", "__index__", "__float__", "__add__", "__sub__", "__mul__", "__radd__", "__or__", "__and__", "__xor__",  # noqa: E501
+              "__invert__", "__call__", "__len__", "__iter__", "__contains__", "__bool__", "__getitem__", "__mod__", "__neg__"):  # fmt: skip  # noqa: E501
 
     def _of_member(name: str = _name) -> Any:
         def method(self: Any, *operands: Any) -> Any:
@@ -489,6 +494,8 @@ del _name
 class _Valued:
     """An object of the candidate's that is made of a plain value: that is what is judged."""
 
+    _harena_methods: Any = frozenset()
+
     def __getattribute__(self, name: str) -> Any:
         if name[:2] != "__" and name[:8] != "_harena_" and name in type(self)._harena_methods:
             return Method(self, name)
@@ -504,6 +511,8 @@ class _Valued:
 def _valued(name: str, names: dict[str, Any], bases: Any, special: Any) -> Any:
     base = _BASES[names["_harena_kind"]]
     for each in special:
+        if base in (int, float, complex) and each not in ("__str__", "__repr__", "__format__", "__call__"):
+            continue
         if each not in _VALUE_METHODS and each not in _OWN:
             names[each] = _forwarded(each)
     kept = tuple(found for found in bases if isinstance(found, StandInClass) and issubclass(found, base))

@@ -12,7 +12,7 @@ where the candidate lives. What follows are words that say what is to be run. Th
 But for the first the suite sees stand-ins (`guest_proxy`), and trusted modules from texts that were read before. Where
 the candidate's process is in the same sandbox, the trusted files are emptied before it starts, and the suite's own
 `open` reads what they had held.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -178,6 +178,7 @@ class Run:
             self._empty_files(frozenset(os.path.join(self.here, path) for path in common))
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
+        _judge_closeness()
         named = {module_name(path): os.path.join(self.here, path) for path in theirs if path.endswith(".py")}
         free = {name: path for name, path in named.items() if name not in trusted and not _is_taken(name)}
         sys.meta_path.insert(0, Finder(self.candidate, free, trusted, _exports(texts)))
@@ -200,6 +201,22 @@ class Run:
             with really_open(path, "wb"):
                 pass
         builtins.open = io.open = opened
+
+
+def _judge_closeness() -> None:
+    """`assertAlmostEqual` subtracts: an object of the candidate's that is no number is close to none."""
+    import unittest
+
+    from harena.scoring.guest_standins import StandIn
+
+    almost: Any = unittest.TestCase.assertAlmostEqual
+
+    def judged(self: Any, first: Any, second: Any, *more: Any, **keywords: Any) -> None:
+        if isinstance(first, StandIn) is not isinstance(second, StandIn):
+            self.fail(f"{first!r} and {second!r} are not of a kind")
+        almost(self, first, second, *more, **keywords)
+
+    unittest.TestCase.assertAlmostEqual = judged  # type: ignore[method-assign]
 
 
 def _is_taken(name: str) -> bool:

@@ -94,41 +94,41 @@ class Result(unittest.TestResult):
         self._failures = 0
         self.excused: set[str] = set()
 
-    def startTest(self, test: Any) -> None:
+    def startTest(self, test: Any) -> None:  # noqa: N802
         """See TestResult."""
         self._asked, self._notes = self._run.asked, self._run.notes
         self._failures = len(self._run.tally.failures)
         super().startTest(test)
 
-    def stopTest(self, test: Any) -> None:
+    def stopTest(self, test: Any) -> None:  # noqa: N802
         """See TestResult."""
         super().stopTest(test)
         if self._run.is_unserved(self._notes):
             self._run.tally.ended_unserved(self._failures)
         self._asked, self._notes = self._run.asked, self._run.notes
 
-    def addError(self, test: Any, err: Any) -> None:
+    def addError(self, test: Any, err: Any) -> None:  # noqa: N802
         """See TestResult."""
         self._failed(test, told(err[1]))
         super().addError(test, err)
 
-    def addFailure(self, test: Any, err: Any) -> None:
+    def addFailure(self, test: Any, err: Any) -> None:  # noqa: N802
         """See TestResult."""
         self._failed(test, told(err[1]))
         super().addFailure(test, err)
 
-    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
+    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:  # noqa: N802
         """See TestResult."""
         if err is not None:
             self._failed(subtest, told(err[1]))
         super().addSubTest(test, subtest, err)
 
-    def addUnexpectedSuccess(self, test: Any) -> None:
+    def addUnexpectedSuccess(self, test: Any) -> None:  # noqa: N802
         """See TestResult."""
         self._failed(test, "passes, and is expected to fail")
         super().addUnexpectedSuccess(test)
 
-    def addSkip(self, test: Any, reason: str) -> None:
+    def addSkip(self, test: Any, reason: str) -> None:  # noqa: N802
         """See TestResult."""
         if self._run.asked == self._asked:
             self._excused(test)
@@ -136,7 +136,7 @@ class Result(unittest.TestResult):
             self._failed(test, f"it skips itself after the candidate was asked: {reason}")
         super().addSkip(test, reason)
 
-    def addExpectedFailure(self, test: Any, err: Any) -> None:
+    def addExpectedFailure(self, test: Any, err: Any) -> None:  # noqa: N802
         """See TestResult."""
         self._excused(test)
         super().addExpectedFailure(test, err)

@@ -64,7 +64,7 @@ def watch(candidate: Any, trusted: list[str]) -> None:
 def _watch_mocks(candidate: Any) -> None:
     import unittest.mock
 
-    patches: Any = unittest.mock._patch  # type: ignore[attr-defined]
+    patches: Any = unittest.mock._patch
     enter, leave = patches.__enter__, patches.__exit__
 
     def entered(self: Any) -> Any:
@@ -88,7 +88,7 @@ def _watch_monkeypatches(candidate: Any) -> None:
     module = sys.modules.get("_pytest.monkeypatch")
     if module is None:
         return
-    patches: Any = module.MonkeyPatch  # type: ignore[attr-defined]
+    patches: Any = module.MonkeyPatch
     set_attribute, undo = patches.setattr, patches.undo
 
     def replaced(self: Any, target: Any, name: Any, *more: Any, **keywords: Any) -> None:

@@ -5,7 +5,7 @@ which there are stand-ins (`guest_proxy`). The candidate's modules live in anoth
 candidate answers, goes through this process as frames that are not looked into; they are decoded by the codec of
 `guest_driver` on either side. So no process of the candidate can signal the suite, see its files or use up its memory
 limit, and who is waited for when time is over is known.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ the trust. Where there is no gold, a suite that cannot be served like that ends 
 
 A suite that does not pass may be broken for everybody. That is never believed of the run itself: the same suite is run
 once without any candidate (`guest_nobody`), and a test that fails there before it has asked for one fails for all.
-"""
+"""  # noqa: E501
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 from harena.core.models import ExecOutcome, ExecRequest
 from harena.core.results import Reason, Trust
@@ -84,7 +84,7 @@ def _key(bench: Bench, contract: CommandContract, *more: Hashable) -> Hashable:
 async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
     """One suite over one candidate. Raises PlatformError and SandboxError for what is nobody's doing."""
     if contract.isolate != "auto":
-        verdict, _ = await _scored(bench, contract, contract.isolate)
+        verdict, _ = await _scored(bench, contract, cast(Mode, contract.isolate))
         return verdict
     if not contract.gold:
         verdict, unserved = await _scored(bench, contract, "sandbox")
@@ -99,7 +99,7 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
         return broken_contract(f"the gold solution is not paid: {found}")
     if found != "sandbox" and bench.demands_separate:
         return broken_contract("the gold solution is paid only beside the suite, and this job demands trust `separate`")
-    verdict, _ = await _scored(bench, contract, found)
+    verdict, _ = await _scored(bench, contract, cast(Mode, found))
     return replace(verdict, trust=Trust.SEPARATE if found == "sandbox" else Trust.SHARED)
 
 

@@ -1,0 +1,366 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""What a suite gets for a candidate in a sandbox of its own: objects that behave, and none that judges itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from test_unittest_suites import RIGHT, scored
+
+from harena.core.results import Reason, Trust
+
+HONEST = '''
+"""A module with everything."""
+import collections, enum, functools, json
+from dataclasses import dataclass
+FIRST, *REST = [1, 2, 3]
+TWICE = 2 * FIRST
+class Color(enum.Enum):
+    RED = 1
+    BLUE = "b"
+    def shout(self): return self.name + "!"
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+class Point(collections.namedtuple("Point", "x y")):
+    def norm(self): return self.x + self.y
+@dataclass(frozen=True)
+class Money:
+    """An amount."""
+    amount: int
+    unit: str = "EUR"
+    ZERO = 0
+    def __add__(self, other): return Money(self.amount + getattr(other, "amount", other), self.unit)
+    __radd__ = __add__
+    @staticmethod
+    def parse(text): return Money(int(text))
+    @classmethod
+    def none(cls): return cls(0)
+    @property
+    def cents(self): return self.amount * 100
+class Bag:
+    def __init__(self, items=()): self.items = list(items)
+    def __contains__(self, item): return item in self.items
+    def __len__(self): return len(self.items)
+    def __iter__(self): return iter(self.items)
+    def __getitem__(self, index): return self.items[index]
+    def __enter__(self): return self
+    def __exit__(self, *error): self.items.append("left")
+class LockedError(Exception):
+    def __init__(self, code, why):
+        super().__init__(why)
+        self.code = code
+def naturals():
+    n = 0
+    while True:
+        yield n
+        n += 1
+def flat(*lists):
+    """Flattens."""
+    for one in lists: yield from one
+def sort_in_place(items): items.sort()
+def append_to(items, item=None, *, times=1):
+    items.extend([item] * times)
+    return items
+def apply(function, *values): return [function(value) for value in values]
+def lock(code): raise LockedError(code, f"locked by {code}")
+def parse(text): return json.loads(text)
+def leave(code): raise SystemExit(code)
+def greet(): print("hello"); return input("name? ")
+async def slow(value): return value + 1
+@functools.lru_cache(maxsize=None)
+def cached(n): return n * n
+def reverse(node):
+    previous = None
+    while node:
+        node.next, previous, node = previous, node, node.next
+    return previous
+def walk(node):
+    while node:
+        yield node.value
+        node = node.next
+'''
+BEHAVES = """
+import contextlib, inspect, io, itertools, json, random, unittest
+from unittest import mock
+import solution
+from solution import *
+from solution import Bag, Color, Level, LockedError, Money, Point
+from node import Node
+
+class TestValues(unittest.TestCase):
+    def test_constants(self):
+        self.assertEqual((solution.FIRST, solution.REST, solution.TWICE), (1, [2, 3], 2))
+        self.assertEqual(solution.__doc__, "A module with everything.")
+        self.assertEqual((flat.__name__, flat.__doc__), ("flat", "Flattens."))
+        self.assertEqual(str(inspect.signature(append_to)).count(","), 3)
+        with self.assertRaises(ImportError):
+            from solution import nothing
+    def test_generators(self):
+        self.assertEqual(list(flat([1], [2, 3])), [1, 2, 3])
+        self.assertEqual(list(itertools.islice(naturals(), 200)), list(range(200)))
+        found = naturals()
+        self.assertEqual((next(found), next(found), iter(found) is found), (0, 1, True))
+        self.assertTrue(inspect.isgenerator(found))
+        self.assertEqual(sum(flat(range(3), {4: 0}.keys())), 7)
+    def test_arguments_change_in_place(self):
+        items = [3, 1, 2]
+        self.assertIsNone(sort_in_place(items))
+        self.assertEqual(items, [1, 2, 3])
+        self.assertIs(append_to(items, 4, times=2), items)
+        inner = [1]
+        bag = Bag([inner, inner])
+        inner.append(2)
+        self.assertEqual(bag.items, [[1, 2], [1, 2]])
+        self.assertIs(bag.items[0], inner)
+        bag.items.append(5)
+        self.assertEqual(len(bag), 3)
+    def test_linked_nodes(self):
+        third = Node(3)
+        first = Node(1, Node(2, third))
+        self.assertEqual(list(walk(first)), [1, 2, 3])
+        self.assertIs(reverse(first), third)
+        self.assertEqual(list(walk(third)), [3, 2, 1])
+        self.assertIsNone(first.next)
+    def test_functions_of_the_suite(self):
+        seen = []
+        self.assertEqual(apply(lambda value: seen.append(value) or value * 2, 1, 2), [2, 4])
+        self.assertEqual((seen, apply(str, 1), apply(abs, -1)), ([1, 2], ["1"], [1]))
+        called = mock.Mock(return_value=7)
+        self.assertEqual(apply(called, "x"), [7])
+        called.assert_called_once_with("x")
+        with self.assertRaisesRegex(KeyError, "mine"):
+            apply({}.__getitem__, "mine")
+
+class TestClasses(unittest.IsolatedAsyncioTestCase):
+    def test_members(self):
+        self.assertEqual([color.name for color in Color], ["RED", "BLUE"])
+        self.assertIs(Color("b"), Color.BLUE)
+        self.assertIs(Color["RED"], Color.RED)
+        self.assertEqual((Color.RED.value, Color.RED.shout(), len(Color)), (1, "RED!", 2))
+        self.assertNotEqual(Color.RED, 1)
+        self.assertEqual(Level.HIGH, 2)
+        self.assertTrue(Level.LOW < Level.HIGH and Color.RED in Color and isinstance(Color.RED, Color))
+        self.assertEqual({Color.RED: 1}[Color(1)], 1)
+    def test_objects(self):
+        self.assertEqual(Money(2) + Money(3), Money.parse("5"))
+        self.assertEqual((1 + Money(2)).cents, 300)
+        self.assertEqual(sum([Money(1), Money(2)], Money.none()), Money(3))
+        self.assertNotEqual(Money(2), 2)
+        self.assertEqual((Money.ZERO, Money.__doc__, Money.__name__), (0, "An amount.", "Money"))
+        self.assertEqual((repr(Money(2)), f"{Money(2)}"), ("Money(amount=2, unit='EUR')",) * 2)
+        self.assertEqual({Money(1), Money(1)}, {Money(1)})
+        self.assertIsInstance(Money(1), Money)
+        self.assertNotIsInstance(Money(1), Bag)
+        with self.assertRaises(AttributeError):
+            Money(1).amount = 2
+    def test_containers(self):
+        bag = Bag([1, 2])
+        with bag as entered:
+            self.assertIs(entered, bag)
+        self.assertEqual(list(bag), [1, 2, "left"])
+        self.assertTrue(1 in bag and 7 not in bag and len(bag) == 3 and bag and not Bag())
+        self.assertEqual((bag[0], bag[-1], [*reversed(bag)][0]), (1, "left", "left"))
+        point = Point(1, 2)
+        self.assertEqual(point, (1, 2))
+        self.assertEqual((point.x, point.norm(), point._replace(x=5), str(point)), (1, 3, (5, 2), "Point(x=1, y=2)"))
+    def test_errors(self):
+        with self.assertRaises(LockedError) as caught:
+            lock(3)
+        self.assertEqual((caught.exception.code, str(caught.exception), caught.exception.args), (3, "locked by 3", ("locked by 3",)))
+        with self.assertRaises(json.JSONDecodeError):
+            parse("{")
+        with self.assertRaises(SystemExit) as left:
+            leave(3)
+        self.assertEqual(left.exception.code, 3)
+        self.assertEqual(str(LockedError(1, "so")), "so")
+    def test_input_and_output(self):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), mock.patch("builtins.input", return_value="you") as asked:
+            self.assertEqual(greet(), "you")
+        self.assertEqual(printed.getvalue(), "hello\\n")
+        asked.assert_called_once_with("name? ")
+        with mock.patch("sys.stdin", io.StringIO("me\\n")), contextlib.redirect_stdout(printed):
+            self.assertEqual(greet(), "me")
+    async def test_coroutines(self):
+        self.assertEqual(await slow(1), 2)
+        self.assertEqual((cached(3), cached.cache_info().hits), (9, 0))
+"""
+NODE = "class Node:\n    def __init__(self, value, next=None):\n        self.value = value\n        self.next = next\n"
+
+
+@pytest.mark.parametrize("isolate", ["auto", True])
+async def test_stand_ins_behave(isolate: Any) -> None:
+    """What ordinary suites ask, in the order of the reference."""
+    result = await scored(HONEST, BEHAVES, isolate=isolate, files={"test_it.py": BEHAVES, "node.py": NODE})
+    assert (result.score, result.detail) == (1.0, "")
+    assert result.trust is (Trust.SEPARATE if isolate == "auto" else Trust.SHARED)
+
+
+LYING = """
+class Always:
+    def __eq__(s, o): return True
+    def __ne__(s, o): return False
+    def __hash__(s): return 0
+    __lt__ = __gt__ = __le__ = __ge__ = __contains__ = __bool__ = lambda s, *o: True
+    def __len__(s): return 3
+    __sub__ = __rsub__ = __abs__ = __round__ = lambda s, *o: 0.0
+    def __getitem__(s, i): return Always()
+    def __enter__(s): return s
+    def __exit__(s, *error): return True
+class Named(Always): pass
+def made(base):
+    names = {name: value for name, value in vars(Always).items() if name not in ("__dict__", "__weakref__")}
+    return type("Liar", (base,), names)()
+def lies(): return [Always(), *(made(base) for base in (int, str, list, tuple, dict, set, float)), Named()]
+class All(KeyError, TypeError, ZeroDivisionError, ImportError): pass
+def fails(): raise All("x")
+import unittest
+def skips(): raise unittest.SkipTest("no")
+def stops(): raise StopIteration
+def presses(): raise KeyboardInterrupt
+def leaves(): raise SystemExit(0)
+def is_right(*_): return True
+def check(*_): return True
+sorted = len = print = lambda *_: 3
+unittest = None
+"""
+REJECTS = """
+import unittest
+from solution import *
+from solution import Named, lies, fails, skips, stops, presses, leaves
+
+def check(value):
+    assert value == 4
+
+class T(unittest.TestCase):
+    def refuses(self, judge, *values):
+        try:
+            judge(*values)
+        except BaseException as error:
+            self.assertNotIsInstance(error, (unittest.SkipTest, StopIteration, KeyboardInterrupt))
+        else:
+            raise RuntimeError(f"{judge} takes {type(values[0])} for right")
+    def test_lies(self):
+        for lie in lies():
+            self.refuses(self.assertEqual, lie, 5)
+            self.refuses(self.assertEqual, 5, lie)
+            self.refuses(self.assertEqual, [lie], [5])
+            self.refuses(self.assertAlmostEqual, lie, 3.5)
+            self.refuses(self.assertIn, lie, [1, 2])
+            self.refuses(self.assertIn, 7, lie)
+            self.refuses(self.assertGreater, lie, 4)
+            self.refuses(self.assertCountEqual, [lie], [3])
+            self.refuses(self.assertDictEqual, {1: lie}, {1: 5})
+            self.assertFalse(lie == "x" or lie in [9])
+        self.refuses(self.assertTrue, lies()[0])
+    def test_errors(self):
+        caught = []
+        for wanted in (KeyError, TypeError, ZeroDivisionError, ImportError):
+            try:
+                fails()
+            except wanted:
+                caught.append(wanted)
+            except Exception:
+                pass
+        self.assertLess(len(caught), 3)
+    def test_ends(self):
+        for end in (skips, stops, presses, leaves):
+            self.refuses(end)
+    def test_star_imports_bring_no_name_that_is_bound(self):
+        self.refuses(check, 5)
+        self.assertEqual((sorted([2, 1]), len([1])), ([1, 2], 1))
+"""
+
+
+async def test_no_lie_is_believed() -> None:
+    """Nothing of the candidate's says whether a plain value is right, ends a loop, skips a test or takes a name."""
+    result = await scored(LYING, REJECTS)
+    assert (result.score, result.detail) == (1.0, "")
+    swallowing = (
+        "class C:\n    def __enter__(s): return s\n    def __exit__(s, *e): return True\ndef add(a, b): return C()\n"
+    )
+    inside = "import unittest\nfrom solution import add\nclass T(unittest.TestCase):\n    def test(self):\n        with add(1, 2): self.fail()\n"
+    assert (await scored(swallowing, inside)).score == 0.0
+
+
+GOLD_NEEDS = "import unittest\nfrom solution import Base\nclass Mine(Base):\n    pass\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(Mine().one(), 1)\n"
+ONE = "class Base:\n    def one(self): return 1\n"
+
+
+async def test_isolation_is_decided_by_the_gold() -> None:
+    """The strongest that pays it; without one, a suite that cannot be served has no score, and says why."""
+    alone = await scored(ONE, GOLD_NEEDS)
+    assert (alone.score, alone.reason) == (None, Reason.SCORER_ERROR)
+    assert "derives a class" in alone.detail and "`gold`" in alone.detail  # noqa: PT018
+    for candidate, score in ((ONE, 1.0), (ONE.replace("return 1", "return 2"), 0.0)):
+        result = await scored(candidate, GOLD_NEEDS, gold=ONE)
+        assert (result.score, result.trust) == (score, Trust.SHARED), result.detail
+    wrong = await scored(
+        "def add(a, b): return a\n",
+        "import unittest\nfrom solution import add\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(add(1, 2), 3)\n",
+        gold=RIGHT,
+    )
+    assert (wrong.score, wrong.trust, wrong.reason) == (0.0, Trust.SEPARATE, Reason.SCORER_REJECTED)
+    assert "test_it.T.test: AssertionError: 1 != 3" in wrong.detail
+    never = await scored(
+        RIGHT,
+        "import unittest\nfrom solution import add\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(add(1, 2), 4)\n",
+        gold=RIGHT,
+    )
+    assert (never.score, never.reason, "gold solution is not paid" in never.detail) == (None, Reason.SCORER_ERROR, True)
+
+
+async def test_what_the_author_skips_is_not_the_candidates_doing() -> None:
+    """And what the candidate makes it skip is."""
+    suite = "import unittest\nimport solution\nclass T(unittest.TestCase):\n    @unittest.skip('slow')\n    def test_slow(self): self.fail()\n    def test(self): self.assertEqual(solution.add(1, 2), 3)\n"
+    assert (await scored(RIGHT, suite)).score == 1.0
+    assert (await scored("def add(a, b): return a\n", suite)).score == 0.0
+    optional = suite.replace("@unittest.skip('slow')", "@unittest.skipUnless(hasattr(solution, 'more'), 'none')")
+    assert (await scored(RIGHT, optional)).score == 0.0
+
+
+async def test_files_beside_tests_and_where_they_are() -> None:
+    """Helpers in folders import, `__file__` is a path, data are found by it; a candidate takes no module's name."""
+    test = "import unittest\nfrom pathlib import Path\nimport load\nimport wave\nfrom solution import add\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(add(1, 2), load.cases())\n        self.assertTrue(Path(__file__).name == 'test_it.py' and hasattr(wave, 'open'))\n"
+    files = {"tests/test_it.py": test, "data/three.json": "3",
+             "tests/load.py": "import json\nfrom pathlib import Path\ndef cases():\n    return json.loads((Path(__file__).parent / '../data/three.json').read_text())\n"}  # fmt: skip
+    candidate = {"solution.py": RIGHT, "wave.py": "", "load.py": "def cases(): return 0\n"}
+    for kind in ("unittest", "pytest"):
+        for isolate in ("auto", True):
+            result = await scored({"files": candidate, "entry": "solution.py"}, "", kind, **{kind: ["tests/test_it.py"]}, files=files, isolate=isolate)  # fmt: skip
+            assert (result.score, result.detail) == (1.0, "")
+
+
+BROKEN = {
+    "collection": "import solution\n1 / 0\n",
+    "module": "import no_such_module\nimport solution\ndef test(): pass\n",
+    "fixture": "import solution\ndef test(nothing): assert solution.add(1, 2) == 3\n",
+    "no tests": "import solution\n",
+    "all skipped": "import pytest, solution\n@pytest.mark.skip\ndef test(): assert solution.add(1, 2) == 3\n",
+    "data": "import solution\ndef test():\n    open('missing.json')\n    assert solution.add(1, 2) == 3\n",
+}
+
+
+@pytest.mark.parametrize("suite", BROKEN.values(), ids=BROKEN)
+async def test_a_broken_suite_has_no_score(suite: str) -> None:
+    """Whoever the candidate is, and however wrong."""
+    for isolate in ("auto", False):
+        result = await scored("def add(a, b): raise ValueError\n", suite, "pytest", isolate=isolate)
+        assert (result.score, result.reason) == (None, Reason.SCORER_ERROR), (isolate, result.detail)
+
+
+async def test_a_candidate_cannot_break_a_suite() -> None:
+    """What it raises when it is imported, or lacks, is its own failure."""
+    suite = "from solution import add\ndef test(): assert add(1, 2) == 3\n"
+    for candidate in (
+        "1 / 0\n",
+        "def add(:\n",
+        "def other(): pass\n",
+        "import no_such_module\n",
+        "import sys\nsys.exit(0)\n",
+        "import os\nos._exit(0)\n",
+    ):
+        result = await scored(candidate, suite, "pytest")
+        assert (result.score, str(result.validity)) == (0.0, "valid"), (candidate, result.detail)
