@@ -377,8 +377,9 @@ class Home(Border):
         return number
 
     def _class_item(self, cls: Any) -> tuple[Any, ...]:
-        if cls.__module__ == "builtins" and getattr(builtins, cls.__name__, None) is cls:
-            return ("b", cls.__name__)
+        name = str(cls.__name__)
+        if cls.__module__ == "builtins" and getattr(builtins, name, None) is cls:
+            return ("b", name)
         return ("k", self._class_number(cls))
 
     def _class_number(self, cls: Any) -> int:

@@ -24,6 +24,7 @@ class Nobody:
         self.asked = 0
         self.notes: list[str] = []
         self.is_changed = False
+        self.is_collected = False
 
     def ask(self, *question: Any) -> Any:
         """Tell that somebody was asked."""
@@ -91,5 +92,5 @@ class NobodysModule(types.ModuleType):
         if name[:2] == "__":
             raise AttributeError(name)
         nobody: Nobody = self.__dict__["__harena__"]
-        nobody.asked += 1
+        nobody.asked += nobody.is_collected  # to import a name is not to ask for anything
         return name_of(nobody, name)

@@ -101,6 +101,8 @@ class Run:
             from harena.scoring.guest_watch import watch
 
             watch(self.candidate, self.trusted)
+        if self._home == NOWHERE:
+            self.candidate.is_collected = True
         if self.candidate is not None:
             return
         from harena.scoring.guest_loops import LOOPS

@@ -84,7 +84,7 @@ def _key(bench: Bench, contract: CommandContract, *more: Hashable) -> Hashable:
 async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
     """One suite over one candidate. Raises PlatformError and SandboxError for what is nobody's doing."""
     if contract.isolate != "auto":
-        verdict, _ = await _scored(bench, contract, cast(Mode, contract.isolate))
+        verdict, _ = await _scored(bench, contract, contract.isolate)
         return verdict
     if not contract.gold:
         verdict, unserved = await _scored(bench, contract, "sandbox")
