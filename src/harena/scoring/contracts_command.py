@@ -64,7 +64,7 @@ class CommandContract(Contract):
     isolate: bool | Literal["auto", "sandbox"] = "auto"
     """with `pytest` and `unittest`: "sandbox": the candidate's modules live in a sandbox of their own, and the tests
     see stand-ins for them, which makes the trust `separate`; true: in a process of their own in the suite's sandbox;
-    false: in the suite's process; "auto": the first of these three that pays `gold`, or the first where there is none"""
+    false: in the suite's process; "auto": the first of these three that pays `gold`, or the first without a gold"""
     gold: Annotated[Files, BeforeValidator(_gold)] = {}
     """with `isolate: auto`: files of a right solution, or its text (as `solution.py`); it decides how the suite runs"""
     scorer_timeout_seconds: Seconds = 30.0
