@@ -99,7 +99,7 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
         return broken_contract(f"the gold solution is not paid: {found}")
     if found != "sandbox" and bench.demands_separate:
         return broken_contract("the gold solution is paid only beside the suite, and this job demands trust `separate`")
-    verdict, _ = await _scored(bench, contract, cast(Mode, found))
+    verdict, _ = await _scored(bench, contract, cast(Mode, found), pays_gold=True)
     return replace(verdict, trust=Trust.SEPARATE if found == "sandbox" else Trust.SHARED)
 
 
@@ -121,13 +121,17 @@ async def _strongest(bench: Bench, contract: CommandContract) -> Mode | str:
     return f"in no isolation ({why})"
 
 
-async def _scored(bench: Bench, contract: CommandContract, mode: Mode) -> tuple[Verdict, str]:
-    """(the verdict, what of the suite cannot be served if that is why nothing is known of the candidate)."""
+async def _scored(
+    bench: Bench, contract: CommandContract, mode: Mode, *, pays_gold: bool = False
+) -> tuple[Verdict, str]:
+    """(the verdict, what of the suite cannot be served if that is why nothing is known of the candidate). `pays_gold`:
+    the gold solution is paid like this, so that the suite is not broken: a module that is missing is the candidate's to
+    bring."""
     attempt = await (score_apart(bench, contract) if mode == "sandbox" else score_beside(bench, contract, mode))
     verdict = replace(attempt.verdict, trust=Trust.SEPARATE if mode == "sandbox" else Trust.SHARED)
     if verdict.passed:
         return await _without_excuses(bench, contract, attempt, verdict), ""
-    if verdict.score is None:
+    if verdict.score is None or pays_gold:
         return verdict, ""
     if (missing := await missing_modules(bench, contract)) is not None:
         return broken_contract(missing), ""
