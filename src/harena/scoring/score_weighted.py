@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from harena.core.results import Reason, Validity
+from harena.core.results import Reason, Trust, Validity
 from harena.scoring.contract_parts import Contract
 from harena.scoring.contracts import WeightedContract
 from harena.scoring.formula import ROUNDING, FormulaError, computed
@@ -55,4 +55,5 @@ def combined(contract: WeightedContract, verdicts: Mapping[str, Verdict]) -> Ver
         run=sum(verdict.run for verdict in verdicts.values()),
         checks_passed=sum(verdict.checks_passed for verdict in verdicts.values()),
         observations=tuple(seen for verdict in verdicts.values() for seen in verdict.observations),
+        trust=Trust.SHARED if any(verdict.trust is Trust.SHARED for verdict in verdicts.values()) else None,
     )

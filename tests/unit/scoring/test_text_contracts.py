@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -424,5 +425,8 @@ def test_the_trust_of_a_whole_is_that_of_its_weakest_part() -> None:
     shared = {"scoring": {"type": "command", "asserts": "pass"}}
     contract = WeightedContract.model_validate({"type": "weighted", "parts": {"a": {"scoring": LIKE}, "b": shared}})
     assert contract.trust is Trust.SHARED
-    assert contract.version == "weighted-1(string_check-2,command-4)"
+    assert contract.version == "weighted-1(string_check-2,command-5)"
     assert WeightedContract.model_validate(weighted()).trust is Trust.SEPARATE
+    good = Verdict(score=1.0, passed=True, reason=Reason.PASSED)
+    beside = replace(good, trust=Trust.SHARED)  # a suite whose gold decided so
+    assert combined(contract, {"a": good, "b": beside}).trust is Trust.SHARED
