@@ -57,7 +57,7 @@ async def id_of_ours(ours: HttpOperations, owner: str, path: str, folder: Path) 
         return "job", job["id"]
     if noun == "training_jobs":
         prompts = folder / "prompts.jsonl"
-        prompts.write_text('{"prompt": "1+1=", "reward": 1.0}\n')
+        prompts.write_text('{"prompt": "1+1=", "expected_output": "2"}\n')
         made = await ours.create_training_job(asked(prompts, "steps:1"))
         await ours.wait_training_job(made["id"])
         return "job", made["id"]
