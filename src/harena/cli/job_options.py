@@ -27,8 +27,8 @@ def job_request(
     blueprint: Annotated[
         str | None,
         typer.Option(
-            help="Name or id of the blueprint that candidates run in. [default: default; python-warm for a data set "
-            "of Python programs]"
+            help="Name or id of the blueprint that candidates run in; else 'default', or for a data set of Python "
+            "programs 'python-warm'."
         ),
     ] = None,
     concurrency: Annotated[
