@@ -16,6 +16,7 @@ from harena.cli import face
 from harena.cli.diff_report import write_diff
 from harena.cli.job_options import with_job_options
 from harena.cli.live import STATE_STYLES
+from harena.cli.output import shown
 from harena.cli.progress import follow
 from harena.cli.report import (
     Format,
@@ -80,7 +81,23 @@ def run(
     if data_format is not None:
         request["format"] = data_format
     job = face.load().benchmark_jobs.create(**request)
+    tell_what_was_chosen(job, request)
     raise typer.Exit(to_its_end(job, form, show_runs=show_runs, output=output))
+
+
+def tell_what_was_chosen(job: Any, request: Mapping[str, Any]) -> None:
+    """Rows that are left out, and the blueprint where none was asked for."""
+    told = face.plain(job)
+    if left_out := told.get("left_out"):
+        more = [f"... and {left_out['rows'] - len(left_out['told'])} more"]
+        lines = left_out["told"] + (more if left_out["rows"] > len(left_out["told"]) else [])
+        sys.stderr.write("".join(f"left out: {shown(line)}\n" for line in lines))
+        sys.stderr.write(f"{left_out['rows']} rows with a mistake are left out\n")
+    if "blueprint_id" not in request and told.get("blueprint", "default") != "default":
+        sys.stderr.write(
+            f"blueprint {told['blueprint']}: these programs start faster in it and cannot tell (--blueprint default: "
+            "a cold start for each)\n"
+        )
 
 
 def to_its_end(job: Any, form: Format, *, show_runs: int, output: Path | None) -> int:
@@ -118,7 +135,9 @@ def submit(
         )
     if data_format is not None:
         request["format"] = data_format
-    sys.stdout.write(f"{face.load().benchmark_jobs.create(**request).id}\n")
+    job = face.load().benchmark_jobs.create(**request)
+    tell_what_was_chosen(job, request)
+    sys.stdout.write(f"{job.id}\n")
 
 
 @app.command()

@@ -24,7 +24,13 @@ def job_request(
         str | None, typer.Option(help="File of answers to a data set; 'oracle': its own solutions; 'nop': none.")
     ] = None,
     grader: Annotated[Path | None, typer.Option(help="JSON file of the grader of rows that hold none.")] = None,
-    blueprint: Annotated[str, typer.Option(help="Name or id of the blueprint that candidates run in.")] = "default",
+    blueprint: Annotated[
+        str | None,
+        typer.Option(
+            help="Name or id of the blueprint that candidates run in; else 'default', or for a data set of Python "
+            "programs 'python-warm'."
+        ),
+    ] = None,
     concurrency: Annotated[
         int | None, typer.Option(help="Runs at one time, at most; the host's cores may allow fewer. [default: 8]")
     ] = None,
@@ -58,6 +64,9 @@ def job_request(
             help="Share of the runs that are executed and scored once more, to see whether they agree. [default: 0.0]"
         ),
     ] = None,
+    skip_bad_rows: Annotated[
+        bool, typer.Option("--skip-bad-rows", help="Leave out rows of a data set that have a mistake; they are named.")
+    ] = False,
     webhook: Annotated[
         str | None,
         typer.Option(
@@ -77,16 +86,16 @@ def job_request(
         "priority": priority,
         "require_trust": require_trust,
         "rescore_fraction": rescore_fraction,
+        "skip_bad_rows": skip_bad_rows or None,
     }
     request: dict[str, Any] = {
         "name": name or scenarios.absolute().name.partition(".")[0] or "benchmark",
         "scenarios": stored_or_file(scenarios),
-        "blueprint_id": blueprint,
         "config": {field: value for field, value in given.items() if value is not None},
     }
     if webhook is not None:
         request["webhook"] = webhook_of(webhook)
-    data_set = {"candidates": candidates, "grader": grader and str(grader)}
+    data_set = {"candidates": candidates, "grader": grader and str(grader), "blueprint_id": blueprint}
     return request | {field: value for field, value in data_set.items() if value is not None}
 
 

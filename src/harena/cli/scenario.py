@@ -38,8 +38,8 @@ def check(
         str | None, typer.Option("--format", help="The data format, where its shape does not tell.")
     ] = None,
     grader: Annotated[Path | None, typer.Option(help="JSON file of the grader of rows that hold none.")] = None,
-    leave_out: Annotated[
-        bool, typer.Option("--leave-out", help="Of a data set: name the rows with a mistake, and check the others.")
+    skip_bad_rows: Annotated[
+        bool, typer.Option("--skip-bad-rows", help="Of a data set: name the rows with a mistake, and check the others.")
     ] = False,
 ) -> None:
     """Name file, line and field of every mistake; exit code 1 if there is one."""
@@ -47,7 +47,7 @@ def check(
         "candidates": candidates,
         "format": data_format,
         "grader": grader and str(grader),
-        "leave_out": leave_out or None,
+        "skip_bad_rows": skip_bad_rows or None,
     }
     try:
         batch = face.load().load_scenarios(

@@ -144,7 +144,7 @@ def _without_defaults(request: dict[str, Any]) -> dict[str, Any]:
     given = request["scenarios"]
     defaults = job_request(Path(given if isinstance(given, str) else STORED + given["ref"]))
     of_job = ("name", "blueprint_id", "config")
-    return {name: value for name, value in request.items() if name not in of_job or value != defaults[name]}
+    return {name: value for name, value in request.items() if name not in of_job or value != defaults.get(name)}
 
 
 def _write_report(answer: dict[str, Any]) -> None:

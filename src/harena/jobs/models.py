@@ -5,10 +5,11 @@ and says what would be right. Answers are plain dicts of JSON types, the same ov
 
     request  {name, scenarios: path of a file | its content | an iterator of its rows, candidates = None: the answers to
               a data set, likewise, format = None: the data format's name (None = told by its shape), grader = None: the
-              file or its content, blueprint_id = "default" (name or id), config: {concurrency = 8, timeout_seconds =
+              file or its content, blueprint_id = None (name or id; None = "default", or
+              for a data set of Python programs "python-warm"), config: {concurrency = 8, timeout_seconds =
               120, retry_attempts = 1, attempts = 1, require_trust = None, rescore_fraction = 0, retry_on =
-              ["platform"], run_timeout_seconds = None, job_timeout_seconds = None, priority = 0}, webhook = None: {url,
-              secret = None}}
+              ["platform"], run_timeout_seconds = None, job_timeout_seconds = None, priority = 0, skip_bad_rows =
+              False}, webhook = None: {url, secret = None}}
 
               With `definition` (NAME@2, or NAME: the newest) everything else may be missing and is the definition's;
              see `harena.jobs.definitions`.
@@ -19,8 +20,9 @@ and says what would be right. Answers are plain dicts of JSON types, the same ov
     job      {id, name, state, created_at, started_at, ended_at, duration_seconds, blueprint, config, error, cursor: of
               its newest event, progress: {total, queued, running, done, cancelled, passed, failed, infra, invalid,
               effective_concurrency}, lineage: {scenarios: "NAME@2" or None, digest, contracts: ["NAME@1"]} or None
-              (nothing stored was used), definition: {ref: "NAME@2", digest} or None, webhook: {url, delivery_id, state,
-              tries, next_try_at, ended_at, error} or None}
+              (nothing stored was used), left_out: {rows, told: the first of them} or None (see skip_bad_rows),
+              definition: {ref: "NAME@2", digest} or None, webhook: {url, delivery_id, state, tries, next_try_at,
+              ended_at, error} or None}
 
     results  {job_id, name, state, error, summary, runs}; `summary` as in `harena.jobs.summary`; each of `runs` is a
              `RunResult` as a dict plus `run` (its number in the order of acceptance), `problem` (the id that siblings
@@ -100,6 +102,8 @@ class JobConfig(BaseModel):
 
     rescore_fraction: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
     """share of the runs that are executed and scored once more, in fresh sandboxes; see `rescored` of the summary"""
+    skip_bad_rows: bool = False
+    """rows of a data set that have a mistake are left out, counted and named; False = one such row refuses the job"""
 
     @field_validator("retry_on", mode="before")
     @classmethod
@@ -148,7 +152,8 @@ class JobRequest(BaseModel):
     name: str = Field(min_length=1, max_length=200)
     scenarios: str | Path | list[Any] | dict[str, Any] | RowsFile
     """a scenario file, the scenarios themselves, or a whole file's content as a mapping"""
-    blueprint_id: str = Field(default=DEFAULT_BLUEPRINT, min_length=1)
+    blueprint_id: str | None = Field(default=None, min_length=1)
+    """None = the default one, or what starts a data set's programs faster and no otherwise"""
     config: JobConfig = Field(default_factory=JobConfig)
     candidates: str | Path | list[Any] | dict[str, Any] | RowsFile | None = None
     """the answers to a data set, likewise; or "oracle" or "nop\""""

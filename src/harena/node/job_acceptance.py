@@ -28,7 +28,7 @@ from harena.jobs.rescore import rescoring, sampled
 from harena.jobs.retry import GiveUp, RetryAlone, RetryPolicy, decide_interrupted
 from harena.jobs.schedule import Ticket, effective_concurrency, tickets
 from harena.jobs.worker import JobScenario, Score
-from harena.node.job_scenarios import LoadScenarios, lineage_of, read_scenarios
+from harena.node.job_scenarios import JobScenarios, LoadScenarios, lineage_of, read_job
 from harena.node.kept_requests import packed, unpacked
 from harena.node.webhooks import new_delivery
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 MAX_RUNS = 1_000_000
 MOST_NAMED = 10
+WARM_BLUEPRINT = "python-warm"
 
 
 class Blueprints(Protocol):
@@ -149,10 +150,14 @@ class Acceptance:
         with tempfile.TemporaryDirectory(prefix="harena-rows-") if made else nullcontext("") as folder:
             files = {field: RowsFile(Path(folder, field), field) for field in made}
             parsed = parse_request({**request, **files})
-            spec = base_spec(self.blueprints, workspace, parsed.blueprint_id)
+            named = None if parsed.blueprint_id is None else base_spec(self.blueprints, workspace, parsed.blueprint_id)
             # reading a large file takes a while, and sandboxes that are already running shall not wait for it
             sources = {**_sources(parsed), "calibration": calibration}
-            scenarios, kept = await asyncio.to_thread(self._read, sources, spec, self.reader(workspace), made)
+            read = await asyncio.to_thread(self._read, sources, self.reader(workspace), made)
+            blueprint = parsed.blueprint_id or self._fitting(workspace, read)
+            spec = named or base_spec(self.blueprints, workspace, blueprint)
+            kept = await asyncio.to_thread(self._kept, sources, spec, self.reader(workspace)) if self.durable else None
+        scenarios = read.scenarios
         config = parsed.config
         total = len(scenarios) * config.attempts
         if not 0 < total <= MAX_RUNS:
@@ -162,8 +167,8 @@ class Acceptance:
         if parsed.webhook is not None:
             delivery = new_delivery(parsed.webhook, durable=self.durable, allowed=self.webhook_networks)
         accepted = tickets(len(scenarios), config.attempts)
-        row = self._row(workspace, parsed.name, parsed.blueprint_id, config, total)
-        row["lineage"] = lineage_of(scenarios)
+        row = self._row(workspace, parsed.name, blueprint, config, total)
+        row["lineage"] = _made_of(scenarios, read.left_out)
         row["definition"] = definition
         row["delivery_id"] = delivery and delivery["id"]
         ids = getattr(scenarios, "ids", None) or [scenario.id for scenario in scenarios]
@@ -242,26 +247,42 @@ class Acceptance:
     def _read(
         self,
         sources: dict[str, Any],
-        spec: SandboxSpec,
         reader: CatalogReader,
         made: Mapping[str, Iterator[Any]],
-    ) -> tuple[Sequence[JobScenario], bytes | None]:
-        """The scenarios, and what is kept of them. `made`: rows that are made one by one, for files of theirs."""
+    ) -> JobScenarios:
+        """The scenarios. `made`: rows that are made one by one, for files of theirs."""
         for field, rows in made.items():
             with sources[field].path.open("wb") as file:
                 file.writelines(written_rows(rows, field))
         with collection_paused():
-            # the blueprint by its id: a name may mean another one by the time the job is resumed
-            kept = packed(sources, spec.blueprint, reader) if self.durable else None
-            return self._scenarios(sources, reader), kept
+            return self._scenarios(sources, reader)
+
+    def _kept(self, sources: dict[str, Any], spec: SandboxSpec, reader: CatalogReader) -> bytes:
+        """What another node needs. The blueprint by its id: a name may mean another one by then."""
+        with collection_paused():
+            return packed(sources, spec.blueprint, reader)
+
+    def _fitting(self, workspace: str, read: JobScenarios) -> str:
+        """The blueprint of a job that names none. Where `default` is not the built-in one, it is meant."""
+        from harena.jobs.models import DEFAULT_BLUEPRINT
+
+        try:
+            meant = self.blueprints.find(workspace, DEFAULT_BLUEPRINT)
+            self.blueprints.find(workspace, WARM_BLUEPRINT)
+        except NotFoundError:
+            return DEFAULT_BLUEPRINT
+        is_bare = meant.image == "default" and meant.warm is None and not (meant.packages or meant.files or meant.env)
+        return WARM_BLUEPRINT if read.starts_warm and is_bare else DEFAULT_BLUEPRINT
 
     def _reopened(self, request: bytes, reader: CatalogReader) -> tuple[Sequence[JobScenario], str | None]:
         with tempfile.TemporaryDirectory(prefix="harena-scenarios-") as folder, collection_paused():
             kept = unpacked(request, Path(folder))
-            return self._scenarios(kept, reader), kept["blueprint"]
+            return self._scenarios(kept, reader).scenarios, kept["blueprint"]
 
-    def _scenarios(self, sources: Mapping[str, Any], reader: CatalogReader) -> Sequence[JobScenario]:
-        return read_scenarios(sources, reader) if self.load is None else self.load(sources["scenarios"])
+    def _scenarios(self, sources: Mapping[str, Any], reader: CatalogReader) -> JobScenarios:
+        if self.load is not None:
+            return JobScenarios(scenarios=self.load(sources["scenarios"]))
+        return read_job(sources, reader)
 
     def _row(self, workspace: str, name: str, blueprint_id: str, config: JobConfig, total: int) -> dict[str, Any]:
         return {
@@ -330,6 +351,15 @@ def owner_columns(owner: Owner) -> dict[str, Any]:
     return {"owner_pid": owner.pid, "owner_started": owner.started, "owner_boot": owner.boot}
 
 
+def _made_of(scenarios: Sequence[JobScenario], left_out: Sequence[str]) -> dict[str, Any] | None:
+    """The stored versions and the rows that were left out, as they are stored with a job."""
+    lineage = lineage_of(scenarios)
+    if not left_out:
+        return lineage
+    told = {"rows": len(left_out), "told": list(left_out[:MOST_NAMED])}
+    return {**(lineage or {"scenarios": None, "digest": None, "contracts": []}), "left_out": told}
+
+
 def _check_trust(scenarios: Sequence[JobScenario], required: str | None) -> None:
     if required != Trust.SEPARATE:
         return
@@ -368,6 +398,7 @@ def _sources(parsed: JobRequest) -> dict[str, Any]:
         "candidates": parsed.candidates,
         "format": parsed.format,
         "grader": parsed.grader,
+        "skip_bad_rows": parsed.config.skip_bad_rows or None,
     }
 
 

@@ -19,15 +19,23 @@ def job_answer(row: Row, *, now: datetime, webhook: Mapping[str, Any] | None = N
 
     plain = (
         *("id", "name", "state", "created_at", "started_at", "ended_at", "blueprint", "config", "error"),
-        *("definition", "lineage"),
+        "definition",
     )
     return {
         **{name: row[name] for name in plain},
+        **_made_of(row["lineage"]),
         "duration_seconds": duration_seconds(row, now=now),
         "cursor": row["last_cursor"],
         "progress": progress(row, ended=JobState(row["state"]).is_terminal),
         "webhook": webhook,
     }
+
+
+def _made_of(stored: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Stored versions and left out rows are stored together, and told apart."""
+    lineage = dict(stored or {})
+    left_out = lineage.pop("left_out", None)
+    return {"lineage": lineage if lineage.get("scenarios") or lineage.get("contracts") else None, "left_out": left_out}
 
 
 def results_answer(row: Row, runs: Sequence[Row], *, now: datetime) -> dict[str, Any]:

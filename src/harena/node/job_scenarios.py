@@ -1,14 +1,16 @@
 """What a job runs: scenarios from what its request names, and the same request as it is kept for another node.
 
-`sources` are {scenarios, candidates, format, grader}, as in a job's request, and for a calibration {calibration:
-{gold_runs, battery_version}}. Everything here is called in a thread of its own: large files take a while.
+`sources` are {scenarios, candidates, format, grader}, as in a job's request, with its {skip_bad_rows}, and for a
+calibration {calibration: {gold_runs, battery_version}}. Everything here is called in a thread of its own: large files
+take a while.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from harena.core.catalog import Lineage, is_reference, referred
@@ -23,13 +25,52 @@ if TYPE_CHECKING:
 
 LoadScenarios = Callable[[Any], Sequence[JobScenario]]
 
+OWN_FORMAT = "scenarios"
+_PYTHON_CONTRACTS = ("tests", "reference", "stdio")
+"""those that run the candidate, and nothing of the image but Python"""
+_EQUAL_SINCE, _EQUAL_UNTIL = (3, 11), (3, 13)
+"""Python versions whose programs cannot tell a warm start"""
+_PLAIN = ("format", "calibration", "skip_bad_rows")
 _KEPT = "this job is kept as JSON until it has ended"
 
 
 def read_scenarios(sources: Mapping[str, Any], reader: CatalogReader) -> Sequence[JobScenario]:
     """The scenarios, each with its lineage. Raises ScenarioFileError, ValidationError, NotFoundError."""
+    return read_job(sources, reader).scenarios
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobScenarios:
+    """What a job runs."""
+
+    scenarios: Sequence[JobScenario]
+    left_out: Sequence[str] = ()
+    """rows with a mistake, each with its place and the mistake, in words"""
+    starts_warm: bool = False
+    """a data set of Python programs: a warm start is faster, and no program can tell (docs/explanation/warm-exec.md)"""
+
+
+def read_job(sources: Mapping[str, Any], reader: CatalogReader) -> JobScenarios:
+    """Raises ScenarioFileError, ValidationError, NotFoundError."""
     batch = read_batch(sources, reader)
-    return batch.scenarios if sources.get("calibration") is None else _trials(batch, sources["calibration"])
+    if sources.get("calibration") is not None:
+        return JobScenarios(scenarios=_trials(batch, sources["calibration"]))
+    return JobScenarios(
+        scenarios=batch.scenarios,
+        left_out=[str(mistake) for mistake in batch.left_out],
+        starts_warm=_starts_warm(batch),
+    )
+
+
+def _starts_warm(batch: ScenarioBatch) -> bool:
+    """Its rows are another's format, and all that is run of it are Python programs of their own."""
+    if batch.form == OWN_FORMAT or not _EQUAL_SINCE <= sys.version_info[:2] <= _EQUAL_UNTIL:
+        return False
+    return all(
+        scenario.candidate.entry.endswith(".py")
+        and (scenario.scoring.type in _PYTHON_CONTRACTS or getattr(scenario.scoring, "asserts", None) is not None)
+        for scenario in batch.scenarios
+    )
 
 
 def read_batch(sources: Mapping[str, Any], reader: CatalogReader) -> ScenarioBatch:
@@ -50,6 +91,7 @@ def read_batch(sources: Mapping[str, Any], reader: CatalogReader) -> ScenarioBat
         grader=given.get("grader"),
         contracts=reader.contract,
         compact=True,
+        skip_bad_rows=given.get("skip_bad_rows") is True,
     )
     if version is None:
         return batch
@@ -63,10 +105,7 @@ def kept_sources(sources: Mapping[str, Any], reader: CatalogReader, why: str = _
     messages say `why`."""
     from harena.scoring.stored import pinned
 
-    kept = {
-        name: source if name in ("format", "calibration") else content_of(source, why)
-        for name, source in sources.items()
-    }
+    kept = {name: source if name in _PLAIN else content_of(source, why) for name, source in sources.items()}
     if is_reference(kept["scenarios"]):
         kept["scenarios"] = {"ref": reader.version(referred(kept["scenarios"]))}
     for name in ("scenarios", "candidates"):

@@ -16,19 +16,19 @@ def load_scenarios(
     candidates: str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     format: str | None = None,  # noqa: A002 - the option's name, as on the command line
     grader: str | Path | Mapping[str, Any] | None = None,
-    leave_out: bool = False,
+    skip_bad_rows: bool = False,
 ) -> ScenarioBatch:
     """The scenarios of a file, or of objects made in Python; `.scenarios` of the answer holds them, `.form` names the
     format that they were written in: harena's own, or another that is told by its shape or given as `format`, with
     `candidates` as the answers to it ("oracle": its own solutions; "nop": answers that do nothing) and `grader` as that
-    of rows that hold none of their own. With `leave_out`, rows of such a format that have a mistake are left out and
-    named in `.left_out`.
+    of rows that hold none of their own. With `skip_bad_rows`, rows of such a format that have a mistake are left out
+    and named in `.left_out`.
 
     Raises ScenarioFileError, a ValidationError whose `mistakes` name file, line and field. Nothing is run.
     """
     from harena.scoring.formats import import_scenarios
 
-    return import_scenarios(source, candidates=candidates, form=format, grader=grader, leave_out=leave_out)
+    return import_scenarios(source, candidates=candidates, form=format, grader=grader, skip_bad_rows=skip_bad_rows)
 
 
 def scenario_schema() -> dict[str, Any]:

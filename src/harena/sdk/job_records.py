@@ -40,6 +40,10 @@ class BenchmarkJob(Record):
     progress: Progress
     definition: Mapping[str, str] | None
     """{ref, digest} of the definition that it was made of (`harena.benchmark_job_defs`)"""
+    blueprint: str
+    """that candidates run in: what was asked for, or what fits where nothing was"""
+    left_out: Mapping[str, Any] | None
+    """{rows, told}: how many rows of a data set were left out, and the first of them (`config.skip_bad_rows`)"""
     webhook: Mapping[str, Any] | None
     """{url, delivery_id, state, tries, next_try_at, ended_at, error}: how far the delivery of its end is"""
 

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
 from harena.core.checked import MOST_BYTES, encodable
 from harena.core.models import MIB, ExecOutcome, Limits, SandboxStatus
 from harena.core.problems import PROBLEMS
-from harena.jobs.models import DEFAULT_BLUEPRINT, JobConfig, JobWebhook
+from harena.jobs.models import JobConfig, JobWebhook
 
 Text = Annotated[str, AfterValidator(lambda text: encodable(text, "the request"))]
 """JSON can hold halves of surrogate pairs, which nothing behind this can write"""
@@ -317,7 +317,8 @@ class AnyJobAsked(Asked):
     """of `scenarios`; null = told by its shape"""
     grader: dict[Text, Any] | None = None
     """of rows that hold none of their own"""
-    blueprint_id: Text = Field(DEFAULT_BLUEPRINT, min_length=1)
+    blueprint_id: Text | None = Field(None, min_length=1)
+    """null = `default`, or `python-warm` for a data set of Python programs"""
     config: JobConfig = JobConfig()
     webhook: JobWebhook | None = None
     """is told of the job's end"""

@@ -92,7 +92,7 @@ benchmark_jobs = Table(
     Column("active_seconds", Float, nullable=False, server_default="0"),
     # how many of its runs are where, and the newest of its events: progress costs one row
     *(Column(name, Integer, nullable=False, server_default="0") for name in COUNTS),
-    # the stored versions that it runs: {scenarios, digest, contracts}
+    # what it was made of, the stored versions and the rows left out: {scenarios, digest, contracts, left_out}
     Column("lineage", JSON(none_as_null=True)),
     # {ref, digest} of the definition that it was made of
     Column("definition", JSON(none_as_null=True)),

@@ -91,6 +91,8 @@ class FakeJobs:
     compared: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
     """runs of the two jobs that are compared"""
     refuse: HarenaError | None = None
+    chosen: dict[str, Any] = field(default_factory=dict)
+    """what a job says that it was not asked for"""
 
     def job(self) -> Record:
         progress = {
@@ -107,6 +109,7 @@ class FakeJobs:
                 "duration_seconds": 2.0,
                 "cursor": 3,
                 "progress": progress,
+                **self.chosen,
             }
         )
 

@@ -50,6 +50,18 @@ def test_options_are_passed_on_only_as_they_are_asked_for(jobs: FakeJobs, harena
     }
 
 
+def test_what_was_chosen_is_told(harena: Harena, jobs: FakeJobs, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rows that are left out, and the blueprint where none was asked for."""
+    jobs.chosen = {"blueprint": "python-warm", "left_out": {"rows": 2, "told": ["c.yaml:3: id: is required"]}}
+    assert harena(*RUN, "--skip-bad-rows") == 0
+    assert jobs.calls[0][1]["config"] == {"skip_bad_rows": True}
+    said = capsys.readouterr().err
+    assert "left out: c.yaml:3: id: is required\nleft out: ... and 1 more\n2 rows with a mistake are left out\n" in said
+    assert "blueprint python-warm: " in said
+    assert harena(*RUN, "--blueprint", "python-warm") == 0
+    assert "blueprint python-warm: " not in capsys.readouterr().err
+
+
 def test_every_key_of_a_jobs_config_has_its_option() -> None:
     """One place for all commands; and the defaults that the help tells are the job's."""
     asked = inspect.signature(job_request, eval_str=True).parameters

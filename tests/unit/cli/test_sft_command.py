@@ -74,7 +74,7 @@ def test_only_what_is_given_is_asked_for(asked: dict[str, Any], harena: Harena) 
     assert asked["scenarios"] == "s.jsonl"
     assert asked["options"] == {
         "output": "v.jsonl", "form": "chat", "keep": "all", "dedupe": "exact", "completion": "original",
-        "overwrite": False, "name": "s", "blueprint_id": "default", "config": {},
+        "overwrite": False, "name": "s", "config": {},
     }  # fmt: skip
 
 

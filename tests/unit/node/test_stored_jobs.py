@@ -114,7 +114,7 @@ async def test_what_json_would_change_is_not_stored(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("durable", [True, False])
 async def test_a_calibration_is_kept_with_the_version(tmp_path: Path, durable: bool) -> None:
-    """A right answer five times, an empty one, a stub and three forgeries; its report is there for whoever asks, also
+    """A right answer five times, an empty one, stubs, mutants and forgeries; its report is there for whoever asks, also
     when its job is gone, and only for the version that was calibrated."""
     async with node(tmp_path / "harena.db", Reader(), durable=durable) as jobs:
         await stored(jobs)
@@ -122,7 +122,7 @@ async def test_a_calibration_is_kept_with_the_version(tmp_path: Path, durable: b
         assert begun["scenarios"] == "batch@1"
         ended = await jobs.calibrations.wait(HERE, begun["id"])
         job = await jobs.get(HERE, begun["id"])
-        assert (job["progress"]["total"], job["lineage"]["scenarios"]) == (10, "batch@1")
+        assert (job["progress"]["total"], job["lineage"]["scenarios"]) == (25, "batch@1")
         assert (job["config"]["timeout_seconds"], job["config"]["concurrency"]) == (10.0, 8)
         await stored(jobs, expected=2)
         await jobs.delete(HERE, begun["id"])

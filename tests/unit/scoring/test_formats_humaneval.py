@@ -43,7 +43,7 @@ def test_check_becomes_calls_with_known_answers() -> None:
     contract = scenario.scoring
     assert isinstance(contract, TestsContract)
     assert contract.trust is Trust.SEPARATE
-    assert (contract.entry_point, contract.comparison, contract.timeout_seconds) == ("double", "equal", 3.0)
+    assert (contract.entry_point, contract.comparison, contract.timeout_seconds) == ("double", "equal", 1.5)
     assert [(check.args, check.expected) for check in contract.checks] == [((2,), 4), (([1],), [1, 1])]
     assert "shared_because" not in scenario.metadata
 

@@ -193,7 +193,7 @@ def test_rows_are_read_one_by_one(tmp_path: Path) -> None:
 def test_rows_with_a_mistake_are_left_out_on_request() -> None:
     """They are named; a data set in which nothing is right is still refused, and so are all mistakes by default."""
     rows = [{**HUMANEVAL, "task_id": "a"}, {**HUMANEVAL, "task_id": "b", "entry_point": "no name"}, {"task_id": "c"}]
-    batch = import_scenarios(rows, form="humaneval", leave_out=True)
+    batch = import_scenarios(rows, form="humaneval", skip_bad_rows=True)
     assert [scenario.id for scenario in batch.scenarios] == ["a/oracle"]
     assert [str(mistake).partition(": ")[2][:30] for mistake in batch.left_out] == [
         "[1].entry_point: must be the n",
@@ -202,4 +202,4 @@ def test_rows_with_a_mistake_are_left_out_on_request() -> None:
     with pytest.raises(ScenarioFileError):
         import_scenarios(rows, form="humaneval")
     with pytest.raises(ScenarioFileError):
-        import_scenarios(rows[1:], form="humaneval", leave_out=True)
+        import_scenarios(rows[1:], form="humaneval", skip_bad_rows=True)

@@ -49,14 +49,14 @@ def import_scenarios(
     grader: str | Path | Mapping[str, Any] | None = None,
     contracts: ContractLookup | None = None,
     compact: bool = False,
-    leave_out: bool = False,
+    skip_bad_rows: bool = False,
 ) -> ScenarioBatch:
     """Scenarios in harena's own format, or in one of other people's (`FORMATS`), told by its shape or given as `form`.
 
     `grader`: that of rows that hold none of their own (a file, or what is in it). `candidates`: the answers
     (`samples`), or "oracle", or "nop"; None = the oracle's. `contracts`: where stored scoring contracts are. `compact`:
-    for batches that stay in memory, see `CompactScenarios`. `leave_out`: rows of other people's formats that have a
-    mistake are left out, and told in the batch. Raises ScenarioFileError with every mistake.
+    for batches that stay in memory, see `CompactScenarios`. `skip_bad_rows`: rows of other people's formats that
+    have a mistake are left out, and told in the batch. Raises ScenarioFileError with every mistake.
     """
     for given in (source, candidates, grader):
         if isinstance(given, str | Path) and "\0" in str(given):
@@ -68,7 +68,7 @@ def import_scenarios(
         if form == SCENARIOS:
             raise refusal("grader", None, "harena's own scenarios have their scoring in them, and take no grader")
         rows.add(GRADER, read_grader_file(grader) if isinstance(grader, str | Path) else grader_in(grader, "grader"))
-    return _imported(rows, candidates, None if form is None else family_named(form), leave_out=leave_out)
+    return _imported(rows, candidates, None if form is None else family_named(form), skip_bad_rows=skip_bad_rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def _own(
     return load_document(read_document(candidates), problems=read_document(source), contracts=contracts)
 
 
-def _imported(rows: Rows, candidates: Source | None, family: Family | None, *, leave_out: bool) -> ScenarioBatch:
+def _imported(rows: Rows, candidates: Source | None, family: Family | None, *, skip_bad_rows: bool) -> ScenarioBatch:
     if family is None:
         first = rows.first()
         if first is None:
@@ -168,7 +168,7 @@ def _imported(rows: Rows, candidates: Source | None, family: Family | None, *, l
         raise ScenarioFileError(samples.mistakes or [Mistake(named, None, "", "there are no answers")])
     joined = _Join(rows, family, samples, idle=candidates == NOP)
     scenarios = tuple(joined.scenarios())
-    if joined.mistakes and not (leave_out and scenarios and len(joined.mistakes) < MOST_MISTAKES):
+    if joined.mistakes and not (skip_bad_rows and scenarios and len(joined.mistakes) < MOST_MISTAKES):
         raise ScenarioFileError(joined.mistakes)
     if not scenarios:
         raise refusal(rows.name, None, "there are no rows")
