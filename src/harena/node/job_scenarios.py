@@ -21,13 +21,12 @@ from harena.node.kept_json import content_of
 
 if TYPE_CHECKING:
     from harena.node.catalog import CatalogReader
+    from harena.scoring.contracts import Contract
     from harena.scoring.scenario import Scenario, ScenarioBatch
 
 LoadScenarios = Callable[[Any], Sequence[JobScenario]]
 
 OWN_FORMAT = "scenarios"
-_PYTHON_CONTRACTS = ("tests", "reference", "stdio")
-"""those that run the candidate, and nothing of the image but Python"""
 _EQUAL_SINCE, _EQUAL_UNTIL = (3, 11), (3, 13)
 """Python versions whose programs cannot tell a warm start"""
 _PLAIN = ("format", "calibration", "skip_bad_rows")
@@ -67,10 +66,18 @@ def _starts_warm(batch: ScenarioBatch) -> bool:
     if batch.form == OWN_FORMAT or not _EQUAL_SINCE <= sys.version_info[:2] <= _EQUAL_UNTIL:
         return False
     return all(
-        scenario.candidate.entry.endswith(".py")
-        and (scenario.scoring.type in _PYTHON_CONTRACTS or getattr(scenario.scoring, "asserts", None) is not None)
+        scenario.candidate.entry.endswith(".py") and _runs_python_alone(scenario.scoring)
         for scenario in batch.scenarios
     )
+
+
+def _runs_python_alone(contract: Contract) -> bool:
+    """All that is run of a candidate are its own Python programs and functions."""
+    from harena.scoring.contracts import CommandContract, ReferenceContract, StdioContract, TestsContract
+
+    if isinstance(contract, CommandContract):
+        return contract.asserts is not None
+    return isinstance(contract, TestsContract | ReferenceContract | StdioContract)
 
 
 def read_batch(sources: Mapping[str, Any], reader: CatalogReader) -> ScenarioBatch:
