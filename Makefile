@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 PYTHON := .venv/bin/python
 PYTEST_OPTIONS ?=
 # Several of these measure what programs do to each other, so they have the machine to themselves.
-SANDBOXED_TESTS := tests/integration tests/escape
+SANDBOXED_TESTS := tests/integration tests/escape tests/battery
 SEED ?= 0
 MODE ?= sync
 
