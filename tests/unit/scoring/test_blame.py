@@ -21,10 +21,15 @@ from harena.core.errors import (
 )
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.results import Reason, RunResult, Validity
+from harena.jobs.models import JobConfig
+from harena.node.job_acceptance import run_timeout
 from harena.scoring import StarvedError, load_scenarios, score_scenario
 from harena.scoring.battery.forgery import defined_functions
+from harena.scoring.blame import MOST_JUDGINGS
+from harena.scoring.fair_time import SLACK_SECONDS
 from harena.scoring.program import Bench
 from harena.scoring.score_judge import score_judge
+from harena.scoring.time_limits import wall_limit
 from harena.scoring.trusted_suite import idle_bench
 
 EVIL = "print('evil')\n"
@@ -228,3 +233,11 @@ def test_the_functions_of_any_text_can_be_listed() -> None:
     assert defined_functions(long + 'text = """\ndef if\nclass None\n"""\n') == ("g",)
     assert defined_functions("def f(:\0") == ()
     assert defined_functions("x = " + "(" * 5_000 + ")" * 5_000) == ()
+
+
+def test_a_run_may_take_as_long_as_its_candidate_can_make_its_judging_take() -> None:
+    """Else one that waits, and then makes its judging fail, would buy a fault of the platform."""
+    config = JobConfig(timeout_seconds=2.0, run_timeout_seconds=3.0)
+    assert run_timeout(config) == MOST_JUDGINGS * (wall_limit(2.0) + SLACK_SECONDS)
+    assert run_timeout(JobConfig(timeout_seconds=2.0, run_timeout_seconds=5000.0)) == 5000.0
+    assert run_timeout(JobConfig(timeout_seconds=2.0)) is None
