@@ -21,7 +21,7 @@ _QUOTING = (
     "{verdict}\nbecause it said: {said}",
 )
 """how models quote what they judge"""
-_RIGHT = re.compile(r"Right is (\d+)\. Judge: (.*)", re.DOTALL)
+_RIGHT = re.compile(r"Right is (\d+)\. Judge: <judged ([0-9a-f]+)>\n(.*)\n</judged \2>", re.DOTALL)
 
 
 def answer_to(messages: list[dict[str, str]]) -> tuple[int, str]:
@@ -29,7 +29,7 @@ def answer_to(messages: list[dict[str, str]]) -> tuple[int, str]:
     question = messages[0]["content"]
     asked = " ".join(message["content"] for message in messages[1:])
     found = _RIGHT.search(question)
-    right, said = (found[1], found[2]) if found else ("", "")
+    right, said = (found[1], found[3]) if found else ("", "")
     wish = re.search(r"harena-fake-judge: ([a-z0-9 ]+)", said)
     is_right = said.strip() == right
     verdict = _verdict(asked, is_right)
@@ -55,7 +55,7 @@ def _verdict(asked: str, is_right: bool) -> str:
     else:
         key, value = "score", int(is_right)
     written = json.dumps({key: value})
-    nonce = re.search(r"\{[^{}]*\"(nonce|word|mark)\": \"([^\"]+)\"", asked)
+    nonce = re.search(r"\{\"([a-z]+)\": \"([0-9a-f]+)\", \"(?:label|score)\"", asked)
     return json.dumps({nonce[1]: nonce[2], key: value}) if nonce else written
 
 

@@ -356,7 +356,7 @@ PAID_BY: dict[str, str] = {
     "reward-file-in-a-race": "reward file, read late",
     "result-is-a-link": "result file",
     **dict.fromkeys(
-        ("kills-its-parent", "kills-everyone", "stops-its-parent", "writes-its-parents-memory"),
+        ("kills-its-parent", "kills-everyone", "stops-its-parent"),
         "excuse of a judge with a child",
     ),
     **dict.fromkeys(
@@ -385,6 +385,7 @@ NOT_SHOWN: dict[str, str] = {
     ),
     **dict.fromkeys(
         ("new-namespaces", "marks-outside", "traces-its-parent", "takes-its-parents-descriptors", "daemon",
+         "writes-its-parents-memory",  # /proc cannot be written to, and process_vm_writev is refused
          "survivor-holds-the-output", "no-place-to-work", "no-place-at-all", "path-file-beside-it",
          "never-the-same-process",
          "result-is-the-root"),

@@ -69,6 +69,10 @@ BOUGHT: dict[str, tuple[str, dict[str, Any]]] = {
         "import os\ndef f(x):\n    os.write(1, b'ffffffff' + b'x' * (70 << 20))\n",
         PLACES["tests"][1],
     ),
+    "a command that asks until it is content": (
+        "def f():\n    while True: pass\n",
+        {"type": "command", "asserts": "while not f(): pass\nassert f() == 1", "timeout_seconds": 1},
+    ),
     "an integer of a million digits": ("def f(x): return 1 << (1 << 22)\n", PLACES["tests"][1]),
 }
 

@@ -240,7 +240,7 @@ class Acceptance:
             score=rescoring(self._scorer(row["workspace"], scenarios, spec, config), chosen),
             policy=RetryPolicy(retry_attempts=config.retry_attempts, retry_reasons=repeated),
             priority=config.priority,
-            run_timeout_seconds=_run_timeout(config),
+            run_timeout_seconds=run_timeout(config),
             timeout_seconds=config.job_timeout_seconds,
         )
 
@@ -335,15 +335,16 @@ def base_spec(blueprints: Blueprints, workspace: str, blueprint_id: str) -> Sand
     return SandboxSpec(image=blueprint.image, blueprint=blueprint.id)
 
 
-def _run_timeout(config: JobConfig) -> float | None:
-    """Never before the time of a candidate is over by the wall clock: one that waits could buy a fault of the platform
-    with it."""
+def run_timeout(config: JobConfig) -> float | None:
+    """Never before the time of a candidate is over by the wall clock, however often its doing has it judged again: one
+    that waits, and then makes its judging fail, could buy a fault of the platform with it."""
+    from harena.scoring.blame import MOST_JUDGINGS
     from harena.scoring.fair_time import SLACK_SECONDS
     from harena.scoring.time_limits import wall_limit
 
     if config.run_timeout_seconds is None:
         return None
-    return max(config.run_timeout_seconds, wall_limit(config.timeout_seconds) + SLACK_SECONDS)
+    return max(config.run_timeout_seconds, MOST_JUDGINGS * (wall_limit(config.timeout_seconds) + SLACK_SECONDS))
 
 
 def owner_columns(owner: Owner) -> dict[str, Any]:

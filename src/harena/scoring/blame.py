@@ -55,6 +55,8 @@ PLATFORM_ERRORS: tuple[type[HarenaError], ...] = (
 IDLE_SCRIPT = "true\n"
 _FAILURES_OF_THE_PLATFORM = 3
 """of a candidate's, each but the last followed by a candidate that does nothing and could be judged"""
+MOST_JUDGINGS = 2 * _FAILURES_OF_THE_PLATFORM - 1
+"""of one candidate, and of the idle ones between"""
 Apply = Callable[[Contract, Bench], Awaitable[Verdict]]
 
 _log = logging.getLogger("harena.scoring")

@@ -30,6 +30,9 @@ from harena.scoring.time_limits import wall_limit
 from harena.scoring.values import Bag, show
 from harena.scoring.verdict import CheckOutcome, StarvedError, digest, one_line
 
+START_SECONDS = 10.0
+"""that the interpreter may take, whatever the candidate's limit is: its start is the platform's work, and on a busy
+host it takes longer than many a limit"""
 _HEADER_BYTES = 8
 _MAX_FRAME_BYTES = codec.MAX_BYTES + 64
 _HEX_DIGITS = frozenset(b"0123456789abcdef")
@@ -174,10 +177,10 @@ class Conversation:
             argv=("python", "-c", BOOT),
             cwd=WORKSPACE,
             stdin_stream=True,
-            timeout_seconds=wall_limit(deadline.left()) + SLACK_SECONDS,  # should this process be too busy to keep time
+            # should this process be too busy to keep time
+            timeout_seconds=wall_limit(START_SECONDS) + wall_limit(deadline.left()) + SLACK_SECONDS,
         )
         running = await sandbox.exec(request)
-        deadline.watch.start()
         return cls(bench, sandbox, running, contract, deadline.watch)
 
     async def load(self, first: Check, limit_seconds: float) -> bytes | None:
@@ -195,17 +198,21 @@ class Conversation:
             (contract.setup or "", source, path, stem, contract.entry_point, contract.takes_subclasses)
         )
         question, first_token = _question(first, self._contract)
-        self._limit_seconds = limit_seconds
+        self._limit_seconds = START_SECONDS
         asked = frame(b"L" + token + loading) + question
-        check = self._asking()
+        starting = self._asking()
         await self._send(code_frame() + asked)
-        reply = await self._hear(check)
+        reply = await self._hear(starting)
         if reply == NEEDS_SOURCE:
             await self._send(source_frame() + asked)
-            reply = await self._hear(check)
+            reply = await self._hear(starting)
         if reply != b"H":
             return None
         self._heard_from = True
+        self._limit_seconds = limit_seconds
+        if self._whole is not None:
+            self._whole.start()
+        check = self._asking()
         body = await self._hear(check)
         if body is None:
             return None
@@ -246,7 +253,7 @@ class Conversation:
 
     async def _hear(self, check: Stopwatch) -> bytes | None:
         """The next frame. Raises TimeoutError, StarvedError, MalformedError."""
-        whole = self._whole
+        whole = self._whole if self._heard_from else None
         watches = (
             (check,) if whole is None else (whole,) if whole.limit_seconds <= check.limit_seconds else (whole, check)
         )

@@ -97,7 +97,8 @@ class Bench:
 
     def again(self) -> Bench:
         """The same from the beginning, with all of its time."""
-        return Bench(self.scenario, self.sandboxes, self.base_spec, self.timeout_seconds, alone=self.share.alone)
+        return Bench(self.scenario, self.sandboxes, self.base_spec, self.timeout_seconds, alone=self.share.alone,
+                     demands_separate=self.demands_separate)  # fmt: skip
 
     @asynccontextmanager
     async def sandbox(self) -> AsyncIterator[SandboxPort]:

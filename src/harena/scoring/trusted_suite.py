@@ -9,6 +9,7 @@ import json
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 
@@ -34,6 +35,7 @@ from harena.scoring.trusted_names import hides, steers, taken_names
 from harena.scoring.verdict import one_line
 
 REQUIRES_SECONDS = 60.0
+_MOST_IDLE_NAMES = 500
 
 ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
@@ -71,13 +73,17 @@ async def taking_part(bench: Bench, contract: CommandContract) -> dict[str, str]
 
 
 def idle_bench(bench: Bench) -> Bench:
-    """The same for a candidate that defines what the candidate defines, and does nothing: what breaks with it, too, is
-    broken for any candidate. What it uses is not metered."""
+    """The same for a candidate that defines what the candidate defines, and raises at every call: what breaks with it,
+    too, is broken for any candidate. What it uses is not metered.
+
+    It raises, because a command that asks until it is content would never end with one that returns nothing. And it
+    has few names, none that the interpreter itself calls, so that no candidate makes it slow or large."""
     from harena.scoring.battery import Forgery, Target, defined_functions, rendered
 
     candidate = bench.scenario.candidate
-    stub = Forgery(name="stub", family="nothing", tries="Does nothing.")
-    target = Target("command", defined_functions(candidate.source), candidate.entry)
+    stub = Forgery(name="stub", family="nothing", tries="Does nothing.", body="raise NotImplementedError")
+    named = (name for name in defined_functions(candidate.source) if not name.startswith(("__", "_answer")))
+    target = Target("command", tuple(islice(named, _MOST_IDLE_NAMES)), candidate.entry)
     return bench.with_candidate(rendered(stub, target), files=bench.scenario.files)
 
 

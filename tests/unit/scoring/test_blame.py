@@ -21,9 +21,16 @@ from harena.core.errors import (
 )
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.results import Reason, RunResult, Validity
+from harena.jobs.models import JobConfig
+from harena.node.job_acceptance import run_timeout
 from harena.scoring import StarvedError, load_scenarios, score_scenario
 from harena.scoring.battery.forgery import defined_functions
+from harena.scoring.blame import MOST_JUDGINGS
+from harena.scoring.fair_time import SLACK_SECONDS
+from harena.scoring.program import Bench
 from harena.scoring.score_judge import score_judge
+from harena.scoring.time_limits import wall_limit
+from harena.scoring.trusted_suite import idle_bench
 
 EVIL = "print('evil')\n"
 STDIO = {"type": "stdio", "cases": [{"stdout": "right"}], "comparison": "decimal_lines"}
@@ -163,6 +170,27 @@ async def test_no_text_of_a_candidate_keeps_another_from_being_asked(monkeypatch
     assert (result.score, result.reason) == (0.0, Reason.SCORER_REJECTED)
 
 
+async def test_no_candidate_makes_the_idle_one_slow_large_or_strange() -> None:
+    """It has some of the names, and none that Python calls by itself."""
+    program = "def __getattr__(name): pass\ndef _answer(): pass\ndef right(): pass\n"
+    program += "".join(f"def f{index}(): pass\n" for index in range(10_000))
+    row = {"id": "one", "candidate": program, "scoring": COMMAND}
+    bench = Bench(load_scenarios([row]).scenarios[0], Failing(), SandboxSpec(), 1.0, demands_separate=True)
+    idle = idle_bench(bench).scenario.candidate.source
+    assert idle.count("def ") <= 502
+    assert "def __getattr__" not in idle
+    assert "def right(" in idle
+    assert idle.count("def _answer(") == 1
+
+
+async def test_a_candidate_that_is_judged_again_is_kept_apart_as_before() -> None:
+    """What the job demands holds for every try."""
+    bench = Bench(load_scenarios([{"id": "one", "candidate": EVIL, "scoring": COMMAND}]).scenarios[0], Failing(),
+                  SandboxSpec(), 1.0, alone=True, demands_separate=True)  # fmt: skip
+    again = bench.again()
+    assert (again.demands_separate, again.share.alone) == (True, True)
+
+
 async def test_the_evidence_names_the_fault() -> None:
     """Two candidates that differ in their fault only differ in it."""
     digests = {(await scored(Failing(ERRORS[name]))).evidence for name in ("recursion", "memory")}
@@ -180,8 +208,6 @@ async def test_numbers_beyond_all_exponents_are_wrong_answers(printed: bytes) ->
 @pytest.mark.parametrize("said", ["9" * 400, "9" * 5000, "-" + "9" * 400, "NaN", "1e400", "-Infinity", "[" * 100_000])
 async def test_numbers_of_a_judge_that_no_float_holds(said: str) -> None:
     """A candidate can have them quoted; there is a verdict all the same."""
-    from harena.scoring.program import Bench
-
     scoring = {
         "type": "score_model",
         "model": "m",
@@ -207,3 +233,11 @@ def test_the_functions_of_any_text_can_be_listed() -> None:
     assert defined_functions(long + 'text = """\ndef if\nclass None\n"""\n') == ("g",)
     assert defined_functions("def f(:\0") == ()
     assert defined_functions("x = " + "(" * 5_000 + ")" * 5_000) == ()
+
+
+def test_a_run_may_take_as_long_as_its_candidate_can_make_its_judging_take() -> None:
+    """Else one that waits, and then makes its judging fail, would buy a fault of the platform."""
+    config = JobConfig(timeout_seconds=2.0, run_timeout_seconds=3.0)
+    assert run_timeout(config) == MOST_JUDGINGS * (wall_limit(2.0) + SLACK_SECONDS)
+    assert run_timeout(JobConfig(timeout_seconds=2.0, run_timeout_seconds=5000.0)) == 5000.0
+    assert run_timeout(JobConfig(timeout_seconds=2.0)) is None

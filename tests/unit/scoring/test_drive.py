@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from harena.core.output import OutputBuffer
 from harena.core.results import Reason
-from harena.scoring import codec, contracts
+from harena.scoring import codec, contracts, load_scenarios
 from harena.scoring.codec import MalformedError
 from harena.scoring.drive import ArgumentsFailedError, Conversation, FrameReader, judge
+from harena.scoring.fair_time import Stopwatch
 from harena.scoring.values import from_python
 from harena.scoring.verdict import StarvedError
 
@@ -211,3 +212,34 @@ async def test_a_node_that_was_stopped_blames_no_candidate(answered: bool, monke
     else:
         with pytest.raises(StarvedError, match="was stopped or stuck for 9"):
             await waiting
+
+
+class SlowStart:
+    """A program whose interpreter starts later than its limit, on an idle host: sandbox, bench and control in one."""
+
+    def __init__(self) -> None:
+        self.stdout = filled(closed=False)
+        self.scenario = load_scenarios([{"id": "one", "candidate": "pass\n", "scoring": CONTRACT}]).scenarios[0]
+        self.control = self
+
+    def files(self) -> dict[str, str]:
+        return dict(self.scenario.candidate.files)
+
+    async def share(self) -> float:
+        return 1.0
+
+    async def processor_time(self) -> tuple[float, float]:
+        return 0.0, 0.0
+
+    async def write_stdin(self, frames: bytes) -> None:
+        loop = asyncio.get_running_loop()
+        loop.call_later(0.5, self.stdout.append, frame(b"H"))
+        loop.call_later(0.5, self.stdout.close)
+
+
+async def test_the_start_of_the_interpreter_is_not_the_candidates_time() -> None:
+    """A limit of 10 ms is one of what comes after it."""
+    slow = SlowStart()
+    conversation = Conversation(slow, slow, slow, CONTRACT, Stopwatch(60))  # type: ignore[arg-type]
+    assert await conversation.load(PLAIN, 0.01) is None
+    assert slow.stdout.closed

