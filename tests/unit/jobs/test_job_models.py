@@ -16,7 +16,7 @@ GOOD: dict[str, Any] = {"name": "epoch-1", "scenarios": [{"id": "a"}], "blueprin
 def test_defaults() -> None:
     """Only a name and scenarios are needed."""
     parsed = parse_request({"name": "n", "scenarios": Path("x.yaml")})
-    assert parsed.blueprint_id == "default"
+    assert parsed.blueprint_id is None  # "default", or the warm one for data sets: see node.job_scenarios
     assert parsed.config == JobConfig(
         concurrency=8, timeout_seconds=120.0, retry_attempts=1, attempts=1, require_trust=None, rescore_fraction=0.0
     )
