@@ -29,7 +29,7 @@ from harena.jobs.retry import GiveUp, RetryAlone, RetryPolicy, decide_interrupte
 from harena.jobs.schedule import Ticket, effective_concurrency, tickets
 from harena.jobs.worker import JobScenario, Score
 from harena.node.job_scenarios import JobScenarios, LoadScenarios, lineage_of, read_job
-from harena.node.kept_requests import packed, unpacked
+from harena.node.kept_requests import KeptParts, kept_parts, packed, unpacked
 from harena.node.webhooks import new_delivery
 
 if TYPE_CHECKING:
@@ -153,10 +153,11 @@ class Acceptance:
             named = None if parsed.blueprint_id is None else base_spec(self.blueprints, workspace, parsed.blueprint_id)
             # reading a large file takes a while, and sandboxes that are already running shall not wait for it
             sources = {**_sources(parsed), "calibration": calibration}
-            read = await asyncio.to_thread(self._read, sources, self.reader(workspace), made)
+            read, parts = await asyncio.to_thread(self._read, sources, self.reader(workspace), made)
             blueprint = parsed.blueprint_id or self._fitting(workspace, read)
             spec = named or base_spec(self.blueprints, workspace, blueprint)
-            kept = await asyncio.to_thread(self._kept, sources, spec, self.reader(workspace)) if self.durable else None
+            # the blueprint by its id: a name may mean another one by the time the job is resumed
+            kept = None if parts is None else await asyncio.to_thread(_packed, parts, spec.blueprint)
         scenarios = read.scenarios
         config = parsed.config
         total = len(scenarios) * config.attempts
@@ -249,18 +250,14 @@ class Acceptance:
         sources: dict[str, Any],
         reader: CatalogReader,
         made: Mapping[str, Iterator[Any]],
-    ) -> JobScenarios:
-        """The scenarios. `made`: rows that are made one by one, for files of theirs."""
+    ) -> tuple[JobScenarios, KeptParts | None]:
+        """The scenarios, and what is kept of them. `made`: rows that are made one by one, for files of theirs."""
         for field, rows in made.items():
             with sources[field].path.open("wb") as file:
                 file.writelines(written_rows(rows, field))
         with collection_paused():
-            return self._scenarios(sources, reader)
-
-    def _kept(self, sources: dict[str, Any], spec: SandboxSpec, reader: CatalogReader) -> bytes:
-        """What another node needs. The blueprint by its id: a name may mean another one by then."""
-        with collection_paused():
-            return packed(sources, spec.blueprint, reader)
+            parts = kept_parts(sources, reader) if self.durable else None
+            return self._scenarios(sources, reader), parts
 
     def _fitting(self, workspace: str, read: JobScenarios) -> str:
         """The blueprint of a job that names none. Where `default` is not the built-in one, it is meant."""
@@ -350,6 +347,11 @@ def run_timeout(config: JobConfig) -> float | None:
 def owner_columns(owner: Owner) -> dict[str, Any]:
     """An owner as it is stored."""
     return {"owner_pid": owner.pid, "owner_started": owner.started, "owner_boot": owner.boot}
+
+
+def _packed(parts: KeptParts, blueprint: str | None) -> bytes:
+    with collection_paused():
+        return packed(parts, blueprint)
 
 
 def _made_of(scenarios: Sequence[JobScenario], left_out: Sequence[str]) -> dict[str, Any] | None:

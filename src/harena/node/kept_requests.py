@@ -12,6 +12,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -28,9 +29,17 @@ PACKED_PIECE_BYTES = 1 << 16
 _SOURCES = ("scenarios", "candidates", "grader")
 
 
-def packed(sources: Mapping[str, Any], blueprint: str | None, reader: CatalogReader) -> bytes:
-    """The request. Files and `RowsFile`s are kept as they are, unless they may name stored contracts: those are kept
-    with the versions that they mean now. Raises ValidationError for what cannot be kept."""
+@dataclass(frozen=True, slots=True)
+class KeptParts:
+    """A request that can be kept: what of it is JSON, and the files beside that."""
+
+    header: dict[str, Any]
+    files: list[tuple[str, str | None, Path]]
+
+
+def kept_parts(sources: Mapping[str, Any], reader: CatalogReader) -> KeptParts:
+    """The request's parts. Files and `RowsFile`s are kept as they are, unless they may name stored contracts: those are
+    kept with the versions that they mean now. Raises ValidationError for what cannot be kept."""
     files: list[tuple[str, str | None, Path]] = []
     for field in _SOURCES:
         source = sources.get(field)
@@ -42,9 +51,15 @@ def packed(sources: Mapping[str, Any], blueprint: str | None, reader: CatalogRea
     header = kept_sources({**sources, **{field: None for field, _, _ in files}}, reader)
     for field, part in header.items():
         check_json(part, field)
-    header["blueprint"] = blueprint
+    return KeptParts(header, files)
+
+
+def packed(parts: KeptParts, blueprint: str | None) -> bytes:
+    """The request as it is stored."""
+    files = parts.files
     sizes = [path.stat().st_size for _, _, path in files]
-    header["files"] = [[field, name, size] for (field, name, _), size in zip(files, sizes, strict=True)]
+    named = [[field, name, size] for (field, name, _), size in zip(files, sizes, strict=True)]
+    header = {**parts.header, "blueprint": blueprint, "files": named}
     compress = zlib.compressobj(level=1)
     pieces = [compress.compress(json.dumps(header).encode() + b"\n")]
     for (_, _, path), size in zip(files, sizes, strict=True):
