@@ -13,7 +13,7 @@ from harena.training.rewards.recipe import Rule
 _WRITTEN = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+")
 """a comma stands between thousands only"""
 _MARKED = re.compile(r"####\s*([^\n#]*)")
-_OPENING = re.compile(r"[^\w.,/^√]*(?:boxed\{)?[^\w.,/^√]*\.?\d")
+_OPENING = re.compile(r"[^\w.,/^√]{0,20}(?:boxed\{)?[^\w.,/^√]{0,20}\.?\d")
 _UNIT_WORDS = 3
 _MINUS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d", "-"))
 _CURRENCIES = "$€£¥₹"
