@@ -39,6 +39,8 @@ _ROUNDED_BELOW = 2**33
 """the neighbours of a larger float are further away than that: it is the integer, or another one"""
 _EXACT_BELOW = 2**53
 """a float below it that is a whole number stands for that number alone"""
+_LARGE_ROUNDING = 1e-12
+"""by how much, at most, two float computations of one number beyond it may differ, relatively"""
 
 PYTHON_COMPARISONS = frozenset({"equal", "equal_json", "close_floats", "items", "members", "truth", "not_none"})
 """those that follow Python's `==`, to which a Counter is a dict and a named tuple is a tuple"""
@@ -63,7 +65,8 @@ class Tolerance:
     def near(self, answer: float, expected: float) -> bool:
         """As `close`, but a whole number is never taken for another one: 1000000008 is wrong where 1000000007 is
         right, however large the relative tolerance is. What a float's rounding adds to an expected integer is
-        forgiven (0.9999999999999999 for 1). Only an absolute tolerance of at least 1 says that integers may differ.
+        forgiven (0.9999999999999999 for 1), and beyond 2**53, where a float stands for many integers, what the rounding
+        of floats makes of one number. Only an absolute tolerance of at least 1 says that integers may differ.
         """
         if answer == expected or self.absolute >= 1:
             is_by_distance = type(expected) is int
@@ -73,9 +76,22 @@ class Tolerance:
         if type(expected) is int:
             is_rounded = type(answer) is float and abs(expected) < _ROUNDED_BELOW
             return is_rounded and abs(answer - expected) <= _ROUNDING and self.close(answer, expected)
-        if type(answer) is int and abs(expected) < _EXACT_BELOW and expected.is_integer():
-            return False
+        if _is_whole(answer) and _is_whole(expected):
+            return abs(expected) >= _EXACT_BELOW and self._is_rounded(answer, expected)
         return self.close(answer, expected)
+
+    def _is_rounded(self, answer: float, expected: float) -> bool:
+        """Whether a large answer is the expected float but for rounding; an int is its nearest float."""
+        try:
+            nearest = float(answer)
+        except OverflowError:  # an int that no float can hold
+            return False
+        relative = 0.0 if type(answer) is int else min(self.relative, _LARGE_ROUNDING)
+        return math.isclose(nearest, expected, rel_tol=relative, abs_tol=0.0)
+
+
+def _is_whole(number: float) -> bool:
+    return type(number) is int or (type(number) is float and number.is_integer())
 
 
 def compare_values(answer: Any, expected: Any, comparison: ValueComparison, tolerance: Tolerance) -> bool:
@@ -167,7 +183,7 @@ def _close_floats(answer: Any, expected: Any, tolerance: Tolerance) -> bool:
     if kind is complex:
         if type(answer) not in (int, float, complex):
             return False
-        return tolerance.close(answer.real, expected.real) and tolerance.close(answer.imag, expected.imag)
+        return tolerance.near(answer.real, expected.real) and tolerance.near(answer.imag, expected.imag)
     if kind in (list, tuple):
         if type(answer) is not kind or len(answer) != len(expected):
             return False
@@ -188,7 +204,7 @@ def _close(answer: Any, expected: Any, tolerance: Tolerance) -> bool:
     if type(answer) is not kind:
         return False
     if kind is complex:
-        return tolerance.close(answer.real, expected.real) and tolerance.close(answer.imag, expected.imag)
+        return tolerance.near(answer.real, expected.real) and tolerance.near(answer.imag, expected.imag)
     if kind in (list, tuple):
         return len(answer) == len(expected) and all(
             _close(left, right, tolerance) for left, right in zip(answer, expected, strict=True)
@@ -241,8 +257,8 @@ def compare_output(printed: bytes, expected: str, comparison: OutputComparison, 
     the same words, where a number need only be close if it is expected with a decimal point or an exponent.
 
     Line by line, white space at both ends of the whole and of each line aside: decimal_lines: the same lines, or the
-    same decimal numbers in them, however they are written. folded_lines: the same lines, large and small letters alike,
-    or lines of one number each that are close.
+    same decimal numbers in them, however they are written (007 is text). folded_lines: the same lines, large and small
+    letters alike, or lines of one number each that are close.
     """
     if comparison == "exact":
         return printed == expected.encode("utf-8", "surrogatepass")
@@ -302,9 +318,13 @@ def _same_decimals(line: str, wanted: str) -> bool:
     if len(found) != len(wanted_words):
         return False
     return all(
-        (left := _decimal(word)) is not None and left == _decimal(want)
+        (left := _decimal(word)) is not None and (word == want if _LEADING_ZERO.match(want) else left == _decimal(want))
         for word, want in zip(found, wanted_words, strict=True)
     )
+
+
+_LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
+"""007 is a name, not the number 7"""
 
 
 def _decimal(word: str) -> Decimal | None:
@@ -328,4 +348,6 @@ def _word_close(word: str, wanted: str, tolerance: Tolerance) -> bool:
         return False
     if type(right) is int and type(left) is float and left == right:
         return _decimal(word) == right  # 9007199254740993.0 is the float 9007199254740992.0
+    if type(left) is int and _decimal(wanted) == left:
+        return True
     return tolerance.near(left, right)

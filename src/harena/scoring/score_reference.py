@@ -7,12 +7,13 @@ for the candidates that follow: they usually share one contract.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
 from harena.core.errors import HarenaError
-from harena.scoring.codec import MalformedError
+from harena.scoring.codec import MalformedError, encode
 from harena.scoring.contracts import Check, Inputs, ReferenceContract, TestsContract
 from harena.scoring.drive import Conversation, LoadFailedError, answered_value
 from harena.scoring.program import Bench, Deadline, put_files
@@ -45,7 +46,13 @@ _answers: OrderedDict[tuple[str, ...], Answers] = OrderedDict()
 async def score_reference(bench: Bench, contract: ReferenceContract) -> Verdict:
     """The verdict. Raises PlatformError and SandboxError for what is not the program's doing."""
     place = bench.base_spec
-    key = (contract.fingerprint, place.image, place.blueprint or "", *sorted(map(str, bench.scenario.files.items())))
+    key = (
+        contract.fingerprint,
+        _exact(contract),
+        place.image,
+        place.blueprint or "",
+        *sorted(map(str, bench.scenario.files.items())),
+    )
     answers = _answers.get(key)
     if answers is None:
         try:
@@ -56,6 +63,17 @@ async def score_reference(bench: Bench, contract: ReferenceContract) -> Verdict:
         while len(_answers) > _REMEMBERED:
             _answers.popitem(last=False)
     return await score_tests(bench, with_answers(contract, answers))
+
+
+def _exact(contract: ReferenceContract) -> str:
+    """A digest that tells -0.0 from 0.0, for which solutions may return different values and a fingerprint is one."""
+    digest = hashlib.sha256()
+    for inputs in contract.inputs:
+        digest.update(encode(inputs.args))
+        for name, value in inputs.kwargs.items():
+            digest.update(encode((name, value)))
+        digest.update(b"\n")
+    return digest.hexdigest()
 
 
 def with_answers(contract: ReferenceContract, answers: Answers) -> TestsContract:

@@ -90,6 +90,15 @@ NAN, INF = float("nan"), float("inf")
         (1000000007.5, 1000000007, "float", False),
         (1000000008, 1000000007.0, "float", False),
         (2**53 + 1, float(2**53), "float", True),
+        (1000000008.0, 1000000007.0, "float", False),
+        (1000000008.0, 1000000007.0, "close_floats", False),
+        ([complex(1000000008, 0.5)], [complex(1000000007, 0.5)], "close_floats", False),
+        (10**18 + 10**8, 1e18, "float", False),
+        (float(10**18 + 10**8), 1e18, "float", False),
+        (10**23, 1e23, "float", True),
+        (10.0**22 * 10, 1e23, "float", True),
+        (10**400, 1e300, "float", False),
+        (1000000.9999999999, 1000001.0, "float", True),
         (0.9999999999999999, 1, "float", True),
         ([{"x": (1000000008, 0.1 + 0.2)}], [{"x": (1000000007, 0.3)}], "float", False),
         ({1000000008, 0.3}, {1000000007, 0.3}, "float", False),
@@ -109,8 +118,8 @@ def test_values(answer: Any, expected: Any, comparison: ValueComparison, right: 
 
 def test_tolerances_are_relative_and_absolute() -> None:
     """Either is enough."""
-    assert compare_values(100.0, 101.0, "float", Tolerance(0.01))
-    assert not compare_values(100.0, 102.0, "float", Tolerance(0.01))
+    assert compare_values(100.5, 101.0, "float", Tolerance(0.01))
+    assert not compare_values(100.5, 102.0, "float", Tolerance(0.01))
     assert compare_values(0.0, 0.4, "float", Tolerance(0, 0.5))
 
 
@@ -118,6 +127,8 @@ def test_only_an_absolute_tolerance_lets_integers_differ() -> None:
     """A relative one is for what rounding does to floats."""
     assert not compare_values(101, 100, "float", Tolerance(0.5, 0.999))
     assert not compare_values(101, 100.0, "float", Tolerance(0.5, 0.999))
+    assert not compare_values(101.0, 100.0, "float", Tolerance(0.5, 0.999))
+    assert compare_values(102.0, 100.0, "float", Tolerance(0.0, 2.0))
     assert compare_values(102, 100, "float", Tolerance(0.0, 2.0))
     assert not compare_values(103, 100, "float", Tolerance(0.5, 2.0))
 
@@ -128,6 +139,8 @@ def test_only_an_absolute_tolerance_lets_integers_differ() -> None:
         (1000000007, {}, "1000000008", 0.0),
         (1000000007, {}, "1000000007.0", 1.0),
         (1000000007.0, {}, "1000000008", 0.0),
+        (1000000007.0, {}, "1000000008.0", 0.0),
+        (1e18, {}, "1000000000100000000", 0.0),
         (2**60 + 1, {}, str(2**60), 0.0),
         (2**60 + 1, {}, str(2**60 + 1), 1.0),
         (100, {"abs_tol": 5}, "104.5", 1.0),
@@ -210,6 +223,17 @@ def test_only_plain_finite_numbers_are_numbers(text: str, number: float | None) 
         ("1000000007.0", "1000000007", "numeric", True),
         ("1000000007.5", "1000000007", "numeric", False),
         ("1000000008", "1000000007.0", "numeric", False),
+        ("1000000008.0", "1000000007.0", "numeric", False),
+        ("1000000008.0", "1000000007.0", "float_tokens", False),
+        ("1000000008.0", "1000000007.0", "folded_lines", False),
+        ("1000000000100000000", "1e18", "numeric", False),
+        ("100000000000000000000000", "1e23", "numeric", True),
+        ("7", "007", "decimal_lines", False),
+        ("a 123", "a 00123", "decimal_lines", False),
+        ("007", "007", "decimal_lines", True),
+        ("007 1.50", "007 1.5", "decimal_lines", True),
+        ("0.50", "0.5", "decimal_lines", True),
+        ("0", "0.0", "decimal_lines", True),
         ("0.9999999999", "1", "numeric", True),
         ("9007199254740993.0", "9007199254740992", "numeric", False),
         ("-0.0", "0", "numeric", True),

@@ -26,8 +26,9 @@ from data_set_rows import (
 
 from harena.core.results import Trust
 from harena.scoring.contracts import StdioContract, TestsContract
-from harena.scoring.formats import import_scenarios
+from harena.scoring.formats import cases, import_scenarios
 from harena.scoring.formats.pickled_text import text_of
+from harena.scoring.formats.rows import FieldError
 from harena.scoring.values import Bag
 
 CASES = json.loads(LIVECODEBENCH["private_test_cases"])
@@ -304,3 +305,12 @@ def test_each_case_has_a_time_limit(row: dict[str, Any], seconds: float) -> None
     (scenario,) = import_scenarios([row], candidates="nop").scenarios
     assert isinstance(scenario.scoring, StdioContract)
     assert scenario.scoring.check_timeout_seconds == seconds
+
+
+def test_rows_that_pass_without_a_program_are_refused() -> None:
+    """No output is expected of any run, or null of every call."""
+    with pytest.raises(FieldError, match="a program that does nothing would pass"):
+        cases.stdio_contract("tests", [cases.Run(stdin="1", stdout="\n"), cases.Run(stdin="2", stdout="")], "lcb", None)
+    with pytest.raises(FieldError, match="a function that does nothing would pass"):
+        cases.call_contracts("tests", "f", [cases.Call(args=[1], expected=None)], None)
+    cases.stdio_contract("tests", [cases.Run(stdin="1", stdout=""), cases.Run(stdin="2", stdout="2")], "lcb", None)

@@ -193,3 +193,78 @@ def test_arguments_of_mbpp_plus_are_what_they_were(task: int, given: list[Any], 
     assert isinstance(contract, ReferenceContract)
     assert contract.inputs[0].args == restored
     assert contract.solution == "def double(x): return x"
+
+
+CHECK = "def check(candidate):\n    assert candidate(2) == 4\n"
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        CHECK + "\nassert double(3) == 6\n",
+        CHECK + "\nfor n in range(9):\n    assert double(n) == 2 * n\n",
+        "def check(candidate):\n    assert candidate(9) == 18\nfirst = check\n" + CHECK,
+        "def check(candidate):\n    assert candidate(9) == 18\n" + CHECK,
+        "@more\n" + CHECK,
+        CHECK + "\ncheck = more(check)\n",
+        CHECK + "\nfrom more import check\n",
+        "def sorted(x):\n    return 0\n" + CHECK,
+        "X = more()\n" + CHECK,
+    ],
+)
+def test_nothing_beside_check_is_left_out(test: str) -> None:
+    """It could be what the candidate fails; so the whole test code is run."""
+    scenario = only(changed(HUMANEVAL, test=test))
+    assert isinstance(scenario.scoring, CommandContract)
+    assert test in str(scenario.scoring.asserts)
+
+
+@pytest.mark.parametrize(
+    "test", ["'Tests.'\nimport math\nMETADATA = {'author': 'x'}\n" + CHECK, CHECK + "\ncheck(double)\n"]
+)
+def test_what_checks_nothing_may_stand_beside_check(test: str) -> None:
+    """Imports, a docstring, literals, and the call that runs it."""
+    assert only(changed(HUMANEVAL, test=test)).scoring.trust is Trust.SEPARATE
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    for i", "    inputs.append([5])\n    results.append(10)\n    for i"),
+        ("    for i", "    inputs += [[5]]\n    for i"),
+        ("    for i", "    assert candidate(7) == 14\n    for i"),
+        ("exp, 0)\n", "exp, 0)\n    else:\n        assert candidate(7) == 14\n"),
+        ("exp, 0)\n", "exp, 0)\n    assert candidate(7) == 14\n"),
+        ("enumerate(zip(inputs, results))", "enumerate(zip(inputs * 2, results))"),
+        ("candidate(*inp)", "candidate(*inp[:1])"),
+        ("exp, 0)", "exp, TOLERANCE)"),
+        ("    assert exact_match\n", "    assert exact_match and type(out) is type(exp)\n"),
+        ("def assertion", "@more\ndef assertion"),
+        ("\ndef check", "\ndef assertion(out, exp, atol):\n    assert out is exp\n\ndef check"),
+    ],
+)
+def test_a_loop_of_humaneval_plus_that_is_not_the_known_one_is_run(old: str, new: str) -> None:
+    """Whatever is not read could be what fails."""
+    assert old in HUMANEVAL_PLUS_TEST["test"]
+    scenario = only(changed(HUMANEVAL, test=HUMANEVAL_PLUS_TEST["test"].replace(old, new)))
+    assert isinstance(scenario.scoring, CommandContract)
+
+
+CODER = 'def encode(s):\n    return s[::-1]\n\ndef double(s):\n    """decode"""\n'
+
+
+def test_a_value_of_the_tests_may_have_a_builtins_name() -> None:
+    """`str = ...` is text, and may be given to another process."""
+    body = "    for n in range(3):\n        str = 'a' * n\n        assert candidate(encode(str)) == str\n"
+    contract = only(changed(HUMANEVAL, prompt=CODER, test=f"def check(candidate):\n{body}")).scoring
+    assert isinstance(contract, CommandContract)
+    assert contract.calls == {"_candidate": "double"}
+
+
+def test_helpers_of_the_prompt_are_not_the_candidates_to_redefine() -> None:
+    """Where tests share its process, they are defined again after it."""
+    body = "    assert candidate(len) == encode('x')\n    for n in (): pass\n"
+    contract = only(changed(HUMANEVAL, prompt=CODER, test=f"def check(candidate):\n{body}")).scoring
+    assert isinstance(contract, CommandContract)
+    assert not contract.calls
+    assert str(contract.asserts).startswith("def encode(s):\n    return s[::-1]\n\ndef check")

@@ -66,6 +66,12 @@ def test_plus_rows_are_read_from_their_lists() -> None:
         ({"test_setup_code": "class Pair:\n    pass"}, "does more than import"),
         ({"test": PLUS_TEST.replace("exact_match = out == exp", "exact_match = out >= exp")}, "a way of its own"),
         ({"test": PLUS_TEST.replace("exp, 0)", "ref(*inp), 0)")}, "is not a loop"),
+        ({"test": PLUS_TEST.replace("for i", "inputs.append([5, 5])\nresults.append(9)\nfor i")}, "is not a loop"),
+        ({"test": PLUS_TEST.replace("for i", "results += [9]\nfor i")}, "is not a loop"),
+        ({"test": "assert add(5, 5) == 10\n" + PLUS_TEST}, "is not a loop"),
+        ({"test": PLUS_TEST.replace("zip(inputs, results)", "zip(inputs[:1], results)")}, "is not a loop"),
+        ({"test": PLUS_TEST + "else:\n    assert add(5, 5) == 10\n"}, "is not a loop"),
+        ({"test": PLUS_TEST.replace("assert exact_match", "assert exact_match or exp")}, "a way of its own"),
     ],
 )
 def test_asserts_that_must_be_run_are_shared_and_say_why(fields: dict[str, Any], why: str) -> None:

@@ -42,7 +42,7 @@ from harena.scoring.similarity import Metric, similarity
 from harena.scoring.slices import last_line, last_text_line
 from harena.scoring.templates import SampleError, filled
 from harena.scoring.values import from_tagged, show
-from harena.scoring.verdict import Share, program_failure
+from harena.scoring.verdict import program_failure
 from harena.training.prompts import PromptRow
 from harena.training.rewards import reward_recipe
 
@@ -122,7 +122,7 @@ def outputs(content: bytes, draw: random.Random) -> None:
     if number is not None:
         assert 0.0 <= numeric_score(NUMERIC, number) <= 1.0
     failed = ExecResult(outcome=ExecOutcome.EXITED, returncode=1, stdout=content, stderr=content)
-    assert program_failure(failed, Share()) is not None
+    assert program_failure(failed) is not None
     assert len(last_line(content)) <= 4096
     assert holds_line(content, b"12345") is (b"12345" in content.splitlines())
 

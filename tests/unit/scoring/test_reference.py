@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from harena.core.results import Reason
-from harena.scoring import contracts, explain, scenario
-from harena.scoring.contracts import Strict
+from harena.scoring import contracts, explain, scenario, score_reference
+from harena.scoring.contracts import ReferenceContract, Strict
 from harena.scoring.load import load_scenarios
 from harena.scoring.scenario import ReasonName
 from harena.scoring.schema import json_schema, schema_text
@@ -88,3 +88,19 @@ def test_the_schema_is_whole_and_closed() -> None:
         if "properties" in definition:
             assert definition["additionalProperties"] is False, name
     assert json.loads(json.dumps(schema)) == schema
+
+
+def test_answers_for_minus_zero_are_not_those_for_zero() -> None:
+    """The fingerprint takes both for one value; a solution need not."""
+
+    def key(value: float) -> str:
+        fields = {
+            "type": "reference",
+            "entry_point": "f",
+            "solution": "def f(x): return x",
+            "inputs": [{"args": [value]}],
+        }
+        return score_reference._exact(ReferenceContract.model_validate(fields))
+
+    assert key(0.0) != key(-0.0)
+    assert key(0.0) == key(0.0)

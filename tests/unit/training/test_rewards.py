@@ -321,3 +321,43 @@ async def test_a_reward_is_a_finite_number_exactly_where_it_is_valid(given: dict
 
     with pytest.raises(ValidationError, match=f"Lax, row r: .*{says}"):
         await rewarded(Lax(), ROW, "x")
+
+
+@pytest.mark.parametrize(
+    ("expected", "said"),
+    [
+        *(
+            ("42", said)
+            for said in ("\u221242", "\u201342", "- 42", "-$42", "1/42", "\u221a42", "0x42", "4.5.42", "4,2")
+        ),
+        *(("42", said) for said in ("#### 42/7", "#### 41 or #### 42", "#### 41\n#### 42", "#### 42.9.1", "#### - 42")),
+        *(
+            ("42", said)
+            for said in ("x-42", "50 - 42", "6*42", "42e5", "41%42", "#### 42^2", "#### 42 is not right at all")
+        ),
+        ("-7", "10-7"),
+        ("-7", "10 - 7"),
+    ],
+)
+async def test_gsm8k_reads_no_number_out_of_another(expected: str, said: str) -> None:
+    """A sign, a fraction or a second claim makes it another answer."""
+    row = PromptRow(id="r", prompt="?", expected_output=expected)
+    assert (await reward_recipe("gsm8k_v1", {}).reward(row, said)).value == 0.0
+
+
+@pytest.mark.parametrize(
+    ("expected", "said"),
+    [
+        *(("42", said) for said in ("42.", "####\n42", "**42**", "\\boxed{42}", "$42", "x = 42", "40+2=42", "42 km/h")),
+        *(
+            ("42", said)
+            for said in ("#### $42", "#### 42 dollars per hour", "#### Step one\nof 3\n#### 42", "\u662f42")
+        ),
+        *(("-7", said) for said in ("-7", "\u22127", "(-7)", "-$7", "#### \u20137", "3 - 10 = -7")),
+        ("1000000", "#### 1,000,000.0"),
+    ],
+)
+async def test_gsm8k_reads_numbers_as_people_write_them(expected: str, said: str) -> None:
+    """With units, signs, thousands and marks around them."""
+    row = PromptRow(id="r", prompt="?", expected_output=expected)
+    assert (await reward_recipe("gsm8k_v1", {}).reward(row, said)).value == 1.0

@@ -60,6 +60,8 @@ def stdio_contract(field: str, runs: Sequence[Run], profile: str, seconds: float
     """Each run in a process of its own. Raises FieldError, naming `field`."""
     if not runs:
         raise FieldError(field, "holds no tests: there would be nothing to check")
+    if not any(run.stdout.strip() for run in runs):
+        raise FieldError(field, "expects no output of any run: a program that does nothing would pass")
     cases = [{"stdin": run.stdin, "stdout": run.stdout, "hidden": run.hidden} for run in runs]
     contract: StdioContract = made(
         StdioContract, field, type="stdio", cases=cases, check_timeout_seconds=seconds, **PROFILES[profile]
@@ -75,6 +77,8 @@ def call_contracts(
     Raises FieldError, naming `field`."""
     if not calls:
         raise FieldError(field, "holds no tests: there would be nothing to check")
+    if all(call.expected is None for call in calls):
+        raise FieldError(field, "expects null of every call: a function that does nothing would pass")
     checks = [
         {
             "args": [from_python(argument) for argument in call.args],

@@ -72,6 +72,10 @@ class _Reader:
 
     def __init__(self, tests: ast.Module, names: frozenset[str]) -> None:
         self._names = names
+        self._stored = {
+            node.id for node in ast.walk(tests) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
+        """names that the tests give a value of their own, also where Python has one of that name (`str = ...`)"""
         self._objects = {node.name for node in ast.walk(tests) if isinstance(node, _DEFINITIONS)}
         """names in the test code that are bound to what does not cross"""
         for node in ast.walk(tests):
@@ -117,7 +121,9 @@ class _Reader:
         return True
 
     def _is_object(self, name: str) -> bool:
-        return name in self._objects or (name in vars(builtins) and name not in ("__name__", "NotImplemented"))
+        return name in self._objects or (
+            name in vars(builtins) and name not in self._stored and name not in ("__name__", "NotImplemented")
+        )
 
     def _gives_a_value(self, call: ast.Call) -> bool:
         function = call.func

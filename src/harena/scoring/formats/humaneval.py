@@ -20,6 +20,7 @@ from harena.scoring.contracts import CommandContract, Contract, TestsContract
 from harena.scoring.formats.asserts import NotChecksError, asserted_calls, parse_tests
 from harena.scoring.formats.crossing import what_cannot_cross
 from harena.scoring.formats.literals import NotLiteralError, literal, source_of
+from harena.scoring.formats.plus import assigned, compares_sets, is_idle, loop_over_lists
 from harena.scoring.formats.rows import FieldError, Row
 from harena.scoring.formats.task import Family, Task, made
 
@@ -71,10 +72,25 @@ def _run_tests(prompt: str, test: str, entry_point: str) -> tuple[CommandContrac
     except NotChecksError:
         why = None
     if why is not None:
-        return test_code(f"{test}\n\ncheck({entry_point})\n", "test", TEST_CODE_SECONDS, {}), why
+        helpers = _helpers(prompt, tree, entry_point)
+        source = f"{helpers}{test}\n\ncheck({entry_point})\n"
+        return test_code(source, "test", TEST_CODE_SECONDS, {}), why
     bound = f"{_alone(prompt)}\n\n{entry_point} = {CANDIDATE}\n"  # the prompt may hold functions that tests call
     source = f"{bound}\n{test}\n\ncheck({CANDIDATE})\n"
     return test_code(source, "test", TEST_CODE_SECONDS, {CANDIDATE: entry_point}), None
+
+
+def _helpers(prompt: str, tests: ast.Module, entry_point: str) -> str:
+    """The prompt's other functions that the tests call, to be defined again after the candidate, which could have
+    redefined them."""
+    used = {node.id for node in ast.walk(tests) if isinstance(node, ast.Name)} - {entry_point}
+    try:
+        statements = parse_tests(_alone(prompt)).body
+    except NotChecksError:
+        return ""
+    return "".join(
+        f"{ast.unparse(part)}\n\n" for part in statements if isinstance(part, ast.FunctionDef) and part.name in used
+    )
 
 
 def test_code(source: str, field: str, seconds: float, calls: Mapping[str, str]) -> CommandContract:
@@ -97,10 +113,14 @@ def _alone(prompt: str) -> str:
 
 def _checks(test: str, entry_point: str) -> TestsContract:
     """The contract of test code that can be read. Raises NotChecksError."""
-    function = _check_function(parse_tests(test))
-    listed = _lists(function)
+    tree = parse_tests(test)
+    function = _check_function(tree)
+    helpers = _beside(tree, function, entry_point)
+    listed = loop_over_lists([part for part in function.body if not is_idle(part) or assigned(part)])
     if listed is not None:
-        return _plus_checks(listed, function, entry_point)
+        return _plus_checks(listed, helpers, function, entry_point)
+    if helpers:
+        raise NotChecksError(helpers[0], f"`{helpers[0].name}` stands beside `check`")
     calls = asserted_calls(function.body, frozenset({_parameter(function)}))
     if not calls:
         raise NotChecksError(function, "there is no assert in `check`")
@@ -118,7 +138,7 @@ def _contract(entry_point: str, checks: list[dict[str, Any]], fields: Mapping[st
 
 
 def _check_function(tree: ast.Module) -> ast.FunctionDef:
-    """`check` of the test code, beside which there is nothing that it could need. Raises NotChecksError."""
+    """`check` of the test code. Raises NotChecksError."""
     found = None
     for statement in tree.body:
         if isinstance(statement, ast.FunctionDef) and statement.name == "check":
@@ -128,27 +148,36 @@ def _check_function(tree: ast.Module) -> ast.FunctionDef:
     return found
 
 
+def _beside(tree: ast.Module, function: ast.FunctionDef, entry_point: str) -> list[ast.FunctionDef]:
+    """The functions beside `check`, where nothing else stands there that could check something: what is left out would
+    never be asked. Raises NotChecksError."""
+    if function.decorator_list:
+        raise NotChecksError(function, "`check` is decorated")
+    helpers = []
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef) and statement.name != "check":
+            helpers.append(statement)
+        elif statement is not function and not is_idle(statement) and source_of(statement) != f"check({entry_point})":
+            raise NotChecksError(statement, f"`{source_of(statement)}` stands beside `check`")
+    return helpers
+
+
 def _parameter(function: ast.FunctionDef) -> str:
     if len(function.args.args) != 1:
         raise NotChecksError(function, "`check` has more than one parameter")
     return function.args.args[0].arg
 
 
-def _lists(function: ast.FunctionDef) -> tuple[ast.expr, ast.expr] | None:
-    """`inputs` and `results`, if `check` is a loop over them: `assertion(candidate(*inp), exp, ...)`."""
-    lists: dict[str, ast.expr] = {}
-    for statement in function.body:
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            lists[statement.targets[0].id] = statement.value
-    if lists.keys() != {"inputs", "results"} or not isinstance(function.body[-1], ast.For):
-        return None
-    return lists["inputs"], lists["results"]
-
-
-def _plus_checks(lists: tuple[ast.expr, ast.expr], function: ast.FunctionDef, entry_point: str) -> TestsContract:
-    loop = function.body[-1]
-    assert isinstance(loop, ast.For)
-    tolerance = _loop_tolerance(loop, _parameter(function))
+def _plus_checks(
+    listed: tuple[ast.expr, ast.expr, str, float],
+    helpers: list[ast.FunctionDef],
+    function: ast.FunctionDef,
+    entry_point: str,
+) -> TestsContract:
+    """The contract of EvalPlus's loop. Raises NotChecksError."""
+    *lists, called, tolerance = listed
+    if called != _parameter(function) or compares_sets(helpers):
+        raise NotChecksError(function, "it is not a loop of `assertion(candidate(*inp), exp, tolerance)`")
     try:
         inputs, results = literal(lists[0]), literal(lists[1])
     except NotLiteralError as error:
@@ -160,25 +189,6 @@ def _plus_checks(lists: tuple[ast.expr, ast.expr], function: ast.FunctionDef, en
     checks = [{"args": tuple(args), "expected": result} for args, result in zip(inputs, results, strict=True)]
     fields = {**PLUS_TOLERANCE, "comparison": "close_floats", "check_timeout_seconds": PLUS_SECONDS}
     return _contract(entry_point, checks, fields | ({"abs_tol": tolerance} if tolerance else {}))
-
-
-def _loop_tolerance(loop: ast.For, parameter: str) -> float:
-    """Of `assertion(candidate(*inp), exp, TOLERANCE)`. Raises NotChecksError for every other loop."""
-    body = loop.body[0] if len(loop.body) == 1 else None
-    call = body.value if isinstance(body, ast.Expr) else None
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "assertion":
-        answer, expected = (*call.args, None, None)[:2]
-        is_answer = (
-            isinstance(answer, ast.Call)
-            and isinstance(answer.func, ast.Name)
-            and answer.func.id == parameter
-            and len(answer.args) == 1
-            and isinstance(answer.args[0], ast.Starred)
-        )
-        tolerance = literal(call.args[2]) if len(call.args) == 3 and isinstance(call.args[2], ast.Constant) else 0
-        if is_answer and isinstance(expected, ast.Name) and type(tolerance) in (int, float):
-            return float(tolerance)
-    raise NotChecksError(loop, f"`{source_of(loop)}` is not a loop of `assertion(candidate(*inp), exp, tolerance)`")
 
 
 def _fits(fields: Mapping[str, Any]) -> bool:

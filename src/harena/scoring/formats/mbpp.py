@@ -24,6 +24,7 @@ from harena.scoring.formats.asserts import AssertedCall, NotChecksError, asserte
 from harena.scoring.formats.crossing import what_cannot_cross
 from harena.scoring.formats.humaneval import test_code
 from harena.scoring.formats.literals import NotLiteralError, literal
+from harena.scoring.formats.plus import assigned, compares_sets, is_idle, loop_over_lists
 from harena.scoring.formats.rows import FieldError, Row, shown
 from harena.scoring.formats.task import Family, Task, made
 
@@ -120,24 +121,20 @@ def _contract(entry_point: str, checks: list[dict[str, Any]], **fields: Any) -> 
 def _plus_checks(test: str) -> TestsContract:
     """`inputs`, `results`, and at the end `for i, (inp, exp) in ...: assertion(f(*inp), exp, TOLERANCE)`."""
     body = parse_tests(test).body
-    lists = {
-        statement.targets[0].id: statement.value
-        for statement in body
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
-    }
-    loop = body[-1] if body else None
-    call = loop.body[0] if isinstance(loop, ast.For) and len(loop.body) == 1 else None
-    names = [node.func.id for node in ast.walk(call) if _is_call(node)] if call is not None else []  # type: ignore[attr-defined]
-    if not {"inputs", "results"} <= lists.keys() or len(names) != 2 or names[0] != "assertion":
+    helpers = [part for part in body if isinstance(part, ast.FunctionDef)]
+    listed = loop_over_lists([part for part in body if part not in helpers and (not is_idle(part) or assigned(part))])
+    if listed is None:
         raise NotChecksError(
             None, "`test` is not a loop of `assertion(f(*inp), exp, tolerance)` over inputs and results"
         )
-    if _compares_sets(body):
+    *lists, name, tolerance = listed
+    tolerances: dict[str, float]
+    if compares_sets(helpers):
         comparison, tolerances = "members", {}
     else:
-        comparison, tolerances = "close_floats", {"rel_tol": 1e-7, "abs_tol": 1e-6}
+        comparison, tolerances = "close_floats", {"rel_tol": 1e-7, "abs_tol": tolerance or 1e-6}
     try:
-        inputs, results = literal(lists["inputs"]), literal(lists["results"])
+        inputs, results = literal(lists[0]), literal(lists[1])
     except NotLiteralError as error:
         raise NotChecksError(None, f"`{error}` is not a literal") from None
     if type(inputs) is not list or type(results) is not list or len(inputs) != len(results) or not inputs:
@@ -145,23 +142,7 @@ def _plus_checks(test: str) -> TestsContract:
     if not all(isinstance(args, list | tuple) for args in inputs):
         raise NotChecksError(None, "`inputs` is not a list of argument lists")
     checks = [{"args": tuple(args), "expected": result} for args, result in zip(inputs, results, strict=True)]
-    return _contract(names[1], checks, comparison=comparison, check_timeout_seconds=4.0, **tolerances)
-
-
-def _is_call(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-
-
-def _compares_sets(body: list[ast.stmt]) -> bool:
-    """`assertion` compares `set(out) == set(exp)`; one that says less than equality is not read at all."""
-    for statement in body:
-        if isinstance(statement, ast.FunctionDef) and statement.name == "assertion":
-            code = ast.unparse(statement)
-            if "set(out) == set(exp)" in code:
-                return True
-            if "exact_match = out == exp" in code:
-                return False
-    raise NotChecksError(None, "`assertion` compares in a way of its own")
+    return _contract(name, checks, comparison=comparison, check_timeout_seconds=4.0, **tolerances)
 
 
 def _fits(fields: Mapping[str, Any]) -> bool:

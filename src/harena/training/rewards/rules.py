@@ -10,8 +10,16 @@ from harena.scoring.formats.answers import final_answer
 from harena.training.prompts import PromptRow
 from harena.training.rewards.recipe import Rule
 
-_NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
-_MARKED = re.compile(r"####\s*(-?\d[\d,]*(?:\.\d+)?)")
+_WRITTEN = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+")
+"""a comma stands between thousands only"""
+_MARKED = re.compile(r"####\s*([^\n#]*)")
+_OPENING = re.compile(r"[^\w.,/^√]{0,20}(?:boxed\{)?[^\w.,/^√]{0,20}\.?\d")
+_UNIT_WORDS = 3
+_MINUS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d", "-"))
+_CURRENCIES = "$€£¥₹"
+_NOT_BEFORE = frozenset("./^√%\u00d7\u00f7\u00b7")
+_LATER_LETTERS = "\u2e80"
+"""from here on letters are of scripts that put no space between a word and a number"""
 
 
 def exact_match(*, expected: str | None = None) -> Rule:
@@ -89,8 +97,60 @@ def _lacks_expected(row: PromptRow) -> list[str]:
 
 
 def _last_number(text: str) -> Decimal | None:
-    found = _MARKED.findall(text) or _NUMBER.findall(text)
-    return Decimal(found[-1].replace(",", "")) if found else None
+    """The number after `####`, or else the last one. None where there is none, where it is a part of something else
+    (`1/42`, `10-7`, `0x42`, `4,2`), or where several marked ones differ."""
+    plain = text.translate(_MINUS).replace("{,}", ",")
+    claims = [claim for claim in _MARKED.findall(plain) if _OPENING.match(claim)]
+    if not claims:
+        return _number_at_end(plain)
+    numbers = {_claimed(claim) for claim in claims}
+    return numbers.pop() if len(numbers) == 1 else None
+
+
+def _claimed(claim: str) -> Decimal | None:
+    """The number of one line after `####`, behind which only a unit may stand."""
+    end = _after_digits(claim)
+    unit = claim[end:].strip()
+    if len(unit.split()) > _UNIT_WORDS or unit[:1] in ("^", "²", "³"):
+        return None
+    start = _before_digits(claim, end)
+    return _number_at_end(claim) if not any(sign.isdecimal() for sign in claim[:start]) else None
+
+
+def _number_at_end(text: str) -> Decimal | None:
+    end = _after_digits(text)
+    start = _before_digits(text, end)
+    written = text[start:end].lstrip(",")
+    before = text[: end - len(written)]
+    if not _WRITTEN.fullmatch(written):
+        return None
+    signed = before.rstrip(_CURRENCIES).rstrip(" \t") if before[-1:] in _CURRENCIES else before.rstrip(" \t")
+    if signed.endswith("-"):
+        if _is_operand(signed[:-1]):
+            return None
+        return -Decimal(written.replace(",", ""))
+    previous = before[-1:]
+    is_part = (previous.isalnum() and previous < _LATER_LETTERS) or previous in _NOT_BEFORE
+    is_computed = previous in ("*", "+") and _is_operand(before.rstrip("*+"))
+    return None if is_part or is_computed else Decimal(written.replace(",", ""))
+
+
+def _is_operand(text: str) -> bool:
+    """Whether a minus after it would subtract."""
+    last, beside = text.rstrip(" \t")[-1:], text[-1:]
+    return last.isdecimal() or last == ")" or beside == "-" or (beside.isalnum() and beside < _LATER_LETTERS)
+
+
+def _after_digits(text: str) -> int:
+    """The end of the last number; 0 if there is none."""
+    return next((index + 1 for index in range(len(text) - 1, -1, -1) if text[index].isdecimal()), 0)
+
+
+def _before_digits(text: str, end: int) -> int:
+    start = end
+    while start and (text[start - 1].isdecimal() or text[start - 1] in ".,"):
+        start -= 1
+    return start
 
 
 def _is_whole(number: Decimal) -> bool:

@@ -1,0 +1,108 @@
+"""Which statements beside the asserts, or beside EvalPlus's loop, are known to check nothing more.
+
+Test code is read as checks only where all of it is known: a statement that is left out could be the one that fails.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from harena.scoring.formats.asserts import NotChecksError
+from harena.scoring.formats.literals import NotLiteralError, literal
+
+_FIRST = {"exact_match = out == exp": False, "exact_match = set(out) == set(exp)": True}
+"""how `assertion` of EvalPlus begins, and whether it compares sets"""
+_TOLERANT = "if atol == 0 and is_floats(exp):\n    atol = 1e-06"
+_LAST = frozenset(
+    {"assert exact_match"}
+    | {
+        f"if not exact_match and atol != 0:\n    {close}\nelse:\n    assert exact_match"
+        for close in (
+            "assert np.allclose(out, exp, rtol=1e-07, atol=atol)",
+            "np.testing.assert_allclose(out, exp, atol=atol)",
+            "np.testing.assert_allclose(out, exp, rtol=1e-07, atol=atol)",
+            "assert type(out) == type(exp)\n    if isinstance(exp, (list, tuple)):\n"
+            "        assert len(out) == len(exp)\n    assert np.allclose(out, exp, rtol=1e-07, atol=atol)",
+        )
+    }
+)
+_ITERATED = frozenset({"enumerate(zip(inputs, results))", "zip(inputs, results)"})
+
+
+def is_idle(statement: ast.stmt) -> bool:
+    """Whether it is an import, a docstring or the assignment of a literal to a name of its own (`METADATA`)."""
+    if isinstance(statement, ast.Import | ast.ImportFrom | ast.Pass):
+        return all(alias.asname != "check" and alias.name != "check" for alias in getattr(statement, "names", ()))
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant)
+    named = assigned(statement)
+    if named is None or named[0] == "check" or named[0] in vars(builtins):
+        return False
+    try:
+        literal(named[1])
+    except NotLiteralError:
+        return False
+    return True
+
+
+def assigned(statement: ast.stmt) -> tuple[str, ast.expr] | None:
+    """(name, value) of `name = value`."""
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+        return (target.id, statement.value) if isinstance(target, ast.Name) else None
+    return None
+
+
+def compares_sets(helpers: list[ast.FunctionDef]) -> bool:
+    """Whether EvalPlus's `assertion`, one of these functions, compares `set(out) == set(exp)`. Raises NotChecksError
+    for every other function than it and `is_floats`, and where `assertion` is not one that is known."""
+    named = {helper.name: helper for helper in helpers}
+    if len(named) != len(helpers) or not named.keys() <= {"assertion", "is_floats"} or "assertion" not in named:
+        raise NotChecksError(None, "its functions are not `assertion` and `is_floats`, once each")
+    function = named["assertion"]
+    code = [ast.unparse(statement) for statement in function.body]
+    is_known = (
+        ast.unparse(function.args) == "out, exp, atol"
+        and not any(helper.decorator_list for helper in helpers)
+        and code[0] in _FIRST
+        and code[-1] in _LAST
+        and code[1:-1] in ([], [_TOLERANT])
+    )
+    if not is_known:
+        raise NotChecksError(function, "`assertion` compares in a way of its own")
+    return _FIRST[code[0]]
+
+
+def loop_over_lists(
+    statements: list[ast.stmt],
+) -> tuple[ast.expr, ast.expr, str, float] | None:
+    """(`inputs`, `results`, the called name, the tolerance) if the statements are the two lists and, at the end,
+    `for i, (inp, exp) in enumerate(zip(inputs, results)): assertion(f(*inp), exp, TOLERANCE)`, and nothing else."""
+    if len(statements) != 3:
+        return None
+    inputs, results, loop = assigned(statements[0]), assigned(statements[1]), statements[2]
+    if inputs is None or results is None or (inputs[0], results[0]) != ("inputs", "results"):
+        return None
+    if not isinstance(loop, ast.For) or len(loop.body) != 1 or loop.orelse:
+        return None
+    iterated, target = ast.unparse(loop.iter), ast.unparse(loop.target).strip("()").replace("(", "")
+    if iterated not in _ITERATED or target != ("i, inp, exp" if "enumerate" in iterated else "inp, exp"):
+        return None
+    called = _asserted(loop.body[0])
+    return None if called is None else (inputs[1], results[1], *called)
+
+
+def _asserted(statement: ast.stmt) -> tuple[str, float] | None:
+    """(name, tolerance) of `assertion(name(*inp), exp, tolerance)`."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or len(call.args) != 3 or not isinstance(call.args[0], ast.Call):
+        return None
+    answer, tolerance = call.args[0], call.args[2]
+    if not isinstance(answer.func, ast.Name) or not isinstance(tolerance, ast.Constant):
+        return None
+    name, value = answer.func.id, tolerance.value
+    is_known = ast.unparse(call) == f"assertion({name}(*inp), exp, {ast.unparse(tolerance)})"
+    if not is_known or type(value) not in (int, float):
+        return None
+    return name, float(value)  # type: ignore[arg-type]
