@@ -73,8 +73,13 @@ class Question:
     def holds_a_verdict(self) -> bool:
         """What is judged has the name and a value of a verdict in it, however it is written."""
         shown: list[str] = []
+
+        def note(text: str) -> str:
+            shown.append(text)
+            return ""
+
         for message in self.contract.messages:
-            filled(message.content, self.contract.item, self.answer, lambda text: shown.append(text) or "")
+            filled(message.content, self.contract.item, self.answer, note)
         pattern = _verdict_pattern(self.contract)
         for written in (self.answer or "", "".join(shown)):
             plain = _plain(written)
