@@ -274,6 +274,9 @@ async def test_a_candidate_cannot_excuse_itself_by_breaking_setup(source: Source
     candidate = {"files": {"solution.py": RIGHT, "colorsys.py": "raise ImportError('mine')"}}
     result = await scored(source, candidate, {**ADD, "setup": "import colorsys"})
     assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.EXCEPTION)
+    files = {"lib.py": "import colorsys"}
+    result = await scored(source, candidate, {**ADD, "setup": "import lib"}, problem={"files": files})
+    assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.EXCEPTION)
 
 
 async def test_details_of_hidden_checks_tell_nothing(source: Source) -> None:

@@ -35,7 +35,7 @@ from harena.core.results import Reason
 from harena.scoring.contracts import Contract, HarborContract
 from harena.scoring.contracts_judge import JudgeContract
 from harena.scoring.contracts_text import TextContract
-from harena.scoring.judge import JudgeBusyError, JudgeOverdueError
+from harena.scoring.judge import JudgeBusyError
 from harena.scoring.program import Bench
 from harena.scoring.scenario import Candidate
 from harena.scoring.trusted_suite import idle_bench
@@ -47,8 +47,7 @@ PLATFORM_ERRORS: tuple[type[HarenaError], ...] = (
     SandboxResourceExhaustedError,  # the node has no room for a sandbox
     LimitExceededError,  # the workspace may have no further sandbox
     SandboxTerminatedError,  # somebody outside has stopped the sandbox; nothing inside can ask for that
-    JudgeBusyError,  # the judge's server was not reached, or said that it is busy
-    JudgeOverdueError,  # `score_judge` has compared it with an empty answer before it raises it
+    JudgeBusyError,  # the judge's server was not reached
 )
 """errors that no candidate can cause; the list is closed"""
 

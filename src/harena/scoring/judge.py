@@ -27,7 +27,7 @@ BASE_URL_VARIABLE, API_KEY_VARIABLE = "HARENA_JUDGE_BASE_URL", "HARENA_JUDGE_API
 
 _MAX_ANSWER_BYTES = 1024 * 1024
 _BUSY = (408, 409, 425, 429, 502, 503)
-"""whatever was asked: the server is busy, or not there"""
+"""the server says that it is busy, or not there; a question that is too long or breaks a worker brings these, too"""
 _STEP = "ask the judge"
 _GRACE_SECONDS = 5.0
 """beyond its time limit, for a question that hangs where no time limit reaches: in the resolution of a name"""
@@ -44,8 +44,13 @@ class JudgeOverdueError(JudgeFaultError):
     """The server took longer than it was given."""
 
 
+class JudgeLoadedError(JudgeFaultError):
+    """The server says that it has no time for questions now. It says so of some questions only, too: those that need
+    more than its share for a minute, or that break what answers them."""
+
+
 class JudgeBusyError(PlatformError):
-    """The server was not reached, or has no time for questions now, whatever they are."""
+    """The server was not reached, whatever the question."""
 
 
 class JudgeRefusedError(HarenaError):
@@ -129,7 +134,7 @@ def _overdue(seconds: float) -> JudgeOverdueError:
 def _refusal(status: int, said: str) -> HarenaError:
     message = f"the judge's server answered {status}: {said}"
     if status in _BUSY:
-        return JudgeBusyError(message, step=_STEP)
+        return JudgeLoadedError(message, step=_STEP)
     return JudgeFaultError(message, step=_STEP) if status >= 500 else JudgeRefusedError(message)
 
 

@@ -8,16 +8,19 @@ the candidate's doing where it gives one of an empty answer.
 What a candidate writes is part of the question, and may try to talk the judge into something: a judge's verdict is as
 good as the judge. But what it quotes is no verdict. What is judged stands between marks that hold a key, drawn for each
 question, and the judge is told to repeat the key beside its verdict. A verdict is read at the end of an answer only,
-and never where the answer holds two of them. One without the key counts, unless the candidate has written the same.
+and never where the answer holds two of them. One without the key is asked for again. It counts only if the judge gives
+none with the key of an empty answer, either, and nothing that the candidate has written looks like a verdict.
 """
 
 from __future__ import annotations
 
+import asyncio
+import html
 import json
 import re
 import secrets
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +28,7 @@ from harena.core.results import Reason
 from harena.scoring import judge
 from harena.scoring.contracts_judge import JudgeContract, LabelModelContract, ScoreModelContract
 from harena.scoring.formats.answers import UNENDED, final_answer
-from harena.scoring.judge import Ask, JudgeFaultError, JudgeRefusedError
+from harena.scoring.judge import Ask, JudgeFaultError, JudgeLoadedError, JudgeRefusedError
 from harena.scoring.program import Bench
 from harena.scoring.slices import aside
 from harena.scoring.templates import SampleError, filled
@@ -37,9 +40,14 @@ _MOST_BRACES = 1000
 _KEY = "key"
 _WRITTEN_OBJECT = re.compile(r'\{\s*"[^"]*"\s*:')
 _AFTER_THE_VERDICT = re.compile(r"\s*(?:`{3,}\s*)?")
-_BETWEEN = re.compile("[\\s\\\\\"'`\u2018\u2019\u201c\u201d]")
-"""what may stand between a name and its value: white space, quotes, backslashes"""
-_NUMBER = r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?"
+_NO_LETTERS = r"[\W_]*"
+_ESCAPE = re.compile(r"(?<!\\)\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|[nrtbf])|%([0-9a-fA-F]{2})")
+"""looks for one at the begin of a row of backslashes only: else it would take the square of that row's length"""
+_TAG = re.compile(r"<[^<>]*>")
+_DECODED_TIMES = 3
+"""a text is decoded: what is written in it may be written in another code"""
+_PAUSES_SECONDS = (0.5, 2.0, 5.0)
+"""before a candidate is judged once more; all of them where the server says that it is busy, else the first"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +70,43 @@ class Question:
     def _marked(self, text: str) -> str:
         return f"<judged {self.key}>\n{text}\n</judged {self.key}>"
 
+    def holds_a_verdict(self) -> bool:
+        """What is judged has the name and a value of a verdict in it, however it is written."""
+        shown: list[str] = []
+
+        def note(text: str) -> str:
+            shown.append(text)
+            return ""
+
+        for message in self.contract.messages:
+            filled(message.content, self.contract.item, self.answer, note)
+        pattern = _verdict_pattern(self.contract)
+        for written in (self.answer or "", "".join(shown)):
+            plain = _plain(written)
+            if pattern.search(plain) or pattern.search(_TAG.sub("", plain)):
+                return True
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a judge said to a question, asked as often as it is."""
+
+    score: float | None
+    """of a verdict with the question's key; None = there is none"""
+    keyless: float | None
+    """of a verdict without a key, where there is no other"""
+    said: str
+
 
 def about(contract: JudgeContract, answer: str | None) -> Question:
     """A question with a key of its own."""
     return Question(contract, answer, secrets.token_hex(8))
 
 
-async def score_judge(bench: Bench, contract: JudgeContract, ask: Ask = judge.ask) -> Verdict:
+async def score_judge(
+    bench: Bench, contract: JudgeContract, ask: Ask = judge.ask, pauses: Sequence[float] = _PAUSES_SECONDS
+) -> Verdict:
     """The verdict. Raises PlatformError where the judge cannot be asked."""
     answer = final_answer(bench.scenario.candidate.source)
     if not answer:
@@ -79,28 +117,52 @@ async def score_judge(bench: Bench, contract: JudgeContract, ask: Ask = judge.as
     except SampleError as error:
         return failed(Reason.BAD_VALUE, one_line(str(error)))
     try:
-        return await _judged(question, ask)
+        return await _judged(question, ask, pauses)
     except JudgeRefusedError as error:  # also about an empty answer
         return broken_contract(one_line(str(error)))
 
 
-async def _judged(question: Question, ask: Ask) -> Verdict:
+async def _judged(question: Question, ask: Ask, pauses: Sequence[float]) -> Verdict:
     """The verdict. Raises PlatformError, and JudgeRefusedError where an empty answer is refused, too."""
     contract = question.contract
     try:
-        score, said = await _asked(question, ask)
+        answered = await _asked(question, ask)
     except JudgeRefusedError as error:
         return await _blamed(contract, ask, one_line(str(error)))
     except JudgeFaultError as first:
-        if not await _answers_about_nothing(contract, ask):
-            raise
-        try:  # it may have been busy: the candidate is to blame where the same comes again, after it was not
-            score, said = await _asked(question, ask)
-        except (JudgeFaultError, JudgeRefusedError):
+        again = await _asked_again(question, ask, pauses if isinstance(first, JudgeLoadedError) else pauses[:1], first)
+        if again is None:
             return failed(Reason.SCORER_REJECTED, one_line(f"what is judged keeps the judge from a verdict: {first}"))
-    if score is not None:
-        return _verdict(contract, score, said)
-    return await _blamed(contract, ask, f"the judge did not answer as it was told to, but {one_line(said, 100)!r}")
+        answered = again
+    if answered.score is not None:
+        return _verdict(contract, answered.score, answered.said)
+    what = f"the judge did not answer as it was told to, but {one_line(answered.said, 100)!r}"
+    if answered.keyless is None:
+        return await _blamed(contract, ask, what)
+    nothing = await _asked(about(contract, None), ask)
+    if nothing.score is None and nothing.keyless is None:
+        return broken_contract(what)
+    size = len(question.answer or "")
+    if nothing.score is not None or await aside(size, question.holds_a_verdict):
+        return failed(Reason.SCORER_REJECTED, f"what is judged keeps the judge from a verdict with its key: {what}")
+    return _verdict(contract, answered.keyless, answered.said)
+
+
+async def _asked_again(
+    question: Question, ask: Ask, pauses: Sequence[float], first: JudgeFaultError
+) -> Answered | None:
+    """The answer after a fault of the judge's, which may have been busy. None: the candidate is to blame, because the
+    same comes again each time after the judge has judged an empty answer. Raises `first` where it does not judge that,
+    and PlatformError."""
+    for pause in pauses:
+        if not await _answers_about_nothing(question.contract, ask):
+            raise first
+        await asyncio.sleep(pause)
+        try:
+            return await _asked(question, ask)
+        except (JudgeFaultError, JudgeRefusedError):
+            continue
+    return None
 
 
 async def _blamed(contract: JudgeContract, ask: Ask, what: str) -> Verdict:
@@ -110,23 +172,27 @@ async def _blamed(contract: JudgeContract, ask: Ask, what: str) -> Verdict:
     return broken_contract(what)
 
 
-async def _asked(question: Question, ask: Ask) -> tuple[float | None, str]:
-    """(the score, or None where the judge does not answer as it is told to; what it said last)."""
+async def _asked(question: Question, ask: Ask) -> Answered:
+    """The judge's answer; it is reminded of the key where it forgets it."""
     contract, messages = question.contract, question.messages()
     parameters = {"model": contract.model, **contract.sampling_params.model_dump(exclude_none=True)}
-    said = ""
+    said, keyless = "", None
     for _ in range(_TRIES):
         said = await judge.asked(ask, messages, parameters, contract.judge_timeout_seconds)
-        score = await aside(len(said), judged, contract, said, question)
-        if score is not None:
-            return score, said
-    return None, said
+        found = await aside(len(said) + len(question.answer or ""), _read, contract, said)
+        if found is not None and found[1] == question.key:
+            return Answered(found[0], None, said)
+        if found is not None and found[1] is None:
+            keyless = found[0]
+            reminder = f'The object is not valid without the name "{_KEY}" and its value "{question.key}".'
+            messages = [*question.messages(), {"role": "system", "content": reminder}]
+    return Answered(None, keyless, said)
 
 
 async def _answers_about_nothing(contract: JudgeContract, ask: Ask) -> bool:
     """The judge judges an empty answer as it is told to: so no answer can talk it into giving no score at all."""
-    score, _ = await _asked(about(contract, None), ask)
-    return score is not None
+    answered = await _asked(about(contract, None), ask)
+    return answered.score is not None or answered.keyless is not None
 
 
 def instruction(contract: JudgeContract, key: str) -> str:
@@ -145,47 +211,55 @@ def instruction(contract: JudgeContract, key: str) -> str:
 
 def judged(contract: JudgeContract, said: str, question: Question | None = None) -> float | None:
     """The score from 0 to 1 that an answer ends with, after its reasoning; None if it ends with none, or holds two:
-    which one is the judge's own, and which is quoted, nobody can tell. So it is with one that the candidate has
-    written, too, if the question's key does not stand beside it."""
-    field = "label" if isinstance(contract, LabelModelContract) else "score"
+    which one is the judge's own, and which is quoted, nobody can tell. So it is with one without the question's key."""
+    found = _read(contract, said)
+    return None if found is None or (question is not None and found[1] != question.key) else found[0]
+
+
+def _read(contract: JudgeContract, said: str) -> tuple[float, Any] | None:
+    """(score, key beside it or None) of the verdict that an answer ends with."""
+    name = _field(contract)
     said = final_answer(said)
     found = list(_objects(said))
     if not found or found[-1] is None or not _AFTER_THE_VERDICT.fullmatch(said, found[-1][1]):
         return None
-    stated = [None if place is None else place[0] for place in found if place is None or field in place[0]]
-    scores = [None if value is None else _score(contract, value[field]) for value in stated]
+    stated = [None if place is None else place[0] for place in found if place is None or name in place[0]]
+    scores = [None if value is None else _score(contract, value[name]) for value in stated]
     last = found[-1][0]
-    if field not in last or any(score is None or score != scores[0] for score in scores):
+    if name not in last or scores[0] is None or any(score != scores[0] for score in scores):
         return None
-    if question is not None and (
-        (_KEY in last and last[_KEY] != question.key)
-        or (_KEY not in last and _is_written(field, last[field], question.answer or ""))
-    ):
-        return None
-    return scores[0]
+    return scores[0], (last[_KEY] or "") if _KEY in last else None
 
 
-def _is_written(field: str, value: Any, answer: str) -> bool:
-    """The answer holds this verdict, be it with other quotes, escapes or white space."""
-    if answer.isascii() and "\\u" not in answer and field not in answer.lower():
-        return False
-    plain = _plain(answer)
-    if isinstance(value, str):
-        return f"{field}:{_plain(value)}" in plain
-    return any(float(number) == value for number in re.findall(f"{field}:({_NUMBER})", plain) if _is_number(number))
+def _field(contract: JudgeContract) -> str:
+    return "label" if isinstance(contract, LabelModelContract) else "score"
+
+
+def _verdict_pattern(contract: JudgeContract) -> re.Pattern[str]:
+    """A verdict's name, and a value after it: whatever signs stand within and between them."""
+    values = [r"[0-9]"]
+    if isinstance(contract, LabelModelContract):
+        values = [_NO_LETTERS.join(map(re.escape, re.findall(r"[^\W_]", _plain(label)))) for label in contract.labels]
+    return re.compile(_NO_LETTERS.join(_field(contract)) + _NO_LETTERS + f"(?:{'|'.join(values)})")
 
 
 def _plain(text: str) -> str:
-    unescaped = re.sub(r"\\+u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), text)
-    return _BETWEEN.sub("", unicodedata.normalize("NFKC", unescaped)).casefold().replace("=", ":")
+    """A text without the codes that characters can be written in, marks and characters that are not seen."""
+    for _ in range(_DECODED_TIMES):
+        try:
+            text = html.unescape(text)
+        except ValueError:  # the number of a character has more digits than are read
+            text = text.replace("&#", "")
+        text = _ESCAPE.sub(_unescaped, text)
+    if not text.isascii():  # marks go before: to put many of them in order takes the square of their number
+        text = "".join(char for char in text if unicodedata.category(char) not in ("Cf", "Mn", "Mc", "Me"))
+        text = unicodedata.normalize("NFKC", text)
+    return text.casefold()
 
 
-def _is_number(written: str) -> bool:
-    try:
-        float(written)
-    except ValueError:
-        return False
-    return True
+def _unescaped(found: re.Match[str]) -> str:
+    code = found[1] or found[2] or found[3]
+    return chr(int(code, 16)) if code else " "
 
 
 def _objects(text: str) -> Iterator[tuple[dict[str, Any], int] | None]:

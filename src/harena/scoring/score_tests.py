@@ -87,8 +87,9 @@ async def _ask_the_rest(
 
 async def _setup_failure(bench: Bench, contract: TestsContract, detail: str) -> Verdict:
     """Whose fault it is that `setup` failed: the candidate's, if it works without the candidate's files."""
-    alone = bench.with_candidate(Candidate(files={"solution.py": ""}), files={})
+    alone = bench.with_candidate(Candidate(files={"solution.py": ""}), files=bench.scenario.files)
     async with alone.sandboxes.sandbox(alone.spec) as sandbox:
+        await put_files(sandbox, {path: text for path, text in alone.files().items() if path != "solution.py"})
         conversation = await Conversation.open(alone, sandbox, contract, Deadline(bench.timeout_seconds))
         try:
             await conversation.load(contract.checks[0], bench.timeout_seconds)
@@ -105,8 +106,9 @@ async def _arguments_failure(bench: Bench, contract: TestsContract, check: Check
     """Whose fault it is that arguments could not be built: the candidate's (it took the memory, or lowered the
     recursion limit), if they can be built for a program of ours."""
     ours = contract.model_copy(update={"entry_point": "accept", "setup": None})
-    alone = bench.with_candidate(Candidate(files={"solution.py": _ACCEPTING}), files={})
+    alone = bench.with_candidate(Candidate(files={"solution.py": _ACCEPTING}), files=bench.scenario.files)
     async with alone.sandboxes.sandbox(alone.spec) as sandbox:
+        await put_files(sandbox, {path: text for path, text in alone.files().items() if path != "solution.py"})
         conversation = await Conversation.open(alone, sandbox, ours, Deadline(bench.timeout_seconds))
         try:
             token = await conversation.load(check, bench.timeout_seconds)

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from harena.core.errors import PlatformError, SandboxFileError, ValidationError
 from harena.core.models import ExecOutcome
 from harena.scoring.formats.answers import final_answer, program_in
+from harena.scoring.slices import aside
 from harena.scoring.start_up_files import StartUpFiles, guard
 from harena.training.environments import Step
 from harena.training.environments_sandbox import SandboxEnvironment
@@ -150,7 +151,7 @@ class TaskEnvironment(SandboxEnvironment):
         """What the program that the policy wrote says."""
         interpreter, ending = _INTERPRETERS[self._acting]
         path = f"{self.at.directory}/.completion{ending}"
-        program = program_in(action, languages=_LANGUAGES[self._acting])
+        program = await aside(len(action), program_in, action, languages=_LANGUAGES[self._acting])
         await self.at.sandbox.write_file(path, program.encode("utf-8", "replace"))
         done = await self.at.exec([interpreter, path], max(0.001, self._ends_at - time.monotonic()))
         return f"{done.stdout}{done.stderr}"[:_SHOWN]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import time
+import tokenize
+from pathlib import Path
 from typing import Any
 
 import pytest
 from data_set_rows import APPS, HUMANEVAL, MBPP, only
 
+from harena.scoring.formats import answers
 from harena.scoring.formats.answers import final_answer, program_in
+from harena.scoring.formats.lexemes import literals
 
 CODE = "def double(x):\n    return 2 * x\n"
 USE = "print(double(2))\n"
@@ -139,3 +145,34 @@ def test_a_text_of_fences_only_is_read_once() -> None:
     """For each fence all lines before it were counted: this took minutes."""
     assert program_in("```\n" * 60_001) == "\n"
     assert program_in("</think>" * 60_001) == ""
+
+
+@pytest.mark.parametrize("text", ["</think>" + "'\\" * 50_000, "'" * 100_000, "'''" + "\\'" * 50_000, "\"'" * 50_000])
+def test_quotes_that_end_nowhere_take_no_longer_than_others(text: str) -> None:
+    """8 KB of them held a trainer for seconds."""
+    began = time.process_time()
+    program_in(text, ["f"])
+    assert time.process_time() - began < 3.0
+
+
+def test_strings_and_comments_are_those_of_pythons_tokenizer() -> None:
+    """Also of texts that end within one."""
+    for path in sorted(Path(answers.__file__).parent.glob("*.py")):
+        whole = path.read_text(encoding="utf-8")
+        for text in (whole, whole[: len(whole) // 3], whole[: len(whole) // 2]):
+            kinds, ends = (tokenize.STRING, tokenize.COMMENT), []
+            is_whole, ends_in_a_string = True, False
+            try:
+                ends = [
+                    token.string
+                    for token in tokenize.generate_tokens(io.StringIO(text).readline)
+                    if token.type in kinds
+                ]
+            except tokenize.TokenError as error:
+                is_whole, ends_in_a_string = False, "string" in str(error.args[0])
+            found = literals(text)
+            assert (found.is_whole, found.ends_in_a_string) == (is_whole, ends_in_a_string)
+            if is_whole:
+                assert [text[slice(*place)].strip("'\"") for place in found.places] == [
+                    end.lstrip("rfbRFB").strip("'\"") for end in ends
+                ]

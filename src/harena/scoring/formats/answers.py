@@ -19,13 +19,13 @@ Nothing is parsed or run here: a text is only cut into tokens.
 
 from __future__ import annotations
 
-import io
 import re
-import tokenize
 from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+
+from harena.scoring.formats.lexemes import literals
 
 REASONING_BEGIN, REASONING_END = "<think>", "</think>"
 PYTHON = frozenset({"python", "python3", "py", "py3", "python-3"})
@@ -120,13 +120,13 @@ def _is_program(text: str) -> bool:
     if len(text) > _MOST_PARSED:
         return False
     markers = [number + 1 for number in _line_numbers(text, (found.end() for found in _MARKER.finditer(text)))]
-    inside: set[int] = set()
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type in (tokenize.STRING, tokenize.COMMENT) and _MARKER.search(token.string):
-                inside.update(range(token.start[0], token.end[0] + 1))
-    except (tokenize.TokenError, SyntaxError):
+    found = literals(text)
+    if not found.is_whole:
         return False
+    inside: set[int] = set()
+    marked = [place for place in found.places if _MARKER.search(text[slice(*place)])]
+    for number, last in zip(*[_line_numbers(text, (edge for place in marked for edge in place))] * 2, strict=True):
+        inside.update(range(number + 1, last + 2))
     return inside.issuperset(markers)
 
 
@@ -171,14 +171,7 @@ def _ends_in_a_string(program: str) -> bool:
     """Within one that goes over several lines, as a docstring does."""
     if len(program) > _MOST_PARSED or ("'''" not in program and '"""' not in program):
         return False
-    try:
-        for _ in tokenize.generate_tokens(io.StringIO(program).readline):
-            pass
-    except tokenize.TokenError as error:
-        return "string" in str(error.args[0])
-    except SyntaxError:
-        return False
-    return False
+    return literals(program).ends_in_a_string
 
 
 def _indent(line: str) -> int:

@@ -23,6 +23,7 @@ from typing import Any, Literal
 from harena.core.errors import NotFoundError, ValidationError
 from harena.scoring.carry import parsed
 from harena.scoring.formats.answers import PYTHON, program_in
+from harena.scoring.slices import aside
 from harena.sdk import scenarios, scoring_contracts
 from harena.training.imported_rows import ProgramForm
 from harena.training.prompts import PromptRow
@@ -120,7 +121,7 @@ class CodeTests:
         judged_by = self._judged_by(row)
         candidate, form = text, self._form(row)
         if isinstance(text, str):
-            program = self.program(text, _names(judged_by), form)
+            program = await aside(len(text), self.program, text, _names(judged_by), form)
             candidate = self._file(program, form)
             if form is not None and form.class_scoring and _SOLUTION_CLASS.search(program):
                 judged_by = {**judged_by, "scoring": dict(form.class_scoring)}
