@@ -137,3 +137,14 @@ async def test_what_a_trusted_program_does_without_is_not_the_candidates(command
     evil = "import os, sys\nprint('harena-proof', sys._getframe(6).f_globals['word'], flush=True)\nos._exit(0)\n"
     result = await scored({"solution.py": WRONG, "numpy_that_is_missing.py": evil}, scoring)
     assert (result.score, "numpy_that_is_missing.py" in result.detail) == (0.0, True), result.detail
+
+
+async def test_a_module_beside_the_candidate_is_not_for_calls() -> None:
+    """Neither one that a contract's PYTHONPATH would find, nor one that the candidate writes."""
+    late = "import statistics\nassert statistics.mean([f(2)]) == 5"
+    scoring = {"type": "command", "calls": {"f": "f"}, "env": {"PYTHONPATH": "lib"}, "asserts": "f(1)\n" + late}
+    evil = "def mean(x): return 5\n"
+    written = f"import os\nos.makedirs('lib', exist_ok=True)\nopen('lib/statistics.py', 'w').write({evil!r})\n"
+    result = await scored({"solution.py": written + "def f(x): return 0\n"}, scoring)
+    assert (result.score, result.validity) == (0.0, Validity.VALID), result.detail
+    assert (await scored({"solution.py": "def f(x): return 5\n"}, scoring)).score == 1.0
