@@ -42,7 +42,7 @@ def is_below(place: str, folder: str) -> bool:
 def is_a_librarys(fullname: str) -> bool:
     """An import statement of the standard library, or of an installed package, is looking for it. What these import
     for others (`importlib.import_module`, loaders of tests) stands in no statement."""
-    frame = sys._getframe(2)
+    frame: Any = sys._getframe(2)
     while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
         frame = frame.f_back
     if frame is None or not any(name.partition(".")[0] == fullname for name in frame.f_code.co_names):
