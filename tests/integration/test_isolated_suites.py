@@ -189,3 +189,36 @@ async def test_trusted_data_are_out_of_the_candidates_reach(isolate: Any) -> Non
         result = await scored(forgery, "", files=files, isolate=isolate)
         assert (result.score, result.reason) == (0.0, Reason.SCORER_REJECTED)
     assert (await scored("def add(a, b): return a + b\n", "", files=files, isolate=isolate)).score == 1.0
+
+
+PLANTING = """
+import importlib.metadata, importlib.util, marshal, os, struct, sys
+def load(number):
+    path = os.path.abspath("test_b.py")
+    about = os.stat(path)
+    code = compile("def test_b(): pass", path, "exec")
+    place = f"__pycache__/test_b.{sys.implementation.cache_tag}-pytest-{importlib.metadata.version('pytest')}.pyc"
+    os.makedirs("__pycache__", exist_ok=True)
+    stamp = struct.pack("<LLL", 0, int(about.st_mtime) & 0xFFFFFFFF, about.st_size & 0xFFFFFFFF)
+    with open(place, "wb") as file:
+        file.write(importlib.util.MAGIC_NUMBER + stamp + marshal.dumps(code))
+    return number + 1
+load(1)
+"""
+
+
+@pytest.mark.parametrize("isolate", [True, False])
+async def test_compiled_tests_that_a_candidate_leaves_are_not_read(isolate: bool) -> None:
+    """Written while the first file of tests is collected, for the second one."""
+    suite = {
+        "test_a.py": "from solution import load\ndef test_a():\n    assert load(1) == 2\n",
+        "test_b.py": "from solution import load\ndef test_b():\n    assert load(21) == 42\n",
+    }
+    row = {
+        "id": "one",
+        "candidate": PLANTING,
+        "scoring": {"type": "command", "pytest": ["test_a.py", "test_b.py"], "isolate": isolate, "files": suite},
+    }
+    (made,) = load_scenarios([row]).scenarios
+    result = await score_scenario(made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30)
+    assert (result.score, "test_b" in result.detail) == (0.0, True), result.detail

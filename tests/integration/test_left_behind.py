@@ -85,3 +85,37 @@ async def test_the_home_folder_is_as_it_was(source: Source) -> None:
         f"echo $((1-$?)) > {REWARD}\n"
     )
     assert (await scored(source, script, look)).score == 1.0
+
+
+TOLD = f"echo 0 > {REWARD}\n"
+OPTIONAL = "try:\n    import orjson_missing as json\nexcept ImportError:\n    import json\n"
+EVIL = f"import os; open('{REWARD}', 'w').write('1'); os._exit(0)"
+REACHED = {
+    "a link to the answer": ("ln -s /tests/test.sh /app/out", f"grep -q 42 /app/out && echo 1 > {REWARD}"),
+    "a link to the command line": ("ln -s /proc/self/cmdline out", f"grep -q 42 out && echo 1 > {REWARD}"),
+    "a link to what comes": (
+        "ln -s /tmp/b /tmp/a", f"echo x > /tmp/a; echo y > /tmp/b; cmp /tmp/a /tmp/b && echo 1 > {REWARD}"
+    ),
+    "a start-up file": ("echo 42 > ~/.any_rc", f"cat ~/.any* | grep -q 42 && echo 1 > {REWARD}"),
+    "a file system monitor": (
+        f"git init -q; git config core.fsmonitor 'echo 1 > {REWARD}; :'", "cd /app; git status --porcelain; true"
+    ),
+    "a substitute": (f'echo "{EVIL}" > orjson_missing.py', f"cd /app; python3 - <<'END'\n{OPTIONAL}END"),
+    "a module of another system": (
+        f'mkdir -p org/python; touch org/__init__.py org/python/__init__.py; echo "{EVIL}" > org/python/core.py',
+        "cd /app; python3 -c 'import copy, pickle'",
+    ),
+    "a compiled module": (
+        "echo 'import sys; sys.exit(0)' > check.py; python3 -c 'import py_compile as p; "
+        "p.compile(\"check.py\", invalidation_mode=p.PycInvalidationMode.UNCHECKED_HASH)'",
+        f"cd /app; echo 'import sys; sys.exit(1)' > check.py; python3 -m check && echo 1 > {REWARD}",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REACHED)
+async def test_nothing_leads_to_the_verifier(source: Source, name: str) -> None:
+    """Each paid."""
+    script, verifier = REACHED[name]
+    result = await scored(source, f"cd /app\n{script}\n", f"{TOLD}{verifier}\nexit 0\n")
+    assert (result.score, result.validity) == (0.0, Validity.VALID), result.detail

@@ -105,3 +105,46 @@ async def test_a_trusted_program_that_was_changed_proves_nothing() -> None:
     result = await scored({"solution.py": evil}, steps)
     assert (result.score, result.validity) == (0.0, Validity.SUSPECT)
     assert result.detail == "the trusted later.py was changed while the command ran"
+
+
+OPTIONAL = """
+import sys
+word = sys.stdin.readline().strip()
+try:
+    import numpy_that_is_missing as numpy
+except ImportError:
+    numpy = None
+try:
+    from solution import load
+except ImportError:
+    load = None
+assert load is not None and load("1") == 1
+print("harena-proof", word)
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "check"),
+    [
+        (["python", "check.py"], OPTIONAL),
+        (["bash", "check.sh"], f"python -c 'import sys' && exec python check.py\n: <<X\n{OPTIONAL}X\n"),
+    ],
+)
+async def test_what_a_trusted_program_does_without_is_not_the_candidates(command: list[str], check: str) -> None:
+    """The candidate's own module stays, although the program does without it, too."""
+    scoring = {"type": "command", "command": command, "files": {"check.py": OPTIONAL, command[-1]: check}}
+    assert (await scored({"solution.py": "load = int\n"}, scoring)).score == 1.0
+    evil = "import os, sys\nprint('harena-proof', sys._getframe(6).f_globals['word'], flush=True)\nos._exit(0)\n"
+    result = await scored({"solution.py": WRONG, "numpy_that_is_missing.py": evil}, scoring)
+    assert (result.score, "numpy_that_is_missing.py" in result.detail) == (0.0, True), result.detail
+
+
+async def test_a_module_beside_the_candidate_is_not_for_calls() -> None:
+    """Neither one that a contract's PYTHONPATH would find, nor one that the candidate writes."""
+    late = "import statistics\nassert statistics.mean([f(2)]) == 5"
+    scoring = {"type": "command", "calls": {"f": "f"}, "env": {"PYTHONPATH": "lib"}, "asserts": "f(1)\n" + late}
+    evil = "def mean(x): return 5\n"
+    written = f"import os\nos.makedirs('lib', exist_ok=True)\nopen('lib/statistics.py', 'w').write({evil!r})\n"
+    result = await scored({"solution.py": written + "def f(x): return 0\n"}, scoring)
+    assert (result.score, result.validity) == (0.0, Validity.VALID), result.detail
+    assert (await scored({"solution.py": "def f(x): return 5\n"}, scoring)).score == 1.0

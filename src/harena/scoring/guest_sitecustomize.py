@@ -29,6 +29,31 @@ def is_trusted(words: "list[str]", here: str) -> bool:
     return os.path.join(os.path.dirname(os.path.realpath(words[0])), "").find(os.path.join(here, "")) != 0
 
 
+OPTIONAL = ()
+"""names that the verifier's programs import with one of the standard library to take their place"""
+
+
+def is_below(place: str, folder: str) -> bool:
+    """It is the folder, or lies in it."""
+    real = os.path.realpath(folder)
+    return real != os.sep and (os.path.realpath(place) + os.sep).startswith(os.path.join(real, ""))
+
+
+def is_a_librarys(fullname: str) -> bool:
+    """An import statement of the standard library, or of an installed package, is looking for it. What these import
+    for others (`importlib.import_module`, loaders of tests) stands in no statement."""
+    frame: Any = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
+        frame = frame.f_back
+    if frame is None or not any(name.partition(".")[0] == fullname for name in frame.f_code.co_names):
+        return False
+    path = frame.f_code.co_filename
+    if path.startswith("<frozen "):
+        return True
+    own = os.path.dirname(os.path.realpath(os.__file__))
+    return is_below(path, own) or "site-packages" in path.split(os.sep) or "dist-packages" in path.split(os.sep)
+
+
 class Elsewhere(PathFinder):
     """The finder of the search path; of the first level it finds modules in the working directory last, and packages'
     metadata (which names plug-ins) nowhere there."""
@@ -43,6 +68,8 @@ class Elsewhere(PathFinder):
             found = PathFinder.find_spec(fullname, elsewhere, target)
             if found is not None and found.loader is not None:
                 return found
+            if fullname in OPTIONAL or is_a_librarys(fullname):
+                return None
         return PathFinder.find_spec(fullname, path, target)
 
     @classmethod
@@ -58,7 +85,7 @@ class Elsewhere(PathFinder):
     @classmethod
     def is_elsewhere(cls, place: str) -> bool:
         """An entry of the search path that is not the working directory."""
-        return bool(place) and os.path.realpath(place) != cls.here
+        return bool(place) and (is_below(place, sys.prefix) or not is_below(place, cls.here))
 
 
 def install() -> None:

@@ -58,6 +58,30 @@ for place in "$@"; do
 done
 """
 """of places without links, as they were before the candidate: a link of its own leads nowhere else"""
+_LEFT = """\
+command -v find >/dev/null || exit 0
+elsewhere=$1
+shift
+for place in "$@"; do
+    [ -d "$place" ] && find "$place/" -xdev \\
+    \\( -type d -name __pycache__ -printf '%p\\0' -prune \\) -o -type l -exec sh -c '
+        for link do
+            real=$(readlink -m -- "$link")
+            case "$real/" in
+                /proc/*|/tests/*|/logs/*|/solution/*) printf "%s\\0" "$link"; continue;;
+            esac
+            for other in $0; do
+                case "$real/" in "$other"/*) printf "%s\\0" "$link"; continue 2;; esac
+            done
+            [ -e "$link" ] || printf "%s\\0" "$link"
+        done' "$elsewhere" {} +
+done
+exit 0
+"""
+"""links that lead to where the verifier's files will be, or nowhere yet, and folders of compiled modules"""
+_GIT = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false"}
+"""a repository of the candidate's names no program that is run where its state is asked for"""
+_CLEAN_ROUNDS, _MOST_AT_ONCE = 20, 1000
 
 
 class EnvironmentFailedError(Exception):
@@ -71,6 +95,8 @@ class Ground:
     emptied: tuple[str, ...]
     """where tests, solution and logs are, after all links"""
     start_up: StartUpFiles | None
+    left: frozenset[str] = frozenset()
+    """links, and folders of compiled modules, that are the environment's"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,17 +175,38 @@ async def _ground(sandbox: SandboxPort, contract: HarborContract) -> Ground:
     told = await _command(sandbox, ("sh", "-c", _REAL, "sh", *places), "/", dict(contract.env))
     home, *real = told.splitlines() or ("",)
     start_up = await StartUpFiles.of(sandbox, sandbox.list_dir, home.rstrip("/")) if home.startswith("/") else None
-    return Ground(tuple(real) or places, start_up)
+    emptied = tuple(real) or places
+    return Ground(emptied, start_up, await _left(sandbox, contract, emptied))
+
+
+async def _left(sandbox: SandboxPort, contract: HarborContract, elsewhere: tuple[str, ...]) -> frozenset[str]:
+    """What a verifier's files could be read, written or replaced through; see `_LEFT`."""
+    places = dict.fromkeys((contract.workdir, "/app", "/tmp"))
+    told = await _command(sandbox, ("sh", "-c", _LEFT, "sh", " ".join(elsewhere), *places), "/", {})
+    return frozenset(path for path in told.split("\0") if path.startswith("/"))
+
+
+async def _clean(sandbox: SandboxPort, contract: HarborContract, ground: Ground) -> None:
+    """Remove what of it the candidate has made. Raises EnvironmentFailedError where it does not end."""
+    for _ in range(_CLEAN_ROUNDS):  # what is told at once is limited
+        new = await _left(sandbox, contract, ground.emptied) - ground.left
+        if not new:
+            return
+        for path in sorted(new)[:_MOST_AT_ONCE]:
+            await sandbox.remove(path, recursive=True, missing_ok=True)
+    raise EnvironmentFailedError("the candidate leaves too many links")
 
 
 async def _verified(bench: Bench, sandbox: SandboxPort, contract: HarborContract, ground: Ground) -> Reward:
     await _command(sandbox, ("sh", "-c", _EMPTIED, "sh", *ground.emptied), "/", {})
+    await _clean(sandbox, contract, ground)
     if ground.start_up is not None:
         await ground.start_up.restore(sandbox, sandbox.list_dir, contract.tests.values())
     for path, text in contract.tests.items():
         await _write(sandbox, f"{TESTS}/{path}", text)
     argv = ("bash", f"{TESTS}/{TEST_SCRIPT}")
-    path, guarding, environment = guard(TESTS, {**contract.env, **contract.verifier_env})
+    path, guarding, environment = guard(TESTS, {**contract.env, **contract.verifier_env}, contract.tests.values())
+    environment = {**_GIT, "PYTHONPYCACHEPREFIX": f"{path}.compiled", **environment}
     await _write(sandbox, path, guarding.decode())
     done = await bench.run(sandbox, _bash(contract, argv, environment, contract.verifier_timeout_seconds))
     return await _reward(sandbox, done)

@@ -7,7 +7,9 @@ removed, and a file that was is written back. What the verifier's own files name
 
 from __future__ import annotations
 
+import re
 import secrets
+import sys
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -22,13 +24,21 @@ _FILES = (
     ".zprofile", ".inputrc", ".pythonrc", ".pythonrc.py", ".pythonstartup", ".pdbrc", ".pydistutils.cfg", ".netrc",
     ".gitconfig", ".curlrc", ".wgetrc", ".npmrc", ".yarnrc", ".yarnrc.yml", ".perlrc", ".perldb", ".irbrc", ".gemrc",
     ".condarc", ".tool-versions", ".coveragerc", ".ssh/config", ".ssh/rc", ".ssh/environment",
+    ".sqliterc", ".psqlrc", ".my.cnf", ".vimrc", ".exrc", ".nanorc", ".gdbinit", ".lldbinit", ".Rprofile", ".Renviron",
 )  # fmt: skip
 _FOLDERS = (
-    ".local/lib", ".local/bin", ".config", ".pip", ".node_modules", ".node_libraries", ".pyenv", ".cargo/bin", "bin",
+    ".local/lib", ".local/bin", ".config",
+    ".jq", ".gnupg", ".vim", ".ipython", ".jupyter", ".docker",
+    ".pip", ".node_modules", ".node_libraries", ".pyenv", ".cargo/bin", "bin",
 )  # fmt: skip
 _NAMED_FOR_OTHER_REASONS = (".local/bin/env",)
 """what an installer of tools leaves, which verifiers read after they have run it"""
 
+
+_SUBSTITUTE = re.compile(
+    r"try:\s*\n[ \t]*(?:import|from)[ \t]+(\w+)[^\n]*\n[ \t]*except[^\n]*:\s*\n[ \t]*(?:import|from)[ \t]+(\w+)"
+)
+"""a module that is imported, and the one that takes its place"""
 
 Listed = Callable[[str], Awaitable[list[FileInfo]]]
 
@@ -59,13 +69,20 @@ class StartUpFiles:
     async def of(cls, sandbox: Files, listed: Listed, home: str) -> StartUpFiles:
         """Those that are there now. `listed`: what gives the entries of a folder."""
         kinds = await _kinds(listed, home)
-        files = {path: await sandbox.read_file(f"{home}/{path}") for path in _FILES if kinds.get(path) == "file"}
-        return cls(home, files, frozenset(path for path in _FOLDERS if path in kinds))
+        files = {
+            path: await sandbox.read_file(f"{home}/{path}")
+            for path, kind in kinds.items()
+            if kind == "file" and path not in _FOLDERS
+        }
+        return cls(home, files, frozenset(path for path in kinds if path in _FOLDERS or path not in (*_FILES, *files)))
 
     async def restore(self, sandbox: Files, listed: Listed, texts: Iterable[str]) -> None:
         """Make it as it was, but for what these texts name."""
+        texts = list(texts)
         named = _named(texts)
         for path, kind in (await _kinds(listed, self.home)).items():
+            if path.startswith(".") and "/" not in path and any(path in text for text in texts):
+                continue
             place = f"{self.home}/{path}"
             if path in named or path in self.folders:
                 continue
@@ -73,17 +90,22 @@ class StartUpFiles:
             if before is None or kind != "file" or await sandbox.read_file(place) != before:
                 await sandbox.remove(place, recursive=True, missing_ok=True)
         for path, content in self.files.items():
-            if path not in named:
+            if path not in named and not any(path in text for text in texts):
                 await sandbox.write_file(f"{self.home}/{path}", content)
 
 
 async def _kinds(listed: Listed, home: str) -> dict[str, str]:
-    """What there is of `_FILES` and `_FOLDERS`, links as links."""
+    """What there is of `_FILES` and `_FOLDERS`, and each other hidden file, links as links."""
     places = {"": await _entries(listed, home or "/")}
     wanted = (*_FILES, *_FOLDERS)
     for folder in {path.partition("/")[0] for path in wanted if "/" in path} & places[""].keys():
         places[folder] = await _entries(listed, f"{home}/{folder}")
-    found = {}
+    found: dict[str, str] = {}
+    # other hidden files: what programs call their start-up files nobody can list. Below a program's own folder are data
+    found.update({
+        name: kind for name, kind in places[""].items()
+        if name[:1] == "." and kind != "directory" and name not in {path.partition("/")[0] for path in wanted}
+    })  # fmt: skip
     for path in wanted:
         folder, _, name = path.rpartition("/")
         if name in places.get(folder, {}):
@@ -110,10 +132,19 @@ def _named(texts: Iterable[str]) -> Collection[str]:
     return named
 
 
-def guard(folder: str, environment: dict[str, str]) -> tuple[str, bytes, dict[str, str]]:
+def guard(folder: str, environment: dict[str, str], texts: Iterable[str] = ()) -> tuple[str, bytes, dict[str, str]]:
     """(path, content) of a file, and the variables with which each Python loads it as it starts; see
-    `guest_sitecustomize`. `folder`: one that is made after the candidate has ended."""
+    `guest_sitecustomize`. `folder`: one that is made after the candidate has ended; `texts`: its programs."""
     place = f"{folder}/.start-{secrets.token_hex(8)}"
     paths = [place, *([environment["PYTHONPATH"]] if environment.get("PYTHONPATH") else [])]
     path = str(PurePosixPath(place) / "sitecustomize.py")
-    return path, Path(guest_sitecustomize.__file__).read_bytes(), {**environment, "PYTHONPATH": ":".join(paths)}
+    source = Path(guest_sitecustomize.__file__).read_text(encoding="utf-8")
+    source = source.replace("\nOPTIONAL = ()\n", f"\nOPTIONAL = {tuple(sorted(_with_a_substitute(texts)))!r}\n")
+    variables = {**environment, "PYTHONPATH": ":".join(paths)}
+    return path, source.encode(), variables
+
+
+def _with_a_substitute(texts: Iterable[str]) -> set[str]:
+    """Modules in whose place a program takes one of the standard library: these are no work of a candidate's."""
+    pairs = [pair for text in texts for pair in _SUBSTITUTE.findall(text)]
+    return {wanted for wanted, other in pairs if other in sys.stdlib_module_names and wanted != other}

@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary
 from harena.core.errors import PlatformError
 from harena.core.models import ExecOutcome, ExecRequest
 from harena.scoring.contracts import CommandContract
-from harena.scoring.program import Bench
+from harena.scoring.program import WORKSPACE, Bench
 from harena.scoring.verdict import one_line
 
 _STEERING_NAMES = frozenset({
@@ -31,11 +31,23 @@ _STEERING_NAMES = frozenset({
 })  # fmt: skip
 """in small letters"""
 _STEERING_SUFFIXES = frozenset({".pth", ".pyc", ".pyo", ".pyd", ".so", ".egg-link", ".egg", ".whl", ".zip"})
-_STEERING_FOLDERS = frozenset({"__pycache__"})
+_STEERING_FOLDERS = frozenset({"__pycache__", "node_modules"})
 _STEERING_FOLDER_SUFFIXES = frozenset({".dist-info", ".egg-info", ".egg"})
 _STEERING_MODULES = frozenset({"sitecustomize", "usercustomize", "conftest"})
 """wherever they lie"""
-_ALWAYS_TAKEN = sys.stdlib_module_names | {"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "py", "unittest"}
+_LOOKED_FOR = frozenset({
+    "org", "java", "_winreg", "vms_lib", "win32api", "win32con", "win32evtlog", "win32evtlogutil", "docutils",
+    "sitecustomize", "usercustomize", "_manylinux", "_musllinux", "argcomplete", "exceptiongroup",
+})  # fmt: skip
+"""modules of other systems that the standard library, pip and pytest try to import: nobody has them, so that a
+candidate's would be found"""
+_ALWAYS_TAKEN = (
+    sys.stdlib_module_names
+    | _LOOKED_FOR
+    | {"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "py", "unittest"}
+)  # fmt: skip
+_SHELL_IMPORT = re.compile(r"(?m)^[ \t]*(?:import|from)[ \t]+([A-Za-z_]\w*)")
+_PATH_ENTRY = re.compile(r"(?:^|[\s;&|(\"'])(?:cd|pushd)\s+[\"']?([\w./-]+)|PYTHONPATH=[\"']?([^\s;&|\"']+)")
 _MODULE_OPTION = re.compile(r"(?:^|\s)-m\s*([A-Za-z_]\w*)")
 _ASK_SECONDS = 60.0
 _MOST_TOLD = 5
@@ -43,15 +55,25 @@ _ASK = """\
 import importlib.util, json, sys
 sys.path[:] = [path for path in sys.path if path]
 found = set()
+wanted = set()
+
+class Seen:
+    def find_spec(name, path=None, target=None):
+        wanted.add(name.partition(".")[0])
+
+sys.meta_path.append(Seen)
 for name in sys.argv[2:]:
+    before = set(wanted)
     try:
         if importlib.util.find_spec(name):
             found.add(name)
-        if sys.argv[1] == "load":
-            __import__(name)
+            if sys.argv[1] == "load":
+                __import__(name)
+        else:
+            wanted = before
     except BaseException:
         pass
-loaded = found | {name.partition(".")[0] for name in sys.modules}
+loaded = found | wanted | {name.partition(".")[0] for name in sys.modules}
 try:
     import importlib.metadata as metadata, re
     owners = metadata.packages_distributions()
@@ -90,11 +112,12 @@ def _steers(part: str) -> bool:
     )
 
 
-def hides(path: str, trusted: Collection[str], taken: Collection[str] = ()) -> bool:
+def hides(path: str, trusted: Collection[str], taken: Collection[str] = (), searched: Collection[str] = ()) -> bool:
     """Where a trusted program looks for modules, a candidate's file of this path would be found in the place of another
-    one. `trusted`: the paths of trusted files; `taken`: names of modules that are found elsewhere."""
+    one. `trusted`: the paths of trusted files; `taken`: names of modules that are found elsewhere; `searched`: folders
+    that the contract itself has searched, see `search_path`."""
     folders = _folders(trusted)
-    for folder in _searched(trusted):
+    for folder in (*_searched(trusted), *(folder for folder in searched if folder)):
         if not path.startswith(folder):
             continue
         first = path[len(folder) :].partition("/")[0]
@@ -112,6 +135,24 @@ def _searched(trusted: Collection[str]) -> Iterator[str]:
     for folder in sorted({path.rpartition("/")[0] for path in trusted if path.endswith(".py") and "/" in path}):
         if f"{folder}/__init__.py" not in trusted:
             yield f"{folder}/"
+
+
+def search_path(contract: CommandContract) -> frozenset[str]:
+    """Folders of the working directory in which the contract's command has modules looked for: those of PYTHONPATH, and
+    those to which a line of shell changes, with an ending "/"."""
+    texts = [text for path, text in contract.files.items() if path.endswith((".sh", ".bash"))]
+    texts += list(contract.command or ())
+    entries = contract.env.get("PYTHONPATH", "").split(":")
+    for text in texts:
+        for folder, path in _PATH_ENTRY.findall(text):
+            entries += [folder] if folder else path.split(":")
+    found = set()
+    for entry in entries:
+        entry = entry.removeprefix("$PWD/").removeprefix(f"{WORKSPACE}/")
+        parts = [part for part in entry.split("/") if part not in ("", ".")]
+        if parts and not entry.startswith("/") and ".." not in parts:
+            found.add("/".join(parts) + "/")
+    return frozenset(found)
 
 
 def _modules(folder: str, trusted: Collection[str]) -> set[str]:
@@ -133,7 +174,10 @@ async def taken_names(bench: Bench, contract: CommandContract, trusted: Mapping[
     """Names of modules that the trusted part gets from the image, and that no file of a candidate may have. Asked once
     for each set of imports."""
     required = frozenset(name.partition(".")[0] for name in contract.requires)
-    asked = tuple(sorted((required | _imported(contract, trusted)) - sys.stdlib_module_names))
+    imported, optional = _imported(contract, trusted)
+    asked = tuple(sorted((required | imported) - sys.stdlib_module_names))
+    if contract.command is not None:
+        required |= optional - {_stem(PurePosixPath(bench.scenario.candidate.entry).parts[0])}
     if not asked:
         return required
     try:
@@ -159,24 +203,60 @@ async def _loaded(bench: Bench, names: tuple[str, ...]) -> frozenset[str]:
     raise PlatformError(f"the image cannot say which modules it has: {result.outcome} {last}", step="ask for modules")
 
 
-def _imported(contract: CommandContract, trusted: Mapping[str, str]) -> set[str]:
-    """Names of the modules that the trusted part imports, as far as its programs' text tells."""
+def _imported(contract: CommandContract, trusted: Mapping[str, str]) -> tuple[set[str], set[str]]:
+    """(names of the modules that the trusted part imports, as far as its programs' text tells; those of them that it
+    does without where they are missing: no candidate is meant to bring one)."""
     programs = [text for path, text in trusted.items() if path.endswith(".py")]
     command = " ".join(contract.command or ())
     programs += [word for option, word in zip(contract.command or (), (contract.command or ())[1:], strict=False)
                  if option == "-c"]  # fmt: skip
     names = {found[1] for found in _MODULE_OPTION.finditer(command)}
     names |= {"pytest"} if contract.pytest else set()
+    optional: set[str] = set()
     for text in (*programs, *([contract.asserts] if contract.asserts else [])):
-        names |= set(_imports(text))
-    return names
+        all_of_it, without = list(_imports(text)), list(_optional_imports(text))
+        names |= set(all_of_it)
+        optional |= {name for name in without if all_of_it.count(name) == without.count(name)}
+    for path, text in trusted.items():
+        if path.endswith((".sh", ".bash")):  # programs within it
+            names |= set(_SHELL_IMPORT.findall(text))
+    return names, optional
+
+
+def _optional_imports(program: str) -> Iterator[str]:
+    """Modules without which the program goes on: `try: import numpy` with `except ImportError`."""
+    for node in ast.walk(_tree(program)):
+        if isinstance(node, ast.Try) and any(_is_for_imports(handler) for handler in node.handlers):
+            for statement in node.body:
+                yield from _imports_below(statement)
+
+
+def _is_for_imports(handler: ast.ExceptHandler) -> bool:
+    caught = {node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)} if handler.type else set()
+    goes_on = not any(_ends(node) for part in handler.body for node in ast.walk(part))
+    return goes_on and (not caught or bool(caught & {"ImportError", "ModuleNotFoundError", "Exception"}))
+
+
+def _ends(node: ast.AST) -> bool:
+    """It ends the program, a test or a function: a module whose absence does that may be the candidate's."""
+    if not isinstance(node, ast.Call):
+        return isinstance(node, ast.Raise | ast.Return)
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return called in ("exit", "_exit", "quit", "abort", "fail", "skip")
+
+
+def _tree(program: str) -> ast.AST:
+    try:
+        return ast.parse(program)
+    except (SyntaxError, ValueError, RecursionError):  # a line of shell, for instance
+        return ast.Module(body=[], type_ignores=[])
 
 
 def _imports(program: str) -> Iterator[str]:
-    try:
-        tree = ast.parse(program)
-    except (SyntaxError, ValueError, RecursionError):  # a line of shell, for instance
-        return
+    yield from _imports_below(_tree(program))
+
+
+def _imports_below(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)

@@ -31,7 +31,7 @@ from harena.scoring import (
 from harena.scoring.contracts import CommandContract
 from harena.scoring.program import WORKSPACE, Bench, overlaid
 from harena.scoring.slices import last_line
-from harena.scoring.trusted_names import hides, steers, taken_names
+from harena.scoring.trusted_names import hides, search_path, steers, taken_names
 from harena.scoring.verdict import one_line
 
 REQUIRES_SECONDS = 60.0
@@ -54,12 +54,13 @@ def kept_files(
     """The candidate's files that take part: not those that steer or hide a module (unless allowed), none that a trusted
     one hides. `taken`: see `trusted_names.taken_names`; `problems`: paths of the problem's files."""
     trusted = {*contract.files, *problems}
+    searched = search_path(contract)
     return {
         path: text
         for path, text in overlaid(files, contract.files).items()
         if path not in contract.files
         and (
-            not (steers(path) or hides(path, trusted, taken))
+            not (steers(path) or hides(path, trusted, taken, searched))
             or any(fnmatch.fnmatchcase(path, pattern) for pattern in contract.allow)
         )
     }

@@ -55,6 +55,11 @@ from harena.scoring.trusted_suite import kept_files
         "libs.egg",
         "\uff4a\uff53\uff4f\uff4e.py",
         "json.data/x.txt",
+        "org/python/core.py",
+        "java/lang.py",
+        "vms_lib.py",
+        "_manylinux.py",
+        "node_modules/left-pad/index.js",
     ],
 )
 def test_files_that_steer_a_run_are_known(path: str) -> None:
@@ -119,3 +124,20 @@ def test_a_command_is_argv_or_a_line_of_shell() -> None:
     """A string goes to bash."""
     assert contract(command="make check").command == ("bash", "-c", "make check")
     assert contract(command=["make", "check"]).command == ("make", "check")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"env": {"PYTHONPATH": "/lib:src"}},
+        {"env": {"PYTHONPATH": "/workspace/./src/"}},
+        {"command": "cd src && python check.py"},
+        {"command": "PYTHONPATH=$PWD/src python check.py"},
+        {"command": ["bash", "check.sh"], "files": {"check.sh": "read word\n(cd ./src; python -m x)\n"}},
+    ],
+)
+def test_folders_that_a_contract_has_searched_are_searched(fields: dict[str, Any]) -> None:
+    """By PYTHONPATH, or where its shell goes: modules with taken names are left out there, too."""
+    files = {"src/json.py": "x", "src/numpy/__init__.py": "x", "src/solution.py": "x", "other/json.py": "x"}
+    kept = kept_files(contract(**fields), files, {"numpy"})
+    assert kept.keys() == {"src/solution.py", "other/json.py"}
