@@ -97,8 +97,8 @@ def suite_argv(
 ) -> tuple[str, ...]:
     """The trusted runner of the contract's suite; see `guest_suite`."""
     runner = guest_unittest if contract.unittest else guest_pytest
-    border = (guest_driver, guest_graph, guest_given, guest_home, guest_nobody, guest_standins, guest_proxy, guest_watch)
-    source = guest_program((*border, guest_equals, guest_loops, guest_suite, runner), "main")
+    border = (guest_driver, guest_graph, guest_given, guest_home, guest_nobody, guest_standins, guest_proxy)
+    source = guest_program((*border, guest_watch, guest_equals, guest_loops, guest_suite, runner), "main")
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "common": list(common), "home": home})
     options = () if contract.unittest else _PYTEST_OPTIONS
     return ("python", "-c", source, given, *options, *contract.suite)
