@@ -56,7 +56,9 @@ def is_mock(value: Any) -> bool:
 
 def is_outcome(error: BaseException) -> bool:
     """It says that a test fails, or is skipped."""
-    return isinstance(error, AssertionError) or any(_is_of_tests(cls) for cls in type(error).__mro__)
+    return isinstance(error, AssertionError) or any(
+        str(cls.__module__).partition(".")[0] in ("unittest", "pytest", "_pytest") for cls in type(error).__mro__
+    )
 
 
 def is_withheld(value: Any) -> bool:
