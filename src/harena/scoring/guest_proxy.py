@@ -127,7 +127,8 @@ class Candidate(Border):
             if self.replaced:
                 self.note(f"it replaces {self.replaced[-1]} while the candidate runs")
             self._depth += 1
-            outer, failed = self._failed, []
+            outer = self._failed
+            failed: list[BaseException] = []
             self._failed = failed
             try:
                 if self._depth > _MOST_DEEP:
