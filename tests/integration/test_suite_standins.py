@@ -373,3 +373,82 @@ async def test_a_candidate_cannot_break_a_suite() -> None:
     ):
         result = await scored(candidate, suite, "pytest")
         assert (result.score, str(result.validity)) == (0.0, "valid"), (candidate, result.detail)
+
+
+GIVES = """
+import functools, io, unittest
+from unittest.mock import MagicMock, Mock
+import solution
+from solution import take
+WANT = [1, 4, 9]
+class T(unittest.TestCase):
+    def check(self, value): self.assertEqual(value, 5)
+    def test_generator(self): self.assertEqual(take(x for x in (1, 2, 3)), [1, 4, 9])
+    def test_method(self): take(self.check)
+    def test_partial(self): self.assertEqual(take(functools.partial(max, 6)), 6)
+    def test_stream(self):
+        out = io.StringIO()
+        take(out)
+        self.assertEqual(out.getvalue(), "1")
+    def test_mock(self):
+        called = Mock(return_value=27)
+        self.assertEqual(take(called), 27)
+        called.assert_called_once_with(3)
+        called.child.go.assert_called_once_with(4)
+        self.assertEqual(called.state, "done")
+    def test_error(self):
+        with self.assertRaises(solution.Refused):
+            solution.refuse()
+            self.fail("nothing is refused")
+"""
+TAKES = """
+def take(it):
+    name = type(it).__name__
+    if name == "generator": return [x * x for x in it]
+    if name == "StringIO": return it.write("1")
+    if name == "Mock":
+        it.child.go(4)
+        it.state = "done"
+        return it(3)
+    return it(5)
+Refused = Exception
+def refuse(): raise Exception("no")
+"""
+GRASPS = {
+    "frame": ("if name == \"generator\": return", "if name == \"generator\": return it.gi_frame.f_globals['WANT'] or"),
+    "swallowed": ("    return it(5)", "    if name != 'function' or it.__name__ != 'check': return it(5)\n    try: it(6)\n    except BaseException: pass"),
+    "partial": ("    return it(5)", "    return it.args[0] if hasattr(it, 'args') else it(5) - 1"),
+    "stream": ('return it.write("1")', "it.getvalue = lambda: '1'"),
+    "mock's verdict": ("it.child.go(4)", "it.child.go.assert_called_once_with = print"),
+    "mock's child": ("it.child.go(4)", "it.child.go = type('C', (), {'assert_called_once_with': print})()"),
+    "mock's calls": ("return it(3)", "it.return_value = it.side_effect = 27; return it(2)"),
+    "mock's reset": ("return it(3)", "it(2); it.reset_mock(); return it(3)"),
+    "every error": ("raise Exception", "return print"),
+}  # fmt: skip
+
+
+async def test_who_is_given_an_object_may_use_it_and_not_more() -> None:
+    """Each kind allows what its honest use needs; frames, verdicts and what the tests raise are out of reach."""
+    honest = await scored(TAKES, GIVES)
+    assert (honest.score, honest.detail, honest.trust) == (1.0, "", Trust.SEPARATE)
+    for name, edit in GRASPS.items():
+        assert edit[0] in TAKES
+        result = await scored(TAKES.replace(*edit), GIVES)
+        assert (result.score, result.reason) == (0.0, Reason.SCORER_REJECTED), (name, result.detail)
+
+
+async def test_what_the_candidate_makes_too_large_is_its_failure() -> None:
+    """Its own answer passed back, or a callback that it makes overflow, is no reason to give no score."""
+    back = "import unittest\nfrom solution import f\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(f([f(lambda x: x * 2)]), 16)\n"
+    for candidate in (
+        "def f(x): return 'x' * 8388400 if not isinstance(x, list) else 1\n",
+        "def f(g):\n    try: g('x' * 5000000)\n    except BaseException: pass\n    return 1\n",
+        "t = ()\nfor _ in range(44): t = (t,)\ndef f(x): return t\n",
+    ):
+        result = await scored(candidate, back)
+        assert (result.score, result.reason) == (0.0, Reason.SCORER_REJECTED), result.detail
+    record = "import unittest\nfrom node import Node\nfrom solution import f\nclass T(unittest.TestCase):\n    def test(self): self.assertTrue(f(Node(1)).same(2))\n"
+    node = NODE + "    def same(self, value): return self.value == value\n"
+    for body, score in (("n.same = lambda value: True", 0.0), ("n.value = 2", 1.0)):
+        files = {"test_it.py": record, "node.py": node}
+        assert (await scored(f"def f(n):\n    {body}\n    return n\n", record, files=files)).score == score

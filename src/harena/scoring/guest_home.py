@@ -24,6 +24,7 @@ import sys
 import types
 
 from harena.scoring.guest_driver import PLAIN, decode, encode
+from harena.scoring.guest_given import is_data
 from harena.scoring.guest_graph import MOST_PARTS, MUTABLE, Border
 
 TYPE_CHECKING = False
@@ -526,16 +527,23 @@ def made_instance(state: Any) -> Any:
     cls: Any = sys.modules.get(state[0]) or importlib.import_module(state[0])
     for name in state[1].split("."):
         cls = getattr(cls, name)
+    if cls.__module__ != state[0] or cls.__qualname__ != state[1]:
+        raise TypeError("no class of that module")
     return object.__new__(cls)
 
 
 def fill_instance(border: Border, made: Any, state: Any) -> None:
     """Set its attributes, without asking its class."""
+    cls = type(made)
     if hasattr(made, "__dict__"):
+        kept = {name: held for name, held in made.__dict__.items() if not is_data(cls, name)}
         made.__dict__.clear()
-    slots = set(_slots(type(made)))
+        made.__dict__.update(kept)
+    slots = set(_slots(cls))
     for index in range(2, len(state), 2):
         name, held = state[index], border.value(state[index + 1])
+        if not is_data(cls, name):  # what its class says is not the other side's to replace
+            continue
         if name in slots:
             object.__setattr__(made, name, held)
         else:

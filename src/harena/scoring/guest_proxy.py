@@ -21,6 +21,16 @@ import types
 import weakref
 
 from harena.scoring.guest_driver import UncarriedError, decode, encode
+from harena.scoring.guest_given import (
+    OF_TESTS,
+    is_called_only,
+    is_mock,
+    is_outcome,
+    is_withheld,
+    read,
+    special_methods,
+    write,
+)
 from harena.scoring.guest_graph import MOST_PARTS, MUTABLE, Border, GraphError
 from harena.scoring.guest_home import SPECIAL, fill_instance, made_instance, read_frame, state_of_instance, write_frame
 from harena.scoring.guest_nobody import Nobody, NobodysModule
@@ -32,10 +42,19 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-_NEVER_RAISED = ("unittest", "pytest", "_pytest", "pluggy", "harena", "doctest", "bdb")
+_NEVER_RAISED = OF_TESTS
 _MOST_UNRELATED = 2
 """builtin exceptions, none a base of another, that a class of the candidate's may derive from"""
 _MOST_DEEP = 200
+_LARGE_ANSWER_BYTES = 64 * 1024
+"""of all answers; with less, a question that is too large is so by the suite's doing"""
+_DEEP_ANSWER_TUPLES = 10
+_NESTING = tuple(encode(kind) for kind in "tzvwE")
+_MOST_OBJECTS = 2**31
+_OWN_ERRORS = {
+    cls: type(cls.__name__, (cls,), {"__module__": "builtins"}) for cls in (AssertionError, Exception, BaseException)
+}
+"""what the candidate calls by these names are its own: a test that catches them must not catch what the tests raise"""
 
 
 class CandidateEndedError(Exception):
@@ -71,6 +90,9 @@ class Candidate(Border):
         self._raised: list[BaseException] = []
         self._seed: Any = None
         self._depth = 0
+        self._serving = 0
+        self._heard_bytes = self._heard_tuples = 0
+        self._failed: list[BaseException] = []
         self._input = builtins.input
         self.asked = 0
         """questions so far"""
@@ -83,8 +105,9 @@ class Candidate(Border):
         self._follow_seeds()
 
     def note(self, what: str) -> None:
-        """The suite did something that cannot be served."""
-        self.notes.append(what)
+        """The suite did something that cannot be served. What it does at the candidate's request is no reason."""
+        if not self._serving:
+            self.notes.append(what)
 
     def _follow_seeds(self) -> None:
         seed = random.seed
@@ -104,12 +127,23 @@ class Candidate(Border):
             if self.replaced:
                 self.note(f"it replaces {self.replaced[-1]} while the candidate runs")
             self._depth += 1
+            outer = self._failed
+            failed: list[BaseException] = []
+            self._failed = failed
             try:
                 if self._depth > _MOST_DEEP:
                     raise RecursionError("suite and candidate call each other too deep")
-                return self._talk(verb, target, name, positional, keywords)
+                given = self._talk(verb, target, name, positional, keywords)
+            except BaseException as error:
+                if failed and not any(error is each for each in failed):
+                    raise failed[0] from None
+                raise
             finally:
                 self._depth -= 1
+                self._failed = outer
+            if failed:  # the candidate has swallowed what a test says
+                raise failed[0]
+            return given
 
     def _talk(self, *question: Any) -> Any:
         questions, answers = self._channel or self._started()
@@ -140,7 +174,9 @@ class Candidate(Border):
         try:
             return encode((kind, *self.pack(*roots), more), most_parts=MOST_PARTS)
         except (UncarriedError, RecursionError) as error:
-            self.note(f"it gives the candidate what cannot be sent: {error}")
+            # what is too large or too deep with the candidate's own answers in it is no doing of the suite's
+            if self._heard_bytes <= _LARGE_ANSWER_BYTES and self._heard_tuples <= _DEEP_ANSWER_TUPLES:
+                self.note(f"it gives the candidate what cannot be sent: {error}")
             raise UnservedError(f"what the candidate is given cannot be sent: {error}") from None
 
     def _exchanged(self, questions: int, answers: int, said: bytes) -> tuple[str, list[Any]]:
@@ -149,6 +185,8 @@ class Candidate(Border):
             body = read_frame(answers)
             if body is None:
                 raise CandidateEndedError("the candidate's process has ended")
+            self._heard_bytes += len(body)
+            self._heard_tuples += sum(map(body.count, _NESTING))
             kind, items, states, dropped, (described, printed) = decode(body, 0)[0]
             for description in described:
                 self._learn(*description)
@@ -182,14 +220,27 @@ class Candidate(Border):
     # Calls of the suite's functions by the candidate.
 
     def _served(self, roots: list[Any]) -> bytes:
+        self._serving += 1
         try:
-            done = self._done(*roots)
-        except BaseException as error:  # noqa: BLE001 (it is the candidate's to handle, and comes back if it does not)
-            self._raised.append(error)
-            names = [cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins"]
-            arguments = tuple(part for part in error.args if self._is_plain(part))
-            return self._packed("fail", (names[0], arguments, str(error), len(self._raised) - 1), ())
-        return self._packed("give", (done,), ())
+            try:
+                done = self._done(*roots)
+                return self._packed("give", (done,), ())
+            except BaseException as error:  # noqa: BLE001 (the candidate's to handle; it comes back if it does not)
+                return self._told_failure(error)
+        finally:
+            self._serving -= 1
+
+    def _told_failure(self, error: BaseException) -> bytes:
+        if is_outcome(error):
+            self._failed.append(error)
+        self._raised.append(error)
+        number = len(self._raised) - 1
+        names = [cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins"]
+        arguments = tuple(part for part in error.args if self._is_plain(part))
+        try:
+            return self._packed("fail", (names[0], arguments, str(error), number), ())
+        except UnservedError:
+            return self._packed("fail", (names[0], (), "", number), ())
 
     def _done(self, verb: str, *parts: Any) -> Any:
         if verb == "readline":
@@ -198,19 +249,18 @@ class Candidate(Border):
             return builtins.input(*parts)
         given = self._given[parts[0]]
         if verb == "call":
+            if not callable(given) or not (is_called_only(given) or "__call__" in special_methods(given, SPECIAL)
+                                           or isinstance(given, type)):  # fmt: skip
+                raise TypeError("an object of the suite's that cannot be called")
             return given(*parts[1], **dict(parts[2]))
-        if isinstance(given, types.FunctionType):
-            raise AttributeError("a function of the suite's can be called, and no more")
-        if verb == "special" and parts[1] in SPECIAL:
-            return getattr(type(given), parts[1])(given, *parts[2], **dict(parts[3]))
-        if type(parts[1]) is not str or parts[1].startswith("_"):
-            raise AttributeError(str(parts[1]))
         if verb == "get":
-            return getattr(given, parts[1])
+            return read(given, parts[1])
         if verb == "set":
-            setattr(given, parts[1], parts[2])
+            write(given, *parts[1:])
             return None
-        raise AttributeError(verb)
+        if verb == "special" and parts[1] in special_methods(given, SPECIAL):
+            return getattr(type(given), parts[1])(given, *parts[2], **dict(parts[3]))
+        raise AttributeError(str(parts[1]))
 
     def _is_plain(self, value: Any) -> bool:
         try:
@@ -289,6 +339,12 @@ class Candidate(Border):
         if kind is _Reference:
             item: tuple[Any, ...] = value.item
             return item
+        if kind is _Opaque:
+            item = object.__getattribute__(value, "_harena_item")
+            return item
+        for own_error, own in _OWN_ERRORS.items():
+            if value is own:
+                return ("b", "builtins", own_error.__name__)
         if isinstance(kind, StandInClass):
             item = value._harena_item
             return ("m", self.number_of(value)) if item is None else item
@@ -316,27 +372,35 @@ class Candidate(Border):
         return self._give(value)
 
     def _give(self, value: Any) -> tuple[Any, ...]:
+        cls = type(value)
+        if is_withheld(value):
+            self.note(f"it gives the candidate an object of {cls.__module__}.{cls.__qualname__}")
+            raise UnservedError(f"an object of {cls.__qualname__} is not given to a candidate")
         number = self._given_numbers.get(id(value))
         if number is None:
             number = len(self._given)
             self._given[number] = value
             self._given_numbers[id(value)] = number
-        is_function = isinstance(value, (types.FunctionType, types.MethodType, types.BuiltinFunctionType))
-        if not is_function and not _is_mock(value) and not hasattr(type(value), "__next__"):
-            self.note(f"it gives the candidate an object of {type(value).__module__}.{type(value).__qualname__}")
-        name = str(getattr(value, "__name__", type(value).__name__))
-        special = [] if is_function else [each for each in SPECIAL if each in _special_of(type(value))]
-        return ("c", number, name, is_function, special)
+        is_function = is_called_only(value)
+        if not is_function and not is_mock(value) and not hasattr(cls, "__next__"):
+            self.note(f"it gives the candidate an object of {cls.__module__}.{cls.__qualname__}")
+        name = str(getattr(value, "__name__", cls.__name__) if is_function or isinstance(value, type) else cls.__name__)
+        return ("c", number, name, is_function, special_methods(value, SPECIAL))
 
     def meet(self, item: tuple[Any, ...]) -> Any:
         """See Border."""
         kind = item[0]
+        if kind in ("c", "k", "o", "w", "G", "A", "F", "n"):
+            number = item[4] if kind == "n" else item[2] if kind == "w" else item[1]
+            if type(number) is not int or not 0 <= number < _MOST_OBJECTS:
+                raise GraphError("no number of an object")
         if kind == "c":
             return self._given[item[1]]
         if kind == "k":
             return self._classes[item[1]]
         if kind == "b":
-            return _builtin_class(item[1])
+            found = _builtin_class(item[1])
+            return _OWN_ERRORS.get(found, found)
         if kind == "E":
             return self.raised(*map(self.value, item[1]))
         if kind == "n":
@@ -456,14 +520,6 @@ class _Reference:
     def __init__(self, item: tuple[Any, ...]) -> None:
         self.item = item
         self._harena_item = item
-
-
-def _special_of(cls: type) -> set[str]:
-    return {name for part in cls.__mro__ if part is not object for name in vars(part)}
-
-
-def _is_mock(value: Any) -> bool:
-    return type(value).__module__ == "unittest.mock"
 
 
 def _builtin_class(name: Any) -> Any:

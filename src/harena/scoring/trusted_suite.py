@@ -17,6 +17,7 @@ from harena.core.models import ExecOutcome, ExecRequest
 from harena.scoring import (
     guest_driver,
     guest_equals,
+    guest_given,
     guest_graph,
     guest_home,
     guest_loops,
@@ -95,7 +96,7 @@ def trusted_paths(contract: CommandContract, files: Mapping[str, str]) -> list[s
 
 def candidate_program() -> str:
     """In which the candidate's modules live, where they are in another process than a suite."""
-    return guest_program((guest_driver, guest_graph, guest_home), "serve")
+    return guest_program((guest_driver, guest_graph, guest_given, guest_home), "serve")
 
 
 def suite_argv(
@@ -103,8 +104,8 @@ def suite_argv(
 ) -> tuple[str, ...]:
     """The trusted runner of the contract's suite; see `guest_suite`."""
     runner = guest_unittest if contract.unittest else guest_pytest
-    border = (guest_driver, guest_graph, guest_home, guest_nobody, guest_standins, guest_proxy, guest_watch)
-    source = guest_program((*border, guest_equals, guest_loops, guest_suite, runner), "main")
+    border = (guest_driver, guest_graph, guest_given, guest_home, guest_nobody, guest_standins, guest_proxy)
+    source = guest_program((*border, guest_watch, guest_equals, guest_loops, guest_suite, runner), "main")
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "common": list(common), "home": home})
     options = () if contract.unittest else _PYTEST_OPTIONS
     return ("python", "-c", source, given, *options, *contract.suite)
