@@ -54,6 +54,37 @@ async def test_a_wrong_candidate_has_a_score(candidate: Any, contract: dict[str,
     assert (result.score, result.validity) == (0.0, Validity.VALID), result.detail
 
 
+def suite(lines: str) -> dict[str, Any]:
+    """A contract of one test, whose file begins like this."""
+    test = "class T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(f(4), 8)\n"
+    return {"type": "command", "unittest": ["test_a.py"], "files": {"test_a.py": f"import unittest\n{lines}{test}"}}
+
+
+OPTIONAL = (
+    "try:\n    import numpie\n    V = [int(part) for part in numpie.__version__.split('.')]\n"
+    "except ImportError:\n    numpie = None\nfrom solution import f\n"
+)
+SUITES = {
+    "module left out": ({"files": {"other.py": "x = 1\n"}, "entry": "other.py"}, "from solution import f\n"),
+    "part left out": ({"files": {"pkg/__init__.py": "", "pkg/a.py": ""}, "entry": "pkg/a.py"}, "from pkg.b import f\n"),
+    "optional module": (
+        {
+            "files": {"solution.py": "f = id\n", "numpie.py": "__version__ = '1.2'\n"},
+            "entry": "solution.py",
+        },
+        OPTIONAL,
+    ),
+}
+
+
+@pytest.mark.parametrize(("candidate", "lines"), SUITES.values(), ids=SUITES)
+async def test_a_suite_is_not_broken_by_what_a_candidate_brings_or_not(candidate: Any, lines: str) -> None:
+    """In each isolation."""
+    for isolate in ("sandbox", True, False):
+        result = await scored(candidate, {**suite(lines), "isolate": isolate})
+        assert (result.score, result.validity) == (0.0, Validity.VALID), (isolate, result.detail)
+
+
 async def test_who_leaves_a_module_out_is_told() -> None:
     """And so is the author of a contract whose image should have it."""
     assert "`requires`" in (await scored("x = 1\n", IMPORTS)).detail
@@ -63,7 +94,7 @@ async def test_who_leaves_a_module_out_is_told() -> None:
 
 async def test_tests_that_never_end_have_no_score() -> None:
     """They do not end with candidates that do nothing, either."""
-    result = await scored("def f(x): return 8\n", {**ASSERTS, "asserts": "while True: pass\nf(4)"}, seconds=1.0)
+    result = await scored("def f(x): return 8\n", {**ASSERTS, "asserts": "while True: pass\nf(4)"}, seconds=0.5)
     assert (result.score, result.reason) == (None, Reason.SCORER_ERROR)
 
 

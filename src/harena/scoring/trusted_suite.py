@@ -163,6 +163,14 @@ def common_files(contract: CommandContract) -> list[str]:
     return sorted(found)
 
 
+def imported_paths(contract: CommandContract, trusted: Mapping[str, str]) -> tuple[str, ...]:
+    """Files in which a candidate might bring what the trusted modules import; not what the contract requires."""
+    names = {name for path, text in trusted.items() if path.endswith(".py") for name in _imported(text)}
+    required = {name.partition(".")[0] for name in contract.requires}
+    parts = [name.split(".") for name in names if name.partition(".")[0] not in required]
+    return tuple(sorted({"/".join(each[:count]) + ".py" for each in parts for count in range(1, len(each) + 1)}))
+
+
 def named_files(contract: CommandContract, common: Sequence[str]) -> dict[str, str]:
     """The same by every path under which a suite may import them: beside a test, too, its folder's name left out."""
     tests = {path.rpartition("/")[0] for path in contract.test_files.values()}
