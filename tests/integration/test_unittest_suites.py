@@ -180,7 +180,7 @@ async def test_a_command_that_hangs_for_any_candidate_has_no_score() -> None:
 
 async def test_a_module_that_the_image_lacks_is_nobodys_zero() -> None:
     """Where the contract says that it requires it. Else it is the candidate's to bring, which is told."""
-    needy = "import unittest\nimport no_such_module\nfrom solution import add\n"
+    needy = "import no_such_module\n" + ADDED
     for isolate in (True, False, "sandbox"):
         result = await scored(RIGHT, needy, requires=["no_such_module"], isolate=isolate)
         assert (result.score, result.reason) == (None, Reason.SCORER_ERROR)

@@ -85,13 +85,12 @@ def name_of(nobody: Nobody, name: str) -> Any:
     return Anything(name, (Exception,), {"__module__": "solution", "__harena_anything__": True, "__test__": False})
 
 
-_SOUGHT = frozenset(
-    (
-        "__all__ __bases__ __cached__ __class_getitem__ __code__ __file__ __func__ __loader__ __package__ __path__ "
-        "__spec__ __test__ __unittest_skip__ __unittest_skip_why__ __wrapped__ __dir__ __getattr__ __notes__ "
-        "__text_signature__ __signature__ __warningregistry__ __initializing__"
-    ).split()  # noqa: SIM905
-)
+_SOUGHT = frozenset({
+    "__all__", "__bases__", "__cached__", "__class_getitem__", "__code__", "__file__",
+    "__func__", "__loader__", "__package__", "__path__", "__spec__", "__test__",
+    "__unittest_skip__", "__unittest_skip_why__", "__wrapped__", "__dir__", "__getattr__", "__notes__",
+    "__text_signature__", "__signature__", "__warningregistry__", "__initializing__",
+})  # fmt: skip
 """what Python and the runners look for in any module"""
 
 
