@@ -344,7 +344,7 @@ async def test_files_beside_tests_and_where_they_are() -> None:
 
 BROKEN = {
     "collection": "import solution\n1 / 0\n",
-    "module": "from solution import add\nimport no_such_module\ndef test(): pass\n",
+    "module": "from solution import add\nimport json.no_such_module\ndef test(): pass\n",
     "fixture": "import solution\ndef test(nothing): assert solution.add(1, 2) == 3\n",
     "no tests": "import solution\n",
     "all skipped": "import pytest, solution\n@pytest.mark.skip\ndef test(): assert solution.add(1, 2) == 3\n",

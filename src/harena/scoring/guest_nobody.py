@@ -85,12 +85,23 @@ def name_of(nobody: Nobody, name: str) -> Any:
     return Anything(name, (Exception,), {"__module__": "solution", "__harena_anything__": True, "__test__": False})
 
 
+_SOUGHT = frozenset({
+    "__all__", "__bases__", "__cached__", "__class_getitem__", "__code__", "__file__",
+    "__func__", "__loader__", "__package__", "__path__", "__spec__", "__test__",
+    "__unittest_skip__", "__unittest_skip_why__", "__wrapped__", "__dir__", "__getattr__", "__notes__",
+    "__text_signature__", "__signature__", "__warningregistry__", "__initializing__",
+})  # fmt: skip
+"""what Python and the runners look for in any module"""
+
+
 class NobodysModule(types.ModuleType):
     """One in which every name is something."""
 
     def __getattr__(self, name: str) -> Any:
-        if name[:2] == "__":
+        nobody: Nobody | None = self.__dict__.get("__harena__")
+        if nobody is None or (name[:2] == "__" and name in _SOUGHT):
             raise AttributeError(name)
-        nobody: Nobody = self.__dict__["__harena__"]
+        if name[:2] == "__":
+            nobody.asked += 1  # as `__version__`: only a real module has it
         nobody.asked += nobody.is_collected  # to import a name is not to ask for anything
         return name_of(nobody, name)

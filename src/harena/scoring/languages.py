@@ -1,6 +1,7 @@
 """What a candidate's entry is run by: a closed table, by the ending of its name, or where it has none by its `#!` line.
 
-Interpreters other than Python's are there where the image has them. A missing one is told, and there is no score.
+Interpreters other than Python's are there where the image has them. A missing one is told, and the
+score is 0: the candidate's own name or first line chose the language, and could choose it to have no score.
 """
 
 from __future__ import annotations

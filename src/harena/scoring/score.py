@@ -120,7 +120,9 @@ async def _apply(contract: Contract, bench: Bench) -> Verdict:
     try:
         return await _applied(contract, bench)
     except MissingInterpreterError as error:
-        return broken_contract(one_line(str(error)))
+        # the candidate names its entry and writes its first line: no contract asks for that language
+        detail = one_line(f"{error} (the candidate chose the language)", 500)
+        return failed(Reason.MISSING_ENTRY_POINT, detail, planned=_planned(contract), run=0)
     except MemoryFilledError as error:
         return failed(Reason.MEMORY_LIMIT, str(error), planned=_planned(contract), run=0)
 

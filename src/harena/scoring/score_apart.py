@@ -32,7 +32,7 @@ from harena.scoring.trusted_suite import (
     ENVIRONMENT,
     candidate_program,
     common_files,
-    idle_bench,
+    ends_alike,
     named_files,
     suite_argv,
     taking_part,
@@ -160,10 +160,13 @@ async def score_apart(bench: Bench, contract: CommandContract) -> Attempt:
 
 async def _broken_suite(bench: Bench, contract: CommandContract, found: _Outcome, observation: str) -> Verdict:
     """The suite's own sandbox has failed it: for what the candidate answered, or for any candidate."""
-    idle = idle_bench(bench)
-    nothing = await _run(idle, contract, dict(idle.scenario.candidate.files))
-    if nothing.suite.outcome is found.suite.outcome and nothing.suite.returncode == found.suite.returncode:
-        why = _last_line(nothing.suite)
+    theirs = await taking_part(bench, contract)
+
+    async def ended(idle: Bench) -> ExecResult:
+        return (await _run(idle, contract, dict(idle.scenario.candidate.files))).suite
+
+    if (nothing := await ends_alike(bench, found.suite, theirs, ended)) is not None:
+        why = _last_line(nothing)
         if found.suite.returncode == NO_PYTEST:
             why = "the image has no pytest; add it to the blueprint's packages"
         return broken_contract(f"the suite fails with a candidate that does nothing, too: {why}")

@@ -8,7 +8,6 @@ import secrets
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.results import Reason
 from harena.scoring.contracts import CommandContract
-from harena.scoring.guest_imports import NO_MODULE
 from harena.scoring.guest_pytest import NO_PYTEST
 from harena.scoring.guest_suite import BESIDE
 from harena.scoring.program import WORKSPACE, Bench, overlaid, put_files
@@ -18,7 +17,7 @@ from harena.scoring.trusted_suite import (
     ENVIRONMENT,
     candidate_program,
     common_files,
-    idle_bench,
+    ends_alike,
     named_files,
     suite_argv,
     taking_part,
@@ -26,7 +25,7 @@ from harena.scoring.trusted_suite import (
 )
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure
 
-_NOT_STARTED = (126, 127, NO_PYTEST, NO_MODULE)
+_NOT_STARTED = (126, 127, NO_PYTEST)
 
 
 async def score_beside(bench: Bench, contract: CommandContract, isolate: bool) -> Attempt:
@@ -44,9 +43,10 @@ async def score_beside(bench: Bench, contract: CommandContract, isolate: bool) -
     exited = result.outcome is ExecOutcome.EXITED
     if not exited or result.returncode in _NOT_STARTED:
         # a candidate may end a suite in any way: that it is the suite's own fault is believed only without one
-        idle = idle_bench(bench)
-        alone, _, _ = await _run(idle, contract, dict(idle.scenario.candidate.files), isolate)
-        if alone.outcome is result.outcome and (not exited or alone.returncode == result.returncode):
+        async def ended(idle: Bench) -> ExecResult:
+            return (await _run(idle, contract, dict(idle.scenario.candidate.files), isolate))[0]
+
+        if (alone := await ends_alike(bench, result, theirs, ended)) is not None:
             why = "the image has no pytest; add it to the blueprint's packages"
             if alone.returncode != NO_PYTEST:
                 why = one_line(last_line(alone.stderr)) or str(alone.outcome)

@@ -38,6 +38,8 @@ from harena.scoring.slices import SLICE, aside, last_line
 from harena.scoring.trusted_names import told
 from harena.scoring.trusted_suite import (
     ENVIRONMENT,
+    LIST_IT,
+    ends_alike,
     guest_program,
     idle_bench,
     missing_modules,
@@ -46,7 +48,7 @@ from harena.scoring.trusted_suite import (
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
 
 _PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")
-_COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST, guest_imports.NO_MODULE)
+_COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
 
 
 _LINE_ENDS = (b"\n", b"\r")
@@ -90,11 +92,17 @@ async def _broken_without_candidate(bench: Bench, contract: CommandContract, res
     if (missing := await missing_modules(bench, contract)) is not None:
         return broken_contract(missing)
     exited = result.outcome is ExecOutcome.EXITED
+    if exited and result.returncode == guest_imports.NO_MODULE:
+        detail = f"{one_line(last_line(result.stderr))}: the candidate is to bring it; {LIST_IT}"
+        return failed(Reason.SCORER_REJECTED, detail, observation=f"{result.outcome}:{result.returncode}:False")
     if exited and result.returncode not in _COMMAND_MISSING:
         return None
-    idle = idle_bench(bench)
-    alone = (await _run(idle, contract, {**idle.scenario.candidate.files, **bench.scenario.files})).result
-    if alone.outcome is not result.outcome or (exited and alone.returncode != result.returncode):
+
+    async def ended(idle: Bench) -> ExecResult:
+        return (await _run(idle, contract, {**idle.scenario.candidate.files, **bench.scenario.files})).result
+
+    alone = await ends_alike(bench, result, await taking_part(bench, contract), ended)
+    if alone is None:
         return None
     if exited:
         return broken_contract(f"the trusted command cannot be run: {_last_line(alone)}")
@@ -118,9 +126,6 @@ def _verdict(result: ExecResult, proven: bool) -> Verdict:
 def _last_line(result: ExecResult) -> str:
     if result.returncode == guest_pytest.NO_PYTEST:
         return "the image has no pytest; add it to the blueprint's packages"
-    if result.returncode == guest_imports.NO_MODULE:
-        line = one_line(last_line(result.stderr))
-        return f"{line}; add it to the blueprint's packages"
     return one_line(last_line(result.stderr))
 
 

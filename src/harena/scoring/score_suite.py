@@ -28,7 +28,15 @@ from harena.scoring.scenario import Candidate
 from harena.scoring.score_apart import Attempt, parsed_report, score_apart
 from harena.scoring.score_beside import score_beside
 from harena.scoring.time_limits import wall_limit
-from harena.scoring.trusted_suite import ENVIRONMENT, missing_modules, suite_argv, taking_part, trusted_paths
+from harena.scoring.trusted_suite import (
+    ENVIRONMENT,
+    LIST_IT,
+    imported_paths,
+    missing_modules,
+    suite_argv,
+    taking_part,
+    trusted_paths,
+)
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line
 
 Mode = Literal["sandbox", True, False]
@@ -38,6 +46,7 @@ _ADVICE = (
     "give the contract a `gold` solution, by which a weaker isolation is chosen, or set `isolate: false`; see the "
     "reference of `command`"
 )
+_NO_PYTEST = "the image has no pytest; add it to the blueprint's packages"
 _T = TypeVar("_T")
 
 
@@ -47,6 +56,8 @@ class Nobody:
 
     broken: str = ""
     excused: frozenset[str] = frozenset()
+    brings: bool = False
+    """whether it breaks only where nobody brings the modules that it imports and that are not there"""
 
 
 class _Remembered:
@@ -138,6 +149,9 @@ async def _scored(
     nobody = await _nobody(bench, contract)
     if nobody.broken:
         return broken_contract(one_line(f"the suite fails without any candidate, too: {nobody.broken}", 600)), ""
+    if nobody.brings:
+        detail = one_line(f"{verdict.detail} (a module that is not there is the candidate's to bring; {LIST_IT})", 600)
+        return replace(verdict, detail=detail), ""
     return verdict, attempt.unserved
 
 
@@ -154,7 +168,18 @@ async def _without_excuses(bench: Bench, contract: CommandContract, attempt: Att
 
 async def _nobody(bench: Bench, contract: CommandContract) -> Nobody:
     theirs = tuple(sorted(await taking_part(bench, contract)))
-    return await _nobodies.get(_key(bench, contract, theirs), lambda: _run_without(bench, contract, theirs))
+    return await _nobodies.get(_key(bench, contract, theirs), lambda: _nobody_at_all(bench, contract, theirs))
+
+
+async def _nobody_at_all(bench: Bench, contract: CommandContract, theirs: tuple[str, ...]) -> Nobody:
+    """Where the suite breaks, it is run once more with nothing of this candidate's: with every module that it imports
+    and that is not there. Else one could leave its module out, or bring one by which the suite breaks."""
+    nobody = await _run_without(bench, contract, theirs)
+    if not nobody.broken or nobody.broken == _NO_PYTEST:
+        return nobody
+    imported = imported_paths(contract, {**bench.scenario.files, **contract.files})
+    again = await _run_without(bench, contract, imported)
+    return nobody if again.broken else Nobody("", nobody.excused, brings=True)
 
 
 async def _run_without(bench: Bench, contract: CommandContract, theirs: tuple[str, ...]) -> Nobody:
@@ -172,7 +197,7 @@ async def _run_without(bench: Bench, contract: CommandContract, theirs: tuple[st
         )
         result = await (await sandbox.exec(request)).wait()
     if result.outcome is ExecOutcome.EXITED and result.returncode == guest_pytest.NO_PYTEST:
-        return Nobody("the image has no pytest; add it to the blueprint's packages")
+        return Nobody(_NO_PYTEST)
     marker = f"harena-report {word} ".encode()
     found = result.stdout.find(marker)
     if found < 0:

@@ -6,14 +6,14 @@ import ast
 import base64
 import fnmatch
 import json
+import re
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from types import ModuleType
 
-from harena.core.models import ExecOutcome, ExecRequest
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.scoring import (
     guest_driver,
     guest_equals,
@@ -31,12 +31,18 @@ from harena.scoring import (
 )
 from harena.scoring.contracts import CommandContract
 from harena.scoring.program import WORKSPACE, Bench, overlaid
+from harena.scoring.scenario import Candidate
 from harena.scoring.slices import last_line
 from harena.scoring.trusted_names import hides, search_path, steers, taken_names
 from harena.scoring.verdict import one_line
 
 REQUIRES_SECONDS = 60.0
-_MOST_IDLE_NAMES = 500
+LIST_IT = "if the image should have it, list it in the contract's `requires` and in the blueprint's packages"
+"""what the author of a contract is told whose tests import a module that is not there"""
+_MOST_STUB_NAMES, _MOST_STUBS = 300, 100
+_NEVER_STUBBED = ("__", "_answer")
+"""names that the interpreter, or a stub itself, calls"""
+_WORD = re.compile(r"[^\W\d]\w*")
 
 ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
@@ -74,19 +80,53 @@ async def taking_part(bench: Bench, contract: CommandContract) -> dict[str, str]
     return kept_files(contract, bench.scenario.candidate.files, taken, bench.scenario.files)
 
 
-def idle_bench(bench: Bench) -> Bench:
-    """The same for a candidate that defines what the candidate defines, and raises at every call: what breaks with it,
-    too, is broken for any candidate. What it uses is not metered.
+def idle_bench(bench: Bench, paths: Collection[str] = (), *, raises: bool = False) -> Bench:
+    """The same for a candidate that defines what the candidate defines, and does nothing: what breaks with it, too, is
+    broken for any candidate. What it uses is not metered. `paths`: further files that take part; those of them that are
+    modules have a stub, too. `raises`: each function raises, and else it returns None.
 
-    It raises, because a command that asks until it is content would never end with one that returns nothing. And it
-    has few names, none that the interpreter itself calls, so that no candidate makes it slow or large."""
+    Where the contract has trusted texts, only names that these mention are kept: else a candidate could choose how much
+    memory and time the stub takes."""
     from harena.scoring.battery import Forgery, Target, defined_functions, rendered
 
     candidate = bench.scenario.candidate
-    stub = Forgery(name="stub", family="nothing", tries="Does nothing.", body="raise NotImplementedError")
-    named = (name for name in defined_functions(candidate.source) if not name.startswith(("__", "_answer")))
-    target = Target("command", tuple(islice(named, _MOST_IDLE_NAMES)), candidate.entry)
-    return bench.with_candidate(rendered(stub, target), files=bench.scenario.files)
+    body = "raise RuntimeError('this candidate does nothing')" if raises else "return None"
+    stub = Forgery(name="stub", family="nothing", tries="Does nothing.", body=body)
+    words = _mentioned(bench)
+    modules = [path for path in paths if path.endswith(".py") and path in candidate.files]
+    files: dict[str, str] = {}
+    left = _MOST_STUB_NAMES
+    for path in [candidate.entry, *sorted(set(modules) - {candidate.entry})[:_MOST_STUBS]]:
+        defined = defined_functions(candidate.files[path])
+        named = (name for name in defined if not name.startswith(_NEVER_STUBBED))
+        names = tuple(name for name in named if words is None or words.issuperset(name.split(".")))[:left]
+        left -= len(names)
+        files[path] = rendered(stub, Target("command", names, path)).source
+    return bench.with_candidate(Candidate(files=files, entry=candidate.entry), files=bench.scenario.files)
+
+
+def _mentioned(bench: Bench) -> set[str] | None:
+    """The words of the trusted texts; None where the contract has none."""
+    contract = bench.scenario.scoring
+    if not isinstance(contract, CommandContract):
+        return None
+    texts = [contract.asserts or "", repr(contract.calls), *contract.files.values(), *bench.scenario.files.values()]
+    return {word for text in texts for word in _WORD.findall(text)}
+
+
+async def ends_alike(
+    bench: Bench, result: ExecResult, paths: Collection[str], run: Callable[[Bench], Awaitable[ExecResult]]
+) -> ExecResult | None:
+    """What one that does nothing did, if a trusted program ends with it as it did with the candidate; else None.
+    There are two of them: tests may go on as long as a function answers None (`while not stack.is_empty()`), and
+    others for as long as it raises."""
+    ended = None
+    for raises in (False, True):
+        ended = await run(idle_bench(bench, paths, raises=raises))
+        exited = ended.outcome is ExecOutcome.EXITED
+        if ended.outcome is not result.outcome or (exited and ended.returncode != result.returncode):
+            return None
+    return ended
 
 
 def trusted_paths(contract: CommandContract, files: Mapping[str, str]) -> list[str]:
@@ -126,6 +166,14 @@ def common_files(contract: CommandContract) -> list[str]:
                 found.add(path)
                 waiting.append(contract.files[path])
     return sorted(found)
+
+
+def imported_paths(contract: CommandContract, trusted: Mapping[str, str]) -> tuple[str, ...]:
+    """Files in which a candidate might bring what the trusted modules import; not what the contract requires."""
+    names = {name for path, text in trusted.items() if path.endswith(".py") for name in _imported(text)}
+    required = {name.partition(".")[0] for name in contract.requires}
+    parts = [name.split(".") for name in names if name.partition(".")[0] not in required]
+    return tuple(sorted({"/".join(each[:count]) + ".py" for each in parts for count in range(1, len(each) + 1)}))
 
 
 def named_files(contract: CommandContract, common: Sequence[str]) -> dict[str, str]:

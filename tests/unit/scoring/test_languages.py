@@ -77,12 +77,12 @@ async def test_a_shell_script_is_run_as_one() -> None:
     assert (await scored("main.sh", "echo 42\n", number)).score == 1.0
 
 
-async def test_an_interpreter_that_is_not_there_is_not_the_candidates_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No score, and what to do is told."""
+async def test_an_interpreter_that_is_not_there_is_the_candidates_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It could choose one so that it had no score; what to do is told."""
     monkeypatch.setattr("harena.scoring.languages._BY_ENDING", {".rb": language_of("a.rb", "")})
     monkeypatch.setenv("PATH", "/nowhere")
     result = await scored("main.rb", "puts 42\n")
-    assert (result.score, result.validity, result.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
+    assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.MISSING_ENTRY_POINT)
     assert "the image has no `ruby`" in result.detail
 
 

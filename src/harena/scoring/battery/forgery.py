@@ -13,7 +13,7 @@ import keyword
 import posixpath
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -47,7 +47,8 @@ MARK = "harena-battery-mark"
 """in the name or the text of everything that a forgery leaves behind, so that it can be looked for"""
 
 
-_MOST_NAMES = 1_000
+_MOST_NAMES, _LONGEST_NAME = 1_000, 100
+"""of a program, which its author may have written to fill the memory of whoever lists its names"""
 _DEFINED = re.compile(r"^(?:async )?(?:def|class) ([A-Za-z_][A-Za-z0-9_]*)\b", re.MULTILINE)
 
 
@@ -131,19 +132,29 @@ def defined_functions(source: str) -> tuple[str, ...]:
         return ()
     except (RecursionError, MemoryError):
         return _named_at_line_starts(source)
-    names = []
+    return tuple(islice(_defined(tree), _MOST_NAMES))
+
+
+def _defined(tree: ast.Module) -> Iterator[str]:
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            names.append(node.name)
-        elif isinstance(node, ast.ClassDef):
-            methods = [part.name for part in node.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)]
-            names += [f"{node.name}.{method}" for method in methods if not method.startswith("__")] or [node.name]
-    return tuple(names)
+        if isinstance(node, _NAMED) and len(node.name) <= _LONGEST_NAME:
+            if not isinstance(node, ast.ClassDef):
+                yield node.name
+                continue
+            methods = [part.name for part in node.body if isinstance(part, _FUNCTIONS)]
+            shown = [name for name in methods if not name.startswith("__") and len(name) <= _LONGEST_NAME]
+            yield from (f"{node.name}.{method}" for method in shown)
+            if not shown:
+                yield node.name
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_NAMED = (*_FUNCTIONS, ast.ClassDef)
 
 
 def _named_at_line_starts(source: str) -> tuple[str, ...]:
     found = (match[1] for match in islice(_DEFINED.finditer(source), _MOST_NAMES))
-    return tuple(dict.fromkeys(name for name in found if not keyword.iskeyword(name)))
+    return tuple(dict.fromkeys(name for name in found if len(name) <= _LONGEST_NAME and not keyword.iskeyword(name)))
 
 
 def parsed_tree(source: str) -> ast.Module | None:
