@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import importlib
 import importlib.machinery
 import importlib.util
 import io
@@ -245,17 +246,30 @@ def _exports(texts: dict[str, str]) -> Callable[[str], frozenset[str]]:
         for node in nodes:
             if isinstance(node, ast.Name):
                 (used if isinstance(node.ctx, ast.Load) else bound).add(node.id)
-        bound.update(_bound(nodes))
+        bound.update(_bound(nodes, texts))
     return lambda module: frozenset(used - bound)
 
 
-def _bound(nodes: list[Any]) -> Iterator[str]:
+def _bound(nodes: list[Any], texts: dict[str, str]) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
+                if alias.name == "*" and isinstance(node, ast.ImportFrom) and not node.level:
+                    yield from _star_names(node.module or "", texts)
                 yield (alias.asname or alias.name).partition(".")[0]
+
+
+def _star_names(module: str, texts: dict[str, str]) -> Iterator[str]:
+    """What a star import of an installed module binds. A trusted module's own names are bound by its text."""
+    if not module or not _is_taken(module) or module in map(module_name, texts):
+        return
+    try:
+        found = importlib.import_module(module)
+    except ImportError:
+        return
+    yield from getattr(found, "__all__", [name for name in vars(found) if name[:1] != "_"])
 
 
 def _line(descriptor: int) -> bytes:
