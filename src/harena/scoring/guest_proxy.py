@@ -24,7 +24,16 @@ from harena.scoring.guest_driver import UncarriedError, decode, encode
 from harena.scoring.guest_graph import MOST_PARTS, MUTABLE, Border, GraphError
 from harena.scoring.guest_home import SPECIAL, fill_instance, made_instance, read_frame, state_of_instance, write_frame
 from harena.scoring.guest_nobody import Nobody, NobodysModule
-from harena.scoring.guest_standins import Member, Method, StandIn, StandInClass, generator, made_of_value, make_class
+from harena.scoring.guest_standins import (
+    Member,
+    Method,
+    StandIn,
+    StandInClass,
+    generator,
+    made_of_value,
+    make_class,
+    names_a_class,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -585,7 +594,11 @@ class StandInModule(types.ModuleType):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         found = self.__dict__["__harena__"].ask("get", self.__name__, "@" + name)
         if isinstance(found, StandInClass):
-            found._harena_is_named = True
+            # a class that is also in the place of a function is none that the suite names
+            is_named = names_a_class(name) and "_harena_is_function" not in vars(found)
+            found._harena_is_named = is_named
+            if not is_named:
+                found._harena_is_function = True
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:

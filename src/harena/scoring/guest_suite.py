@@ -236,6 +236,8 @@ def _is_taken(name: str) -> bool:
 
 def _exports(texts: dict[str, str]) -> Callable[[str], frozenset[str]]:
     """What star imports may bring: names that the trusted files use and nothing there binds, and no builtin."""
+    from harena.scoring.guest_standins import class_names
+
     used: set[str] = set()
     bound: set[str] = {*vars(builtins)}
     for text in texts.values():
@@ -246,6 +248,7 @@ def _exports(texts: dict[str, str]) -> Callable[[str], frozenset[str]]:
         for node in nodes:
             if isinstance(node, ast.Name):
                 (used if isinstance(node.ctx, ast.Load) else bound).add(node.id)
+            class_names.update(_classes_of(node))
         bound.update(_bound(nodes, texts))
     return lambda module: frozenset(used - bound)
 
@@ -259,6 +262,21 @@ def _bound(nodes: list[Any], texts: dict[str, str]) -> Iterator[str]:
                 if alias.name == "*" and isinstance(node, ast.ImportFrom) and not node.level:
                     yield from _star_names(node.module or "", texts)
                 yield (alias.asname or alias.name).partition(".")[0]
+
+
+def _classes_of(node: Any) -> Iterator[str]:
+    """Names that this part of a text uses as classes."""
+    places: list[Any] = []
+    if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)) and len(node.args) > 1:
+        name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+        if name in ("isinstance", "issubclass", "assertIsInstance", "assertNotIsInstance"):
+            places.append(node.args[1])
+    elif isinstance(node, ast.ClassDef):
+        places.extend(node.bases)
+    for place in places:
+        for part in place.elts if isinstance(place, ast.Tuple) else [place]:
+            if isinstance(part, (ast.Name, ast.Attribute)):
+                yield part.id if isinstance(part, ast.Name) else part.attr
 
 
 def _star_names(module: str, texts: dict[str, str]) -> Iterator[str]:
