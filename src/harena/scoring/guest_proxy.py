@@ -34,15 +34,24 @@ from harena.scoring.guest_given import (
 from harena.scoring.guest_graph import MOST_PARTS, MUTABLE, Border, GraphError
 from harena.scoring.guest_home import SPECIAL, fill_instance, made_instance, read_frame, state_of_instance, write_frame
 from harena.scoring.guest_nobody import Nobody, NobodysModule
-from harena.scoring.guest_standins import Member, Method, StandIn, StandInClass, generator, made_of_value, make_class
+from harena.scoring.guest_standins import (
+    Member,
+    Method,
+    StandIn,
+    StandInClass,
+    generator,
+    made_of_value,
+    make_class,
+    names_a_class,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from types import ModuleType
     from typing import Any
 
-_NEVER_RAISED = OF_TESTS
+_NEVER_RAISED = (*OF_TESTS, "doctest", "bdb", "hypothesis", "pluggy")
 _MOST_UNRELATED = 2
 """builtin exceptions, none a base of another, that a class of the candidate's may derive from"""
 _MOST_DEEP = 200
@@ -293,7 +302,7 @@ class Candidate(Border):
         texts = (name, qualified, module, kind)
         if type(number) is not int or not all(type(text) is str for text in texts) or number in self._classes:
             raise GraphError("no description of a class")
-        known = _known_class(module, qualified)
+        known = _known_class(module, qualified, self._common)
         if kind == "error":
             self._classes[number] = known or self._error_class(name, qualified, module, doc, bases)
             return
@@ -529,18 +538,30 @@ def _builtin_class(name: Any) -> Any:
     return found
 
 
-def _known_class(module: str, qualified: str) -> Any:
-    """A class of a module that the suite has loaded, if it may stand for the candidate's: an exception's, or a value's."""  # noqa: E501
+def _known_class(module: str, qualified: str, common: Collection[str] = ()) -> Any:
+    """A class of a module that the suite has loaded, if it may stand for the candidate's: an exception's, or a value's.
+    It must be where the candidate says that it is defined: what a module has imported is another's, and a test module's
+    own classes are none that the candidate can have."""
     found: Any = sys.modules.get(module)
-    if found is None or module.partition(".")[0] in _NEVER_RAISED or isinstance(found, StandInModule):
+    if found is None or isinstance(found, StandInModule) or not (module in common or _is_installed(module)):
         return None
     for name in qualified.split("."):
-        found = getattr(found, name, None)
-    if not isinstance(found, type) or isinstance(found, StandInClass):
+        found = vars(found).get(name)
+        if not isinstance(found, type) or isinstance(found, StandInClass):
+            return None
+    if (found.__module__, found.__qualname__) != (module, qualified):
+        return None
+    if any(cls.__module__.partition(".")[0] in _NEVER_RAISED for cls in found.__mro__):
         return None
     if issubclass(found, Exception) or found in MUTABLE:
         return found
     return found if module in ("decimal", "fractions", "datetime", "uuid", "enum", "abc") else None
+
+
+def _is_installed(module: str) -> bool:
+    """It comes with Python or with a package of the image."""
+    file = getattr(sys.modules.get(module), "__file__", None) or ""
+    return module in sys.builtin_module_names or file.startswith((sys.base_prefix + "/", sys.prefix + "/"))
 
 
 def _builtin_roots(cls: type) -> list[type]:
@@ -629,7 +650,11 @@ class StandInModule(types.ModuleType):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         found = self.__dict__["__harena__"].ask("get", self.__name__, "@" + name)
         if isinstance(found, StandInClass):
-            found._harena_is_named = True
+            # a class that is also in the place of a function is none that the suite names
+            is_named = names_a_class(name) and "_harena_is_function" not in vars(found)
+            found._harena_is_named = is_named
+            if not is_named:
+                found._harena_is_function = True
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -40,10 +40,46 @@ _FIRST_ITEMS, _MOST_AHEAD = 64, 1024
 _PROBED_PREFIXES = ("_pytest", "__tracebackhide", "pytestmark")
 
 
+_CHANGES = frozenset({
+    "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "add", "discard", "update", "popitem",
+    "setdefault", "__setitem__", "__delitem__",
+})  # fmt: skip
+"""methods that change an object that is made of a plain value: the candidate's, whoever made it"""
+_JUDGES = frozenset({
+    "issubset", "issuperset", "isdisjoint", "startswith", "endswith", "is_integer", "equals", "almost_equals",
+    "allclose",
+})  # fmt: skip
+"""methods whose bool judges what they are given, and which a suite may expect of a value"""
+_NUMBERS = frozenset({
+    "__abs__", "__round__", "__int__", "__float__", "__complex__", "__index__", "__trunc__", "__floor__", "__ceil__",
+    "__neg__", "__pos__", "__invert__", "__bytes__",
+})  # fmt: skip
+class_names: set[str] = set()
+"""what the suite's text uses as a class, beside names that begin with a capital letter"""
+
+
+def names_a_class(name: str) -> bool:
+    """The suite takes what is called so for a class; a class in the place of a function is none that it names."""
+    return name in class_names or name.lstrip("_")[:1].isupper()
+
+
+def _origin(stand_in: Any) -> str:
+    """made: by the suite, which called a class that it names. seen: made from a plain operand that the candidate was
+    told, so that no number of it says anything."""
+    try:
+        return str(object.__getattribute__(stand_in, "_harena_origin"))
+    except AttributeError:
+        return ""
+
+
+def _is_theirs(value: Any) -> bool:
+    return isinstance(type(value), StandInClass)
+
+
 class StandIn:
     """An object of the candidate's."""
 
-    __slots__ = ("__weakref__", "_harena_item")
+    __slots__ = ("__weakref__", "_harena_item", "_harena_origin")
     _harena_candidate: Any = None
     _harena_kind: Any = ""
     _harena_special: Any = frozenset()
@@ -105,7 +141,13 @@ class Method:
             if not isinstance(owner, StandInClass)
             else type.__getattribute__(owner, "_harena_candidate")
         )
-        return candidate.ask("call", owner, self.__name__, positional, tuple(keywords.items()))
+        found = candidate.ask("call", owner, self.__name__, positional, tuple(keywords.items()))
+        if type(found) is bool and (positional or keywords) and not isinstance(owner, StandInClass):
+            cls = type(owner)
+            is_judge = cls._harena_kind in _BASES or self.__name__ in _JUDGES
+            if is_judge and not cls._harena_is_named and not any(map(_is_theirs, (*positional, *keywords.values()))):
+                raise TypeError(f"what {self.__name__} of a {cls.__name__!r} object says is not the candidate's to say")
+        return found
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith(_PROBED_PREFIXES) or (name[:2] == "__" and name != "__doc__"):
@@ -137,7 +179,10 @@ class StandInClass(type):
         super().__init__(name, bases, names)
 
     def __call__(cls, *positional: Any, **keywords: Any) -> Any:
-        return cls._harena_candidate.ask("call", cls, "", positional, tuple(keywords.items()))
+        found = cls._harena_candidate.ask("call", cls, "", positional, tuple(keywords.items()))
+        if cls._harena_is_named and cls._harena_kind != "enum" and isinstance(found, cls) and not _origin(found):
+            object.__setattr__(found, "_harena_origin", "made")
+        return found
 
     def __getattr__(cls, name: str) -> Any:
         if (
@@ -198,14 +243,27 @@ def _forwarded(name: str) -> Any:
 
         def forwarded(self: Any, *positional: Any, **keywords: Any) -> Any:
             candidate = object.__getattribute__(self, "_harena_candidate")
-            return candidate.ask("special", self, name, positional, tuple(keywords.items()))
+            found = candidate.ask("special", self, name, positional, tuple(keywords.items()))
+            if name in _NUMBERS and _origin(self) == "seen":
+                raise TypeError(f"{name} of a {type(self).__name__!r} object is not the candidate's to say")
+            return found
 
         return forwarded
 
     def operated(self: Any, *operands: Any) -> Any:
-        if not type(self)._harena_is_named and not all(isinstance(type(operand), StandInClass) for operand in operands):
+        is_told = not all(map(_is_theirs, operands))
+        if is_told and not type(self)._harena_is_named:
             return NotImplemented
-        return object.__getattribute__(self, "_harena_candidate").ask("special", self, name, operands)
+        found = object.__getattribute__(self, "_harena_candidate").ask("special", self, name, operands)
+        if (is_told and _origin(self) != "made") or "seen" in map(_origin, (self, *operands)):
+            # what the candidate says of a plain operand is no value: an object of a kind with its own, at most
+            if not _is_theirs(found) or type(found)._harena_kind not in ("", "list", "tuple", "dict", "set"):
+                return NotImplemented
+            if type(found)._harena_kind != type(self)._harena_kind:
+                return NotImplemented
+            if not _origin(found):
+                object.__setattr__(found, "_harena_origin", "seen")
+        return found
 
     return operated
 
@@ -246,7 +304,7 @@ def _unequal(self: Any, other: Any) -> Any:
 
 def _compared(name: str) -> Any:
     def method(self: Any, other: Any) -> Any:
-        if not _is_opaque(other):
+        if not _is_opaque(other) or "seen" in (_origin(self), _origin(other)):
             return NotImplemented
         said = self._harena_candidate.ask("special", self, name, (other,))
         return said if type(said) is bool or said is NotImplemented else NotImplemented
@@ -283,7 +341,7 @@ def _length(self: Any) -> int:
 
 
 def _contains(self: Any, wanted: Any) -> bool:
-    if not type(self)._harena_is_named:
+    if not type(self)._harena_is_named or not (_origin(self) == "made" or _is_theirs(wanted)):
         if not _loops(self):
             raise TypeError(f"argument of type {type(self).__name__!r} has no items to compare")
         return any(item is wanted or item == wanted for item in _items(self))
@@ -296,7 +354,7 @@ def _contains(self: Any, wanted: Any) -> bool:
 
 def _true(self: Any) -> bool:
     special = type(self)._harena_special
-    if not type(self)._harena_is_named:
+    if not type(self)._harena_is_named or _origin(self) == "seen":
         if _loops(self):
             return next(iter(self), self) is not self
         raise TypeError(f"the truth of a {type(self).__name__!r} object is not the candidate's to say")
@@ -472,22 +530,55 @@ class Member(StandIn):
         return str(_shown("__format__")(self, form))
 
 
-for _name in ("__int__", "__index__", "__float__", "__add__", "__sub__", "__mul__", "__radd__", "__or__", "__and__", "__xor__",  # noqa: E501
-              "__invert__", "__call__", "__len__", "__iter__", "__contains__", "__bool__", "__getitem__", "__mod__", "__neg__"):  # fmt: skip  # noqa: E501
+def _of_member(name: str) -> Any:
+    """Of a member that is made of a plain value, the value's; of others as of any object."""
 
-    def _of_member(name: str = _name) -> Any:
-        def method(self: Any, *operands: Any) -> Any:
-            if name == "__bool__" and self._harena_inner is not None:
-                return bool(self._harena_inner)
-            if name == "__bool__" and name not in type(self)._harena_special:
-                return True
-            if name not in type(self)._harena_special and self._harena_inner is None:
-                raise TypeError(f"{type(self).__name__!r} has no {name}")
-            return self._harena_candidate.ask("special", self, name, operands)
+    def method(self: Any, *operands: Any) -> Any:
+        inner, cls = self._harena_inner, type(self)
+        ask = self._harena_candidate.ask
+        are_theirs = bool(operands) and all(map(_is_theirs, operands))
+        if inner is not None and name not in ("__invert__", "__call__") and not are_theirs:
+            if name == "__bool__":
+                return bool(inner)
+            own = getattr(type(inner), name, None)
+            if own is None:
+                return NotImplemented if name not in ("__len__", "__iter__", "__contains__") else _lacks(self, name)
+            plain = [getattr(each, "_harena_inner", each) if isinstance(each, Member) else each for each in operands]
+            return own(inner, *plain)
+        if name == "__bool__" and name not in cls._harena_special:
+            return True
+        if name not in cls._harena_special and inner is None:
+            return _lacks(self, name) if name not in _MEMBER_OPERATORS else NotImplemented
+        if name == "__len__":
+            return _length(self)
+        if name == "__contains__":
+            return _contains(self, *operands)
+        if name == "__bool__":
+            return _true(self)
+        if name not in _MEMBER_OPERATORS:
+            return ask("special", self, name, operands)
+        if not are_theirs and not cls._harena_is_named:
+            return NotImplemented
+        found = ask("special", self, name, operands)
+        if are_theirs or (isinstance(found, Member) and found._harena_inner is None):
+            return found
+        return NotImplemented
 
-        return method
+    return method
 
-    setattr(Member, _name, _of_member())
+
+def _lacks(self: Any, name: str) -> Any:
+    raise TypeError(f"{type(self).__name__!r} has no {name}")
+
+
+_MEMBER_OPERATORS = frozenset(
+    f"__{side}{name}__"
+    for side in ("", "r")
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "or", "and", "xor", "lshift", "rshift")
+)
+for _name in ("__int__", "__index__", "__float__", "__invert__", "__call__", "__len__", "__iter__", "__contains__",
+              "__bool__", "__getitem__", "__neg__", "__abs__", *sorted(_MEMBER_OPERATORS)):  # fmt: skip
+    setattr(Member, _name, _of_member(_name))
 del _name
 
 
@@ -495,10 +586,18 @@ class _Valued:
     """An object of the candidate's that is made of a plain value: that is what is judged."""
 
     _harena_methods: Any = frozenset()
+    _harena_is_named = False
 
     def __getattribute__(self, name: str) -> Any:
         if name[:2] != "__" and name[:8] != "_harena_" and name in type(self)._harena_methods:
-            return Method(self, name)
+            cls = type(self)
+            if (
+                name in _CHANGES
+                or not hasattr(_BASES[cls._harena_kind], name)
+                or _origin(self) == "made"
+                or (name == "get" and cls._harena_is_named)
+            ):
+                return Method(self, name)
         return super().__getattribute__(name)
 
     def __getattr__(self, name: str) -> Any:
@@ -508,13 +607,27 @@ class _Valued:
         object.__getattribute__(self, "_harena_candidate").ask("set", self, name, value)
 
 
+def _of_value(name: str, own: Any) -> Any:
+    """The plain value's, unless the class is one that the suite names, or the operands are the candidate's, too."""
+    forwarded = _forwarded(name)
+
+    def method(self: Any, *operands: Any) -> Any:
+        are_theirs = name not in _ONE_SIDED and all(map(_is_theirs, operands))
+        is_free = name in _CHANGES or name in ("__str__", "__repr__", "__format__") or are_theirs
+        if own is None or is_free or type(self)._harena_is_named:
+            return forwarded(self, *operands)
+        return own(self, *operands)
+
+    return method
+
+
 def _valued(name: str, names: dict[str, Any], bases: Any, special: Any) -> Any:
     base = _BASES[names["_harena_kind"]]
     for each in special:
         if base in (int, float, complex) and each not in ("__str__", "__repr__", "__format__", "__call__"):
             continue
         if each not in _VALUE_METHODS and each not in _OWN:
-            names[each] = _forwarded(each)
+            names[each] = _of_value(each, getattr(base, each, None))
     kept = tuple(found for found in bases if isinstance(found, StandInClass) and issubclass(found, base))
     if kept:
         return StandInClass(name, kept, names)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import importlib
 import importlib.machinery
 import importlib.util
 import io
@@ -235,6 +236,8 @@ def _is_taken(name: str) -> bool:
 
 def _exports(texts: dict[str, str]) -> Callable[[str], frozenset[str]]:
     """What star imports may bring: names that the trusted files use and nothing there binds, and no builtin."""
+    from harena.scoring.guest_standins import class_names
+
     used: set[str] = set()
     bound: set[str] = {*vars(builtins)}
     for text in texts.values():
@@ -245,17 +248,46 @@ def _exports(texts: dict[str, str]) -> Callable[[str], frozenset[str]]:
         for node in nodes:
             if isinstance(node, ast.Name):
                 (used if isinstance(node.ctx, ast.Load) else bound).add(node.id)
-        bound.update(_bound(nodes))
+            class_names.update(_classes_of(node))
+        bound.update(_bound(nodes, texts))
     return lambda module: frozenset(used - bound)
 
 
-def _bound(nodes: list[Any]) -> Iterator[str]:
+def _bound(nodes: list[Any], texts: dict[str, str]) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
+                if alias.name == "*" and isinstance(node, ast.ImportFrom) and not node.level:
+                    yield from _star_names(node.module or "", texts)
                 yield (alias.asname or alias.name).partition(".")[0]
+
+
+def _classes_of(node: Any) -> Iterator[str]:
+    """Names that this part of a text uses as classes."""
+    places: list[Any] = []
+    if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)) and len(node.args) > 1:
+        name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+        if name in ("isinstance", "issubclass", "assertIsInstance", "assertNotIsInstance"):
+            places.append(node.args[1])
+    elif isinstance(node, ast.ClassDef):
+        places.extend(node.bases)
+    for place in places:
+        for part in place.elts if isinstance(place, ast.Tuple) else [place]:
+            if isinstance(part, (ast.Name, ast.Attribute)):
+                yield part.id if isinstance(part, ast.Name) else part.attr
+
+
+def _star_names(module: str, texts: dict[str, str]) -> Iterator[str]:
+    """What a star import of an installed module binds. A trusted module's own names are bound by its text."""
+    if not module or not _is_taken(module) or module in map(module_name, texts):
+        return
+    try:
+        found = importlib.import_module(module)
+    except ImportError:
+        return
+    yield from getattr(found, "__all__", [name for name in vars(found) if name[:1] != "_"])
 
 
 def _line(descriptor: int) -> bytes:
