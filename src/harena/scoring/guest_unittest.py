@@ -96,6 +96,7 @@ class Result(unittest.TestResult):
 
     def startTest(self, test: Any) -> None:  # noqa: N802
         """See TestResult."""
+        self._run.began()
         self._asked, self._notes = self._run.asked, self._run.notes
         self._failures = len(self._run.tally.failures)
         super().startTest(test)
