@@ -323,7 +323,7 @@ def _watch_mocks(candidate: Any) -> None:
         return leave(self, *error)
 
     patches.__enter__, patches.__exit__ = entered, left
-    dictionaries: Any = unittest.mock._patch_dict  # type: ignore[attr-defined]
+    dictionaries: Any = unittest.mock._patch_dict
     put, taken_back = dictionaries._patch_dict, dictionaries._unpatch_dict
 
     def was_put(self: Any) -> Any:
