@@ -212,7 +212,8 @@ class Border:
         if kind == "l" or kind == "e":
             return [part if type(part) in SCALARS else item(part) for part in value]
         if kind in _MAPPINGS:
-            pairs = [item(part) for pair in dict.items(value) for part in pair]
+            told = collections.OrderedDict if kind == "O" else dict  # which keeps an order of its own
+            pairs = [item(part) for pair in told.items(value) for part in pair]
             return [item(value.default_factory), *pairs] if kind == "f" else pairs
         if kind == "a":
             return bytes(value)
@@ -269,9 +270,10 @@ class Border:
             parts = list(map(value, state))
             if kind == "f":
                 made.default_factory = parts.pop(0)
-            dict.clear(made)
+            owner = collections.OrderedDict if kind == "O" else dict
+            owner.clear(made)
             for index in range(0, len(parts), 2):
-                dict.__setitem__(made, parts[index], parts[index + 1])
+                owner.__setitem__(made, parts[index], parts[index + 1])
         elif kind == "a":
             made[:] = state
         elif kind == "q":

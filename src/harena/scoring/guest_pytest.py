@@ -67,6 +67,7 @@ def main() -> None:
 
         @pytest.hookimpl(tryfirst=True)
         def pytest_runtest_logstart(self, nodeid: str, location: Any) -> None:
+            run.began()
             Proof.asked, Proof.notes, Proof.failures = run.asked, run.notes, len(tally.failures)
 
         @pytest.hookimpl(tryfirst=True)

@@ -76,6 +76,7 @@ class Run:
         self.trusted = [os.path.join(self.here, path) for path in self._ours]
         self._before = _contents(self.trusted)
         self.candidate: Any = None
+        self._notes_told: Callable[[], None] | None = None
         self.tally = Tally()
         if self._home == BESIDE:
             sys.path[:0] = [self.here, *(os.path.join(self.here, folder) for folder in self._folders())]
@@ -96,12 +97,23 @@ class Run:
         """A test that began when there were so many notes did what cannot be served."""
         return self.candidate is not None and (self.candidate.is_changed or self.notes > notes)
 
+    def began(self) -> None:
+        """A test begins."""
+        if self._notes_told is not None:
+            self._notes_told()
+
+    def _tell_note(self, what: str) -> None:
+        """Whoever waits for the candidate shall know, before it is asked, that the test under way cannot be served;
+        unless one has failed that could be."""
+        is_excuse = all(unserved for *_, unserved in self.tally.failures)
+        self._say(b"harena-note " + self._word + b" " + (what.encode() if is_excuse else b""))
+
     def collected(self) -> None:
         """Every test file has been read."""
         if self._home == ELSEWHERE:
             from harena.scoring.guest_watch import watch
 
-            watch(self.candidate, self.trusted)
+            self._notes_told = watch(self.candidate, self.trusted, self._tell_note)
         if self._home == NOWHERE:
             self.candidate.is_collected = True
         if self.candidate is not None:

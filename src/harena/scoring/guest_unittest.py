@@ -59,6 +59,10 @@ class Verdicts:
         self._tally = tally
         self._before = _as_they_are()
 
+    def begin(self) -> None:
+        """The tools are as they shall be from here on."""
+        self._before = _as_they_are()
+
     def taken_of(self, method: Callable[..., Any]) -> Callable[..., Any]:
         """The method, counted when it returns."""
         if inspect.iscoroutinefunction(method):
@@ -96,6 +100,7 @@ class Result(unittest.TestResult):
 
     def startTest(self, test: Any) -> None:  # noqa: N802
         """See TestResult."""
+        self._run.began()
         self._asked, self._notes = self._run.asked, self._run.notes
         self._failures = len(self._run.tally.failures)
         super().startTest(test)
@@ -182,6 +187,8 @@ def main() -> None:
         name = case._testMethodName
         setattr(case, name, verdicts.taken_of(getattr(case, name)))
     run.collected()
+    if run.candidate is not None:  # nothing of it is in this process, and the watch has put itself around the tools
+        verdicts.begin()
     result = Result(run)
     suite.run(result)
     for _, text in [*result.errors, *result.failures]:

@@ -11,8 +11,11 @@ import os
 import sys
 import types
 
+from harena.scoring.guest_standins import Method, StandInClass
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 _EVENTS = frozenset({
@@ -21,12 +24,27 @@ _EVENTS = frozenset({
     "socket.connect", "os.system", "os.fork",
 })  # fmt: skip
 _CODE = (".py", ".pyc", ".so", ".pth", ".toml", ".cfg", ".ini")
+_LISTS = frozenset({"os.listdir", "os.scandir"})
+_ELSEWHERE = ("/dev/", "/proc/", "/sys/", "/usr/", "/etc/", sys.prefix, sys.base_prefix)
+"""where nothing is that the candidate has written"""
+_TRANSPARENT = ("<frozen os>", "<frozen _collections_abc>", os.__file__)
+_DESCRIBES = {
+    "dataclasses": ("replace", "asdict", "astuple", "fields", "is_dataclass"),
+    "typing": ("get_type_hints",),
+    "inspect": ("getsource", "getsourcelines", "getsourcefile", "getfile", "getmembers", "getattr_static",
+                "isabstract", "iscoroutinefunction", "isasyncgenfunction", "isgeneratorfunction",
+                "getmro", "getmodule"),
+}  # fmt: skip
+"""functions that look at an object itself, which a stand-in is not"""
+_HERE = "<harena.scoring.guest_watch>"
 _SERVED = frozenset({("builtins", "input"), ("sys", "stdin"), ("sys", "stdout")})
 
 
-def watch(candidate: Any, trusted: list[str]) -> None:
-    """From here on, note what this process does to the world that it does not share with the candidate."""
+def watch(candidate: Any, trusted: list[str], tell: Callable[[str], None]) -> Callable[[], None]:
+    """From here on, note what this process does to the world that it does not share with the candidate. `tell` is
+    called with the first note of each test; what is returned is to be called when a test begins."""
     known = frozenset(trusted)
+    began = _told_at_once(candidate, tell)
 
     def is_of_suite() -> bool:
         """Trusted files do it, by way of the standard library: not the runner for its own ends."""
@@ -35,30 +53,253 @@ def watch(candidate: Any, trusted: list[str]) -> None:
             name = frame.f_code.co_filename
             if name in known:
                 return True
-            if "/_pytest/" in name or "/unittest/" in name or name.startswith("<harena"):
+            if name != _HERE and (
+                "/_pytest/" in name or "/unittest/" in name or name.startswith(("<frozen importlib", "<harena"))
+            ):
                 return False
             frame = frame.f_back  # type: ignore[assignment]
         return False
 
+    def lasts(what: str) -> None:
+        """What is true from here on, for the tests that follow, too."""
+        candidate.note(what)
+        candidate.is_changed = True
+
+    files = _Files(known)
+
     def heard(event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "open":
-            path = arguments[0]
-            if isinstance(path, bytes):
-                path = os.fsdecode(path)
-            if (
-                not isinstance(path, str)
-                or path.endswith(_CODE)
-                or path.startswith(("/dev/", "/proc/", sys.prefix, sys.base_prefix))
-            ):
-                return
-            if os.path.realpath(path) not in known and is_of_suite():
-                candidate.note(f"it uses the file {os.path.basename(path)}, which is not where the candidate is")
+        if event == "open" or event in _LISTS:
+            path = files.shared(arguments[0], is_listed=event in _LISTS)
+            if path and is_of_suite():
+                lasts(f"it uses the file {os.path.basename(path)}, which is not where the candidate is")
         elif event in _EVENTS and is_of_suite():
-            candidate.note(f"it uses {event}, of which the candidate notices nothing")
+            lasts(f"it uses {event}, of which the candidate notices nothing")
+
+    def looked_at(really: Any) -> Any:
+        def looks(path: Any, *more: Any, **keywords: Any) -> Any:
+            found = files.shared(path)
+            if found and is_of_suite():
+                lasts(f"it looks at the file {os.path.basename(found)}, which is not where the candidate is")
+            return really(path, *more, **keywords)
+
+        return looks
 
     sys.addaudithook(heard)
+    exchanged = {}
+    for name in ("stat", "lstat", "access"):
+        really = getattr(os, name)
+        exchanged[really] = looks = looked_at(really)
+        setattr(os, name, looks)
+        for kinds in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, os.supports_effective_ids):
+            if really in kinds:
+                kinds.add(looks)
     _watch_mocks(candidate)
     _watch_monkeypatches(candidate)
+    _watch_what_stays_there(candidate, known, is_of_suite)
+    exchanged.update(_describing(candidate, is_of_suite))
+    exchanged.update(_seeding(candidate))
+    for module in list(sys.modules.values()):
+        if getattr(module, "__file__", None) in known:
+            for name, value in list(vars(module).items()):
+                if isinstance(value, (types.FunctionType, types.BuiltinFunctionType)) and value in exchanged:
+                    vars(module)[name] = exchanged[value]
+    return began
+
+
+def _told_at_once(candidate: Any, tell: Callable[[str], None]) -> Callable[[], None]:
+    note = candidate.note
+    told = [""]
+
+    def noted(what: str) -> None:
+        note(what)
+        if not told[0]:
+            with candidate._lock:
+                told[0] = what
+                tell(what)
+
+    def began() -> None:
+        last = candidate.notes[-1] if candidate.is_changed and candidate.notes else ""
+        if last or told[0]:
+            with candidate._lock:
+                told[0] = last
+                tell(last)
+
+    candidate.note = noted
+    return began
+
+
+class _Files:
+    """Files that the suite may share with its candidate."""
+
+    def __init__(self, known: frozenset[str]) -> None:
+        self._known = known
+        self._here = os.path.realpath(os.getcwd())
+        self._folders = {os.path.dirname(path) for path in known}
+        for folder in list(self._folders):
+            while len(folder) > len(self._here):
+                folder = os.path.dirname(folder)
+                self._folders.add(folder)
+
+    def shared(self, path: Any, *, is_listed: bool = False) -> str:
+        """The path, if there may be something of the candidate's; else nothing."""
+        if isinstance(path, os.PathLike):
+            path = os.fspath(path)
+        if isinstance(path, bytes):
+            path = os.fsdecode(path)
+        if path is None and is_listed:
+            path = "."
+        if not isinstance(path, str):
+            return ""
+        path = os.path.abspath(path)
+        is_here = path.startswith(self._here + "/")
+        if path in self._known or "/__pycache__" in path or (path.endswith(_CODE) and not is_here):
+            return ""
+        if path.startswith(_ELSEWHERE) and not is_here:
+            return ""
+        if path in self._folders and not (is_listed and path == self._here):
+            return ""
+        return "" if os.path.dirname(path) == path else path
+
+
+def _watch_what_stays_there(candidate: Any, known: frozenset[str], is_of_suite: Callable[[], bool]) -> None:
+    """Logs, warnings, standard error and the environment are those of the candidate's process."""
+    import contextlib
+    import logging
+    import unittest
+    import warnings
+
+    def before(owner: Any, name: str, what: str, condition: Callable[..., bool] = lambda *_: True) -> None:
+        really = getattr(owner, name)
+
+        def noting(*positional: Any, **keywords: Any) -> Any:
+            if condition(*positional):
+                candidate.note(what)
+            return really(*positional, **keywords)
+
+        setattr(owner, name, noting)
+
+    case, logs, warned = (
+        unittest.TestCase,
+        "it looks at logs, which the candidate writes elsewhere",
+        "it looks at warnings, which the candidate gives elsewhere",
+    )
+    for name in ("assertLogs", "assertNoLogs"):
+        if hasattr(case, name):
+            before(case, name, logs)
+    before(logging.Logger, "addHandler", logs, lambda *_: is_of_suite())
+    for name in ("assertWarns", "assertWarnsRegex"):
+        before(case, name, warned)
+    before(warnings.catch_warnings, "__enter__", warned, lambda self: self._record and is_of_suite())
+    errors = "it looks at standard error, to which the candidate writes elsewhere"
+    before(contextlib.redirect_stderr, "__enter__", errors)
+    before(
+        type(os.environ), "__getitem__", "it reads the environment, which the candidate's is not",
+        lambda *_: _is_direct(known),
+    )  # fmt: skip
+    if "_pytest.recwarn" in sys.modules:
+        before(sys.modules["_pytest.recwarn"].WarningsRecorder, "__enter__", warned)
+    if "_pytest.logging" in sys.modules:
+        fixture = sys.modules["_pytest.logging"].LogCaptureFixture
+        for name in ("text", "records", "messages", "record_tuples"):
+            before_read = vars(fixture)[name].fget
+            setattr(fixture, name, property(_noting(candidate, before_read, logs)))
+    if "_pytest.tmpdir" in sys.modules:
+        before(
+            sys.modules["_pytest.tmpdir"].TempPathFactory, "mktemp",
+            "it uses a temporary folder, which is not where the candidate is",
+        )  # fmt: skip
+    if "_pytest.capture" in sys.modules:
+        _watch_captured_errors(sys.modules["_pytest.capture"], candidate, errors)
+
+
+def _noting(candidate: Any, really: Any, what: str) -> Any:
+    def noting(self: Any) -> Any:
+        candidate.note(what)
+        return really(self)
+
+    return noting
+
+
+def _is_direct(known: frozenset[str]) -> bool:
+    """A trusted file itself reads the environment, and nothing that it calls."""
+    frame = sys._getframe(3)
+    while frame is not None and frame.f_code.co_filename in _TRANSPARENT:
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame is not None and frame.f_code.co_filename in known
+
+
+def _watch_captured_errors(module: Any, candidate: Any, what: str) -> None:
+    """What is captured of standard error, as a text that tells when somebody looks at it."""
+
+    def noting(name: str) -> Any:
+        really = getattr(str, name)
+
+        def method(self: Any, *positional: Any, **keywords: Any) -> Any:
+            candidate.note(what)
+            return really(self, *positional, **keywords)
+
+        return method
+
+    names = {name: noting(name) for name in vars(str) if name[:2] != "__" or name in (
+        "__eq__", "__ne__", "__contains__", "__len__", "__iter__", "__getitem__", "__lt__", "__gt__", "__add__",
+        "__hash__",
+    )}  # fmt: skip
+    captured = type("str", (str,), names)
+    read = module.CaptureFixture.readouterr
+
+    def read_and_told(self: Any) -> Any:
+        found = read(self)
+        return type(found)(found.out, captured(found.err)) if isinstance(found.err, str) else found
+
+    module.CaptureFixture.readouterr = read_and_told
+
+
+def _describing(candidate: Any, is_of_suite: Callable[[], bool]) -> dict[Any, Any]:
+    """Functions that describe an object, which is a stand-in: {the function: one that notes it}."""
+    import importlib
+
+    exchanged = {}
+    for module_name, names in _DESCRIBES.items():
+        module = importlib.import_module(module_name)
+        for name in names:
+            really = getattr(module, name)
+            setattr(module, name, _describes(candidate, is_of_suite, really, f"{module_name}.{name}"))
+            exchanged[really] = getattr(module, name)
+    return exchanged
+
+
+def _describes(candidate: Any, is_of_suite: Callable[[], bool], really: Any, name: str) -> Any:
+    def describes(*positional: Any, **keywords: Any) -> Any:
+        if any(_is_stand_in(candidate, each) for each in positional) and is_of_suite():
+            candidate.note(f"it calls {name} with something of the candidate's")
+        return really(*positional, **keywords)
+
+    return describes
+
+
+def _is_stand_in(candidate: Any, value: Any) -> bool:
+    return (
+        isinstance(value, StandInClass)
+        or isinstance(type(value), StandInClass)
+        or type(value) is Method
+        or id(value) in candidate._functions
+        or "__harena__" in getattr(value, "__dict__", {})
+    )
+
+
+def _seeding(candidate: Any) -> dict[Any, Any]:
+    """numpy's generator is not the candidate's; `random` is followed (`guest_proxy`)."""
+    module = getattr(sys.modules.get("numpy"), "random", None)
+    if module is None:
+        return {}
+    really = module.seed
+
+    def seed(*positional: Any, **keywords: Any) -> Any:
+        candidate.note("it seeds numpy's random numbers, which are not the candidate's")
+        return really(*positional, **keywords)
+
+    module.seed = seed
+    return {really: seed}
 
 
 def _watch_mocks(candidate: Any) -> None:
@@ -82,6 +323,23 @@ def _watch_mocks(candidate: Any) -> None:
         return leave(self, *error)
 
     patches.__enter__, patches.__exit__ = entered, left
+    dictionaries: Any = unittest.mock._patch_dict
+    put, taken_back = dictionaries._patch_dict, dictionaries._unpatch_dict
+
+    def was_put(self: Any) -> Any:
+        found = put(self)
+        if id(self.in_dict) not in candidate._numbers:
+            self._harena_replaced = _name_of_dict(self.in_dict)
+            candidate.replaced.append(self._harena_replaced)
+        return found
+
+    def was_taken_back(self: Any) -> Any:
+        what = self.__dict__.pop("_harena_replaced", None)
+        if what in candidate.replaced:
+            candidate.replaced.remove(what)
+        return taken_back(self)
+
+    dictionaries._patch_dict, dictionaries._unpatch_dict = was_put, was_taken_back
 
 
 def _watch_monkeypatches(candidate: Any) -> None:
@@ -102,6 +360,29 @@ def _watch_monkeypatches(candidate: Any) -> None:
         undo(self)
 
     patches.setattr, patches.undo = replaced, undone
+
+    def also(name: str, told: Callable[..., str]) -> None:
+        really = getattr(patches, name)
+
+        def patched(self: Any, *positional: Any, **keywords: Any) -> Any:
+            found = really(self, *positional, **keywords)
+            what = told(*positional)
+            if what:
+                candidate.replaced.append(what)
+            return found
+
+        setattr(patches, name, patched)
+
+    for name in ("setenv", "delenv"):
+        also(name, lambda *_: "the environment")
+    for name in ("setitem", "delitem"):
+        also(name, lambda target=None, *_: "" if id(target) in candidate._numbers else _name_of_dict(target))
+    also("delattr", lambda target=None, name="", *_: target if type(target) is str else _replaced(target, str(name)))
+    also("chdir", lambda *_: "the current folder")
+
+
+def _name_of_dict(found: Any) -> str:
+    return "the environment" if found is os.environ else "sys.modules" if found is sys.modules else "a mapping"
 
 
 def _replaced(target: Any, name: str) -> str:

@@ -122,6 +122,8 @@ class _Heard:
     """What came of one conversation."""
 
     report: Report | None = None
+    note: str = ""
+    """what the test under way did that stand-ins cannot serve, if no test that could be served has failed"""
 
     proven: bool = False
     tampered: str = ""
@@ -148,7 +150,9 @@ async def score_apart(bench: Bench, contract: CommandContract) -> Attempt:
         passed = Verdict(score=1.0, passed=True, reason=Reason.PASSED, checks_passed=1, observations=(observation,))
         return Attempt(passed, excused=frozenset(report.excused))
     if (failure := _candidate_failure(found)) is not None:
-        return Attempt(failed(*failure, observation=observation))
+        # a suite that was cut off makes no report: what it did in the test that the candidate did not outlive counts
+        unserved = report.unserved if found.heard.report is not None else found.heard.note
+        return Attempt(failed(*failure, observation=observation), unserved)
     if found.suite.outcome is not ExecOutcome.EXITED or found.suite.returncode in _NOT_STARTED:
         return Attempt(await _broken_suite(bench, contract, found, observation))
     if found.suite.returncode == 0:
@@ -250,6 +254,9 @@ async def _relay(
                 return heard
             if question.startswith(f"harena-report {word} ".encode()):
                 heard.report = parsed_report(question, word)
+                continue
+            if question.startswith(f"harena-note {word} ".encode()):
+                heard.note = one_line(question.split(b" ", 2)[2].decode("utf-8", "replace"), 300)
                 continue
             heard.waited_for_candidate = True
             await time.tell(candidate, _frame(question))

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, cast
 
@@ -118,6 +118,16 @@ def _unserved(what: str) -> str:
     return one_line(f"the suite cannot be run with the candidate in a sandbox of its own: {what}; {_ADVICE}", 600)
 
 
+def _touched(contract: CommandContract, theirs: Iterable[str]) -> str:
+    """The first file of the candidate's that a trusted file names as one: to read it, or to run it."""
+    texts = [text for path, text in contract.files.items() if path.endswith(".py")]
+    for path in sorted(theirs):
+        name = path.rpartition("/")[2]
+        if any(name in text or f"{name.removesuffix('.py')}.__file__" in text for text in texts):
+            return path
+    return ""
+
+
 async def _strongest(bench: Bench, contract: CommandContract) -> Mode | str:
     """The strongest isolation in which the gold solution is paid; else why it is not."""
     entry = bench.scenario.candidate.entry
@@ -147,6 +157,8 @@ async def _scored(
     if (missing := await missing_modules(bench, contract)) is not None:
         return broken_contract(missing), ""
     nobody = await _nobody(bench, contract)
+    if nobody.broken and (touched := _touched(contract, await taking_part(bench, contract))):
+        return broken_contract(_unserved(f"it touches the candidate's file {touched} ({nobody.broken[:200]})")), ""
     if nobody.broken:
         return broken_contract(one_line(f"the suite fails without any candidate, too: {nobody.broken}", 600)), ""
     if nobody.brings:

@@ -1,0 +1,92 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""Ordinary suites without a gold solution: what stand-ins cannot serve ends without a score, and never with a 0."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from test_unittest_suites import scored
+
+from harena.core.results import RunResult
+
+ONE = "def one(): return 1\n"
+LOGS = "import logging\ndef f(): logging.getLogger('app').warning('bad')\n" + ONE
+WARNS = "import warnings\ndef f(): warnings.warn('old', DeprecationWarning); return 1\n" + ONE
+ERRORS = "import sys\ndef f(): print('out'); print('bad', file=sys.stderr)\n" + ONE
+WRITES = (
+    "import os\ndef f(p='o.txt'):\n    with open(p, 'w') as file: file.write('q')\ndef g(p='o.txt'): return open(p).read() if os.path.exists(p) else None\n"
+    + ONE
+)
+MODE = "import os\ndef f(): return os.environ.get('MODE')\ndef g(): os.environ['ZED'] = '1'\n" + ONE
+RECORD = "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int = 0\n" + ONE
+TYPED = "def f(a: int) -> bool: return True\n" + ONE
+SLEEPS = "import time\ndef f(): time.sleep(100); return 1\n" + ONE
+HONEST: dict[str, tuple[str, str]] = {
+    "exists": (WRITES, "import os\nfrom solution import f\ndef test_a(): f(); assert os.path.exists('o.txt')\n"),
+    "is file": (WRITES, "from pathlib import Path\nfrom solution import f\ndef test_a(): f(); assert Path('o.txt').is_file()\n"),
+    "list": (WRITES, "import os\nfrom solution import f\ndef test_a(): f(); assert 'o.txt' in os.listdir()\n"),
+    "glob": (WRITES, "import glob\nfrom solution import f\ndef test_a(): f(); assert glob.glob('*.txt') == ['o.txt']\n"),
+    "between": (WRITES, "import os, unittest\nfrom solution import f, g\nclass T(unittest.TestCase):\n    def tearDown(self):\n        if os.path.exists('o.txt'): os.remove('o.txt')\n    def test_1(self): f()\n    def test_2(self): self.assertIsNone(g())\n"),
+    "once for all": (WRITES, "import tempfile, unittest\nfrom solution import f, g\nclass T(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls): cls.p = tempfile.mkdtemp() + '/x'\n    def test_0(self): pass\n    def test_1(self): f(self.p); self.assertEqual(g(self.p), 'q')\n"),
+    "tmp_path": (WRITES, "from solution import f\ndef test_a(tmp_path): f(str(tmp_path / 'a')); assert (tmp_path / 'a').exists()\n"),
+    "source": (ONE, "import pathlib, solution\ndef test_a(): assert solution.one() == 1 and 'eval' not in pathlib.Path('solution.py').read_text()\n"),
+    "sleep": (SLEEPS, "from unittest.mock import patch\nimport solution\ndef test_a():\n    with patch('time.sleep') as s: assert solution.f() == 1; s.assert_called_once_with(100)\n"),
+    "setenv": (MODE, "import solution\ndef test_a(monkeypatch): monkeypatch.setenv('MODE', 't'); assert solution.f() == 't'\n"),
+    "setitem": (MODE, "import os, solution\ndef test_a(monkeypatch): monkeypatch.setitem(os.environ, 'MODE', 't'); assert solution.f() == 't'\n"),
+    "patch.dict": (MODE, "import os, solution\nfrom unittest import mock\n@mock.patch.dict(os.environ, {'MODE': 't'})\ndef test_a(): assert solution.f() == 't'\n"),
+    "environ": (MODE, "import os, solution\ndef test_a(): solution.g(); assert os.getenv('ZED') == '1'\n"),
+    "chdir": (WRITES, "import solution\ndef test_a(monkeypatch, tmp_path): monkeypatch.chdir(tmp_path); solution.f(); assert solution.g() == 'z' or (tmp_path / 'o.txt').exists()\n"),
+    "capsys.err": (ERRORS, "import solution\ndef test_a(capsys): solution.f(); assert capsys.readouterr().err == 'bad\\n'\n"),
+    "out, err": (ERRORS, "import solution\ndef test_a(capsys):\n    solution.f(); out, err = capsys.readouterr()\n    assert out == 'out\\n' and 'bad' in err\n"),
+    "redirect_stderr": (ERRORS, "import contextlib, io, solution\ndef test_a():\n    with contextlib.redirect_stderr(io.StringIO()) as s: solution.f()\n    assert s.getvalue() == 'bad\\n'\n"),
+    "caplog": (LOGS, "import solution\ndef test_a(caplog): solution.f(); assert 'bad' in caplog.text\n"),
+    "assertLogs": (LOGS, "import unittest, solution\nclass T(unittest.TestCase):\n    def test_a(self):\n        with self.assertLogs('app', 'WARNING'): solution.f()\n"),
+    "handler": (LOGS, "import logging, solution\ndef test_a():\n    seen = []\n    h = logging.Handler(); h.emit = seen.append; logging.getLogger('app').addHandler(h); solution.f(); assert seen\n"),
+    "warns": (WARNS, "import pytest, solution\ndef test_a():\n    with pytest.warns(DeprecationWarning, match='old'): assert solution.f() == 1\n"),
+    "deprecated_call": (WARNS, "import pytest, solution\ndef test_a():\n    with pytest.deprecated_call(): solution.f()\n"),
+    "assertWarns": (WARNS, "import unittest, solution\nclass T(unittest.TestCase):\n    def test_a(self):\n        with self.assertWarns(DeprecationWarning): solution.f()\n"),
+    "catch_warnings": (WARNS, "import warnings, solution\ndef test_a():\n    with warnings.catch_warnings(record=True) as w: warnings.simplefilter('always'); solution.f()\n    assert len(w) == 1\n"),
+    "numpy": ("import numpy as np\ndef f(): return float(np.random.rand())\n" + ONE, "from numpy.random import seed\nfrom solution import f\ndef test_a(): seed(3); a = f(); seed(3); assert f() == a\n"),
+    "ordered": ("from collections import OrderedDict\ndef f():\n    d = OrderedDict([('a', 2), ('b', 1)]); d.move_to_end('a'); return d\n" + ONE, "import solution\ndef test_a(): d = solution.f(); assert list(d) == ['b', 'a'] and d.popitem() == ('a', 2) and len(d) == 1\n"),
+    "asdict": (RECORD, "from dataclasses import asdict\nfrom solution import P\ndef test_a(): assert asdict(P(1)) == {'x': 1}\n"),
+    "replace": (RECORD, "import dataclasses\nfrom solution import P\ndef test_a(): assert dataclasses.replace(P(1), x=5) == P(5)\n"),
+    "fields": (RECORD, "import dataclasses\nfrom solution import P\ndef test_a(): assert [f.name for f in dataclasses.fields(P)] == ['x']\n"),
+    "hints": (TYPED, "import typing\nfrom solution import f\ndef test_a(): assert typing.get_type_hints(f)['return'] is bool\n"),
+    "getsource": (TYPED, "import inspect\nfrom solution import f\ndef test_a(): assert f(1) and 'for' not in inspect.getsource(f)\n"),
+}  # fmt: skip
+FIRST = "import solution as _solution\ndef test_0(): assert _solution.one() == 1\n"
+
+
+async def _results(candidates: dict[str, tuple[str, str]], **scoring: Any) -> dict[str, RunResult]:
+    room = asyncio.Semaphore(2)
+
+    async def one(candidate: str, suite: str) -> RunResult:
+        async with room:
+            return await scored({"files": {"solution.py": candidate}}, suite, "pytest", timeout_seconds=4.0, **scoring)
+
+    found = await asyncio.gather(*(one(*case) for case in candidates.values()))
+    return dict(zip(candidates, found, strict=True))
+
+
+@pytest.mark.parametrize("part", range(4))
+async def test_a_right_answer_never_gets_nothing(part: int) -> None:
+    """It is paid, or there is no score and the reason says what cannot be served."""
+    results = await _results({name: HONEST[name] for name in list(HONEST)[part::4]})
+    wrong = {name: (found.score, found.detail) for name, found in results.items() if found.score == 0.0}
+    assert wrong == {}
+    unsaid = {
+        name: found.detail for name, found in results.items() if found.score is None and "`gold`" not in found.detail
+    }
+    assert unsaid == {}
+
+
+async def test_a_wrong_answer_to_what_is_served_gets_nothing() -> None:
+    """A test that failed, and did none of these things before, says what the candidate is worth."""
+    wrong = {
+        name: (HONEST[name][0].replace(ONE, "def one(): return 2\n"), FIRST + HONEST[name][1])
+        for name in ("exists", "sleep", "caplog", "asdict")
+    }
+    results = await _results(wrong)
+    assert {name: found.detail for name, found in results.items() if found.score != 0.0} == {}
