@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-_NEVER_RAISED = (*OF_TESTS, "doctest", "bdb", "hypothesis", "pluggy")
+_NEVER_RAISED = (*OF_TESTS, "hypothesis")
 _MOST_UNRELATED = 2
 """builtin exceptions, none a base of another, that a class of the candidate's may derive from"""
 _MOST_DEEP = 200

@@ -585,6 +585,8 @@ del _name
 class _Valued:
     """An object of the candidate's that is made of a plain value: that is what is judged."""
 
+    if TYPE_CHECKING:
+        _harena_kind: Any
     _harena_methods: Any = frozenset()
     _harena_is_named = False
 
