@@ -139,11 +139,11 @@ def _special(name: str) -> Any:
 class Home(Border):
     """The candidate's side."""
 
-    def __init__(self, requests: int, replies: int, common: set[str]) -> None:
-        """`common`: names of trusted modules that both sides have."""
+    def __init__(self, requests: int, replies: int, on_both_sides: set[str]) -> None:
+        """`on_both_sides`: names of trusted modules that both sides have."""
         super().__init__(1)
         self._requests, self._replies = requests, replies
-        self._common = common
+        self._on_both_sides = on_both_sides
         self._exported: dict[int, Any] = {}
         self._export_numbers: dict[int, int] = {}
         self._exports = 0
@@ -458,7 +458,7 @@ class Home(Border):
     def kind_of(self, value: Any) -> str | None:
         """See Border."""
         kind = type(value)
-        if isinstance(value, type) or kind.__module__ not in self._common:
+        if isinstance(value, type) or kind.__module__ not in self._on_both_sides:
             return "y" if isinstance(value, _CONTAINERS) and not isinstance(value, enum.Enum) else None
         if isinstance(value, (BaseException, enum.Enum, *_IMMUTABLE, *_CONTAINERS, types.FunctionType)):
             return None

@@ -78,14 +78,14 @@ class Candidate(Border):
     """The candidate's process, as the suite's process sees it."""
 
     def __init__(
-        self, program: Sequence[str] = (), channel: tuple[int, int] | None = None, common: Sequence[str] = ()
+        self, program: Sequence[str] = (), channel: tuple[int, int] | None = None, on_both_sides: Sequence[str] = ()
     ) -> None:
         """`program` is started with the first thing that is asked; or `channel`, descriptors for questions and answers,
-        leads to where it runs. `common`: names of trusted modules that both sides have."""
+        leads to where it runs. `on_both_sides`: names of trusted modules that both sides have."""
         super().__init__(0)
         self._program = program
         self._channel = channel
-        self._common = frozenset(common)
+        self._on_both_sides = frozenset(on_both_sides)
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.RLock()
         self._classes: dict[int, Any] = {}
@@ -204,8 +204,7 @@ class Candidate(Border):
                 raise GraphError("an unknown kind of message")
         except CandidateEndedError:
             raise
-        except Exception as error:  # noqa: BLE001
-            # hostile bytes may raise anything on their way to be values: whatever it is, they are no answer
+        except Exception as error:  # noqa: BLE001 (hostile bytes may raise anything: whatever it is, they are no answer)
             raise CandidateEndedError(f"the candidate's process does not answer: {error!r}") from None
         if type(printed) is str and printed:
             sys.stdout.write(printed)
@@ -302,7 +301,7 @@ class Candidate(Border):
         texts = (name, qualified, module, kind)
         if type(number) is not int or not all(type(text) is str for text in texts) or number in self._classes:
             raise GraphError("no description of a class")
-        known = _known_class(module, qualified, self._common)
+        known = _known_class(module, qualified, self._on_both_sides)
         if kind == "error":
             self._classes[number] = known or self._error_class(name, qualified, module, doc, bases)
             return
@@ -464,7 +463,7 @@ class Candidate(Border):
         kind = type(value)
         if isinstance(kind, StandInClass):
             return "y" if kind._harena_kind in ("list", "set", "dict") else None
-        if kind.__module__ not in self._common or isinstance(value, (type, types.FunctionType, BaseException)):
+        if kind.__module__ not in self._on_both_sides or isinstance(value, (type, types.FunctionType, BaseException)):
             return None
         return (
             "i"
@@ -485,7 +484,7 @@ class Candidate(Border):
 
     def make(self, kind: str, state: Any) -> Any:
         """See Border."""
-        if kind == "i" and state[0] in self._common and state[0] in sys.modules:
+        if kind == "i" and state[0] in self._on_both_sides and state[0] in sys.modules:
             return made_instance(state)
         if kind != "y":
             raise GraphError("an instance of no class that both sides have")
@@ -538,12 +537,12 @@ def _builtin_class(name: Any) -> Any:
     return found
 
 
-def _known_class(module: str, qualified: str, common: Collection[str] = ()) -> Any:
+def _known_class(module: str, qualified: str, on_both_sides: Collection[str] = ()) -> Any:
     """A class of a module that the suite has loaded, if it may stand for the candidate's: an exception's, or a value's.
     It must be where the candidate says that it is defined: what a module has imported is another's, and a test module's
     own classes are none that the candidate can have."""
     found: Any = sys.modules.get(module)
-    if found is None or isinstance(found, StandInModule) or not (module in common or _is_installed(module)):
+    if found is None or isinstance(found, StandInModule) or not (module in on_both_sides or _is_installed(module)):
         return None
     for name in qualified.split("."):
         found = vars(found).get(name)
@@ -589,7 +588,7 @@ def _made(cls: Any, arguments: Any, message: str) -> BaseException:
         made = cls(*arguments)
         if str(made) == message or not message:
             return made
-    except Exception:  # noqa: BLE001, S110
+    except Exception:  # noqa: BLE001, S110 (a class that wants other arguments than it keeps)
         pass
     told = {"__init__": lambda self, *_: None, "__str__": lambda self: message, "__module__": cls.__module__}
     plain: Any = type(cls.__name__, (cls,), told)

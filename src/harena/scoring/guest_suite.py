@@ -1,7 +1,7 @@
 """What the runners of trusted suites (pytest's, unittest's) have in common. Standard library only, Python 3.8 and up.
 
 A runner is started with the proof's word as the first line of standard input, and with an object of JSON: `ours`, the
-trusted files, and `theirs`, the candidate's; `common`, those of the trusted modules that the candidate has, too; `home`,
+trusted files, and `theirs`, the candidate's; `on_both_sides`, those of the trusted modules that the candidate has, too; `home`,
 where the candidate lives. What follows are words that say what is to be run. The candidate lives
 
     beside the suite      in its process, for suites that need that: nothing then keeps it from the word
@@ -81,7 +81,7 @@ class Run:
         if self._home == BESIDE:
             sys.path[:0] = [self.here, *(os.path.join(self.here, folder) for folder in self._folders())]
         else:
-            self._isolate(given["theirs"], given["common"])
+            self._isolate(given["theirs"], given["on_both_sides"])
 
     @property
     def asked(self) -> int:
@@ -167,7 +167,7 @@ class Run:
         tests = {os.path.dirname(word.partition("::")[0]) for word in self.words if ".py" in word}
         return sorted(folder for folder in tests if folder and f"{folder}/__init__.py" not in self._ours)
 
-    def _isolate(self, theirs: list[str], common: list[str]) -> None:
+    def _isolate(self, theirs: list[str], on_both_sides: list[str]) -> None:
         """From here on, the candidate's modules are stand-ins, and trusted ones are what they are now."""
         from harena.scoring.guest_nobody import Nobody
         from harena.scoring.guest_proxy import Candidate, Finder
@@ -179,7 +179,9 @@ class Run:
                 if path.startswith(folder + "/"):
                     trusted.setdefault(module_name(path[len(folder) + 1 :]), (os.path.join(self.here, path), text))
         shared = [
-            name for name, (path, _) in trusted.items() if path in {os.path.join(self.here, each) for each in common}
+            name
+            for name, (path, _) in trusted.items()
+            if path in {os.path.join(self.here, each) for each in on_both_sides}
         ]
         if self._home == NOWHERE:
             self.candidate = Nobody()
@@ -187,10 +189,10 @@ class Run:
         elif self._home == ELSEWHERE:
             answers = os.dup(0)
             os.dup2(2, 1)  # what the suite prints is no question
-            self.candidate = Candidate(channel=(self._out, answers), common=shared)
+            self.candidate = Candidate(channel=(self._out, answers), on_both_sides=shared)
         else:
-            self.candidate = Candidate(program=(self._home, ",".join(shared)), common=shared)
-            self._empty_files(frozenset(os.path.join(self.here, path) for path in common))
+            self.candidate = Candidate(program=(self._home, ",".join(shared)), on_both_sides=shared)
+            self._empty_files(frozenset(os.path.join(self.here, path) for path in on_both_sides))
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
         _judge_closeness()
@@ -198,10 +200,10 @@ class Run:
         free = {name: path for name, path in named.items() if name not in trusted and not _is_taken(name)}
         sys.meta_path.insert(0, Finder(self.candidate, free, trusted, _exports(texts)))
 
-    def _empty_files(self, common: frozenset[str]) -> None:
+    def _empty_files(self, on_both_sides: frozenset[str]) -> None:
         """The trusted files are read by the suite alone, from what they held: nobody else finds anything in them."""
         held = dict(zip(self.trusted, self._before))  # noqa: B905 (no strict= before 3.10)
-        hidden = {path: content for path, content in held.items() if path not in common and os.path.isfile(path)}
+        hidden = {path: content for path, content in held.items() if path not in on_both_sides and os.path.isfile(path)}
         really_open = io.open
 
         def opened(file: Any, mode: str = "r", buffering: int = -1, encoding: Any = None, errors: Any = None,

@@ -31,8 +31,8 @@ from harena.scoring.time_limits import wall_limit
 from harena.scoring.trusted_suite import (
     ENVIRONMENT,
     candidate_program,
-    common_files,
     ends_alike,
+    files_on_both_sides,
     named_files,
     suite_argv,
     taking_part,
@@ -199,14 +199,14 @@ async def _run(bench: Bench, contract: CommandContract, theirs: dict[str, str]) 
     theirs = {path: text for path, text in overlaid(theirs, bench.scenario.files).items() if path not in ours}
     word = secrets.token_hex(16)
     both_seconds = wall_limit(bench.timeout_seconds + contract.scorer_timeout_seconds) + _END_SECONDS
-    common = common_files(contract)
-    named = named_files(contract, common)
+    on_both_sides = files_on_both_sides(contract)
+    named = named_files(contract, on_both_sides)
     async with bench.sandboxes.sandbox(bench.base_spec) as beside, bench.sandbox() as apart:
         await put_files(beside, trusted)
         await put_files(apart, overlaid(theirs, named))
         suite = await beside.exec(
             ExecRequest(
-                argv=suite_argv(contract, ours, list(theirs), ELSEWHERE, common),
+                argv=suite_argv(contract, ours, list(theirs), ELSEWHERE, on_both_sides),
                 env={**ENVIRONMENT, **contract.env},
                 cwd=WORKSPACE,
                 stdin_stream=True,

@@ -16,8 +16,8 @@ from harena.scoring.slices import last_line
 from harena.scoring.trusted_suite import (
     ENVIRONMENT,
     candidate_program,
-    common_files,
     ends_alike,
+    files_on_both_sides,
     named_files,
     suite_argv,
     taking_part,
@@ -61,8 +61,8 @@ async def _run(
     bench: Bench, contract: CommandContract, theirs: dict[str, str], isolate: bool
 ) -> tuple[ExecResult, bool, Report]:
     """(what the suite's process did, whether its proof is there, what it says of its tests)."""
-    common = common_files(contract)
-    named = named_files(contract, common) if isolate else {}
+    on_both_sides = files_on_both_sides(contract)
+    named = named_files(contract, on_both_sides) if isolate else {}
     files = overlaid(overlaid(theirs, named), bench.scenario.files)
     ours = trusted_paths(contract, files)
     word = secrets.token_hex(16)
@@ -73,7 +73,7 @@ async def _run(
         result = await bench.run(
             sandbox,
             ExecRequest(
-                argv=suite_argv(contract, ours, [path for path in files if path not in ours], home, common),
+                argv=suite_argv(contract, ours, [path for path in files if path not in ours], home, on_both_sides),
                 env={**ENVIRONMENT, **contract.env},
                 cwd=WORKSPACE,
                 stdin=f"{word}\n".encode(),

@@ -140,18 +140,18 @@ def candidate_program() -> str:
 
 
 def suite_argv(
-    contract: CommandContract, ours: Sequence[str], theirs: Sequence[str], home: str, common: Sequence[str] = ()
+    contract: CommandContract, ours: Sequence[str], theirs: Sequence[str], home: str, on_both_sides: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """The trusted runner of the contract's suite; see `guest_suite`."""
     runner = guest_unittest if contract.unittest else guest_pytest
     border = (guest_driver, guest_graph, guest_given, guest_home, guest_nobody, guest_standins, guest_proxy)
     source = guest_program((*border, guest_watch, guest_equals, guest_loops, guest_suite, runner), "main")
-    given = json.dumps({"ours": list(ours), "theirs": list(theirs), "common": list(common), "home": home})
+    given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home})
     options = () if contract.unittest else _PYTEST_OPTIONS
     return ("python", "-c", source, given, *options, *contract.suite)
 
 
-def common_files(contract: CommandContract) -> list[str]:
+def files_on_both_sides(contract: CommandContract) -> list[str]:
     """The trusted modules that the candidate's sandbox has, too: those that hold classes of plain records, as nodes of
     a tree, whose instances the suite may give to the candidate; and those that the gold solution imports. What holds
     data, or code that computes, may hold answers."""
@@ -176,13 +176,13 @@ def imported_paths(contract: CommandContract, trusted: Mapping[str, str]) -> tup
     return tuple(sorted({"/".join(each[:count]) + ".py" for each in parts for count in range(1, len(each) + 1)}))
 
 
-def named_files(contract: CommandContract, common: Sequence[str]) -> dict[str, str]:
+def named_files(contract: CommandContract, on_both_sides: Sequence[str]) -> dict[str, str]:
     """The same by every path under which a suite may import them: beside a test, too, its folder's name left out."""
     tests = {path.rpartition("/")[0] for path in contract.test_files.values()}
-    found = {path: contract.files[path] for path in common}
+    found = {path: contract.files[path] for path in on_both_sides}
     for folder in tests - {""}:
         if f"{folder}/__init__.py" not in contract.files:
-            inside = [path for path in common if path.startswith(folder + "/")]
+            inside = [path for path in on_both_sides if path.startswith(folder + "/")]
             found.update({path[len(folder) + 1 :]: contract.files[path] for path in inside})
     return found
 

@@ -171,13 +171,13 @@ async def test_no_text_of_a_candidate_keeps_another_from_being_asked(monkeypatch
 
 
 async def test_no_candidate_makes_the_idle_one_slow_large_or_strange() -> None:
-    """It has some of the names, and none that Python calls by itself."""
+    """It has names that the trusted text mentions, and none that Python calls by itself."""
     program = "def __getattr__(name): pass\ndef _answer(): pass\ndef right(): pass\n"
     program += "".join(f"def f{index}(): pass\n" for index in range(10_000))
-    row = {"id": "one", "candidate": program, "scoring": COMMAND}
+    row = {"id": "one", "candidate": program, "scoring": {**COMMAND, "files": {"check.py": "right(f1, __getattr__)"}}}
     bench = Bench(load_scenarios([row]).scenarios[0], Failing(), SandboxSpec(), 1.0, demands_separate=True)
     idle = idle_bench(bench).scenario.candidate.source
-    assert idle.count("def ") <= 502
+    assert [f"def {name}(" in idle for name in ("f1", "f2")] == [True, False]
     assert "def __getattr__" not in idle
     assert "def right(" in idle
     assert idle.count("def _answer(") == 1

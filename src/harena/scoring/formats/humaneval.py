@@ -72,15 +72,15 @@ def _run_tests(prompt: str, test: str, entry_point: str) -> tuple[CommandContrac
     except NotChecksError:
         why = None
     if why is not None:
-        helpers = _helpers(prompt, tree, entry_point)
-        source = f"{helpers}{test}\n\ncheck({entry_point})\n"
+        functions = _prompt_functions(prompt, tree, entry_point)
+        source = f"{functions}{test}\n\ncheck({entry_point})\n"
         return test_code(source, "test", TEST_CODE_SECONDS, {}), why
     bound = f"{_alone(prompt)}\n\n{entry_point} = {CANDIDATE}\n"  # the prompt may hold functions that tests call
     source = f"{bound}\n{test}\n\ncheck({CANDIDATE})\n"
     return test_code(source, "test", TEST_CODE_SECONDS, {CANDIDATE: entry_point}), None
 
 
-def _helpers(prompt: str, tests: ast.Module, entry_point: str) -> str:
+def _prompt_functions(prompt: str, tests: ast.Module, entry_point: str) -> str:
     """The prompt's other functions that the tests call, to be defined again after the candidate, which could have
     redefined them."""
     used = {node.id for node in ast.walk(tests) if isinstance(node, ast.Name)} - {entry_point}
@@ -115,12 +115,12 @@ def _checks(test: str, entry_point: str) -> TestsContract:
     """The contract of test code that can be read. Raises NotChecksError."""
     tree = parse_tests(test)
     function = _check_function(tree)
-    helpers = _beside(tree, function, entry_point)
+    functions = _beside(tree, function, entry_point)
     listed = loop_over_lists([part for part in function.body if not is_idle(part) or assigned(part)])
     if listed is not None:
-        return _plus_checks(listed, helpers, function, entry_point)
-    if helpers:
-        raise NotChecksError(helpers[0], f"`{helpers[0].name}` stands beside `check`")
+        return _plus_checks(listed, functions, function, entry_point)
+    if functions:
+        raise NotChecksError(functions[0], f"`{functions[0].name}` stands beside `check`")
     calls = asserted_calls(function.body, frozenset({_parameter(function)}))
     if not calls:
         raise NotChecksError(function, "there is no assert in `check`")
@@ -153,13 +153,13 @@ def _beside(tree: ast.Module, function: ast.FunctionDef, entry_point: str) -> li
     never be asked. Raises NotChecksError."""
     if function.decorator_list:
         raise NotChecksError(function, "`check` is decorated")
-    helpers = []
+    functions = []
     for statement in tree.body:
         if isinstance(statement, ast.FunctionDef) and statement.name != "check":
-            helpers.append(statement)
+            functions.append(statement)
         elif statement is not function and not is_idle(statement) and source_of(statement) != f"check({entry_point})":
             raise NotChecksError(statement, f"`{source_of(statement)}` stands beside `check`")
-    return helpers
+    return functions
 
 
 def _parameter(function: ast.FunctionDef) -> str:
@@ -170,13 +170,13 @@ def _parameter(function: ast.FunctionDef) -> str:
 
 def _plus_checks(
     listed: tuple[ast.expr, ast.expr, str, float],
-    helpers: list[ast.FunctionDef],
+    functions: list[ast.FunctionDef],
     function: ast.FunctionDef,
     entry_point: str,
 ) -> TestsContract:
     """The contract of EvalPlus's loop. Raises NotChecksError."""
     *lists, called, tolerance = listed
-    if called != _parameter(function) or compares_sets(helpers):
+    if called != _parameter(function) or compares_sets(functions):
         raise NotChecksError(function, "it is not a loop of `assertion(candidate(*inp), exp, tolerance)`")
     try:
         inputs, results = literal(lists[0]), literal(lists[1])

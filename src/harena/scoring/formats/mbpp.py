@@ -121,15 +121,15 @@ def _contract(entry_point: str, checks: list[dict[str, Any]], **fields: Any) -> 
 def _plus_checks(test: str) -> TestsContract:
     """`inputs`, `results`, and at the end `for i, (inp, exp) in ...: assertion(f(*inp), exp, TOLERANCE)`."""
     body = parse_tests(test).body
-    helpers = [part for part in body if isinstance(part, ast.FunctionDef)]
-    listed = loop_over_lists([part for part in body if part not in helpers and (not is_idle(part) or assigned(part))])
+    functions = [part for part in body if isinstance(part, ast.FunctionDef)]
+    listed = loop_over_lists([part for part in body if part not in functions and (not is_idle(part) or assigned(part))])
     if listed is None:
         raise NotChecksError(
             None, "`test` is not a loop of `assertion(f(*inp), exp, tolerance)` over inputs and results"
         )
     *lists, name, tolerance = listed
     tolerances: dict[str, float]
-    if compares_sets(helpers):
+    if compares_sets(functions):
         comparison, tolerances = "members", {}
     else:
         comparison, tolerances = "close_floats", {"rel_tol": 1e-7, "abs_tol": tolerance or 1e-6}

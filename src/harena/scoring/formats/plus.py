@@ -54,17 +54,17 @@ def assigned(statement: ast.stmt) -> tuple[str, ast.expr] | None:
     return None
 
 
-def compares_sets(helpers: list[ast.FunctionDef]) -> bool:
+def compares_sets(functions: list[ast.FunctionDef]) -> bool:
     """Whether EvalPlus's `assertion`, one of these functions, compares `set(out) == set(exp)`. Raises NotChecksError
     for every other function than it and `is_floats`, and where `assertion` is not one that is known."""
-    named = {helper.name: helper for helper in helpers}
-    if len(named) != len(helpers) or not named.keys() <= {"assertion", "is_floats"} or "assertion" not in named:
+    named = {one.name: one for one in functions}
+    if len(named) != len(functions) or not named.keys() <= {"assertion", "is_floats"} or "assertion" not in named:
         raise NotChecksError(None, "its functions are not `assertion` and `is_floats`, once each")
     function = named["assertion"]
     code = [ast.unparse(statement) for statement in function.body]
     is_known = (
         ast.unparse(function.args) == "out, exp, atol"
-        and not any(helper.decorator_list for helper in helpers)
+        and not any(one.decorator_list for one in functions)
         and code[0] in _FIRST
         and code[-1] in _LAST
         and code[1:-1] in ([], [_TOLERANT])
