@@ -55,10 +55,13 @@ class Bench:
         *,
         alone: bool = False,
         demands_separate: bool = False,
+        source: SandboxSource | None = None,
     ) -> None:
         self.demands_separate = demands_separate
         self.scenario = scenario
         self.sandboxes = sandboxes
+        self.source = sandboxes if source is None else source
+        """whose sandboxes they are, also while `blame` watches their creation: what is known of it is known of this"""
         self.base_spec = base_spec
         self.spec = replace(base_spec, limits=scenario.limits.applied_to(base_spec.limits))
         own = scenario.scoring.timeout_seconds or scenario.limits.timeout_seconds
@@ -72,7 +75,7 @@ class Bench:
     @property
     def control(self) -> Control:
         """The honest loop beside this candidate and its neighbours."""
-        return control_of(self.sandboxes, self.base_spec)
+        return control_of(self.source, self.base_spec)
 
     def files(self) -> dict[str, str]:
         """The candidate's files and the problem's over them."""
@@ -93,12 +96,12 @@ class Bench:
         """The same for another candidate; what it uses is not metered here."""
         scenario = replace(self.scenario, candidate=candidate, files=files)
         return Bench(scenario, self.sandboxes, self.base_spec, self.timeout_seconds, alone=self.share.alone,
-                     demands_separate=self.demands_separate)  # fmt: skip
+                     demands_separate=self.demands_separate, source=self.source)  # fmt: skip
 
     def again(self) -> Bench:
         """The same from the beginning, with all of its time."""
         return Bench(self.scenario, self.sandboxes, self.base_spec, self.timeout_seconds, alone=self.share.alone,
-                     demands_separate=self.demands_separate)  # fmt: skip
+                     demands_separate=self.demands_separate, source=self.source)  # fmt: skip
 
     @asynccontextmanager
     async def sandbox(self) -> AsyncIterator[SandboxPort]:
@@ -117,7 +120,8 @@ class Bench:
 
     async def run_trusted(self, sandbox: SandboxPort, request: ExecRequest) -> ExecResult:
         """A program that is not the candidate's, within its own limit and not metered."""
-        ours = Bench(self.scenario, self.sandboxes, self.base_spec, self.timeout_seconds, alone=self.share.alone)
+        ours = Bench(self.scenario, self.sandboxes, self.base_spec, self.timeout_seconds, alone=self.share.alone,
+                     source=self.source)  # fmt: skip
         return await ours.run(sandbox, request)
 
     async def run(self, sandbox: SandboxPort, request: ExecRequest) -> ExecResult:

@@ -181,7 +181,7 @@ async def taken_names(bench: Bench, contract: CommandContract, trusted: Mapping[
     if not asked:
         return required
     try:
-        known = _known.setdefault(bench.sandboxes, {})
+        known = _known.setdefault(bench.source, {})
     except TypeError:  # a source that cannot be weakly referred to
         known = {}
     key = (bench.base_spec.image, str(bench.base_spec.blueprint), *asked)
