@@ -22,7 +22,7 @@ WRITES = (
 MODE = "import os\ndef f(): return os.environ.get('MODE')\ndef g(): os.environ['ZED'] = '1'\n" + ONE
 RECORD = "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int = 0\n" + ONE
 TYPED = "def f(a: int) -> bool: return True\n" + ONE
-SLEEPS = "import time\ndef f(): time.sleep(100); return 1\n" + ONE
+SLEEPS = "import time\ndef f():\n    while time.time() < 1e12: pass\n    return 1\n" + ONE
 HONEST: dict[str, tuple[str, str]] = {
     "exists": (WRITES, "import os\nfrom solution import f\ndef test_a(): f(); assert os.path.exists('o.txt')\n"),
     "is file": (WRITES, "from pathlib import Path\nfrom solution import f\ndef test_a(): f(); assert Path('o.txt').is_file()\n"),
@@ -32,7 +32,7 @@ HONEST: dict[str, tuple[str, str]] = {
     "once for all": (WRITES, "import tempfile, unittest\nfrom solution import f, g\nclass T(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls): cls.p = tempfile.mkdtemp() + '/x'\n    def test_0(self): pass\n    def test_1(self): f(self.p); self.assertEqual(g(self.p), 'q')\n"),
     "tmp_path": (WRITES, "from solution import f\ndef test_a(tmp_path): f(str(tmp_path / 'a')); assert (tmp_path / 'a').exists()\n"),
     "source": (ONE, "import pathlib, solution\ndef test_a(): assert solution.one() == 1 and 'eval' not in pathlib.Path('solution.py').read_text()\n"),
-    "sleep": (SLEEPS, "from unittest.mock import patch\nimport solution\ndef test_a():\n    with patch('time.sleep') as s: assert solution.f() == 1; s.assert_called_once_with(100)\n"),
+    "time": (SLEEPS, "from unittest.mock import patch\nimport solution\ndef test_a():\n    with patch('time.time', return_value=2e12): assert solution.f() == 1\n"),
     "setenv": (MODE, "import solution\ndef test_a(monkeypatch): monkeypatch.setenv('MODE', 't'); assert solution.f() == 't'\n"),
     "setitem": (MODE, "import os, solution\ndef test_a(monkeypatch): monkeypatch.setitem(os.environ, 'MODE', 't'); assert solution.f() == 't'\n"),
     "patch.dict": (MODE, "import os, solution\nfrom unittest import mock\n@mock.patch.dict(os.environ, {'MODE': 't'})\ndef test_a(): assert solution.f() == 't'\n"),
@@ -64,7 +64,7 @@ async def _results(candidates: dict[str, tuple[str, str]], **scoring: Any) -> di
 
     async def one(candidate: str, suite: str) -> RunResult:
         async with room:
-            return await scored({"files": {"solution.py": candidate}}, suite, "pytest", timeout_seconds=4.0, **scoring)
+            return await scored({"files": {"solution.py": candidate}}, suite, "pytest", timeout_seconds=2.0, **scoring)
 
     found = await asyncio.gather(*(one(*case) for case in candidates.values()))
     return dict(zip(candidates, found, strict=True))
@@ -86,7 +86,7 @@ async def test_a_wrong_answer_to_what_is_served_gets_nothing() -> None:
     """A test that failed, and did none of these things before, says what the candidate is worth."""
     wrong = {
         name: (HONEST[name][0].replace(ONE, "def one(): return 2\n"), FIRST + HONEST[name][1])
-        for name in ("exists", "sleep", "caplog", "asdict")
+        for name in ("exists", "time", "caplog", "asdict")
     }
     results = await _results(wrong)
     assert {name: found.detail for name, found in results.items() if found.score != 0.0} == {}

@@ -98,11 +98,12 @@ def watch(candidate: Any, trusted: list[str], tell: Callable[[str], None]) -> Ca
     _watch_what_stays_there(candidate, known, is_of_suite)
     exchanged.update(_describing(candidate, is_of_suite))
     exchanged.update(_seeding(candidate))
+    wrapped = {id(really): instead for really, instead in exchanged.items()}
     for module in list(sys.modules.values()):
         if getattr(module, "__file__", None) in known:
             for name, value in list(vars(module).items()):
-                if isinstance(value, (types.FunctionType, types.BuiltinFunctionType)) and value in exchanged:
-                    vars(module)[name] = exchanged[value]
+                if id(value) in wrapped:
+                    vars(module)[name] = wrapped[id(value)]
     return began
 
 
