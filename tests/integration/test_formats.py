@@ -195,7 +195,7 @@ async def test_tests_that_import_what_is_not_there_give_no_score(source: Source)
     row = {**SHARED, "test": "import no_such_module\n" + SHARED["test"]}
     (result,) = await scored(source, [row])
     assert (result.score, result.validity) == (None, Validity.INVALID)
-    assert "the tests import no_such_module" in result.detail
+    assert "the contract requires no_such_module" in result.detail
 
 
 async def test_graders(source: Source) -> None:

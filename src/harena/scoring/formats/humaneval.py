@@ -12,6 +12,7 @@ task says so. HumanEval+ keeps its calls and answers in two lists, `inputs` and 
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -97,9 +98,22 @@ def test_code(source: str, field: str, seconds: float, calls: Mapping[str, str])
     """The contract that runs the data set's own test code; `calls`: its names for the candidate's functions, or none if
     it needs the candidate in its own process. Raises FieldError."""
     contract: CommandContract = made(
-        CommandContract, field, type="command", asserts=source, calls=dict(calls), timeout_seconds=seconds
-    )
+        CommandContract, field, type="command", asserts=source, calls=dict(calls), timeout_seconds=seconds,
+        requires=_required(source),
+    )  # fmt: skip
     return contract
+
+
+def _required(source: str) -> tuple[str, ...]:
+    """Modules that the tests import and the standard library lacks: the image is to have them, since a candidate of a
+    data set is one program."""
+    try:
+        body = parse_tests(source).body
+    except NotChecksError:
+        return ()
+    names = [alias.name for part in body if isinstance(part, ast.Import) for alias in part.names]
+    names += [part.module for part in body if isinstance(part, ast.ImportFrom) and part.module and not part.level]
+    return tuple(sorted({name.partition(".")[0] for name in names} - sys.stdlib_module_names))
 
 
 def _alone(prompt: str) -> str:
