@@ -124,9 +124,12 @@ class Judge(ThreadingHTTPServer):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 outer.asked.append({"path": self.path, **body})
+                marked = MARKED.search("\n".join(message["content"] for message in body["messages"]))
                 for message in body["messages"]:
                     message["content"] = MARKED.sub(r"\2", message["content"])
-                said = json.dumps({"score": liked(body["messages"][-2]["content"].partition("The answer:\n")[2])})
+                shown = next(each["content"] for each in body["messages"] if "The answer:\n" in each["content"])
+                score = liked(shown.partition("The answer:\n")[2])
+                said = json.dumps({"key": marked[1] if marked else "", "score": score})
                 answer = json.dumps({"choices": [{"message": {"content": said}}]}).encode()
                 self.send_response(next(outer.status, 200))
                 self.send_header("Content-Length", str(len(answer)))
