@@ -94,8 +94,8 @@ v = (Vector(3, 4) - Vector(0, 0)) * 2
 assert (v.x, v.y, abs(Vector(3, 4) - Vector(0, 0))) == (6, 8, 5) and abs(Vector(3, 4) * 2) == 10
 s = Stack(); s.push(1).push(2)
 assert 1 in s and 3 not in s and len(s) == 2 and s and not Stack()
-
-
+d = Lower({'a': 1})
+assert d.get('A') == d['A'] == 1 and Ring([1, 2])[3] == 2
 assert Level.LOW + 1 == Level.HIGH and 3 - Level.LOW == 2 and Right.W in (Right.R | Right.W) and Right.R & 1
 assert f(1) ^ {2} == {1, 2} and f(1) ^ S({1}) == set()
 """

@@ -147,6 +147,8 @@ class Home(Border):
         self._exported: dict[int, Any] = {}
         self._export_numbers: dict[int, int] = {}
         self._exports = 0
+        self._held: dict[int, Any] = {}
+        """objects of classes that derive from a container, until the suite holds them no more"""
         self._classes: dict[int, int] = {}
         self._class_list: list[Any] = []
         self._untold: list[Any] = []
@@ -468,6 +470,7 @@ class Home(Border):
         """See Border."""
         if kind == "i":
             return state_of_instance(self, value)
+        self._held[self._numbers[id(value)]] = value  # the suite could not make it anew, with all that it has
         base = next(cls for cls in _CONTAINERS if isinstance(value, cls))
         if base in (list, set):
             plain: Any = list(base.__iter__(value))
@@ -479,6 +482,10 @@ class Home(Border):
             plain = [part for pair in dict.items(value) for part in pair] if isinstance(value, dict) else list(value)
         return [self._class_number(type(value)), MUTABLE[base] if base in (list, set) else "d" if isinstance(value, dict) else "l",  # noqa: E501
                 [self.item(part) for part in plain]]  # fmt: skip
+
+    def _forget(self, number: int) -> None:
+        self._held.pop(number, None)
+        super()._forget(number)
 
     def make(self, kind: str, state: Any) -> Any:
         """See Border."""
