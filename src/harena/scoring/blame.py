@@ -35,7 +35,7 @@ from harena.core.results import Reason
 from harena.scoring.contracts import Contract, HarborContract
 from harena.scoring.contracts_judge import JudgeContract
 from harena.scoring.contracts_text import TextContract
-from harena.scoring.judge import JudgeBusyError
+from harena.scoring.judge import JudgeBusyError, JudgeFaultError
 from harena.scoring.program import Bench
 from harena.scoring.scenario import Candidate
 from harena.scoring.trusted_suite import idle_bench
@@ -48,6 +48,7 @@ PLATFORM_ERRORS: tuple[type[HarenaError], ...] = (
     LimitExceededError,  # the workspace may have no further sandbox
     SandboxTerminatedError,  # somebody outside has stopped the sandbox; nothing inside can ask for that
     JudgeBusyError,  # the judge's server was not reached
+    JudgeFaultError,  # `score_judge` has compared it with an empty answer, which met the same
 )
 """errors that no candidate can cause; the list is closed"""
 
