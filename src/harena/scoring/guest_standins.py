@@ -380,7 +380,7 @@ def _next(self: Any) -> Any:
 
 
 def _left(self: Any, kind: Any, error: Any, trace: Any) -> bool:
-    """The end of a `with`: it may not swallow what a test of the suite's says."""
+    """The end of a `with`: it may not swallow an assertion or an outcome of the suite's."""
     said = self._harena_candidate.ask("special", self, "__exit__", (kind, error, None))
     return (
         bool(said)
