@@ -50,8 +50,11 @@ async def test_a_sandbox_is_one_for_the_scheduler(world: World) -> None:
     name = "c" + secrets.token_hex(7)
     running = await world.start(sandbox, CROWD, name, stdin_stream=True)
     seen = b""
-    while seen.count(b"up\n") < 7:
-        seen += await running.stdout.next_chunk(len(seen)) or b""
+    async for chunk in running.stdout:
+        seen += chunk
+        if seen.count(b"up\n") == 7:
+            break
+    assert seen == b"up\n" * 7, (await running.wait()).stderr
     everything = processes()
     crowd = [pid for pid in everything if comm(pid) == name]
     (first,) = (pid for pid in crowd if everything[pid].parent not in crowd)

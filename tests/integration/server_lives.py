@@ -59,8 +59,8 @@ class Judge:
         """The environment of a server that asks this judge; what it asks is noted as of this life."""
         return {"HARENA_JUDGE_BASE_URL": f"http://127.0.0.1:{self._server.server_address[1]}/{life}"}
 
-    def answer(self, question: str, life: int) -> str:
-        """Blocks while the scenario is held."""
+    def answer(self, question: str, life: int) -> float:
+        """A score that no other answer has. Blocks while the scenario is held."""
         found = re.search(r"s\d+", question)
         assert found is not None
         with self._changed:
@@ -68,7 +68,7 @@ class Judge:
             score = self.ledger[-1].score
             self._changed.notify_all()
             self._changed.wait_for(lambda: found[0] not in self.held)
-        return json.dumps({"score": score})
+        return score
 
     def wait_asked(self, count: int) -> bool:
         """Until so many questions were asked in all; False after END_SECONDS."""
@@ -101,8 +101,10 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        said = self.server.judge.answer(asked["messages"][0]["content"], int(self.path.split("/")[1]))
+        messages = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"]
+        marked = re.search(r"<judged ([0-9a-f]{16})>", "\n".join(message["content"] for message in messages))
+        score = self.server.judge.answer(messages[0]["content"], int(self.path.split("/")[1]))
+        said = json.dumps({"key": marked[1] if marked else "", "score": score})
         body = json.dumps({"choices": [{"message": {"content": said}}]}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from harena.core.clock import STOPPED_SECONDS
 from harena.core.errors import PlatformError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort, SandboxSource
@@ -32,6 +33,8 @@ _BASE_SHARE = 0.125
 _HOPELESS_SHARE = 0.01
 _RECOVERED_SHARE, _RECOVERED_FACTOR = 0.1, 3.0
 """A control that gets so much, and so many times as much as before, was held up by what has just ended."""
+_LATE_SECONDS = 0.05
+"""A timer that is met later waits so long for what came before it."""
 SLACK_SECONDS = 30.0
 """a runtime ends a program by itself so long after its wall limit, should this process be stopped"""
 _CONTROL = """\
@@ -150,6 +153,11 @@ class Stopwatch:
         """It does not run now."""
         self._wall, self._began = self.wall_seconds, None
 
+    def forgive(self, seconds: float) -> None:
+        """Do not count so much wall time: this process was stopped, and perhaps the whole machine and the program with
+        it. The processor time that the program used meanwhile counts."""
+        self._wall -= seconds
+
     @property
     def wall_seconds(self) -> float:
         """For which it has run."""
@@ -207,10 +215,16 @@ async def within(
 ) -> Heard:
     """What `wait(seconds)` gives, which raises TimeoutError (or StarvedError, where this process was stopped) when the
     seconds are over and can be called again. Raises TimeoutError when a limit is over, StarvedError."""
+    loop = asyncio.get_running_loop()
     while True:
+        seconds = min(watch.seconds_to_look() for watch in watches)
+        due = loop.time() + seconds
         try:
-            return await wait(min(watch.seconds_to_look() for watch in watches))
+            return await wait(seconds)
         except (TimeoutError, StarvedError):
+            if (late := loop.time() - due) > STOPPED_SECONDS:
+                for watch in watches:
+                    watch.forgive(late)
             standing = await look(sandbox, watches, control)
         if standing is Standing.OVER:
             raise TimeoutError
@@ -240,8 +254,18 @@ async def run_within(
     """The result of a command that ends by itself; None = its time is over, and it is killed. Raises StarvedError (it
     is killed then, too), and what waiting for it raises."""
 
+    loop = asyncio.get_running_loop()
+
     async def ended(seconds: float) -> ExecResult:
-        async with asyncio.timeout(seconds):
+        due = loop.time() + seconds
+        try:
+            async with asyncio.timeout_at(due):
+                return await running.wait()
+        except TimeoutError:
+            if loop.time() - due <= _LATE_SECONDS:
+                raise
+        # a process that was stopped meets its timers before it reads what came meanwhile
+        async with asyncio.timeout(_LATE_SECONDS):
             return await running.wait()
 
     watch.start()
