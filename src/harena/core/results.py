@@ -54,6 +54,8 @@ class Reason(StrEnum):
     PROTOCOL = "protocol"
     """the candidate's side of the border said something that it may not say"""
     EMPTY_CANDIDATE = "empty_candidate"
+    INVALID_CANDIDATE = "invalid_candidate"
+    """its files cannot be written: their names, their number or their size; nothing was run"""
     SCORER_REJECTED = "scorer_rejected"
     """a custom scorer or trusted command gave less than the pass mark"""
     SCORER_ERROR = "scorer_error"

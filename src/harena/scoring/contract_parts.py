@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import keyword
 import posixpath
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
@@ -14,6 +15,8 @@ from harena.scoring.carry import carried, defines, parsed
 from harena.scoring.digests import digest_of
 from harena.scoring.values import from_tagged
 
+_Files = TypeVar("_Files", bound=Mapping[str, str])
+
 DEFINITION = "x-definition"
 """marks a part of the JSON Schema that `schema` defines"""
 
@@ -21,6 +24,9 @@ MAX_TEXT = 8 * 1024 * 1024
 """characters of one source, file or input"""
 
 MAX_SECONDS = 86_400
+
+MOST_FILES = 1000
+"""of one candidate, problem or contract"""
 
 MAX_NAME_BYTES, MAX_PATH_BYTES = 255, 1024
 """of one part of a path, and of a whole one"""
@@ -36,7 +42,8 @@ def _value(written: Any) -> Any:
     return carried(from_tagged(written))
 
 
-def _path(path: str) -> str:
+def relative_path(path: str) -> str:
+    """The path itself. Raises ValueError if no file below the working directory can have it."""
     parts = path.split("/")
     if not path or path.startswith("/") or "\0" in path or any(part in ("", ".", "..") for part in parts):
         raise ValueError("must be a relative path below the working directory, without '.', '..' or empty parts")
@@ -86,7 +93,7 @@ def trusted_files(files: dict[str, str]) -> dict[str, str]:
     return files
 
 
-def no_collisions(files: dict[str, str]) -> dict[str, str]:
+def no_collisions(files: _Files) -> _Files:
     """The files themselves. Raises ValueError if one of them would have to be a folder for another."""
     for path in files:
         parent = posixpath.dirname(path)
@@ -102,8 +109,8 @@ _SECONDS_SCHEMA = {"type": "number", "exclusiveMinimum": 0, "maximum": MAX_SECON
 Value = Annotated[Any, BeforeValidator(_value), WithJsonSchema({DEFINITION: "Value"})]
 """a value in the tagged notation of `values`"""
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
-RelativePath = Annotated[str, Field(max_length=1024), AfterValidator(_path)]
-Files = Annotated[dict[RelativePath, Text], Field(max_length=1000), AfterValidator(no_collisions)]
+RelativePath = Annotated[str, Field(max_length=1024), AfterValidator(relative_path)]
+Files = Annotated[dict[RelativePath, Text], Field(max_length=MOST_FILES), AfterValidator(no_collisions)]
 Seconds = Annotated[float, AfterValidator(_seconds), WithJsonSchema(_SECONDS_SCHEMA)]
 Weight = Annotated[float, Field(ge=0)]
 Score = Annotated[float, Field(ge=0, le=1)]

@@ -17,15 +17,10 @@ from harena.scoring.compact import CompactScenarios
 from harena.scoring.contracts import (
     CommandContract,
     Contract,
-    NumericContract,
-    PythonContract,
-    StdioContract,
     Strict,
     TestsContract,
-    WeightedContract,
 )
 from harena.scoring.explain import explanations, guess, unknown_field
-from harena.scoring.languages import unknown_ending
 from harena.scoring.reading import Document, Mistake, Place, ScenarioFileError, read_document
 from harena.scoring.scenario import (
     InlineProblem,
@@ -267,8 +262,6 @@ class _Loader:
         if isinstance(contract, CommandContract):
             owner = place if row.scoring else self._problem_places.get(str(row.problem), (*place, "problem"))
             self._check_suite(contract, problem, (*owner, "scoring"))
-        if _runs_entry(contract) and (mistake := unknown_ending(row.candidate.entry)) is not None:
-            self._note((*place, "candidate", "entry"), mistake)
         resolved = self._resolved(contract, problem, place)
         if resolved is None:
             return None
@@ -323,15 +316,6 @@ class _Loader:
         if contract is problem.scoring and isinstance(problem, Problem):
             self._contracts[id(contract)] = (contract, resolved)
         return resolved
-
-
-def _runs_entry(contract: Contract) -> bool:
-    """The candidate's entry is a program that is started by its name."""
-    if isinstance(contract, WeightedContract):
-        return any(_runs_entry(part.scoring) for part in contract.parts.values())
-    if isinstance(contract, PythonContract):
-        return contract.run_candidate
-    return isinstance(contract, StdioContract | NumericContract)
 
 
 def _merged(shared: ScenarioLimits | None, own: ScenarioLimits | None) -> ScenarioLimits:

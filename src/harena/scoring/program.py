@@ -13,7 +13,7 @@ from harena.core.errors import HarenaError, PlatformError, SandboxError, Sandbox
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort, SandboxSource
 from harena.scoring.fair_time import SLACK_SECONDS, Control, Pressure, Stopwatch, control_of, is_fed, run_within
-from harena.scoring.languages import PYTHON, Language, language_of
+from harena.scoring.languages import PYTHON, Language, language_of, unknown_ending
 from harena.scoring.scenario import Candidate, Scenario
 from harena.scoring.time_limits import charged_seconds, wall_limit
 from harena.scoring.verdict import Meter, Share, StarvedError
@@ -28,7 +28,7 @@ class MemoryFilledError(HarenaError):
 
 
 class MissingInterpreterError(HarenaError):
-    """The image cannot run the language of the candidate's entry, whoever the candidate is."""
+    """Nothing here runs the language of the candidate's entry, whoever the candidate is."""
 
 
 class Deadline:
@@ -227,6 +227,8 @@ async def run_candidate(
     """`python ENTRY ARGS` in the working directory, or what else runs the entry's language. Raises PlatformError where
     there is no Python, MissingInterpreterError where there is no other interpreter."""
     candidate = bench.scenario.candidate
+    if (wrong := unknown_ending(candidate.entry)) is not None:
+        raise MissingInterpreterError(wrong)
     language = language_of(candidate.entry, candidate.source)
     result = await bench.run(
         sandbox,

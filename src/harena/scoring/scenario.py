@@ -27,20 +27,23 @@ from harena.core.rows import MOST_LEVELS
 from harena.scoring.contract_parts import (
     DEFINITION,
     MAX_TEXT,
+    MOST_FILES,
     Contract,
     Files,
-    RelativePath,
     Score,
     Seconds,
     Strict,
     Text,
     no_collisions,
+    relative_path,
 )
 from harena.scoring.contracts import AnyContract
 from harena.scoring.digests import digest_of
 
 DEFAULT_ENTRY = "solution.py"
 MOST_MB = MOST_BYTES // MIB
+_FILES_TOLD, _TOLD = 10, 60
+"""names, and characters of one, that a detail quotes"""
 LONE_SURROGATE = "holds a lone surrogate, which is no text; write the character that was meant"
 
 
@@ -56,8 +59,6 @@ Identifier = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(
 def _any_text(written: Any) -> str:
     if not isinstance(written, str):
         raise PydanticCustomError("string_type", "text")
-    if len(written) > MAX_TEXT:
-        raise PydanticCustomError("string_too_long", "too long", {"max_length": MAX_TEXT})
     return written
 
 
@@ -80,9 +81,8 @@ def _metadata(written: dict[str, Any]) -> dict[str, Any]:
     return written
 
 
-CandidateText = Annotated[str, PlainValidator(_any_text), WithJsonSchema({"type": "string", "maxLength": MAX_TEXT})]
+CandidateText = Annotated[str, PlainValidator(_any_text), WithJsonSchema({"type": "string"})]
 """what a model wrote: data, whatever is in it, lone surrogates too"""
-CandidateFiles = Annotated[dict[RelativePath, CandidateText], Field(max_length=1000), AfterValidator(no_collisions)]
 Metadata = Annotated[dict[str, Any], AfterValidator(_metadata)]
 
 
@@ -96,26 +96,39 @@ def is_encodable(text: str) -> bool:
 
 
 class Candidate(Strict):
-    """The program to be scored: its files, and which of them is run or loaded."""
+    """The program to be scored: its files, and which of them is run or loaded.
 
-    files: Annotated[CandidateFiles, Field(min_length=1)]
-    entry: RelativePath = DEFAULT_ENTRY
+    Whoever writes scenarios gives it this shape; the names and the texts in it are a model's. A model's mistake is told
+    by `mistake`, and scored: it would else end the job, or the training step, of all other candidates.
+    """
+
+    files: dict[CandidateText, CandidateText]
+    entry: CandidateText = DEFAULT_ENTRY
 
     @model_validator(mode="before")
     @classmethod
     def _from_source(cls, written: Any) -> Any:
         return {"files": {DEFAULT_ENTRY: written}} if isinstance(written, str) else written
 
-    @model_validator(mode="after")
-    def _entry_exists(self) -> Self:
-        if self.entry not in self.files:
-            raise ValueError(f"`entry` names {self.entry!r}, which is not among `files`: {', '.join(self.files)}")
-        return self
-
     @property
     def source(self) -> str:
-        """The text of the entry."""
-        return self.files[self.entry]
+        """The text of the entry; empty where there is none."""
+        return self.files.get(self.entry, "")
+
+    @property
+    def mistake(self) -> tuple[Reason, str] | None:
+        """Why nothing can be run of it, whatever the contract, and what is wrong in words."""
+        if self.is_empty:
+            return Reason.EMPTY_CANDIDATE, "the candidate is empty"
+        if (wrong := _unwritable(self.files)) is not None:
+            return Reason.INVALID_CANDIDATE, wrong
+        for path, text in self.files.items():
+            if not is_encodable(text):
+                return Reason.SYNTAX_ERROR, f"{path} cannot be written as UTF-8: there are lone surrogates in it"
+        if self.entry not in self.files:
+            there = ", ".join(list(self.files)[:_FILES_TOLD])
+            return Reason.MISSING_ENTRY_POINT, f"the entry {self.entry[:_TOLD]!r} is not among the files: {there}"
+        return None
 
     @property
     def is_empty(self) -> bool:
@@ -127,10 +140,25 @@ class Candidate(Strict):
         """sha256 over every file and which of them is run: what was scored."""
         return digest_of([self.entry, self.files])
 
-    @property
-    def unencodable(self) -> str | None:
-        """The path of a file that cannot be written as UTF-8, because there are lone surrogates in it."""
-        return next((path for path, text in self.files.items() if not is_encodable(text)), None)
+
+def _unwritable(files: Mapping[str, str]) -> str | None:
+    """Why the files cannot lie below one folder."""
+    if len(files) > MOST_FILES:
+        return f"the candidate has {len(files)} files, more than the {MOST_FILES} allowed"
+    for path, text in files.items():
+        if not is_encodable(path):
+            return f"the name {path[:_TOLD]!r} {LONE_SURROGATE}"
+        try:
+            relative_path(path)
+        except ValueError as error:
+            return f"the name {path[:_TOLD]!r} {error}"
+        if len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT:
+            return f"{path} is larger than the {MAX_TEXT} bytes allowed"
+    try:
+        no_collisions(files)
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 class ScenarioLimits(Strict):
@@ -169,8 +197,8 @@ def _reasons(written: Any) -> Any:
 
 ReasonName = Literal[
     "passed", "wrong_answer", "partial", "exception", "syntax_error", "missing_entry_point", "timeout", "memory_limit",
-    "output_limit", "exited_early", "bad_value", "protocol", "empty_candidate", "scorer_rejected", "scorer_error",
-    "platform_error", "starved", "cancelled", "honeypot",
+    "output_limit", "exited_early", "bad_value", "protocol", "empty_candidate", "invalid_candidate", "scorer_rejected",
+    "scorer_error", "platform_error", "starved", "cancelled", "honeypot",
 ]  # fmt: skip
 """the values of core's `Reason` (a test compares them)"""
 

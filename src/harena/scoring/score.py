@@ -74,11 +74,9 @@ async def score_scenario(
     require(scenario.scoring, require_trust)
     bench = Bench(scenario, sandboxes, base_spec, timeout_seconds, alone=alone,
                   demands_separate=require_trust is Trust.SEPARATE)  # fmt: skip
-    if scenario.candidate.is_empty:
-        verdict = failed(Reason.EMPTY_CANDIDATE, "the candidate is empty", planned=_planned(scenario.scoring), run=0)
-    elif (path := scenario.candidate.unencodable) is not None:
-        detail = f"{path} cannot be written as UTF-8: there are lone surrogates in it"
-        verdict = failed(Reason.SYNTAX_ERROR, one_line(detail), planned=_planned(scenario.scoring), run=0)
+    if (mistake := scenario.candidate.mistake) is not None:
+        reason, detail = mistake
+        verdict = failed(reason, one_line(detail), planned=_planned(scenario.scoring), run=0)
     elif scenario.candidate.entry not in bench.files():
         detail = f"a file of the problem takes the place of {scenario.candidate.entry}, the candidate's entry"
         verdict = failed(Reason.MISSING_ENTRY_POINT, one_line(detail), planned=_planned(scenario.scoring), run=0)

@@ -13,7 +13,6 @@ from harena.core.ports import SandboxPort
 from harena.core.results import Reason, RunResult, Validity
 from harena.scoring import load_scenarios, score_scenario
 from harena.scoring.languages import language_of
-from harena.scoring.reading import ScenarioFileError
 from harena.testing import FakeRuntime
 
 
@@ -86,10 +85,15 @@ async def test_an_interpreter_that_is_not_there_is_the_candidates_choice(monkeyp
     assert "the image has no `ruby`" in result.detail
 
 
-@pytest.mark.parametrize("scoring", [STDIO, {"type": "numeric", "target": 1}])
-def test_an_unknown_ending_is_refused_when_it_is_loaded(scoring: dict[str, Any]) -> None:
-    """A part of a whole, too; a text that nobody runs may have any name."""
+SCORER = {"type": "python", "source": "def score(run): return 1"}
+
+
+@pytest.mark.parametrize("scoring", [STDIO, {"type": "numeric", "target": 1}, SCORER])
+async def test_an_unknown_ending_is_the_candidates_choice(scoring: dict[str, Any]) -> None:
+    """It has the lowest score, and ends no job of others; a text that nobody runs may have any name."""
     for contract in (scoring, {"type": "weighted", "parts": {"a": {"scoring": scoring}}}):
-        with pytest.raises(ScenarioFileError, match=r"entry.*'main.cob' cannot be run.*\.py, \.sh"):
-            load_scenarios([row("main.cob", "", contract)])
-    assert len(load_scenarios([row("answer.txt", "x", {"type": "string_check", "reference": "x"})])) == 1
+        result = await scored("main.cob", "DISPLAY 42.", contract)
+        assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.MISSING_ENTRY_POINT)
+        assert "'main.cob' cannot be run: its name ends in '.cob', and known are .py, .sh" in result.detail
+    text = {"type": "string_check", "reference": "x", "operation": "eq"}
+    assert (await scored("answer.txt", "x", text)).score == 1.0

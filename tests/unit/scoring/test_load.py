@@ -174,6 +174,7 @@ def test_every_mistake_is_told_at_once_with_its_line(tmp_path: Path) -> None:
     assert "did you mean 'q'?" in str(refusal.value)
 
 
+COMMAND: dict[str, Any] = {"type": "command", "command": ["true"]}
 LONG_NAME, LONG_PATH = "\u00e9" * 128, "dir/" * 255 + "\u00e9" * 3
 """few enough characters, and too many bytes"""
 
@@ -184,15 +185,17 @@ LONG_NAME, LONG_PATH = "\u00e9" * 128, "dir/" * 255 + "\u00e9" * 3
         (changed(id=""), "[0].id", "must not be empty"),
         (changed(id=3), "[0].id", "must be text"),
         (changed(candidate=3), "[0].candidate", "must be text (the program) or a mapping with `files`, not 3"),
-        (changed(candidate={"files": {}}), "[0].candidate.files", "must not be empty"),
-        (changed(candidate={"files": {"../x": ""}}), '[0].candidate.files["../x"]', "relative path"),
-        (changed(candidate={"files": {"/x": ""}}), '[0].candidate.files["/x"]', "relative path"),
-        (changed(candidate={"files": {LONG_NAME: ""}}), f"[0].candidate.files.{LONG_NAME}", "at most 255 bytes"),
-        (changed(candidate={"files": {LONG_PATH: ""}}), f'[0].candidate.files["{LONG_PATH}"]', "a path 1024"),
-        (changed(candidate={"files": {"a.py": ""}}), "[0].candidate", "entry"),
+        (changed(candidate=None), "[0].candidate", "must be text (the program) or a mapping with `files`, not None"),
+        (changed(candidate={"files": {"a.py": "x"}, "entri": "x"}), "[0].candidate.entri", "did you mean `entry`?"),
+        (changed(candidate={"files": {"a.py": 3}}), '[0].candidate.files["a.py"]', "must be text"),
+        (changed(candidate={"files": ["x"]}), "[0].candidate.files", "must be a mapping"),
+        (changed(candidate={"files": {"a.py": "x"}, "entry": 3}), "[0].candidate.entry", "must be text"),
+        (changed(scoring={**COMMAND, "files": {LONG_NAME: ""}}), f"[0].scoring.files.{LONG_NAME}", "at most 255 bytes"),
+        (changed(scoring={**COMMAND, "files": {LONG_PATH: ""}}), f'[0].scoring.files["{LONG_PATH}"]', "a path 1024"),
+        (changed(scoring={**COMMAND, "files": {"/x": ""}}), '[0].scoring.files["/x"]', "relative path"),
         (
-            changed(candidate={"files": {"solution.py": "", "solution.py/b": ""}}),
-            "[0].candidate.files",
+            changed(scoring={**COMMAND, "files": {"a.txt": "", "a.txt/b": ""}}),
+            "[0].scoring.files",
             "cannot also hold",
         ),
         (changed(solution="y"), "[0].solution", "another name"),
@@ -335,7 +338,9 @@ def test_a_key_written_twice_is_a_mistake(tmp_path: Path, name: str, text: str, 
 def test_a_candidates_text_is_data(tmp_path: Path) -> None:
     """A lone surrogate refuses nobody's batch, and costs nobody the lines of the file."""
     row = json.dumps({**ROW, "candidate": "\ud800"})
-    assert only(written(tmp_path, "a.json", f"[{row}]")).candidate.unencodable == "solution.py"
+    mistake = only(written(tmp_path, "a.json", f"[{row}]")).candidate.mistake
+    assert mistake is not None
+    assert mistake[0] is Reason.SYNTAX_ERROR
     found = mistakes_of(written(tmp_path, "b.json", f'[{row},\n {{"id": "b"}}]'))
     assert {line for line, _, _ in found} == {2}
 
