@@ -62,8 +62,7 @@ def check(
     form = getattr(batch, "form", OWN_FORMAT)
     named = "" if form == OWN_FORMAT else f" ({form})"
     sys.stdout.write(f"{_count(scenarios, 'scenario')}, {_count(problems, 'problem')}: ok{named}\n")
-    if form != OWN_FORMAT:
-        _explain_trust(scenarios)
+    _explain_trust(scenarios)
     left_out = getattr(batch, "left_out", ())
     for mistake in left_out:
         sys.stdout.write(f"left out: {mistake}\n")
@@ -78,12 +77,12 @@ def schema() -> None:
 
 
 def _explain_trust(scenarios: Sequence[Any]) -> None:
-    """Which problems of a data set are judged beside the candidate, and why."""
-    reasons = {
-        scenario.problem_id: scenario.metadata["shared_because"]
-        for scenario in scenarios
-        if "shared_because" in scenario.metadata
-    }
+    """Which problems are judged beside the candidate though others of their kind are not, and why."""
+    reasons = {}
+    for scenario in scenarios:
+        why = scenario.metadata.get("shared_because") or scenario.scoring.shared_because
+        if why is not None:
+            reasons[scenario.problem_id or scenario.id] = why
     for problem, reason in list(reasons.items())[:MOST_SHARED_LINES]:
         sys.stdout.write(f"{problem}: trust `shared`: {reason}\n")
     if len(reasons) > MOST_SHARED_LINES:

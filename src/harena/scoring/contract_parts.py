@@ -129,6 +129,11 @@ class Contract(Strict):
         return Trust.SEPARATE
 
     @property
+    def shared_because(self) -> str | None:
+        """Why the trust is `shared` though the contract's type could have `separate`; None = nothing to say."""
+        return None
+
+    @property
     def version(self) -> str:
         """Changes whenever the same run could get another score."""
         raise NotImplementedError

@@ -31,6 +31,7 @@ from harena.scoring.contracts_harbor import HarborContract
 from harena.scoring.contracts_judge import JudgeMessage, LabelModelContract, SamplingParams, ScoreModelContract
 from harena.scoring.contracts_text import RegexContract, StringCheckContract, TextSimilarityContract
 from harena.scoring.formula import check_formula
+from harena.scoring.scorer_trust import may_execute_text
 
 
 class Case(Strict):
@@ -149,6 +150,17 @@ class PythonContract(Contract):
     scorer_timeout_seconds: Seconds = 30.0
 
     @property
+    def trust(self) -> Trust:
+        """`separate` if the scorer is known to execute no text: else the candidate's could give the scorer's answer."""
+        return Trust.SEPARATE if may_execute_text(self.source) is None else Trust.SHARED
+
+    @property
+    def shared_because(self) -> str | None:
+        """See Contract."""
+        doubt = may_execute_text(self.source)
+        return None if doubt is None else f"its scorer may execute what the candidate wrote: {doubt}"
+
+    @property
     def version(self) -> str:
         """See Contract."""
         return "python-1"
@@ -214,6 +226,13 @@ class WeightedContract(Contract):
         """That of its weakest part."""
         shared = any(part.scoring.trust is Trust.SHARED for part in self.parts.values())
         return Trust.SHARED if shared else Trust.SEPARATE
+
+    @property
+    def shared_because(self) -> str | None:
+        """See Contract."""
+        reasons = (f"{name}: {part.scoring.shared_because}" for name, part in self.parts.items()
+                   if part.scoring.shared_because is not None)  # fmt: skip
+        return next(reasons, None)
 
     @property
     def version(self) -> str:

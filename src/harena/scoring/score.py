@@ -44,9 +44,10 @@ _TOO_LARGE = "the candidate's files are more than its disk limit allows"
 def require(contract: Contract, trust: Trust | None) -> None:
     """Raises ValidationError if a job that demands `separate` trust is given a contract that cannot have it."""
     if trust is Trust.SEPARATE and contract.trust is not Trust.SEPARATE:
+        why = f" ({contract.shared_because})" if contract.shared_because else ""
         raise ValidationError(
             "this job demands trust `separate`, and this contract's verdict is computed beside the candidate's code "
-            "(`shared`); score it with `tests`, `stdio`, `numeric` or `python`, or lower the demand"
+            f"(`shared`){why}; score it with `tests`, `stdio`, `numeric` or `python`, or lower the demand"
         )
 
 

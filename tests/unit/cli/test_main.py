@@ -68,8 +68,9 @@ def test_scenario_check(harena: Harena, monkeypatch: pytest.MonkeyPatch, capsys:
             error = ValidationError("2 mistakes")
             error.mistakes = ["bad.yaml:3: id: missing", "bad.yaml:9: candidate: empty"]  # type: ignore[attr-defined]
             raise error
-        named = [SimpleNamespace(id=f"a/{n}", problem_id="a") for n in range(3)]
-        return SimpleNamespace(scenarios=[*named, SimpleNamespace(id="alone", problem_id=None)])
+        rest: dict[str, Any] = {"metadata": {}, "scoring": SimpleNamespace(shared_because=None)}
+        named = [SimpleNamespace(id=f"a/{n}", problem_id="a", **rest) for n in range(3)]
+        return SimpleNamespace(scenarios=[*named, SimpleNamespace(id="alone", problem_id=None, **rest)])
 
     faced(monkeypatch, load_scenarios=load, scenario_schema=lambda: {"title": "scenarios"})
     assert harena("scenario", "check", "good.yaml") == 0
@@ -89,8 +90,10 @@ def test_scenario_check_of_a_data_set(
     def load(source: str, **options: Any) -> Any:
         asked.append(options)
         shared = [{"shared_because": f"line {n}"} if n else {} for n in range(23)]
+        plain = SimpleNamespace(shared_because=None)
         scenarios = [
-            SimpleNamespace(id=f"{n}/1", problem_id=str(n), metadata=metadata) for n, metadata in enumerate(shared)
+            SimpleNamespace(id=f"{n}/1", problem_id=str(n), metadata=metadata, scoring=plain)
+            for n, metadata in enumerate(shared)
         ]
         return SimpleNamespace(scenarios=scenarios, form="humaneval")
 
