@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
@@ -32,6 +33,14 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
 }
 _MAX_LENGTH = 2000
 _MOST_COMBINED = 6
+_HALF = 0.5
+"""of a part: below it, nothing is full credit"""
+_STEPS = tuple(
+    sorted((0.0, 1e-6, 0.001, 0.01, 0.05, *(n / 12 for n in range(1, 12)), 0.499, 0.501, 0.95, 0.99, 0.999, 1.0))
+)
+_FINE_STEPS = tuple(sorted({*_STEPS, *(number / 1000 for number in range(1000))}))
+_FEW_STEPS = (0.0, 0.01, 0.3, 0.499, 0.7, 1.0)
+_LEAST_POINTS, _MOST_TRIED = 4, 3000
 ROUNDING = 1e-9
 """by which a formula's value may leave 0 to 1"""
 
@@ -42,18 +51,67 @@ class FormulaError(ValueError):
 
 @lru_cache(1024)  # many scenarios share one
 def check_formula(formula: str, names: tuple[str, ...]) -> None:
-    """Raises FormulaError for what is no formula over these names, or gives no score where parts score 0 or 1."""
+    """Raises FormulaError for what is no formula over these names, for one that gives no score somewhere, and for one
+    that pays for being less right (see `_check_pay`)."""
     for node in ast.walk(_tree(formula)):
         if isinstance(node, ast.Name) and node.id not in names and node.id not in _FUNCTIONS:
             raise FormulaError(f"{node.id!r} is none of {', '.join(names)}")
     _value(_tree(formula), dict.fromkeys(names, 0.5), check_only=True)
     for scores in _extremes(names):
         # found here, because a candidate that gets just these scores would have no score at all
-        value = computed(formula, scores)
-        if not -ROUNDING <= value <= 1 + ROUNDING:
+        _score(formula, scores)
+    _check_pay(formula, [name for name in names if name in _named(formula)], names)
+
+
+def _score(formula: str, scores: Mapping[str, float]) -> float:
+    value = computed(formula, scores)
+    if not -ROUNDING <= value <= 1 + ROUNDING:
+        raise FormulaError(
+            f"gives {value:g} where {_told(formula, scores)}; a score is a number from 0 to 1, so divide or clip it"
+        )
+    return value
+
+
+def _check_pay(formula: str, named: Sequence[str], names: Sequence[str]) -> None:
+    """Each part pays throughout (more of it is never worth less) or costs throughout, and nothing is worth full credit
+    where all parts that pay are below a half. Tried along lines through many points. Raises FormulaError."""
+    directions: dict[str, tuple[float, dict[str, float]]] = {}
+    full: list[dict[str, float]] = []
+    steps = _FINE_STEPS if len(named) == 1 else _STEPS if len(named) <= _MOST_COMBINED else _FEW_STEPS
+    count = max(_LEAST_POINTS, _MOST_TRIED // (len(steps) * len(named))) if len(named) > 1 else len(named)
+    for point in _points(names, count):
+        for name in named:
+            last = None
+            for step in steps:
+                here = {**point, name: step}
+                value = _score(formula, here)
+                if value >= 1 - ROUNDING:
+                    full.append(here)
+                if last is not None and abs(value - last) > ROUNDING:
+                    direction, first = directions.setdefault(name, (value - last, here))
+                    if direction * (value - last) < 0:
+                        rises, falls = (first, here) if direction > 0 else (here, first)
+                        raise FormulaError(
+                            f"rises with {name} up to {_told(formula, rises)}, and falls with it up to "
+                            f"{_told(formula, falls)}; a part must pay throughout, or cost throughout"
+                        )
+                last = value
+    if not named and _score(formula, dict.fromkeys(names, 0.0)) >= 1 - ROUNDING:
+        full.append(dict.fromkeys(names, 0.0))
+    for here in full:
+        if all(here[name] < _HALF for name, (direction, _) in directions.items() if direction > 0):
             raise FormulaError(
-                f"gives {value:g} where {_told(formula, scores)}; a score is a number from 0 to 1, so divide or clip it"
+                f"gives full credit where {_told(formula, here) or 'nothing is right'}: no part that pays is half right"
             )
+
+
+def _points(names: Sequence[str], count: int) -> Iterator[dict[str, float]]:
+    """Where lines begin: all 0, all 1, corners and points within, the same ones for each formula."""
+    drawn = random.Random(0)  # noqa: S311 (nothing is kept secret)
+    yield from (dict.fromkeys(names, score) for score in (0.0, 1.0)[:count])
+    for number in range(count - 2):
+        of_corner = number % 3 == 0
+        yield {name: float(drawn.random() < 0.5) if of_corner else drawn.random() for name in names}
 
 
 def _extremes(names: Sequence[str]) -> Iterator[dict[str, float]]:
@@ -69,8 +127,12 @@ def _extremes(names: Sequence[str]) -> Iterator[dict[str, float]]:
 
 
 def _told(formula: str, scores: Mapping[str, float]) -> str:
-    named = {node.id for node in ast.walk(_tree(formula)) if isinstance(node, ast.Name)}
+    named = _named(formula)
     return ", ".join(f"{name} = {score:g}" for name, score in scores.items() if name in named)
+
+
+def _named(formula: str) -> set[str]:
+    return {node.id for node in ast.walk(_tree(formula)) if isinstance(node, ast.Name)}
 
 
 def computed(formula: str, scores: Mapping[str, float]) -> float:
@@ -83,6 +145,7 @@ def computed(formula: str, scores: Mapping[str, float]) -> float:
         raise FormulaError(f"cannot be computed where {_told(formula, scores)}: {error}") from None
 
 
+@lru_cache(64)
 def _tree(formula: str) -> ast.expr:
     if len(formula) > _MAX_LENGTH:
         raise FormulaError(f"is longer than {_MAX_LENGTH} characters")

@@ -117,7 +117,7 @@ def test_an_answer_that_lacks_what_is_asked_for_is_the_answers_fault(answer: str
         ("-a + b", 0.5),
         ("min(a, b, 0.2)", 0.2),
         ("max(a, 0) * abs(-b)", 0.5),
-        ("floor(a) + ceil(a)", 1.0),
+        ("floor(a) + floor(a + 0.5)", 1.0),
         ("sqrt(b) * exp(0) + log(1)", 1.0),
         ("2 ** -1", 0.5),
     ],
@@ -151,6 +151,47 @@ def test_formulas_are_computed(formula: str, value: float) -> None:
 )
 def test_what_is_no_formula_is_refused(formula: str, message: str) -> None:
     """Before anything runs, and nothing is evaluated."""
+    with pytest.raises(FormulaError) as refusal:
+        check_formula(formula, ("a", "b"))
+    assert message in str(refusal.value)
+
+
+HONEST = (
+    "a", "0.6 * a + 0.4 * b", "min(a, b)", "max(a, b)", "a * b", "1 - (1 - a) * (1 - b)", "sqrt(a * b)", "a ^ 0.3",
+    "floor(a)", "floor(a + 0.5)", "floor(a * b + 1e-9)", "min(1, 2 * a)", "min(1, a + b)", "max(0, a - 0.2 * b)",
+    "a * (1 - b)", "a * exp(-b)", "0.2 + 0.8 * a", "0.5", "floor(4 * a) / 4", "a / (1 + b)", "a ^ (1 + b)",
+    "max(0, min(a, b) - 0.1)", "(a + b) / 2 * floor(max(a, b))", "log(1 + a) / log(2)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("formula", HONEST)
+def test_honest_formulas_are_kept(formula: str) -> None:
+    """Means, smallest, greatest, products, penalties and thresholds from a half on."""
+    check_formula(formula, ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("ceil(a)", "gives full credit where a = 1e-06: no part that pays is half right"),
+        ("ceil(a * b)", "no part that pays is half right"),
+        ("max(ceil(a - 0.4), b)", "no part that pays is half right"),
+        ("min(1, 3 * a)", "no part that pays is half right"),
+        ("min(1, a + 0.9)", "no part that pays is half right"),
+        ("1", "where nothing is right"),
+        ("1 - a", "gives full credit where a = 0: no part that pays"),
+        ("1 - a * b", "no part that pays"),
+        ("4 * a * (1 - a)", "rises with a up to a = 1e-06, and falls with it up to a = 0.501"),
+        ("8 * a * (1 - a)", "gives 1.00313 where a = 0.147"),
+        ("abs(a - b)", "a part must pay throughout, or cost throughout"),
+        ("a * b + (1 - a) * (1 - b)", "a part must pay throughout"),
+        ("a - a * b + b * 0.5 * a ^ 0.5", "a part must pay throughout"),
+        ("min(1, ceil(a) - floor(a) + b)", "a part must pay throughout"),
+        ("0.5 * a / max(0.0001, abs(b - 0.5))", "gives"),
+    ],
+)
+def test_formulas_that_pay_for_being_less_right_are_refused(formula: str, message: str) -> None:
+    """Between 0 and 1, too, which partial credit gives."""
     with pytest.raises(FormulaError) as refusal:
         check_formula(formula, ("a", "b"))
     assert message in str(refusal.value)
@@ -395,8 +436,10 @@ async def test_weighted_is_the_mean_of_its_parts() -> None:
 
 async def test_a_formula_that_leaves_0_to_1_pays_nothing() -> None:
     """It gives a score to a candidate that does nothing: no other one shall be excused by the numbers that it chose."""
-    near = {"scoring": {"type": "text_similarity", "reference": "a cat", "evaluation_metric": "fuzzy_match"}}
-    formula = "8 * near * (1 - near)"  # 0 at both ends, which is where it is looked at before
+    source = "def score(run): return 3 / 7 if 'dog' in run.candidate[run.entry] else 0"
+    near = {"scoring": {"type": "python", "source": source, "run_candidate": False}}
+    # a peak between the points at which it is looked at before
+    formula = "near + 2 * max(0, 1 - 1000000 * abs(near - 3 / 7))"
     result = await scored("a dog", {"type": "weighted", "parts": {"near": near}, "formula": formula})
     assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.SCORER_REJECTED)
     assert "divide or clip it" in result.detail
