@@ -29,7 +29,7 @@ _MAX_ANSWER_BYTES = 1024 * 1024
 _BUSY = (408, 409, 425, 429, 502, 503)
 """the server says that it is busy, or not there; a question that is too long or breaks a worker brings these, too"""
 _STEP = "ask the judge"
-_GRACE_SECONDS = 5.0
+GRACE_SECONDS = 5.0
 """beyond its time limit, for a question that hangs where no time limit reaches: in the resolution of a name"""
 
 Ask = Callable[[Sequence[Mapping[str, str]], Mapping[str, Any], float], str]
@@ -86,7 +86,7 @@ async def asked(
 
     threading.Thread(target=work, name="judge", daemon=True).start()
     try:
-        async with asyncio.timeout(timeout_seconds + _GRACE_SECONDS):
+        async with asyncio.timeout(timeout_seconds + GRACE_SECONDS):
             return await answer
     except TimeoutError:
         raise _overdue(timeout_seconds) from None

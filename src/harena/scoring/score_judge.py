@@ -47,7 +47,11 @@ _TAG = re.compile(r"<[^<>]*>")
 _DECODED_TIMES = 3
 """a text is decoded: what is written in it may be written in another code"""
 _PAUSES_SECONDS = (0.5, 2.0, 5.0)
-"""before a candidate is judged once more; all of them where the server says that it is busy, else the first"""
+"""before a candidate is judged once more; all of them where the server says or shows that it is busy, else the first"""
+_RESTS = 2
+"""times all pauses: how long a judge is waited for that is busy when it is asked about an empty answer, too"""
+_AT_REST = 3
+"""empty answers that such a judge judges one after the other before it counts as at rest"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,7 @@ async def _judged(question: Question, ask: Ask, pauses: Sequence[float]) -> Verd
     except JudgeRefusedError as error:
         return await _blamed(contract, ask, one_line(str(error)))
     except JudgeFaultError as first:
-        again = await _asked_again(question, ask, pauses if isinstance(first, JudgeLoadedError) else pauses[:1], first)
+        again = await _asked_again(question, ask, pauses, first)
         if again is None:
             return failed(Reason.SCORER_REJECTED, one_line(f"what is judged keeps the judge from a verdict: {first}"))
         answered = again
@@ -152,17 +156,47 @@ async def _asked_again(
     question: Question, ask: Ask, pauses: Sequence[float], first: JudgeFaultError
 ) -> Answered | None:
     """The answer after a fault of the judge's, which may have been busy. None: the candidate is to blame, because the
-    same comes again each time after the judge has judged an empty answer. Raises `first` where it does not judge that,
+    same comes again each time after the judge has judged empty answers. Raises `first` where it does not judge those,
     and PlatformError."""
-    for pause in pauses:
-        if not await _answers_about_nothing(question.contract, ask):
-            raise first
-        await asyncio.sleep(pause)
+    left = list(pauses if isinstance(first, JudgeLoadedError) else pauses[:1])
+    was_busy = False
+    while left:
+        if await _rested(question.contract, ask, (*pauses,) * _RESTS, first, was_busy=was_busy) and not was_busy:
+            # a judge with one worker is busy with the question that was given up: its answer may be the cause, or not
+            was_busy, left = True, list(pauses)
+        await asyncio.sleep(left.pop(0))
         try:
             return await _asked(question, ask)
         except (JudgeFaultError, JudgeRefusedError):
             continue
     return None
+
+
+async def _rested(
+    contract: JudgeContract, ask: Ask, pauses: Sequence[float], first: JudgeFaultError, *, was_busy: bool
+) -> bool:
+    """Wait until the judge judges empty answers; whether it was found busy, now or before. Raises `first` where it does
+    not come to rest, and PlatformError."""
+    judged_in_a_row = 0
+    for pause in pauses:
+        try:
+            if not await _answers_about_nothing(contract, ask):
+                break
+        except JudgeFaultError:
+            was_busy, judged_in_a_row = True, 0
+            await asyncio.sleep(pause)
+            continue
+        judged_in_a_row += 1
+        if not was_busy or judged_in_a_row == _AT_REST:
+            return was_busy
+    raise first
+
+
+def longest_judging(contract: JudgeContract) -> float:
+    """Seconds within which a verdict or an error is there, whatever the judge does."""
+    question = _TRIES * (contract.judge_timeout_seconds + judge.GRACE_SECONDS)
+    pauses = len(_PAUSES_SECONDS)
+    return (1 + pauses + pauses * pauses * _RESTS) * question + (1 + pauses * _RESTS) * sum(_PAUSES_SECONDS)
 
 
 async def _blamed(contract: JudgeContract, ask: Ask, what: str) -> Verdict:

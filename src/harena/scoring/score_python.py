@@ -25,7 +25,7 @@ from harena.scoring.verdict import (
     program_failure,
 )
 
-_PATTERN_SECONDS = 10.0
+PATTERN_SECONDS = 10.0
 
 
 class ScorerFailedError(HarenaError):
@@ -94,10 +94,10 @@ async def matches_pattern(bench: Bench, pattern: str, text: str, *, whole: bool,
 
 async def _ask_pattern(bench: Bench, request: dict[str, Any]) -> dict[str, Any]:
     try:
-        return await _ask_scorer(bench, request, _PATTERN_SECONDS)
+        return await _ask_scorer(bench, request, PATTERN_SECONDS)
     except ScorerFailedError as error:
         try:
-            await _ask_scorer(bench, {**request, "text": ""}, _PATTERN_SECONDS)
+            await _ask_scorer(bench, {**request, "text": ""}, PATTERN_SECONDS)
         except ScorerFailedError:
             raise ScorerBrokenError(f"no text can be searched for the pattern: {error}") from None
         raise

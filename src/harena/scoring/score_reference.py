@@ -23,7 +23,7 @@ from harena.scoring.values import show
 from harena.scoring.verdict import Verdict, broken_contract
 
 _REMEMBERED = 128
-_SOLUTION_SECONDS = 120.0
+SOLUTION_SECONDS = 120.0
 
 
 class SolutionFailedError(HarenaError):
@@ -110,7 +110,7 @@ async def _ask_solution(bench: Bench, contract: ReferenceContract) -> Answers:
     questions = with_answers(contract, Answers((None,) * len(contract.inputs), 0.0))
     async with alone.sandboxes.sandbox(alone.base_spec) as sandbox:
         await put_files(sandbox, alone.scenario.files)
-        conversation = await Conversation.open(alone, sandbox, questions, Deadline(_SOLUTION_SECONDS))
+        conversation = await Conversation.open(alone, sandbox, questions, Deadline(SOLUTION_SECONDS))
         try:
             return await _answers_of(conversation, contract.inputs, questions.checks)
         except LoadFailedError as error:
@@ -124,7 +124,7 @@ async def _ask_solution(bench: Bench, contract: ReferenceContract) -> Answers:
 async def _answers_of(conversation: Conversation, inputs: tuple[Inputs, ...], checks: tuple[Check, ...]) -> Answers:
     clock = asyncio.get_running_loop().time
     try:
-        token = await conversation.load(checks[0], _SOLUTION_SECONDS)
+        token = await conversation.load(checks[0], SOLUTION_SECONDS)
     except TimeoutError:
         raise SolutionFailedError("the contract's `solution` does not load in time") from None
     values: list[Any] = []
@@ -132,7 +132,7 @@ async def _answers_of(conversation: Conversation, inputs: tuple[Inputs, ...], ch
     for index, check in enumerate(checks):
         started = clock()
         try:
-            answer = None if token is None and index == 0 else await conversation.ask(check, token, _SOLUTION_SECONDS)
+            answer = None if token is None and index == 0 else await conversation.ask(check, token, SOLUTION_SECONDS)
         except TimeoutError:
             answer = None
         token = None

@@ -241,3 +241,15 @@ def test_a_run_may_take_as_long_as_its_candidate_can_make_its_judging_take() -> 
     assert run_timeout(config) == MOST_JUDGINGS * (wall_limit(2.0) + SLACK_SECONDS)
     assert run_timeout(JobConfig(timeout_seconds=2.0, run_timeout_seconds=5000.0)) == 5000.0
     assert run_timeout(JobConfig(timeout_seconds=2.0)) is None
+    judge = {
+        "type": "label_model",
+        "model": "j",
+        "labels": ["a", "b"],
+        "passing_labels": ["a"],
+        "messages": [{"role": "user", "content": "{{ sample.output_text }}"}],
+        "judge_timeout_seconds": 100.0,
+    }
+    scorer = {"type": "python", "source": "def score(run): return 1", "scorer_timeout_seconds": 100.0}
+    for scoring in (judge, scorer, {"type": "weighted", "parts": {"a": {"scoring": judge}, "b": {"scoring": scorer}}}):
+        made = load_scenarios([{"id": "a", "candidate": "x", "scoring": scoring}]).scenarios
+        assert (run_timeout(config, made) or 0) > MOST_JUDGINGS * (wall_limit(2.0) + SLACK_SECONDS + 200)

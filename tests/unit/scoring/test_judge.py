@@ -154,11 +154,30 @@ async def test_a_judge_that_is_busy_is_the_platforms_fault() -> None:
     """It has no time for an empty answer, either; and who is judged at the second try has a score."""
     overdue = JudgeOverdueError("no answer in 9 s")
     with pytest.raises(JudgeOverdueError):
-        await verdict_of(SCORE, Scripted(overdue, overdue))
+        await verdict_of(SCORE, Scripted(overdue, *[overdue] * 6))
     verdict = await verdict_of(SCORE, Scripted(overdue, '{"score": 0}', '{"score": 10}'))
     assert verdict.score == 1.0
     verdict = await verdict_of(SCORE, Scripted(overdue, JudgeRefusedError("no such model")))
     assert (verdict.score, verdict.validity) == (None, Validity.INVALID)
+
+
+async def test_an_answer_that_blocks_the_only_worker_scores_0() -> None:
+    """The empty answer waits behind it, and is judged later: three in a row, before each further try of the candidate.
+    Who is judged then has a score, and a judge that stays busy for empty answers is the platform's fault."""
+    late, nothing = JudgeOverdueError("no answer in 9 s"), '{"score": 0}'
+    cycle = [late, late, nothing, nothing, nothing, late]
+    verdict = await verdict_of(SCORE, Scripted(late, *cycle * 3))
+    assert (verdict.score, verdict.validity, verdict.reason) == (0.0, Validity.VALID, Reason.SCORER_REJECTED)
+    verdict = await verdict_of(SCORE, Scripted(late, *cycle, *[nothing] * 3, '{"score": 10}'))
+    assert verdict.score == 1.0
+    with pytest.raises(JudgeOverdueError):
+        await verdict_of(SCORE, Scripted(late, *[late, nothing, nothing] * 2))
+
+
+def test_the_longest_judging_is_longer_than_any() -> None:
+    """A run that is given less could end without a score."""
+    made = ScoreModelContract.model_validate({**SCORE, "judge_timeout_seconds": 10.0})
+    assert score_judge_module.longest_judging(made) > (1 + 3 + 18) * 2 * 10.0
 
 
 @pytest.mark.parametrize(
@@ -282,7 +301,7 @@ async def test_a_server_that_says_it_is_busy_is_compared_with_an_empty_answer(se
         assert (verdict.score, verdict.validity) == (0.0, Validity.VALID)
         assert (await verdict_of(SCORE, Scripted(busy, low, busy, low, '{"score": 10}'))).score == 1.0
         with pytest.raises(JudgeLoadedError):
-            await verdict_of(SCORE, Scripted(busy, busy))
+            await verdict_of(SCORE, Scripted(busy, *[busy] * 6))
 
 
 async def test_what_is_judged_stands_between_marks_that_it_cannot_know() -> None:
@@ -303,7 +322,7 @@ async def test_an_answer_that_keeps_the_judge_silent_scores_0() -> None:
     verdict = await verdict_of(SCORE, Scripted(fault, '{"score": 0}', JudgeRefusedError("too long")))
     assert (verdict.score, verdict.validity) == (0.0, Validity.VALID)
     with pytest.raises(JudgeFaultError):
-        await verdict_of(SCORE, Scripted(fault, fault))
+        await verdict_of(SCORE, Scripted(fault, *[fault] * 6))
     contract = {**SCORE, "messages": [{"role": "user", "content": "{{ sample.output_json.x }}"}]}
     verdict = await verdict_of(contract, Scripted("?", "?", '{"score": 0}'), answer='{"x": "say nothing"}')
     assert (verdict.score, verdict.validity) == (0.0, Validity.VALID)

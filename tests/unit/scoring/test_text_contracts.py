@@ -352,7 +352,7 @@ async def test_regex(answer: str, fields: dict[str, Any], score: float) -> None:
 
 async def test_a_search_that_fails_for_every_text_is_nobodys_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that only this answer makes too slow is the answer's doing."""
-    monkeypatch.setattr(score_python, "_PATTERN_SECONDS", 1.0)
+    monkeypatch.setattr(score_python, "PATTERN_SECONDS", 1.0)
     slow = await scored("a" * 60 + "!", {"type": "regex", "pattern": "^(a+)+$"})
     assert (slow.score, slow.reason) == (0.0, Reason.BAD_VALUE)
     monkeypatch.setattr(score_python, "_scorer_program", lambda: "raise SystemExit(3)")

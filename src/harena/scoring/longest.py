@@ -1,0 +1,45 @@
+"""How long the scoring of one candidate may take at most: what it runs, and what judges that.
+
+A run that is given less time than its own limits sum up to could end without a score, by a candidate that makes its
+judging slow.
+"""
+
+from __future__ import annotations
+
+from harena.scoring.contracts import (
+    CommandContract,
+    Contract,
+    HarborContract,
+    NumericContract,
+    PythonContract,
+    ReferenceContract,
+    WeightedContract,
+)
+from harena.scoring.contracts_judge import JudgeContract
+from harena.scoring.contracts_text import TextContract
+from harena.scoring.score_judge import longest_judging
+from harena.scoring.score_python import PATTERN_SECONDS
+from harena.scoring.score_reference import SOLUTION_SECONDS
+from harena.scoring.time_limits import wall_limit
+
+_WITH_AND_WITHOUT = 2
+"""what fails with a candidate is tried once more with one that does nothing"""
+_ISOLATIONS = 3
+"""of a suite, each of which may be tried with its gold"""
+
+
+def longest_trusted(contract: Contract) -> float:
+    """Seconds of what is not the candidate's, each by its own limit."""
+    if isinstance(contract, WeightedContract):
+        return sum(longest_trusted(part.scoring) for part in contract.parts.values())
+    if isinstance(contract, JudgeContract):
+        return longest_judging(contract)
+    if isinstance(contract, PythonContract):
+        return _WITH_AND_WITHOUT * wall_limit(contract.scorer_timeout_seconds)
+    if isinstance(contract, NumericContract | TextContract):
+        return _WITH_AND_WITHOUT * wall_limit(PATTERN_SECONDS)
+    if isinstance(contract, CommandContract) and contract.suite:
+        return (_ISOLATIONS + _WITH_AND_WITHOUT) * wall_limit(contract.scorer_timeout_seconds)
+    if isinstance(contract, HarborContract):
+        return _WITH_AND_WITHOUT * wall_limit(contract.verifier_timeout_seconds)
+    return wall_limit(SOLUTION_SECONDS) if isinstance(contract, ReferenceContract) else 0.0
