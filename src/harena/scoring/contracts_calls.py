@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+from functools import cached_property
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from harena.scoring.codec import encode
 from harena.scoring.compare import PYTHON_COMPARISONS, Tolerance, ValueComparison
 from harena.scoring.contract_parts import (
     Contract,
@@ -137,3 +140,15 @@ class ReferenceContract(Contract):
     def version(self) -> str:
         """See Contract."""
         return "reference-3"
+
+    @cached_property
+    def exact_inputs(self) -> str:
+        """A digest that tells -0.0 from 0.0, for which solutions may return different values and a fingerprint is
+        one."""
+        digest = hashlib.sha256()
+        for inputs in self.inputs:
+            digest.update(encode(inputs.args))
+            for name, value in inputs.kwargs.items():
+                digest.update(encode((name, value)))
+            digest.update(b"\n")
+        return digest.hexdigest()

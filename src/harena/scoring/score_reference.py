@@ -7,13 +7,12 @@ for the candidates that follow: they usually share one contract.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
 
 from harena.core.errors import HarenaError
-from harena.scoring.codec import MalformedError, encode
+from harena.scoring.codec import MalformedError
 from harena.scoring.contracts import Check, Inputs, ReferenceContract, TestsContract
 from harena.scoring.drive import Conversation, LoadFailedError, answered_value
 from harena.scoring.program import Bench, Deadline, put_files
@@ -39,8 +38,9 @@ class Answers:
     """wall time of its longest call"""
 
 
-_answers: OrderedDict[tuple[str, ...], Answers] = OrderedDict()
-"""the newest answers, by contract and by what they were computed in"""
+_checks: OrderedDict[tuple[str, ...], TestsContract] = OrderedDict()
+"""the checks that the newest answers make, by contract and by what they were computed in. To make them of many inputs
+takes several milliseconds, and most candidates share a contract"""
 
 
 async def score_reference(bench: Bench, contract: ReferenceContract) -> Verdict:
@@ -48,32 +48,21 @@ async def score_reference(bench: Bench, contract: ReferenceContract) -> Verdict:
     place = bench.base_spec
     key = (
         contract.fingerprint,
-        _exact(contract),
+        contract.exact_inputs,
         place.image,
         place.blueprint or "",
         *sorted(map(str, bench.scenario.files.items())),
     )
-    answers = _answers.get(key)
-    if answers is None:
+    checks = _checks.get(key)
+    if checks is None:
         try:
             answers = await _ask_solution(bench, contract)
         except SolutionFailedError as error:
             return broken_contract(str(error))
-        _answers[key] = answers
-        while len(_answers) > _REMEMBERED:
-            _answers.popitem(last=False)
-    return await score_tests(bench, with_answers(contract, answers))
-
-
-def _exact(contract: ReferenceContract) -> str:
-    """A digest that tells -0.0 from 0.0, for which solutions may return different values and a fingerprint is one."""
-    digest = hashlib.sha256()
-    for inputs in contract.inputs:
-        digest.update(encode(inputs.args))
-        for name, value in inputs.kwargs.items():
-            digest.update(encode((name, value)))
-        digest.update(b"\n")
-    return digest.hexdigest()
+        checks = _checks[key] = with_answers(contract, answers)
+        while len(_checks) > _REMEMBERED:
+            _checks.popitem(last=False)
+    return await score_tests(bench, checks)
 
 
 def with_answers(contract: ReferenceContract, answers: Answers) -> TestsContract:

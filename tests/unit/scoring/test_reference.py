@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harena.core.results import Reason
-from harena.scoring import contracts, explain, scenario, score_reference
+from harena.scoring import contracts, explain, scenario
 from harena.scoring.contracts import ReferenceContract, Strict
 from harena.scoring.load import load_scenarios
 from harena.scoring.scenario import ReasonName
@@ -100,7 +100,7 @@ def test_answers_for_minus_zero_are_not_those_for_zero() -> None:
             "solution": "def f(x): return x",
             "inputs": [{"args": [value]}],
         }
-        return score_reference._exact(ReferenceContract.model_validate(fields))
+        return ReferenceContract.model_validate(fields).exact_inputs
 
     assert key(0.0) != key(-0.0)
     assert key(0.0) == key(0.0)

@@ -60,6 +60,32 @@ async def test_the_solution_is_asked_once_for_all_candidates() -> None:
     assert len(source.runtime.created) == 5
 
 
+async def test_checks_are_made_once_for_a_contract() -> None:
+    """Candidates that share one contract take it to no more work for its inputs than the first."""
+    made: list[Any] = []
+
+    class Counted(tuple[Any, ...]):
+        def __iter__(self) -> Any:
+            made.append(None)
+            return super().__iter__()
+
+    source = Source()
+    contract = {**CONTRACT, "solution": CONTRACT["solution"] + "# its inputs are looked at once\n"}
+    rows = [{"id": f"{n}", "problem": "p", "candidate": f"def half(x): return x / {n}\n"} for n in (2, 3, 4)]
+    batch = load_scenarios({"problems": [{"id": "p", "scoring": contract}], "scenarios": rows})
+    shared = batch.scenarios[0].scoring
+    assert isinstance(shared, ReferenceContract)
+    assert all(scenario.scoring is shared for scenario in batch.scenarios)
+    object.__setattr__(shared, "inputs", Counted(shared.inputs))
+    looks = []
+    for scenario in batch.scenarios:
+        made.clear()
+        await score_scenario(scenario, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=20)
+        looks.append(len(made))
+    assert looks[0] > 0
+    assert looks[1:] == [0, 0]
+
+
 @pytest.mark.parametrize(
     ("solution", "said"),
     [
