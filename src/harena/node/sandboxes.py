@@ -265,7 +265,7 @@ class Sandboxes:
             self._living.pop(record.pending_id, None)
             record.never_ran(str(error))
             raise
-        except Exception as error:  # whatever stopped the start, a bug included, belongs into the record
+        except Exception as error:  # raised again below: whatever stopped the start, a bug too, belongs into the record
             reason = str(error) or type(error).__name__
             record.never_ran(reason)
             raise _start_error(error, record.id, reason) from error
@@ -310,8 +310,8 @@ class Sandboxes:
             port = await self._made(workspace, spec, blueprint)
         except (ValidationError, NotFoundError, SandboxUnavailableError):
             raise
-        except Exception as error:
-            record = self._pending(workspace, spec)  # the record says why, as that of every sandbox
+        except Exception as error:  # raised again below: whatever stopped the start, a bug too, belongs into a record
+            record = self._pending(workspace, spec)
             record.never_ran(reason := str(error) or type(error).__name__)
             self._remember(record)
             raise _start_error(error, record.id, reason) from error

@@ -113,7 +113,7 @@ class _Creations:
         async with AsyncExitStack() as stack:
             try:
                 made = await stack.enter_async_context(self.source.sandbox(spec))
-            except Exception as error:
+            except Exception as error:  # raised again: whatever it is, nothing of the candidate was in the sandbox
                 self.failure = error
                 raise
             yield made
