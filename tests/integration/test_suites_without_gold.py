@@ -90,3 +90,20 @@ async def test_a_wrong_answer_to_what_is_served_gets_nothing() -> None:
     }
     results = await _results(wrong)
     assert {name: found.detail for name, found in results.items() if found.score != 0.0} == {}
+
+
+OBJECT = "class R: pass\ndef f(x): return R()\n" + ONE
+BOUGHT: dict[str, tuple[str, str]] = {
+    "pickle": (OBJECT, "import pickle\nfrom solution import f\ndef test_a(): assert pickle.loads(pickle.dumps(f(4))) == 8\n"),
+    "asdict": (RECORD + "def f(x): return P(1)\n", "import dataclasses\nfrom solution import f\ndef test_a():\n    r = f(4)\n    assert (r if isinstance(r, dict) else dataclasses.asdict(r)) == {'a': 3}\n"),
+    "record": (RECORD.replace("x: int = 0", "y: int = 0"), "from dataclasses import asdict\nfrom solution import P\ndef test_a(): assert asdict(P(1)) == {'x': 1}\n"),
+    "logs": (ONE + "def f(): pass\n", HONEST["caplog"][1]),
+    "environment": (ONE + "def f(): return 'x'\n", HONEST["setenv"][1]),
+}  # fmt: skip
+
+
+async def test_no_wrong_answer_chooses_what_cannot_be_served() -> None:
+    """An object in the place of a number makes a suite do so. It is no excuse where the suite fails in its own process,
+    too; without a gold solution nobody is paid for passing there."""
+    results = await _results(BOUGHT)
+    assert {name: found.detail for name, found in results.items() if found.score != 0.0} == {}

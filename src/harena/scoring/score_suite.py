@@ -99,7 +99,7 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
         return verdict
     if not contract.gold:
         verdict, unserved = await _scored(bench, contract, "sandbox")
-        return broken_contract(_unserved(unserved)) if unserved else verdict
+        return await _unserved_verdict(bench, contract, unserved) if unserved else verdict
     key = _key(bench, contract)
     if _modes.known(key) is None:
         verdict, _ = await _scored(bench, contract, "sandbox")
@@ -112,6 +112,16 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
         return broken_contract("the gold solution is paid only beside the suite, and this job demands trust `separate`")
     verdict, _ = await _scored(bench, contract, cast(Mode, found), pays_gold=True)
     return replace(verdict, trust=Trust.SEPARATE if found == "sandbox" else Trust.SHARED)
+
+
+async def _unserved_verdict(bench: Bench, contract: CommandContract, unserved: str) -> Verdict:
+    """The verdict where stand-ins could not serve a suite. What a suite does may depend on what the candidate gave it
+    (an object to pickle in the place of a number), so this excuses only who passes in the suite's own process: whoever
+    fails there, too, is wrong. Nobody is paid for passing there."""
+    beside, _ = await _scored(bench.again(), contract, False)
+    if beside.score is None or beside.passed:
+        return broken_contract(_unserved(unserved))
+    return beside
 
 
 def _unserved(what: str) -> str:
