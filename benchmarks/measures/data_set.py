@@ -64,7 +64,7 @@ def _solutions(count: int) -> list[tuple[str, str, list[tuple[tuple[Any, ...], A
 
 def _problem(index: int, name: str, source: str, calls: list[tuple[tuple[Any, ...], Any]]) -> dict[str, Any]:
     head, _, body = source.partition(":\n")
-    asserts = [f"    assert candidate(*{arguments!r}) == {value!r}" for arguments, value in calls]
+    asserts = [f"    assert candidate({', '.join(map(repr, arguments))}) == {value!r}" for arguments, value in calls]
     return {
         "task_id": f"Made/{index}",
         "prompt": f"{head}:\n",
@@ -138,8 +138,8 @@ def render(results: dict[str, Any]) -> list[str]:
     """What was compared, the table, and the sleepers."""
     lines = [
         f"{results['rows']} rows, median of {results['rounds']} alternated rounds. Script: each program forked from "
-        "one process, 3 s of wall time, four side by side. harena: `harena benchmark run`, nothing set. Both from the "
-        "start of the command to its end.",
+        "one process with another one for what it says, 3 s of wall time, four side by side. harena: "
+        "`harena benchmark run`, nothing set. Both from the start of the command to its end.",
         "",
         "| | script s | harena s | harena / script | script CPU s | harena CPU s |",
         "|---|---|---|---|---|---|",
