@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmarks.machine import headline
 from benchmarks.measures import (
+    data_set,
     first,
     held,
     idle,
@@ -39,6 +40,7 @@ _ORDER = (
     "life",
     "orchestration",
     "jobs-throughput",
+    "data-set",
     "submit",
     "pages",
     "server-memory",
@@ -58,6 +60,7 @@ _RENDER: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
     "life": ("Where the time of a life goes", life.render),
     "orchestration": ("What a benchmark job adds to its runs", orchestration.render),
     "jobs-throughput": ("Verdicts per second of a benchmark job", throughput.render),
+    "data-set": ("A data set beside a script like its own", data_set.render),
     "submit": ("From submission to the first result", submit.render),
     "pages": ("A page of results", pages.render),
     "server-memory": ("A server's memory over its runs", server_memory.render),

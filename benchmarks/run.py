@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmarks import machine, peers, report
 from benchmarks.measures import (
+    data_set,
     first,
     held,
     idle,
@@ -71,6 +72,7 @@ MEASURES: dict[str, Callable[[argparse.Namespace], tuple[str, dict[str, Any]]]] 
         "jobs-throughput",
         throughput.measure(programs=asked.programs, rounds=asked.rounds),
     ),
+    "data-set": lambda asked: ("data-set", data_set.measure(rows=asked.rows, rounds=asked.rounds)),
     "submit": lambda asked: ("submit", submit.measure(count=asked.count)),
     "pages": lambda asked: ("pages", pages.measure(runs=tuple(asked.runs), count=asked.count)),
     "server-memory": lambda asked: ("server-memory", server_memory.measure(jobs=asked.jobs, runs=asked.runs)),
@@ -102,6 +104,7 @@ ALL: tuple[tuple[str, ...], ...] = (
     ("life",),
     ("orchestration",),
     ("jobs-throughput",),
+    ("data-set",),
     ("submit",),
     ("pages",),
     ("server-memory",),
@@ -184,6 +187,10 @@ def _add_jobs(measures: argparse._SubParsersAction[argparse.ArgumentParser], sav
         one = measures.add_parser(name, parents=[saving], help=text)
         one.add_argument("--programs", type=_positive, default=programs)
         one.add_argument("--rounds", type=_positive, default=rounds)
+
+    one = measures.add_parser("data-set", parents=[saving], help="a data set beside a script like its own")
+    one.add_argument("--rows", type=_positive, default=160)
+    one.add_argument("--rounds", type=_positive, default=3)
 
     one = measures.add_parser("submit", parents=[saving], help="from submission to the result of one scenario")
     one.add_argument("--count", type=_positive, default=100)

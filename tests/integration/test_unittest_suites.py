@@ -55,8 +55,10 @@ RIGHT = "def add(a, b):\n    return a + b\n"
 async def scored(candidate: Any, suite: str, kind: str = "unittest", **scoring: Any) -> RunResult:
     """The envelope, by this environment's interpreter."""
     limits = {"timeout_seconds": scoring.pop("timeout_seconds", 20.0)}
+    problem = scoring.pop("problem", {})
     contract = {"type": "command", kind: ["test_it.py"], "files": {"test_it.py": suite}, **scoring}
-    made = load_scenarios([{"id": "one", "candidate": candidate, "scoring": contract, "limits": limits}]).scenarios[0]
+    row = {"id": "one", "candidate": candidate, "scoring": contract, "limits": limits, "problem": problem}
+    made = load_scenarios([row]).scenarios[0]
     return await score_scenario(made, sandboxes=Source(FakeRuntime()), base_spec=SandboxSpec(), timeout_seconds=30)
 
 

@@ -36,6 +36,7 @@ from harena.scoring.trusted_suite import (
     suite_argv,
     taking_part,
     trusted_paths,
+    withheld_file,
 )
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line
 
@@ -46,6 +47,7 @@ _ADVICE = (
     "give the contract a `gold` solution, by which a weaker isolation is chosen, or set `isolate: false`; see the "
     "reference of `command`"
 )
+_SHARE_IT = "if they shall import it, put it into the problem's `files`, or give a `gold` that imports it"
 _NO_PYTEST = "the image has no pytest; add it to the blueprint's packages"
 _T = TypeVar("_T")
 
@@ -174,6 +176,11 @@ async def _scored(
     if nobody.brings:
         detail = one_line(f"{verdict.detail} (a module that is not there is the candidate's to bring; {LIST_IT})", 600)
         return replace(verdict, detail=detail), ""
+    if mode == "sandbox" and (withheld := withheld_file(contract, verdict.detail or "")):
+        detail = one_line(
+            f"{verdict.detail} ({withheld} is the contract's, and kept from candidates; {_SHARE_IT})", 600
+        )
+        return replace(verdict, detail=detail), attempt.unserved
     return verdict, attempt.unserved
 
 

@@ -43,6 +43,7 @@ _MOST_STUB_NAMES, _MOST_STUBS = 300, 100
 _NEVER_STUBBED = ("__", "_answer")
 """names that the interpreter, or a stub itself, calls"""
 _WORD = re.compile(r"[^\W\d]\w*")
+_LACKING = re.compile(r"No module named '([\w.]+)'")
 
 ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
@@ -166,6 +167,13 @@ def files_on_both_sides(contract: CommandContract) -> list[str]:
                 found.add(path)
                 waiting.append(contract.files[path])
     return sorted(found)
+
+
+def withheld_file(contract: CommandContract, detail: str) -> str | None:
+    """The contract's own file that a failure lacks as a module: a file that holds data may hold answers, so it is not
+    where the candidate is. Whoever imports one could have been told of it, or have guessed it: the score stays."""
+    lacking = {name.replace(".", "/") + ".py" for name in _LACKING.findall(detail)}
+    return next((path for path in sorted(contract.files) if path in lacking), None)
 
 
 def imported_paths(contract: CommandContract, trusted: Mapping[str, str]) -> tuple[str, ...]:
