@@ -28,7 +28,7 @@ from harena.runtime.layers import LayerStore
 from harena.scoring import Candidate
 
 AT_ONCE = 16
-ROUNDS_AT_ONCE = int(os.environ.get("ROUNDS", "6"))
+ROUNDS_AT_ONCE = 4
 
 RETRIES = 2
 
