@@ -137,6 +137,9 @@ ADDITIONS: dict[str, str] = {
 PRINTS = {"prints to stdout": "print('working')\n"}
 """for contracts that do not read standard output"""
 
+STRIDE = 45
+"""through the styles, with no divisor in common with their number: a few dozen seeds meet all kinds of them"""
+
 MISTAKES = (
     ("% 10**9", "% 10**8"),
     ("7741", "7742"),
@@ -160,7 +163,7 @@ class HonestProgram:
 def honest(seed: int, *, may_print: bool) -> HonestProgram:
     """The honest program of this seed."""
     dice = random.Random(f"honest:{seed}")
-    style = list(STYLES)[seed % len(STYLES)] if seed < 2 * len(STYLES) else dice.choice(list(STYLES))
+    style = list(STYLES)[seed * STRIDE % len(STYLES)] if seed < 2 * len(STYLES) else dice.choice(list(STYLES))
     offered = {**ADDITIONS, **(PRINTS if may_print else {})}
     chosen = dice.sample(list(offered), dice.randrange(5))
     chosen.sort(key=lambda name: name != "has a docstring")
