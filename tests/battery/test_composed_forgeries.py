@@ -98,6 +98,7 @@ async def test_no_composed_forgery_is_paid_or_masked(tmp_path: Path, monkeypatch
                     trials = {key: trial_of(key[0], composition, key[1]) for key, composition in made.items()}
                     runs = await judged(node, list(trials.values()), name=f"composed-{begin}")
                     tried.extend(trials)
+                    print(f"{len(tried)} combinations tried", flush=True)
                     for (name, seed), trial in trials.items():
                         if (said := complaint(name, runs.get(trial.id))) is not None:
                             print(f"{name}: {made[name, seed].name}: {said}", flush=True)

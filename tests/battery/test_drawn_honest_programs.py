@@ -89,6 +89,7 @@ async def test_honest_programs_are_judged_as_plain_python_judges_them(tmp_path: 
                     ]
                     runs = await judged(node, [trial for trial, _, _ in trials], name=f"honest-{begin}")
                     tried.extend(runs)
+                    print(f"{len(tried)} runs of honest programs", flush=True)
                     for trial, program, want in trials:
                         run = runs[trial.id]
                         if run["score"] != float(want):
