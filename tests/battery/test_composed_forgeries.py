@@ -86,7 +86,9 @@ async def test_no_composed_forgery_is_paid_or_masked(tmp_path: Path, monkeypatch
     """Some hundred combinations over every contract; `make test-all` tries thousands."""
     count, first = number_of("HARENA_BATTERY_COUNT", 8), number_of("HARENA_BATTERY_SEED", 1)
     seconds, busy = number_of("HARENA_BATTERY_SECONDS", 75), number_of("HARENA_BATTERY_BUSY", 0)
-    names, found, tried = chosen_worlds(), [], []
+    names = chosen_worlds()
+    found: list[str] = []
+    tried: list[tuple[str, int]] = []
     with FakeJudge() as judge, busy_processes(busy):
         monkeypatch.setenv("HARENA_JUDGE_BASE_URL", judge.url)
         try:
