@@ -6,11 +6,13 @@ blueprint that the scenarios need (plain, warm, with pytest), all on one node.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,8 @@ from harena.runtime.layers import LayerStore
 from harena.scoring import Candidate
 
 AT_ONCE = 16
+ROUNDS_AT_ONCE = 4
+
 RETRIES = 2
 
 
@@ -83,21 +87,39 @@ async def battery_node(home: Path) -> AsyncIterator[Node]:
 async def judged(node: Node, trials: Sequence[Trial], *, name: str) -> dict[str, dict[str, Any]]:
     """By the trial's id: its run, as the results of a job have it."""
     found: dict[str, dict[str, Any]] = {}
-    jobs = []
-    for blueprint in sorted({trial.blueprint for trial in trials}):
+
+    async def job(blueprint: str) -> None:
         request = {
             "name": f"{name}-{blueprint}",
             "scenarios": [trial.row for trial in trials if trial.blueprint == blueprint],
             "blueprint_id": blueprint,
             "config": {"concurrency": AT_ONCE, "timeout_seconds": 10.0, "retry_attempts": RETRIES},
         }
-        jobs.append((await node.create_benchmark_job(request))["id"])
-    for job in jobs:
-        await node.wait_benchmark_job(job)
-        results = await node.benchmark_job_results(job)
+        made = (await node.create_benchmark_job(request))["id"]
+        await node.wait_benchmark_job(made)
+        results = await node.benchmark_job_results(made)
         found.update({run["scenario_id"]: run for run in results["runs"]})
-        await node.delete_benchmark_job(job)
+        await node.delete_benchmark_job(made)
+
+    await asyncio.gather(*map(job, sorted({trial.blueprint for trial in trials})))
     return found
+
+
+async def rounds(begin: Callable[[int], Awaitable[None]], firsts: Iterable[int], *, seconds: float) -> None:
+    """Run the rounds, several at a time: else each would wait for its slowest program, and most of these only sleep.
+    None is begun after so many seconds."""
+    until = time.monotonic() + seconds
+    waiting = iter(firsts)
+
+    async def lane() -> None:
+        for first in waiting:
+            await begin(first)
+            if time.monotonic() > until:
+                return
+
+    async with asyncio.TaskGroup() as lanes:
+        for _ in range(ROUNDS_AT_ONCE):
+            lanes.create_task(lane())
 
 
 @contextlib.contextmanager

@@ -11,6 +11,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from honest_styles import MORE_STYLES
+
 _DIGEST = "int(hashlib.sha256(str(a).encode()).hexdigest(), 16)"
 _BASE = "7741 * 10**9"
 
@@ -77,6 +79,7 @@ STYLES: dict[str, str] = {
     "a socket pair": f"import socket\ndef secret(a):\n    left, right = socket.socketpair()\n    with left, right:\n        left.sendall(str({_BASE} + {_DIGEST} % 10**9).encode())\n        return int(right.recv(100))\n",
     "a timer": f"import threading\ndef secret(a):\n    made, done = [], threading.Event()\n    threading.Timer(0.001, lambda: (made.append({_BASE} + {_DIGEST} % 10**9), done.set())).start()\n    done.wait()\n    return made[0]\n",
     "an alarm": f"import signal\ndef secret(a):\n    had = signal.signal(signal.SIGALRM, lambda *_: None)\n    signal.setitimer(signal.ITIMER_REAL, 5)\n    try:\n        return {_BASE} + {_DIGEST} % 10**9\n    finally:\n        signal.setitimer(signal.ITIMER_REAL, 0)\n        signal.signal(signal.SIGALRM, had)\n",
+    **MORE_STYLES,
 }  # fmt: skip
 """name -> a definition of `secret`; `hashlib` is imported"""
 
@@ -134,7 +137,16 @@ ADDITIONS: dict[str, str] = {
 PRINTS = {"prints to stdout": "print('working')\n"}
 """for contracts that do not read standard output"""
 
-MISTAKES = (("% 10**9", "% 10**8"), ("7741", "7742"), ("16)", "16) + 1"))
+STRIDE = 45
+"""through the styles, with no divisor in common with their number: a few dozen seeds meet all kinds of them"""
+
+MISTAKES = (
+    ("% 10**9", "% 10**8"),
+    ("7741", "7742"),
+    ("16)", "16) + 1"),
+    ("return ", "return -"),
+    ("(a):\n", "(a):\n    a = 6\n"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +163,7 @@ class HonestProgram:
 def honest(seed: int, *, may_print: bool) -> HonestProgram:
     """The honest program of this seed."""
     dice = random.Random(f"honest:{seed}")
-    style = list(STYLES)[seed % len(STYLES)] if seed < 2 * len(STYLES) else dice.choice(list(STYLES))
+    style = list(STYLES)[seed * STRIDE % len(STYLES)] if seed < 2 * len(STYLES) else dice.choice(list(STYLES))
     offered = {**ADDITIONS, **(PRINTS if may_print else {})}
     chosen = dice.sample(list(offered), dice.randrange(5))
     chosen.sort(key=lambda name: name != "has a docstring")

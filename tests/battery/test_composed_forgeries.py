@@ -12,13 +12,12 @@ A combination that fails is shrunk to the fewest primitives that still fail, and
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from battery_node import Trial, battery_node, busy_processes, judged, number_of
+from battery_node import Trial, battery_node, busy_processes, judged, number_of, rounds
 from composed_worlds import WITHOUT_BORDER, WORLDS, world
 from fake_judge import FakeJudge
 
@@ -87,27 +86,31 @@ async def test_no_composed_forgery_is_paid_or_masked(tmp_path: Path, monkeypatch
     """Some hundred combinations over every contract; `make test-all` tries thousands."""
     count, first = number_of("HARENA_BATTERY_COUNT", 8), number_of("HARENA_BATTERY_SEED", 1)
     seconds, busy = number_of("HARENA_BATTERY_SECONDS", 75), number_of("HARENA_BATTERY_BUSY", 0)
-    names, found, tried = chosen_worlds(), [], 0
+    names = chosen_worlds()
+    found: list[str] = []
+    tried: list[tuple[str, int]] = []
     with FakeJudge() as judge, busy_processes(busy):
         monkeypatch.setenv("HARENA_JUDGE_BASE_URL", judge.url)
         try:
             async with battery_node(tmp_path) as node:
-                began = time.monotonic()
-                for begin in range(first, first + count, SEEDS_IN_A_ROUND):
+
+                async def one_round(begin: int) -> None:
                     seeds = range(begin, min(begin + SEEDS_IN_A_ROUND, first + count))
                     made = {(name, seed): composition_of(name, seed) for name in names for seed in seeds}
                     trials = {key: trial_of(key[0], composition, key[1]) for key, composition in made.items()}
                     runs = await judged(node, list(trials.values()), name=f"composed-{begin}")
-                    tried += len(trials)
+                    tried.extend(trials)
+                    print(f"{len(tried)} combinations tried", flush=True)
                     for (name, seed), trial in trials.items():
                         if (said := complaint(name, runs.get(trial.id))) is not None:
+                            print(f"{name}: {made[name, seed].name}: {said}", flush=True)
                             found.append(await shrunk(node, name, made[name, seed], said))
                             print(found[-1], flush=True)
-                    if time.monotonic() - began > seconds:
-                        break
+
+                await rounds(one_round, range(first, first + count, SEEDS_IN_A_ROUND), seconds=seconds)
         except HostUnsupportedError as error:
             pytest.skip(str(error))
-    print(f"{tried} combinations, {len(found)} paid or masked")
+    print(f"{len(tried)} combinations, {len(found)} paid or masked")
     assert found == []
 
 

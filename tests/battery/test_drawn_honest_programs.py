@@ -9,11 +9,10 @@ HARENA_BATTERY_BUSY      processes that compute beside it
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 
 import pytest
-from battery_node import AT_ONCE, Trial, battery_node, busy_processes, judged, number_of
+from battery_node import Trial, battery_node, busy_processes, judged, number_of, rounds
 from composed_worlds import A, B, C, secret
 from honest_programs import AS_NUMBER, AS_PROGRAM, HonestProgram, honest
 
@@ -26,7 +25,8 @@ pytestmark = pytest.mark.timeout(2 * number_of("HARENA_BATTERY_SECONDS", 90) + 1
 CALLING = ("tests", "tests, warm", "tests, equal", "reference", "command", "command, asserts, calls", "weighted",
            "command, pytest, isolate True", "command, unittest, isolate sandbox", "command, asserts")  # fmt: skip
 READING = ("stdio", "python", "stdio, numeric")
-ROUND = 32
+ROUND = 8
+PLAIN_AT_ONCE = 4
 _CALL = f"""import solution
 assert [solution.secret(a) for a in ({A}, {B}, {C})] == [{secret(A)}, {secret(B)}, {secret(C)}]
 assert type(solution.secret(3)) is int
@@ -64,40 +64,41 @@ async def test_honest_programs_are_judged_as_plain_python_judges_them(tmp_path: 
     """Right ones are paid, wrong ones are not, whatever ordinary things they do."""
     count, first = number_of("HARENA_BATTERY_HONEST", 64), number_of("HARENA_BATTERY_SEED", 1) - 1
     seconds, busy = number_of("HARENA_BATTERY_SECONDS", 90), number_of("HARENA_BATTERY_BUSY", 0)
-    found, tried, right = [], 0, 0
+    found: list[str] = []
+    tried: list[str] = []
+    right: list[int] = []
+    limit = asyncio.Semaphore(PLAIN_AT_ONCE)
+
+    async def plain(program: HonestProgram) -> bool:
+        async with limit:
+            return await plainly(program)
+
     with busy_processes(busy):
         try:
             async with battery_node(tmp_path) as node:
-                began = time.monotonic()
-                for begin in range(first, first + count, ROUND):
-                    programs = [
-                        honest(seed, may_print=seed % 2 == 0)
-                        for seed in range(begin, min(begin + ROUND, first + count))
-                    ]
-                    limit = asyncio.Semaphore(AT_ONCE // 4)
 
-                    async def plain(program: HonestProgram, limit: asyncio.Semaphore = limit) -> bool:
-                        async with limit:
-                            return await plainly(program)
-
+                async def one_round(begin: int) -> None:
+                    seeds = range(begin, min(begin + ROUND, first + count))
+                    programs = [honest(seed, may_print=seed % 2 == 0) for seed in seeds]
                     wanted = await asyncio.gather(*map(plain, programs))
-                    right += sum(wanted)
+                    right.extend(program.seed for program, want in zip(programs, wanted, strict=True) if want)
                     trials = [
                         (Trial(f"{program.seed}/{number}", name, candidate, is_patient=True), program, want)
                         for program, want in zip(programs, wanted, strict=True)
                         for number, (name, candidate) in enumerate(places_of(program))
                     ]
                     runs = await judged(node, [trial for trial, _, _ in trials], name=f"honest-{begin}")
-                    tried += len(trials)
+                    tried.extend(runs)
+                    print(f"{len(tried)} runs of honest programs", flush=True)
                     for trial, program, want in trials:
                         run = runs[trial.id]
                         if run["score"] != float(want):
                             found.append(f"{trial.world} #{program.seed} {program.name}: plain Python says {want}, "
                                          f"harena {run['score']} {run['reason']}: {run['detail'][:200]}")  # fmt: skip
                             print(found[-1], flush=True)
-                    if time.monotonic() - began > seconds:
-                        break
+
+                await rounds(one_round, range(first, first + count, ROUND), seconds=seconds)
         except HostUnsupportedError as error:
             pytest.skip(str(error))
-    print(f"{tried} runs, {right} programs right, {len(found)} judged otherwise than by plain Python")
+    print(f"{len(tried)} runs, {len(right)} programs right, {len(found)} judged otherwise than by plain Python")
     assert found == []

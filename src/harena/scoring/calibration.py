@@ -37,6 +37,8 @@ Role = Literal["gold", "known-wrong", "empty", "stub", "constant", "mutant", "fo
 FitVerdict = Literal["fit", "not_fit", "not_judged", "no_verdict"]
 Run = Mapping[str, Any]
 NO_GOLD = "there is no candidate that is expected to pass; add a right one"
+MOST_NAMES = 5
+"""that one fault lists"""
 LEAST_MUTANTS = 3
 """that must have been scored before it says anything that none was noticed"""
 
@@ -275,6 +277,7 @@ def _faults(row: Mapping[str, Any], made: Sequence[tuple[Trial, Run]], *, missin
     yield from _faults_of_nothing(row, made)
     for name in row["known_wrong"]["passed"]:
         yield f"{name}, which is known to be wrong, passes"
+    yield from _faults_of_the_unscored(made)
     mutated = row["mutants"]
     if mutated["scored"] >= LEAST_MUTANTS and not mutated["killed"]:
         yield f"none of {mutated['scored']} mutants of the right answer is noticed"
@@ -285,6 +288,18 @@ def _faults(row: Mapping[str, Any], made: Sequence[tuple[Trial, Run]], *, missin
         yield f"forgeries without a score: {', '.join(battery['unscored'])}"
     if missing:
         yield f"{missing} runs did not end"
+
+
+_CALLED: dict[Role, str] = {"known-wrong": "answers known to be wrong", "constant": "constants", "mutant": "mutants"}
+
+
+def _faults_of_the_unscored(made: Sequence[tuple[Trial, Run]]) -> Iterator[str]:
+    """A wrong answer without a score is one that a contract cannot judge: it is neither paid nor noticed."""
+    for role, called in _CALLED.items():
+        names = [t.name for t, run in made if t.role == role and run["score"] is None and not _is_platforms(run)]
+        if names:
+            told = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
+            yield f"{len(names)} {called} have no score: {told}"
 
 
 def _faults_of_gold(row: Mapping[str, Any], made: Sequence[tuple[Trial, Run]]) -> Iterator[str]:

@@ -103,6 +103,8 @@ def test_an_unfit_scenario_ends_with_3_and_says_why(
          "add: note: an answer that returns 0 earns 0.25 of partial credit\n"),
         ({"fit": True, "mutants": {"tried": 9, "scored": 8, "killed": 7, "survived": ["line 3: Lt becomes LtE"]}}, 0,
          "add: note: 1 of 8 mutants of the right answer pass (line 3: Lt becomes LtE)\n"),
+        ({"fit": True, "mutants": {"tried": 0, "scored": 0, "killed": 0, "survived": []}}, 0,
+         "add: note: no mutant of the right answer was scored: nothing says that a small mistake is noticed\n"),
     ],
 )  # fmt: skip
 def test_what_is_known_is_told(
