@@ -1,14 +1,17 @@
 """Loaded by each Python that a verifier starts, as `sitecustomize`: a trusted program imports what it means.
 
 `python -m`, `python -c`, a program on standard input and one that lies elsewhere look for modules in the working
-directory, where a candidate has left its files. These keep their names, but do not hide modules that are found
-elsewhere. A program that lies in the working directory is the candidate's, and starts as everywhere. Standard library
-only, Python 3.8 syntax; before 3.10 a program cannot tell how it was started, and nothing is done.
+directory, where a candidate has left its files. A trusted program finds a module in this order: the trusted files; the
+places that nobody in the sandbox can write to, and those of the interpreter; the others. So what a candidate leaves
+hides nothing. A program that lies in the working directory and is no trusted file is the candidate's, and starts as
+everywhere. Standard library only, Python 3.8 syntax; before 3.10 a program cannot tell how it was started, and nothing
+is done.
 """
 
 import os
 import sys
-from importlib.machinery import PathFinder
+from importlib.machinery import PathFinder, SourceFileLoader
+from importlib.util import spec_from_file_location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,13 +27,18 @@ def is_trusted(words: "list[str]", here: str) -> bool:
             return True
         if option in ("-W", "-X", "--check-hash-based-pycs"):
             words = words[1:]
-    if not words or words[0] == "-":
+    if not words or words[0] == "-" or os.path.realpath(words[0]) in TRUSTED:
         return True
     return os.path.join(os.path.dirname(os.path.realpath(words[0])), "").find(os.path.join(here, "")) != 0
 
 
 OPTIONAL = ()
-"""names that the verifier's programs import with one of the standard library to take their place"""
+"""names that the verifier's programs import and do without, or with one of the standard library in their place"""
+TRUSTED = ()
+"""paths of the verifier's own modules"""
+SEARCHED = ()
+"""what the contract adds to the search path. It stands in no variable: a module that is imported before this one would
+be looked for there"""
 
 
 def is_below(place: str, folder: str) -> bool:
@@ -54,15 +62,27 @@ def is_a_librarys(fullname: str) -> bool:
     return is_below(path, own) or "site-packages" in path.split(os.sep) or "dist-packages" in path.split(os.sep)
 
 
+class Uncached(SourceFileLoader):
+    """Reads no compiled file: these lie where a candidate can write."""
+
+    def get_code(self, fullname: str) -> "Any":
+        """The module's code, compiled now."""
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
 class Elsewhere(PathFinder):
-    """The finder of the search path; of the first level it finds modules in the working directory last, and packages'
-    metadata (which names plug-ins) nowhere there."""
+    """The finder of the search path; of the first level it finds modules where a candidate can write last, and the
+    metadata of packages (which names plug-ins) nowhere there."""
 
     here = ""
 
     @classmethod
     def find_spec(cls, fullname: str, path: "Any" = None, target: "Any" = None) -> "Any":
         """As the finder of the search path does."""
+        trusted = cls.find_trusted(fullname, sys.path if path is None else list(path))
+        if trusted is not None:
+            return trusted
         if path is None:
             elsewhere = [place for place in sys.path if cls.is_elsewhere(place)]
             found = PathFinder.find_spec(fullname, elsewhere, target)
@@ -71,6 +91,18 @@ class Elsewhere(PathFinder):
             if fullname in OPTIONAL or is_a_librarys(fullname):
                 return None
         return PathFinder.find_spec(fullname, path, target)
+
+    @classmethod
+    def find_trusted(cls, fullname: str, path: "Any") -> "Any":
+        """One of the verifier's own modules, whatever else lies beside it."""
+        name = fullname.rpartition(".")[2]
+        for place in path if TRUSTED else ():
+            folder = os.path.join(os.path.realpath(place), name)
+            for file, below in ((os.path.join(folder, "__init__.py"), [folder]), (folder + ".py", None)):
+                if file in TRUSTED and os.path.isfile(file):
+                    loader = Uncached(fullname, file)
+                    return spec_from_file_location(fullname, file, loader=loader, submodule_search_locations=below)
+        return None
 
     @classmethod
     def find_distributions(cls, context: "Any" = None) -> "Any":
@@ -84,12 +116,23 @@ class Elsewhere(PathFinder):
 
     @classmethod
     def is_elsewhere(cls, place: str) -> bool:
-        """An entry of the search path that is not the working directory."""
-        return bool(place) and (is_below(place, sys.prefix) or not is_below(place, cls.here))
+        """An entry of the search path where a candidate leaves nothing: of the interpreter's, or neither below the
+        working directory nor writable, but for the packages of a user, which are cleared before a verifier starts."""
+        if not place:
+            return False
+        if any(is_below(place, prefix) for prefix in (sys.prefix, sys.base_prefix)):
+            return True
+        is_packages = place.rstrip(os.sep).endswith("-packages")
+        return not is_below(place, cls.here) and (is_packages or not os.access(place, os.W_OK))
 
 
 def install() -> None:
     """Put it in the place of the finder of the search path."""
+    own = os.path.dirname(os.path.realpath(__file__))
+    sys.path[:] = [
+        *[os.path.abspath(place) for place in SEARCHED],
+        *[place for place in sys.path if os.path.realpath(place) != own],  # others could be put beside this one
+    ]
     Elsewhere.here = os.path.realpath(os.getcwd())
     if is_trusted(getattr(sys, "orig_argv", ["", "program.py"])[1:], Elsewhere.here):
         finders: list[Any] = sys.meta_path
