@@ -130,8 +130,12 @@ FORGERIES: dict[str, tuple[str, Any, dict[str, str]]] = {
         f"import os\nopen(os.environ['PYTHONPATH'] + '/difflib.py', 'w').write({EVIL!r})\n",
         ["python", "check.py"], {"check.py": late("import difflib")},
     ),
-    "a missing program": ("", f'{SHELL}./made_by_candidate || exit 127; echo "harena-proof $word"', {}),
-    "one that cannot be run": (planted("prog", "x"), f'{SHELL}./prog || exit; echo "harena-proof $word"', {}),
+    "a missing program": ("x = 1\n", f'{SHELL}./made_by_candidate && echo "harena-proof $word"', {}),
+    "a missing program, in a script": (
+        "x = 1\n", ["sh", "c.sh"], {"c.sh": f'{SHELL}/workspace/bin/made && echo "harena-proof $word"'}
+    ),
+    "one that cannot be run": (planted("prog", "x"), f'{SHELL}./prog && echo "harena-proof $word"', {}),
+    "a folder in its place": ("import os\nos.mkdir('prog')\n", f'{SHELL}./prog && echo "harena-proof $word"', {}),
 }  # fmt: skip
 
 
@@ -141,6 +145,13 @@ async def test_nothing_that_a_candidate_does_meanwhile_pays(source: Source, name
     candidate, command, files = FORGERIES[name]
     result = await scored(source, candidate, command, files)
     assert (result.score, result.validity in (Validity.VALID, Validity.SUSPECT)) == (0.0, True), result.detail
+
+
+@pytest.mark.parametrize("command", ["no_such_tool", "./trusted.sh", "/usr/bin/no_such_tool"])
+async def test_a_program_that_nobody_has_is_the_contracts_fault(source: Source, command: str) -> None:
+    """Of the image, or a trusted file that cannot be run."""
+    result = await scored(source, "x = 1\n", f"read word\n{command}", {"trusted.sh": "true\n"})
+    assert (result.score, result.validity) == (None, Validity.INVALID), result.detail
 
 
 PATHS = {"env": {"PYTHONPATH": "lib"}}

@@ -9,7 +9,7 @@ import asyncio
 import tempfile
 import uuid
 import zlib
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -241,7 +241,7 @@ class Acceptance:
             score=rescoring(self._scorer(row["workspace"], scenarios, spec, config), chosen),
             policy=RetryPolicy(retry_attempts=config.retry_attempts, retry_reasons=repeated),
             priority=config.priority,
-            run_timeout_seconds=run_timeout(config),
+            run_timeout_seconds=run_timeout(config, scenarios),
             timeout_seconds=config.job_timeout_seconds,
         )
 
@@ -332,16 +332,29 @@ def base_spec(blueprints: Blueprints, workspace: str, blueprint_id: str) -> Sand
     return SandboxSpec(image=blueprint.image, blueprint=blueprint.id)
 
 
-def run_timeout(config: JobConfig) -> float | None:
-    """Never before the time of a candidate is over by the wall clock, however often its doing has it judged again: one
-    that waits, and then makes its judging fail, could buy a fault of the platform with it."""
+def run_timeout(config: JobConfig, scenarios: Iterable[Any] = ()) -> float | None:
+    """Never before the time of a candidate, and of a contract's own programs (a verifier, a scorer, a judge), is over
+    by the wall clock, however often its doing has it judged again: one that waits, that keeps a verifier waiting, or
+    that makes its judging fail, could buy a fault of the platform with it."""
     from harena.scoring.blame import MOST_JUDGINGS
     from harena.scoring.fair_time import SLACK_SECONDS
     from harena.scoring.time_limits import wall_limit
 
     if config.run_timeout_seconds is None:
         return None
-    return max(config.run_timeout_seconds, MOST_JUDGINGS * (wall_limit(config.timeout_seconds) + SLACK_SECONDS))
+    own = max((_own_seconds(getattr(scenario, "scoring", None)) for scenario in scenarios), default=0.0)
+    once = wall_limit(config.timeout_seconds) + (wall_limit(own) if own else 0.0) + SLACK_SECONDS
+    return max(config.run_timeout_seconds, MOST_JUDGINGS * once)
+
+
+def _own_seconds(contract: object) -> float:
+    """What the trusted programs of a contract may take, its parts' together."""
+    names = ("verifier_timeout_seconds", "scorer_timeout_seconds", "judge_timeout_seconds")
+    parts = getattr(contract, "parts", {})
+    below = parts.values() if isinstance(parts, Mapping) else ()
+    return sum(float(getattr(contract, name, 0.0)) for name in names) + sum(
+        _own_seconds(getattr(part, "scoring", None)) for part in below
+    )
 
 
 def owner_columns(owner: Owner) -> dict[str, Any]:

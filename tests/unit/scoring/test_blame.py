@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -241,3 +242,7 @@ def test_a_run_may_take_as_long_as_its_candidate_can_make_its_judging_take() -> 
     assert run_timeout(config) == MOST_JUDGINGS * (wall_limit(2.0) + SLACK_SECONDS)
     assert run_timeout(JobConfig(timeout_seconds=2.0, run_timeout_seconds=5000.0)) == 5000.0
     assert run_timeout(JobConfig(timeout_seconds=2.0)) is None
+    verified = SimpleNamespace(scoring=SimpleNamespace(verifier_timeout_seconds=600.0))
+    waits = SimpleNamespace(scoring=SimpleNamespace(parts={"one": verified}))
+    both = MOST_JUDGINGS * (wall_limit(2.0) + wall_limit(600.0) + SLACK_SECONDS)
+    assert run_timeout(config, [verified]) == run_timeout(config, [SimpleNamespace(scoring=None), waits]) == both
