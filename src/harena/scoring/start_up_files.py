@@ -143,11 +143,13 @@ def guard(
     *,
     trusted: Iterable[str] = (),
     optional: Iterable[str] = (),
+    left: Iterable[str] = (),
     beside_candidate: bool = False,
 ) -> tuple[str, bytes, dict[str, str]]:
     """(path, content) of a file, and the variables with which each Python loads it as it starts; see
     `guest_sitecustomize`. `folder`: one that is made after the candidate has ended; `texts`: the verifier's programs;
-    `trusted`: paths of its modules; `optional`: names that it does without; `beside_candidate`: the candidate runs at
+    `trusted`: paths of its modules; `optional`: names that it does without; `left`: configuration that the
+    candidate has left; `beside_candidate`: the candidate runs at
     the same time, so that what the contract adds to the search path is in the file, and in no variable."""
     place = f"{folder}/.start-{secrets.token_hex(8)}"
     theirs = environment.get("PYTHONPATH", "")
@@ -158,6 +160,7 @@ def guard(
         "OPTIONAL": tuple(sorted({*_with_a_substitute(texts), *optional})),
         "TRUSTED": tuple(trusted),
         "SEARCHED": searched,
+        "LEFT": tuple(left),
     }
     for name, value in given.items():
         source = source.replace(f"\n{name} = ()\n", f"\n{name} = {value!r}\n")
