@@ -91,17 +91,26 @@ class Configured(SourceFileLoader):
     def exec_module(self, module: "Any") -> None:
         """Load it, and put a function of it around its own."""
         super().exec_module(module)
-        read = getattr(module, "load_config_dict_from_file", None)
-        if read is None:
-            return
+        hook = getattr(module, "AssertionRewritingHook", None)
+        if hook is not None:  # it finds tests and hooks by itself
+            hook._find_spec = staticmethod(find_rewritten)
+        for table in ("CONFIG_LOADERS_BY_NAME", "CONFIG_LOADERS_BY_SUFFIX"):
+            loaders = getattr(module, table, {})
+            loaders.update({name: harmless(read) for name, read in list(loaders.items())})
+        if hasattr(module, "load_config_dict_from_file"):
+            module.load_config_dict_from_file = harmless(module.load_config_dict_from_file)
 
-        def load_config_dict_from_file(filepath: "Any") -> "Any":
-            found = read(filepath)
-            if isinstance(found, dict) and os.path.realpath(str(filepath)) in LEFT:
-                return {name: value for name, value in found.items() if name in HARMLESS}
-            return found
 
-        module.load_config_dict_from_file = load_config_dict_from_file
+def harmless(read: "Any") -> "Any":
+    """A reader of configuration that takes little from a candidate's."""
+
+    def read_harmless(filepath: "Any") -> "Any":
+        found = read(filepath)
+        if isinstance(found, dict) and os.path.realpath(str(filepath)) in LEFT:
+            return {name: value for name, value in found.items() if name in HARMLESS}
+        return found
+
+    return read_harmless
 
 
 class Elsewhere(PathFinder):
@@ -118,7 +127,7 @@ class Elsewhere(PathFinder):
             return trusted
         found = cls.find_untrusted(fullname, path, target)
         if LEFT and found is not None and found.origin:
-            if fullname == "_pytest.config.findpaths":
+            if fullname in ("_pytest.config.findpaths", "_pytest.assertion.rewrite"):
                 found.loader = Configured(fullname, found.origin)
             elif os.path.realpath(found.origin) in LEFT:  # fixtures and hooks beside the verifier's tests
                 found.loader = Empty(fullname, found.origin)
@@ -168,6 +177,12 @@ class Elsewhere(PathFinder):
             return True
         is_packages = place.rstrip(os.sep).endswith("-packages")
         return not is_below(place, cls.here) and (is_packages or not os.access(place, os.W_OK))
+
+
+def find_rewritten(fullname: str, path: "Any" = None) -> "Any":
+    """A module whose assertions pytest rewrites; None for what is not to be read."""
+    found = Elsewhere.find_spec(fullname, path)
+    return None if found is not None and isinstance(found.loader, Empty) else found
 
 
 def install() -> None:
