@@ -56,8 +56,8 @@ def is_below(place: str, folder: str) -> bool:
 def is_a_librarys(fullname: str) -> bool:
     """An import statement of the standard library, or of an installed package, is looking for it. What these import
     for others (`importlib.import_module`, loaders of tests) stands in no statement."""
-    frame: Any = sys._getframe(2)
-    while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(("<frozen importlib", __file__)):
         frame = frame.f_back
     if frame is None or not any(name.partition(".")[0] == fullname for name in frame.f_code.co_names):
         return False
@@ -149,7 +149,8 @@ class Elsewhere(PathFinder):
     def find_trusted(cls, fullname: str, path: "Any") -> "Any":
         """One of the verifier's own modules, whatever else lies beside it."""
         name = fullname.rpartition(".")[2]
-        for place in path if TRUSTED else ():
+        places: Any = path if TRUSTED else ()
+        for place in places:
             folder = os.path.join(os.path.realpath(place), name)
             for file, below in ((os.path.join(folder, "__init__.py"), [folder]), (folder + ".py", None)):
                 if file in TRUSTED and os.path.isfile(file):
@@ -190,8 +191,9 @@ def install() -> None:
     global LEFT, TRUSTED
     LEFT, TRUSTED = (frozenset(map(os.path.realpath, paths)) for paths in (LEFT, TRUSTED))  # type: ignore[assignment]
     own = os.path.dirname(os.path.realpath(__file__))
+    searched: Any = SEARCHED
     sys.path[:] = [
-        *[os.path.abspath(place) for place in SEARCHED],
+        *[os.path.abspath(place) for place in searched],
         *[place for place in sys.path if os.path.realpath(place) != own],  # others could be put beside this one
     ]
     Elsewhere.here = os.path.realpath(os.getcwd())
