@@ -88,7 +88,7 @@ async def test_the_image_is_asked_once_for_a_contract() -> None:
 
 
 async def test_a_trusted_program_that_was_changed_proves_nothing() -> None:
-    """By a step that ran the candidate before it; what a test writes into its own data does."""
+    """By a step that ran the candidate before it; data that the contract calls changeable may be written."""
     later = (
         "import sys\nword = sys.stdin.readline().strip()\nprint('harena-proof', word * (open('data').read() == 'x'))\n"
     )
@@ -98,7 +98,10 @@ async def test_a_trusted_program_that_was_changed_proves_nothing() -> None:
         "files": {"later.py": later},
     }
     honest = "open('data', 'w').write('x')\n"
-    assert (await scored({"solution.py": honest}, {**steps, "files": {"later.py": later, "data": "y"}})).score == 1.0
+    data = {**steps, "files": {"later.py": later, "data": "y"}}
+    assert (await scored({"solution.py": honest}, {**data, "changeable": ["da*"]})).score == 1.0
+    refused = await scored({"solution.py": honest}, data)
+    assert (refused.score, refused.detail.endswith("name it in `changeable`")) == (0.0, True)
     itself = {**steps, "command": f"{steps['command']}; echo '# run' >> later.py"}
     assert (await scored({"solution.py": honest}, itself)).score == 1.0
     evil = "open('later.py', 'w').write('print(\"harena-proof\", input())')\n"

@@ -75,6 +75,9 @@ class CommandContract(Contract):
     no score"""
     files: Annotated[Files, AfterValidator(trusted_files)] = {}
     """trusted files, written after the candidate's and over them"""
+    changeable: Arguments = ()
+    """with `command`: patterns (`*.db`) of trusted files that the candidate may change; a run in which another one is
+    touched by the candidate proves nothing"""
     env: dict[str, str] = {}
     proof: Proof = Proof()
     allow: Arguments = ()
@@ -92,6 +95,8 @@ class CommandContract(Contract):
             raise ValueError("`gold` is for `pytest` and `unittest` with `isolate: auto`")
         if any(not all(part.isidentifier() for part in name.split(".")) for name in self.requires):
             raise ValueError("`requires` names modules, as `numpy` or `yaml.nodes`")
+        if self.changeable and self.command is None:
+            raise ValueError("`changeable` is for `command`")
         if self.calls and self.asserts is None:
             raise ValueError("`calls` is for `asserts`")
         if any(not name.isidentifier() for name in self.calls):
@@ -107,7 +112,7 @@ class CommandContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "command-5"
+        return "command-6"
 
     @property
     def suite(self) -> tuple[str, ...]:

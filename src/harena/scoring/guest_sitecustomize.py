@@ -1,14 +1,17 @@
 """Loaded by each Python that a verifier starts, as `sitecustomize`: a trusted program imports what it means.
 
 `python -m`, `python -c`, a program on standard input and one that lies elsewhere look for modules in the working
-directory, where a candidate has left its files. These keep their names, but do not hide modules that are found
-elsewhere. A program that lies in the working directory is the candidate's, and starts as everywhere. Standard library
-only, Python 3.8 syntax; before 3.10 a program cannot tell how it was started, and nothing is done.
+directory, where a candidate has left its files. A trusted program finds a module in this order: the trusted files; the
+places that nobody in the sandbox can write to, and those of the interpreter; the others. So what a candidate leaves
+hides nothing. A program that lies in the working directory and is no trusted file is the candidate's, and starts as
+everywhere. Standard library only, Python 3.8 syntax; before 3.10 a program cannot tell how it was started, and nothing
+is done.
 """
 
 import os
 import sys
-from importlib.machinery import PathFinder
+from importlib.machinery import PathFinder, SourceFileLoader
+from importlib.util import spec_from_file_location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,13 +27,24 @@ def is_trusted(words: "list[str]", here: str) -> bool:
             return True
         if option in ("-W", "-X", "--check-hash-based-pycs"):
             words = words[1:]
-    if not words or words[0] == "-":
+    if not words or words[0] == "-" or os.path.realpath(words[0]) in TRUSTED:
         return True
     return os.path.join(os.path.dirname(os.path.realpath(words[0])), "").find(os.path.join(here, "")) != 0
 
 
 OPTIONAL = ()
-"""names that the verifier's programs import with one of the standard library to take their place"""
+"""names that the verifier's programs import and do without, or with one of the standard library in their place"""
+TRUSTED = ()
+"""paths of the verifier's own modules"""
+SEARCHED = ()
+"""what the contract adds to the search path. It stands in no variable: a module that is imported before this one would
+be looked for there"""
+
+LEFT = ()
+"""files in which the candidate has left rules for a test runner"""
+HARMLESS = ("pythonpath", "testpaths", "markers", "minversion", "asyncio_mode", "asyncio_default_fixture_loop_scope",
+            "consider_namespace_packages", "DJANGO_SETTINGS_MODULE")  # fmt: skip
+"""what of them neither chooses tests nor loads plug-ins"""
 
 
 def is_below(place: str, folder: str) -> bool:
@@ -42,8 +56,8 @@ def is_below(place: str, folder: str) -> bool:
 def is_a_librarys(fullname: str) -> bool:
     """An import statement of the standard library, or of an installed package, is looking for it. What these import
     for others (`importlib.import_module`, loaders of tests) stands in no statement."""
-    frame: Any = sys._getframe(2)
-    while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(("<frozen importlib", __file__)):
         frame = frame.f_back
     if frame is None or not any(name.partition(".")[0] == fullname for name in frame.f_code.co_names):
         return False
@@ -54,15 +68,74 @@ def is_a_librarys(fullname: str) -> bool:
     return is_below(path, own) or "site-packages" in path.split(os.sep) or "dist-packages" in path.split(os.sep)
 
 
+class Uncached(SourceFileLoader):
+    """Reads no compiled file: these lie where a candidate can write."""
+
+    def get_code(self, fullname: str) -> "Any":
+        """The module's code, compiled now."""
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
+class Empty(Uncached):
+    """A module without anything in it."""
+
+    def get_data(self, path: "Any") -> bytes:
+        """Nothing."""
+        return b""
+
+
+class Configured(SourceFileLoader):
+    """pytest's search for its configuration, which takes from a candidate's what is harmless."""
+
+    def exec_module(self, module: "Any") -> None:
+        """Load it, and put a function of it around its own."""
+        super().exec_module(module)
+        hook = getattr(module, "AssertionRewritingHook", None)
+        if hook is not None:  # it finds tests and hooks by itself
+            hook._find_spec = staticmethod(find_rewritten)
+        for table in ("CONFIG_LOADERS_BY_NAME", "CONFIG_LOADERS_BY_SUFFIX"):
+            loaders = getattr(module, table, {})
+            loaders.update({name: harmless(read) for name, read in list(loaders.items())})
+        if hasattr(module, "load_config_dict_from_file"):
+            module.load_config_dict_from_file = harmless(module.load_config_dict_from_file)
+
+
+def harmless(read: "Any") -> "Any":
+    """A reader of configuration that takes little from a candidate's."""
+
+    def read_harmless(filepath: "Any") -> "Any":
+        found = read(filepath)
+        if isinstance(found, dict) and os.path.realpath(str(filepath)) in LEFT:
+            return {name: value for name, value in found.items() if name in HARMLESS}
+        return found
+
+    return read_harmless
+
+
 class Elsewhere(PathFinder):
-    """The finder of the search path; of the first level it finds modules in the working directory last, and packages'
-    metadata (which names plug-ins) nowhere there."""
+    """The finder of the search path; of the first level it finds modules where a candidate can write last, and the
+    metadata of packages (which names plug-ins) nowhere there."""
 
     here = ""
 
     @classmethod
     def find_spec(cls, fullname: str, path: "Any" = None, target: "Any" = None) -> "Any":
         """As the finder of the search path does."""
+        trusted = cls.find_trusted(fullname, sys.path if path is None else list(path))
+        if trusted is not None:
+            return trusted
+        found = cls.find_untrusted(fullname, path, target)
+        if LEFT and found is not None and found.origin:
+            if fullname in ("_pytest.config.findpaths", "_pytest.assertion.rewrite"):
+                found.loader = Configured(fullname, found.origin)
+            elif os.path.realpath(found.origin) in LEFT:  # fixtures and hooks beside the verifier's tests
+                found.loader = Empty(fullname, found.origin)
+        return found
+
+    @classmethod
+    def find_untrusted(cls, fullname: str, path: "Any", target: "Any") -> "Any":
+        """In the places where nobody writes, and then in the others."""
         if path is None:
             elsewhere = [place for place in sys.path if cls.is_elsewhere(place)]
             found = PathFinder.find_spec(fullname, elsewhere, target)
@@ -71,6 +144,19 @@ class Elsewhere(PathFinder):
             if fullname in OPTIONAL or is_a_librarys(fullname):
                 return None
         return PathFinder.find_spec(fullname, path, target)
+
+    @classmethod
+    def find_trusted(cls, fullname: str, path: "Any") -> "Any":
+        """One of the verifier's own modules, whatever else lies beside it."""
+        name = fullname.rpartition(".")[2]
+        places: Any = path if TRUSTED else ()
+        for place in places:
+            folder = os.path.join(os.path.realpath(place), name)
+            for file, below in ((os.path.join(folder, "__init__.py"), [folder]), (folder + ".py", None)):
+                if file in TRUSTED and os.path.isfile(file):
+                    loader = Uncached(fullname, file)
+                    return spec_from_file_location(fullname, file, loader=loader, submodule_search_locations=below)
+        return None
 
     @classmethod
     def find_distributions(cls, context: "Any" = None) -> "Any":
@@ -84,12 +170,32 @@ class Elsewhere(PathFinder):
 
     @classmethod
     def is_elsewhere(cls, place: str) -> bool:
-        """An entry of the search path that is not the working directory."""
-        return bool(place) and (is_below(place, sys.prefix) or not is_below(place, cls.here))
+        """An entry of the search path where a candidate leaves nothing: of the interpreter's, or neither below the
+        working directory nor writable, but for the packages of a user, which are cleared before a verifier starts."""
+        if not place:
+            return False
+        if any(is_below(place, prefix) for prefix in (sys.prefix, sys.base_prefix)):
+            return True
+        is_packages = place.rstrip(os.sep).endswith("-packages")
+        return not is_below(place, cls.here) and (is_packages or not os.access(place, os.W_OK))
+
+
+def find_rewritten(fullname: str, path: "Any" = None) -> "Any":
+    """A module whose assertions pytest rewrites; None for what is not to be read."""
+    found = Elsewhere.find_spec(fullname, path)
+    return None if found is not None and isinstance(found.loader, Empty) else found
 
 
 def install() -> None:
     """Put it in the place of the finder of the search path."""
+    global LEFT, TRUSTED
+    LEFT, TRUSTED = (frozenset(map(os.path.realpath, paths)) for paths in (LEFT, TRUSTED))  # type: ignore[assignment]
+    own = os.path.dirname(os.path.realpath(__file__))
+    searched: Any = SEARCHED
+    sys.path[:] = [
+        *[os.path.abspath(place) for place in searched],
+        *[place for place in sys.path if os.path.realpath(place) != own],  # others could be put beside this one
+    ]
     Elsewhere.here = os.path.realpath(os.getcwd())
     if is_trusted(getattr(sys, "orig_argv", ["", "program.py"])[1:], Elsewhere.here):
         finders: list[Any] = sys.meta_path

@@ -6,17 +6,25 @@ done: the sandbox is fresh, the candidate's files are put in first and the trust
 candidate could steer a test run are left out, and passing takes positive evidence: exit code 0 *and* a word that only
 the trusted part was given, on standard input, and that it must repeat at its end. Ending early proves nothing.
 
+A command that runs the candidate's programs shares the sandbox with what they leave. Its trusted programs find modules
+as `guest_sitecustomize` says, and what they said is believed only if no trusted file was touched meanwhile, be it that
+it was put back (see `fingerprints`); but for those that the command itself changes, as one does with a candidate that
+does nothing, and those that the contract calls `changeable`.
+
 A command that is killed (at its time limit, say) is run once more with a candidate that does nothing: if it is killed
 then, too, the fault is the contract's, and there is no score.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import json
+import posixpath
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from harena.core.errors import SandboxFileError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
@@ -32,10 +40,12 @@ from harena.scoring import (
     guest_pytest,
 )
 from harena.scoring.contracts import CommandContract
+from harena.scoring.fingerprints import fingerprints
 from harena.scoring.program import WORKSPACE, Bench, output_file, overlaid, put_files
 from harena.scoring.score_suite import score_suite
 from harena.scoring.slices import SLICE, aside, last_line
-from harena.scoring.trusted_names import told
+from harena.scoring.start_up_files import guard, guarded_shell
+from harena.scoring.trusted_names import optional_names, told
 from harena.scoring.trusted_suite import (
     ENVIRONMENT,
     LIST_IT,
@@ -51,6 +61,12 @@ _PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
 
 
+_CANNOT_RUN = re.compile(
+    r"(?m)(?:^|: )([^\s:]*/[^:\n]*): "
+    r"(?:No such file or directory|[Pp]ermission denied|not found|cannot execute|Is a directory)"
+)
+_MOST_SAID = 4096
+_MAX_CHANGED_BYTES = 64 * 1024 * 1024
 _LINE_ENDS = (b"\n", b"\r")
 
 
@@ -60,8 +76,21 @@ class _Ran:
 
     result: ExecResult
     proven: bool
-    changed: str | None
-    """a trusted program that is not as it was"""
+    changed: Mapping[str, bytes | None]
+    """the trusted files that were touched, and what they hold now"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Guarded:
+    """How a command is started."""
+
+    environment: Mapping[str, str]
+    files: Mapping[str, str]
+    """the contract's, as they are written"""
+    path: str = ""
+    """of the guard's file, see `guest_sitecustomize`; "" = there is none"""
+    source: bytes = b""
+    argv: tuple[str, ...] = ()
 
 
 async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
@@ -73,14 +102,17 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
     ran = await _run(bench, contract, files)
     result = ran.result
     verdict = _verdict(result, ran.proven)
-    if verdict.passed and ran.changed is None:
+    if verdict.passed and not ran.changed:
         return verdict
     if verdict.passed:
         idle = idle_bench(bench)
-        alone = await _run(idle, contract, {**idle.scenario.candidate.files, **bench.scenario.files})
-        if alone.changed == ran.changed:  # by the command itself
-            return verdict
-        return tampered(f"the trusted {ran.changed} was changed while the command ran")
+        theirs = {**idle.scenario.candidate.files, **bench.scenario.files}
+        alone = await _run(idle, contract, theirs, compares=True)
+        for path, after in sorted(ran.changed.items()):
+            by_itself = path in alone.changed and (after == alone.changed[path] or not _is_program(contract, path))
+            if not by_itself:
+                return _touched(contract, path)
+        return verdict
     left_out = bench.scenario.candidate.files.keys() - kept.keys() - contract.files.keys()
     verdict = replace(verdict, detail=verdict.detail + told(left_out))
     return await _broken_without_candidate(bench, contract, result) or verdict
@@ -104,10 +136,24 @@ async def _broken_without_candidate(bench: Bench, contract: CommandContract, res
     alone = await ends_alike(bench, result, await taking_part(bench, contract), ended)
     if alone is None:
         return None
+    if exited and (missing := _candidates_program(contract, alone.stderr)) is not None:
+        detail = f"the trusted command cannot run {missing}, which the candidate is to make"
+        return failed(Reason.SCORER_REJECTED, detail, observation=f"{result.outcome}:{result.returncode}:False")
     if exited:
         return broken_contract(f"the trusted command cannot be run: {_last_line(alone)}")
     _, why = program_failure(alone) or (None, str(alone.outcome))
     return broken_contract(f"the trusted command does not end well with a candidate that does nothing, too: {why}")
+
+
+def _candidates_program(contract: CommandContract, said: bytes) -> str | None:
+    """The program without which the command ends, where a candidate is to make it: it has a folder, which a program of
+    the image is found without, where candidates write, and no trusted file is meant."""
+    for path in reversed(_CANNOT_RUN.findall(said[-_MOST_SAID:].decode("utf-8", "replace"))):
+        place = posixpath.normpath(posixpath.join(WORKSPACE, path))
+        is_theirs = place.startswith(("/tmp/", f"{WORKSPACE}/"))
+        if is_theirs and not any(place.endswith(f"/{posixpath.normpath(each)}") for each in contract.files):
+            return one_line(path)
+    return None
 
 
 def _verdict(result: ExecResult, proven: bool) -> Verdict:
@@ -129,16 +175,22 @@ def _last_line(result: ExecResult) -> str:
     return one_line(last_line(result.stderr))
 
 
-async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]) -> _Ran:
+async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str], *, compares: bool = False) -> _Ran:
+    """`compares`: which files were touched is asked also where it does not pass."""
     word = secrets.token_hex(16)
     async with bench.sandbox() as sandbox:
         await put_files(sandbox, files)
-        await put_files(sandbox, contract.files)
+        guarded = _guarded(contract, files)
+        await put_files(sandbox, guarded.files)
+        before: Mapping[str, str] = {}
+        if guarded.path:
+            await sandbox.write_file(guarded.path, guarded.source)
+            before = await fingerprints(sandbox, _watched(contract, guarded.path))
         result = await bench.run(
             sandbox,
             ExecRequest(
-                argv=_argv(contract, files, bench.scenario.candidate.entry),
-                env={**ENVIRONMENT, **contract.env},
+                argv=guarded.argv or _argv(contract, files, bench.scenario.candidate.entry),
+                env=guarded.environment,
                 cwd=WORKSPACE,
                 stdin=f"{word}\n{_tests(contract, bench.scenario.candidate.entry)}".encode(),
                 timeout_seconds=bench.timeout_seconds,
@@ -152,10 +204,32 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
         else:
             said = b""
         proven = await aside(len(said), holds_line, said, f"harena-proof {word}".encode())
-        changed = None
-        if contract.command is not None and result.outcome is ExecOutcome.EXITED:
-            changed = await _changed_program(sandbox, contract)
+        changed: dict[str, bytes | None] = {}
+        has_passed = result.outcome is ExecOutcome.EXITED and result.returncode == 0 and proven
+        if guarded.path and (has_passed or compares):
+            changed = await _touched_files(sandbox, contract, guarded, before)
     return _Ran(result, proven, changed)
+
+
+def _guarded(contract: CommandContract, files: Mapping[str, str]) -> _Guarded:
+    """What a command is started with: a guard for its Python programs, and lines of shell that keep it."""
+    if contract.command is None:
+        return _Guarded({**ENVIRONMENT, **contract.env}, contract.files)
+    trusted = [f"{WORKSPACE}/{path}" for path in contract.files if path.endswith(".py")]
+    optional = optional_names(contract, contract.files)
+    folder = f"/tmp/{secrets.token_hex(8)}"
+    path, source, environment = guard(
+        folder, {**ENVIRONMENT, **contract.env}, trusted=trusted, optional=optional, beside_candidate=True
+    )
+    place = PurePosixPath(path).parent.as_posix()
+    texts = {
+        path: guarded_shell(text, place) if path.endswith((".sh", ".bash")) else text
+        for path, text in contract.files.items()
+    }
+    argv = contract.command
+    if argv[1:2] == ("-c",) and PurePosixPath(argv[0]).name in ("sh", "bash", "dash"):
+        argv = (*argv[:2], guarded_shell(argv[2], place), *argv[3:]) if len(argv) > 2 else argv
+    return _Guarded(environment, texts, path, source, argv)
 
 
 def holds_line(text: bytes, line: bytes) -> bool:
@@ -173,21 +247,48 @@ def holds_line(text: bytes, line: bytes) -> bool:
     return False
 
 
-async def _changed_program(sandbox: SandboxPort, contract: CommandContract) -> str | None:
-    """A trusted program that is no longer what it was before the command. Data may change: a test may write it."""
-    named = set(contract.command or ())
-    for path, text in contract.files.items():
-        if path.endswith(_PROGRAMS) or path in named:
-            before = text.encode("utf-8", "surrogatepass")
-            try:
-                after = await sandbox.read_file(f"{WORKSPACE}/{path}", max_bytes=len(before) + 1)
-            except SandboxFileError as error:
-                if error.reason == "IO_FAILED":
-                    raise
-                return path
-            if after != before:
-                return path
-    return None
+async def _touched_files(
+    sandbox: SandboxPort, contract: CommandContract, guarded: _Guarded, before: Mapping[str, str]
+) -> dict[str, bytes | None]:
+    """Those that are no longer what they were before the command, with their content; see `CommandContract.changeable`
+    for those that are not asked."""
+    after = await fingerprints(sandbox, _watched(contract, guarded.path))
+    changed: dict[str, bytes | None] = {}
+    for path in (guarded.path, PurePosixPath(guarded.path).parent.as_posix()):
+        if before.get(path) != after.get(path):
+            changed[path] = None
+    for path, text in guarded.files.items():
+        is_same_file = before.get(path) == after.get(path)
+        if _is_changeable(contract, path) or (is_same_file and path in before):
+            continue
+        try:
+            now: bytes | None = await sandbox.read_file(f"{WORKSPACE}/{path}", max_bytes=_MAX_CHANGED_BYTES)
+        except SandboxFileError as error:
+            if error.reason == "IO_FAILED":
+                raise
+            now = None
+        if not is_same_file or now != text.encode("utf-8", "surrogatepass"):
+            changed[path] = now
+    return changed
+
+
+def _watched(contract: CommandContract, guard_path: str) -> list[str]:
+    return [*contract.files, guard_path, PurePosixPath(guard_path).parent.as_posix()]
+
+
+def _is_changeable(contract: CommandContract, path: str) -> bool:
+    return any(fnmatch.fnmatchcase(path, pattern) for pattern in contract.changeable)
+
+
+def _is_program(contract: CommandContract, path: str) -> bool:
+    return path.startswith("/") or path.endswith(_PROGRAMS) or path in (contract.command or ())
+
+
+def _touched(contract: CommandContract, path: str) -> Verdict:
+    if path not in contract.files:
+        return tampered("the guard of the trusted programs was changed while the command ran")
+    advice = "" if _is_program(contract, path) else "; if the candidate may change it, name it in `changeable`"
+    return tampered(f"the trusted {path} was changed while the command ran{advice}")
 
 
 def _argv(contract: CommandContract, files: Mapping[str, str], entry: str) -> tuple[str, ...]:

@@ -9,21 +9,33 @@ candidate: then the candidate has broken it, and scores 0.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 from harena.core.errors import SandboxFileError, SandboxValidationError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason
 from harena.scoring.contracts_harbor import TEST_SCRIPT, HarborContract
+from harena.scoring.fingerprints import fingerprints
 from harena.scoring.program import Bench
 from harena.scoring.scenario import Candidate
 from harena.scoring.slices import last_line
-from harena.scoring.start_up_files import StartUpFiles, guard
+from harena.scoring.start_up_files import StartUpFiles, guard, guarded_shell
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
+from harena.scoring.verifier_ground import (
+    CLEAR_WRITTEN,
+    FIND_STEERING,
+    hiding_makefiles,
+    left_by_candidate,
+    parsed,
+    written_paths,
+)
 
 TESTS, SOLUTION, LOGS = "/tests", "/solution", "/logs"
 REWARD_FILES = ("/logs/verifier/reward.txt", "/logs/verifier/reward.json")
@@ -81,6 +93,8 @@ exit 0
 """links that lead to where the verifier's files will be, or nowhere yet, and folders of compiled modules"""
 _GIT = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false"}
 """a repository of the candidate's names no program that is run where its state is asked for"""
+_STILL_SECONDS = 0.1
+"""in which a reward does not change"""
 _CLEAN_ROUNDS, _MOST_AT_ONCE = 20, 1000
 
 
@@ -97,6 +111,8 @@ class Ground:
     start_up: StartUpFiles | None
     left: frozenset[str] = frozenset()
     """links, and folders of compiled modules, that are the environment's"""
+    steering: Mapping[str, str] = field(default_factory=dict)
+    """files with the rules of tools, see `verifier_ground`"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +125,8 @@ class Reward:
     """why there is no value"""
     disagrees: bool = False
     """reward.txt and reward.json say two things"""
+    rewritten: bool = False
+    """it was written when the verifier had ended"""
     fault: SandboxFileError | None = None
     """the sandbox failed after the candidate had run in it"""
 
@@ -119,7 +137,7 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
         candidate, reward = await _run(bench, contract, bench.scenario.candidate)
         if reward.fault is not None:  # chance, or what the candidate left: a second fresh sandbox tells
             candidate, reward = await _run(bench, contract, bench.scenario.candidate)
-        if reward.value is None and not reward.disagrees:
+        if reward.value is None and not (reward.disagrees or reward.rewritten):
             _, control = await _run(bench, contract, Candidate(files={"solve.sh": IDLE}, entry="solve.sh"))
             if control.fault is not None:
                 raise control.fault
@@ -130,6 +148,8 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
     observation = f"{candidate.outcome}:{candidate.returncode}:{reward.value}"
     if reward.disagrees:
         return tampered("reward.txt and reward.json say two things", outcomes=())
+    if reward.rewritten:
+        return tampered("the reward was written again when the verifier had ended", outcomes=())
     if reward.value is None:
         return failed(
             Reason.SCORER_REJECTED, f"the candidate breaks the verifier: {reward.detail}", observation=observation
@@ -176,7 +196,12 @@ async def _ground(sandbox: SandboxPort, contract: HarborContract) -> Ground:
     home, *real = told.splitlines() or ("",)
     start_up = await StartUpFiles.of(sandbox, sandbox.list_dir, home.rstrip("/")) if home.startswith("/") else None
     emptied = tuple(real) or places
-    return Ground(emptied, start_up, await _left(sandbox, contract, emptied))
+    return Ground(emptied, start_up, await _left(sandbox, contract, emptied), await _steering(sandbox, contract))
+
+
+async def _steering(sandbox: SandboxPort, contract: HarborContract) -> dict[str, str]:
+    places = dict.fromkeys((contract.workdir, "/app"))
+    return parsed(await _command(sandbox, ("sh", "-c", FIND_STEERING, "sh", *places), "/", {}))
 
 
 async def _left(sandbox: SandboxPort, contract: HarborContract, elsewhere: tuple[str, ...]) -> frozenset[str]:
@@ -202,14 +227,31 @@ async def _verified(bench: Bench, sandbox: SandboxPort, contract: HarborContract
     await _clean(sandbox, contract, ground)
     if ground.start_up is not None:
         await ground.start_up.restore(sandbox, sandbox.list_dir, contract.tests.values())
-    for path, text in contract.tests.items():
-        await _write(sandbox, f"{TESTS}/{path}", text)
+    left = left_by_candidate(ground.steering, await _steering(sandbox, contract), contract.tests)
+    for path in hiding_makefiles(ground.steering, left, contract.tests):
+        await sandbox.remove(path, recursive=True, missing_ok=True)
+    written = written_paths(contract.tests, contract.workdir)
+    if written:
+        await _command(sandbox, ("sh", "-c", CLEAR_WRITTEN, "sh", *written[:_MOST_AT_ONCE]), "/", {})
+    own = [f"{place}/{path}" for place in {TESTS, ground.emptied[1]} for path in contract.tests if path.endswith(".py")]
+    path, guarding, environment = guard(
+        TESTS, {**contract.env, **contract.verifier_env}, contract.tests.values(), trusted=own, left=left
+    )
+    place = str(PurePosixPath(path).parent)
+    for name, text in contract.tests.items():
+        is_shell = name.endswith((".sh", ".bash"))
+        await _write(sandbox, f"{TESTS}/{name}", guarded_shell(text, place) if is_shell else text)
     argv = ("bash", f"{TESTS}/{TEST_SCRIPT}")
-    path, guarding, environment = guard(TESTS, {**contract.env, **contract.verifier_env}, contract.tests.values())
     environment = {**_GIT, "PYTHONPYCACHEPREFIX": f"{path}.compiled", **environment}
     await _write(sandbox, path, guarding.decode())
     done = await bench.run(sandbox, _bash(contract, argv, environment, contract.verifier_timeout_seconds))
-    return await _reward(sandbox, done)
+    reward = await _reward(sandbox, done)
+    if reward.value and await sandbox.processes():  # what a verifier has started, and not ended, writes no reward
+        before = await fingerprints(sandbox, REWARD_FILES)
+        await asyncio.sleep(_STILL_SECONDS)
+        if await fingerprints(sandbox, REWARD_FILES) != before:
+            return Reward(None, rewritten=True)
+    return reward
 
 
 async def _end_processes(sandbox: SandboxPort) -> None:

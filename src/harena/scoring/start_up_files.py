@@ -39,6 +39,10 @@ _SUBSTITUTE = re.compile(
     r"try:\s*\n[ \t]*(?:import|from)[ \t]+(\w+)[^\n]*\n[ \t]*except[^\n]*:\s*\n[ \t]*(?:import|from)[ \t]+(\w+)"
 )
 """a module that is imported, and the one that takes its place"""
+_SETS_SEARCH_PATH = re.compile(
+    r"(?m)(?:^|[;&|({]|\b(?:export|env|then|do|else))[ \t]*(?:\w+=\S*[ \t]+)*PYTHONPATH=(?=[^\s;&|)])"
+)
+"""an assignment, where a command begins"""
 
 Listed = Callable[[str], Awaitable[list[FileInfo]]]
 
@@ -132,16 +136,41 @@ def _named(texts: Iterable[str]) -> Collection[str]:
     return named
 
 
-def guard(folder: str, environment: dict[str, str], texts: Iterable[str] = ()) -> tuple[str, bytes, dict[str, str]]:
+def guard(
+    folder: str,
+    environment: dict[str, str],
+    texts: Iterable[str] = (),
+    *,
+    trusted: Iterable[str] = (),
+    optional: Iterable[str] = (),
+    left: Iterable[str] = (),
+    beside_candidate: bool = False,
+) -> tuple[str, bytes, dict[str, str]]:
     """(path, content) of a file, and the variables with which each Python loads it as it starts; see
-    `guest_sitecustomize`. `folder`: one that is made after the candidate has ended; `texts`: its programs."""
+    `guest_sitecustomize`. `folder`: one that is made after the candidate has ended; `texts`: the verifier's programs;
+    `trusted`: paths of its modules; `optional`: names that it does without; `left`: configuration that the
+    candidate has left; `beside_candidate`: the candidate runs at
+    the same time, so that what the contract adds to the search path is in the file, and in no variable."""
     place = f"{folder}/.start-{secrets.token_hex(8)}"
-    paths = [place, *([environment["PYTHONPATH"]] if environment.get("PYTHONPATH") else [])]
+    theirs = environment.get("PYTHONPATH", "")
+    searched = tuple(entry or "." for entry in theirs.split(":")) if theirs and beside_candidate else ()
     path = str(PurePosixPath(place) / "sitecustomize.py")
     source = Path(guest_sitecustomize.__file__).read_text(encoding="utf-8")
-    source = source.replace("\nOPTIONAL = ()\n", f"\nOPTIONAL = {tuple(sorted(_with_a_substitute(texts)))!r}\n")
-    variables = {**environment, "PYTHONPATH": ":".join(paths)}
+    given = {
+        "OPTIONAL": tuple(sorted({*_with_a_substitute(texts), *optional})),
+        "TRUSTED": tuple(trusted),
+        "SEARCHED": searched,
+        "LEFT": tuple(left),
+    }
+    for name, value in given.items():
+        source = source.replace(f"\n{name} = ()\n", f"\n{name} = {value!r}\n")
+    variables = {**environment, "PYTHONPATH": place if searched or not theirs else f"{place}:{theirs}"}
     return path, source.encode(), variables
+
+
+def guarded_shell(text: str, guard_folder: str) -> str:
+    """A line of shell that sets the search path of Python keeps the guard in it."""
+    return _SETS_SEARCH_PATH.sub(lambda found: f"{found[0]}{guard_folder}:", text)
 
 
 def _with_a_substitute(texts: Iterable[str]) -> set[str]:

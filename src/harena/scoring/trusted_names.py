@@ -13,6 +13,7 @@ import ast
 import json
 import re
 import sys
+import textwrap
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
@@ -49,6 +50,8 @@ _ALWAYS_TAKEN = (
 _SHELL_IMPORT = re.compile(r"(?m)^[ \t]*(?:import|from)[ \t]+([A-Za-z_]\w*)")
 _PATH_ENTRY = re.compile(r"(?:^|[\s;&|(\"'])(?:cd|pushd)\s+[\"']?([\w./-]+)|PYTHONPATH=[\"']?([^\s;&|\"']+)")
 _MODULE_OPTION = re.compile(r"(?:^|\s)-m\s*([A-Za-z_]\w*)")
+_HERE_DOCUMENT = re.compile(r"(?ms)<<-?[ \t]*[\"']?(?P<end>\w+)[\"']?[^\n]*\n(?P<body>.*?)^[ \t]*(?P=end)[ \t]*$")
+_QUOTED_PROGRAM = re.compile(r"-c[ \t]*(?:'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\")")
 _ASK_SECONDS = 60.0
 _MOST_TOLD = 5
 _ASK = """\
@@ -217,10 +220,27 @@ def _imported(contract: CommandContract, trusted: Mapping[str, str]) -> tuple[se
         all_of_it, without = list(_imports(text)), list(_optional_imports(text))
         names |= set(all_of_it)
         optional |= {name for name in without if all_of_it.count(name) == without.count(name)}
-    for path, text in trusted.items():
-        if path.endswith((".sh", ".bash")):  # programs within it
-            names |= set(_SHELL_IMPORT.findall(text))
+    shell = [text for path, text in trusted.items() if path.endswith((".sh", ".bash"))]
+    for text in (*shell, *(contract.command or ())):  # programs within it
+        names |= set(_SHELL_IMPORT.findall(text))
+        for program in _programs_within(text):
+            all_of_it, without = list(_imports(program)), list(_optional_imports(program))
+            names |= set(all_of_it)
+            optional |= {name for name in without if all_of_it.count(name) == without.count(name)}
     return names, optional
+
+
+def _programs_within(shell: str) -> Iterator[str]:
+    """What a text of shell gives to an interpreter: here documents, and quoted words of some lines."""
+    for found in _HERE_DOCUMENT.finditer(shell):
+        yield textwrap.dedent(found["body"])
+    for found in _QUOTED_PROGRAM.finditer(shell):
+        yield found["single"] if found["single"] is not None else found["double"]
+
+
+def optional_names(contract: CommandContract, trusted: Mapping[str, str]) -> set[str]:
+    """Modules that the trusted programs do without where they are missing, also in programs within lines of shell."""
+    return _imported(contract, trusted)[1] - {_stem(path) for path in trusted if "/" not in path}
 
 
 def _optional_imports(program: str) -> Iterator[str]:

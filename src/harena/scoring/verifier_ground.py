@@ -1,0 +1,86 @@
+"""What a candidate leaves in the places of a verifier's own: where it writes, and where its tools look for their rules.
+
+A candidate may leave what it likes. Three things would speak for the verifier: something in the place of a scratch file
+that it writes to, so that it reads what was prepared; rules that hide those which its tools would have found
+(`GNUmakefile` beside `Makefile`); and configuration by which its test runner runs other tests, or none. The first two
+are removed where nothing else can be meant by them, the third is read by `guest_sitecustomize` without what chooses
+tests. What a verifier's own files name is left: the task may be about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+
+_WRITES_TO = re.compile(r"(?:(?<![-=<>])>{1,2}|\btee(?:[ \t]+-a)?)[ \t]*[\"']?([\w./+-]+)|=(/[\w./+-]+)")
+"""a redirection of a shell, or an option that names a file"""
+_SCRATCH = ("/tmp/", "/var/tmp/")
+_CHANGES_TO = re.compile(r"(?m)(?:^|[;&|(])[ \t]*(?:cd|pushd)[ \t]+[\"']?(/[\w./-]*)")
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+"""in the order in which `make` looks for them"""
+STEERING = ("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg",
+            "pyproject.toml", *MAKEFILES)  # fmt: skip
+_NAMED = " -o ".join(f"-name {name}" for name in STEERING)
+FIND_STEERING = rf"""
+
+command -v find >/dev/null || exit 0
+for place in "$@"; do
+    [ -d "$place" ] && find "$place/" -xdev \( -type d -name node_modules -prune \) -o \( {_NAMED} \) \
+        -printf '%p\0%i %C@\0'
+done
+exit 0
+"""
+"""(path, its number and the time of its last change) of each; see `fingerprints`"""
+CLEAR_WRITTEN = """\
+for place in "$@"; do
+    if [ -L "$place" ] || { [ -e "$place" ] && { [ ! -f "$place" ] || [ ! -w "$place" ]; }; }; then
+        chmod u+w -- "${place%/*}" 2>/dev/null
+        rm -rf -- "$place"
+    fi
+done
+exit 0
+"""
+"""a plain file that can be written to is emptied by the verifier itself"""
+
+
+def written_paths(texts: Mapping[str, str], workdir: str) -> list[str]:
+    """Scratch files that the lines of shell of a verifier write to, wherever it may be then."""
+    shell = "\n".join(text for path, text in texts.items() if path.endswith((".sh", ".bash")))
+    folders = dict.fromkeys((workdir, *_CHANGES_TO.findall(shell)))
+    found: dict[str, None] = {}
+    for redirected, option in _WRITES_TO.findall(shell):
+        path = redirected or option
+        if path.startswith("/"):
+            found[path] = None
+        elif path.strip("./"):
+            found.update(dict.fromkeys(str(PurePosixPath(folder) / path) for folder in folders))
+    return [path for path in found if path.startswith(_SCRATCH) and ".." not in path.split("/")]
+
+
+def parsed(told: str) -> dict[str, str]:
+    """What FIND_STEERING says."""
+    fields = told.split("\0")
+    return {path.replace("//", "/"): state for path, state in zip(fields[::2], fields[1::2], strict=False) if path}
+
+
+def left_by_candidate(before: Mapping[str, str], after: Mapping[str, str], tests: Mapping[str, str]) -> list[str]:
+    """Steering files that the candidate made or changed, but for those that the verifier names, or brings itself."""
+    named = {name for name in STEERING if name not in MAKEFILES and any(name in text for text in tests.values())}
+    named |= {PurePosixPath(path).name for path in tests} - set(MAKEFILES)
+    return [
+        path for path, state in after.items() if before.get(path) != state and PurePosixPath(path).name not in named
+    ]
+
+
+def hiding_makefiles(before: Mapping[str, str], left: Iterable[str], tests: Iterable[str]) -> list[str]:
+    """Of the files that are left, the rules of `make` that hide those of the environment, or the verifier's."""
+    own = {PurePosixPath(path).name for path in tests} & set(MAKEFILES)
+    found = []
+    for path in left:
+        folder, name = PurePosixPath(path).parent, PurePosixPath(path).name
+        if name in MAKEFILES and str(path) not in before:
+            later = MAKEFILES[MAKEFILES.index(name) + 1 :]
+            if own & set(later) or any(str(folder / other) in before for other in later):
+                found.append(path)
+    return found

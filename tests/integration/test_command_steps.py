@@ -1,0 +1,296 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""Commands that run the candidate's programs, and then look at what these have left."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from battery_world import Source, linux_runtime
+
+from harena.core.models import SandboxSpec
+from harena.core.results import RunResult, Validity
+from harena.scoring import load_scenarios, score_scenario
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
+    """Real sandboxes: the guard of trusted programs lies at a path of theirs."""
+    runtime = linux_runtime(tmp_path_factory.mktemp("home"))
+    await runtime.start()
+    yield Source(runtime)
+    await runtime.close()
+
+
+async def scored(
+    source: Source, candidate: str | dict[str, str], command: Any, files: dict[str, str], **fields: Any
+) -> RunResult:
+    theirs = {"solution.py": candidate} if isinstance(candidate, str) else candidate
+    contract = {"type": "command", "command": command, "files": files, **fields}
+    row = {"id": "one", "candidate": {"files": theirs, "entry": next(iter(theirs))}, "scoring": contract}
+    (made,) = load_scenarios([row]).scenarios
+    return await score_scenario(made, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=30)
+
+
+PROOF = "print('harena-proof', word)\n"
+EVIL = "import __main__, os\nprint('harena-proof', getattr(__main__, 'word', 0), flush=True)\nos._exit(0)\n"
+RUN = (
+    "import subprocess, sys\nword = sys.stdin.readline().strip()\n"
+    "said = subprocess.run([sys.executable, 'solution.py'], stdin=subprocess.DEVNULL, capture_output=True).stdout\n"
+)
+ASK = f"{RUN}assert said == b'42\\n', said\n{PROOF}"
+SHELL = "read word\npython solution.py </dev/null >out.txt\n"
+COMPARED = f'{SHELL}cmp -s out.txt expected.txt && echo "harena-proof $word"\n'
+BODY = "import sys\nword = sys.argv[1]\n"
+
+
+def planted(path: str, text: str = EVIL) -> str:
+    """A candidate that writes a file while it runs."""
+    return f"import os\nos.makedirs(os.path.dirname({path!r}) or '.', exist_ok=True)\nopen({path!r}, 'w').write({text!r})\n"
+
+
+def put_back(path: str, text: str) -> str:
+    """A candidate that writes a file, and leaves a process that soon makes it what it was."""
+    return (
+        f"import os, time\nbefore = os.stat({path!r})\nkept = open({path!r}).read()\nopen({path!r}, 'w').write({text!r})\n"
+        "if not os.fork():\n    os.setsid()\n    os.dup2(os.open('/dev/null', 2), 1)\n    os.dup2(1, 2)\n    time.sleep(0.3)\n"
+        f"    open({path!r}, 'w').write(kept)\n    os.utime({path!r}, ns=(before.st_atime_ns, before.st_mtime_ns))\n"
+    )
+
+
+def late(lines: str) -> str:
+    """A check that imports after it has run the candidate."""
+    return f"{RUN}{lines}\nassert said == b'42\\n', said\n{PROOF}"
+
+
+SUBSTITUTE = "try:\n    import orjson_missing as json\nexcept ImportError:\n    import json\n"
+HERE = f"{SHELL}python - $word <<'END'\n{BODY}{SUBSTITUTE}assert open('out.txt').read() == '42\\n'\n{PROOF}END\n"
+CASES = {"check.py": late("import cases\nassert cases.WANT == said"), "cases.py": "WANT = b'42\\n'\n"}
+FORGERIES: dict[str, tuple[str, Any, dict[str, str]]] = {
+    "data": (planted("expected.txt", "x\n") + "print('x')\n", ["bash", "c.sh"], {"c.sh": COMPARED, "expected.txt": "1\n"}),
+    "data, put back": (
+        put_back("expected.txt", "") , ["bash", "c.sh"], {"c.sh": COMPARED + "sleep 1\n", "expected.txt": "1\n"}
+    ),
+    "data in a command line": (planted("expected.txt", ""), COMPARED, {"expected.txt": "1\n"}),
+    "another file in its place": (
+        "import os\nopen('x', 'w').close()\nos.replace('x', 'expected.txt')\n", COMPARED, {"expected.txt": "1\n"}
+    ),
+    "a program, put back": (
+        put_back("compare.py", ""),
+        f'{SHELL}python compare.py && sleep 1 && echo "harena-proof $word"',
+        {"compare.py": "assert open('out.txt').read() == '42\\n'\n"},
+    ),
+    "a module of the library": (planted("difflib.py"), ["python", "check.py"], {"check.py": late("import difflib")}),
+    "a package of the library": (
+        planted("difflib/__init__.py"), ["python", "check.py"], {"check.py": late("import difflib")}
+    ),
+    "a trusted module": (planted("cases/__init__.py", "WANT = b''\n"), ["python", "check.py"], CASES),
+    "a compiled one": (
+        "import os, py_compile\nopen('x.py', 'w').write(\"WANT = b''\\n\")\n"
+        "py_compile.compile('x.py', f'__pycache__/cases.{__import__(\"sys\").implementation.cache_tag}.pyc',\n"
+        "                   invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)\n",
+        ["python", "check.py"], CASES,
+    ),
+    "beside a program elsewhere": (
+        planted("tools/difflib.py"), ["python", "tools/check.py"], {"tools/check.py": late("import difflib")}
+    ),
+    "what may be missing": (planted("orjson_missing.py"), ["python", "check.py"], {"check.py": late(SUBSTITUTE)}),
+    "in a here document": (planted("orjson_missing.py"), ["bash", "c.sh"], {"c.sh": HERE}),
+    "in a line of shell": (
+        planted("difflib.py"),
+        f"{SHELL}python -c \"import sys; word = sys.argv[1]; import difflib; assert open('out.txt').read() == '42\\n'; "
+        "print('harena-proof', word)\" $word",
+        {},
+    ),
+    "in a folder of a variable": (
+        planted("inner/difflib.py"),
+        f"{SHELL}D=inner; cd \"$D\" && python -c \"import sys; word = sys.argv[1]; import difflib; "
+        "assert open('../out.txt').read() == '42\\n'; print('harena-proof', word)\" $word",
+        {},
+    ),
+    "a search path in the line": (
+        planted("/tmp/difflib.py"),
+        f"{SHELL}PYTHONPATH=/tmp python -c \"import sys; word = sys.argv[1]; import difflib; "
+        "assert open('out.txt').read() == '42\\n'; print('harena-proof', word)\" $word",
+        {},
+    ),
+    "the guard itself": (
+        f"import os\nopen(os.environ['PYTHONPATH'] + '/sitecustomize.py', 'w').write({EVIL!r})\n",
+        f"{SHELL}python -c \"word = '$word'; assert open('out.txt').read() == '42\\n'; print('harena-proof', word)\"",
+        {},
+    ),
+    "beside the guard": (
+        f"import os\nopen(os.environ['PYTHONPATH'] + '/difflib.py', 'w').write({EVIL!r})\n",
+        ["python", "check.py"], {"check.py": late("import difflib")},
+    ),
+    "a missing program": ("x = 1\n", f'{SHELL}./made_by_candidate && echo "harena-proof $word"', {}),
+    "a missing program, in a script": (
+        "x = 1\n", ["sh", "c.sh"], {"c.sh": f'{SHELL}/workspace/bin/made && echo "harena-proof $word"'}
+    ),
+    "one that cannot be run": (planted("prog", "x"), f'{SHELL}./prog && echo "harena-proof $word"', {}),
+    "a folder in its place": ("import os\nos.mkdir('prog')\n", f'{SHELL}./prog && echo "harena-proof $word"', {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+async def test_nothing_that_a_candidate_does_meanwhile_pays(source: Source, name: str) -> None:
+    """Each paid, or had no score, when trusted programs took what the run had left."""
+    candidate, command, files = FORGERIES[name]
+    result = await scored(source, candidate, command, files)
+    assert (result.score, result.validity in (Validity.VALID, Validity.SUSPECT)) == (0.0, True), result.detail
+
+
+@pytest.mark.parametrize("command", ["no_such_tool", "./trusted.sh", "/usr/bin/no_such_tool"])
+async def test_a_program_that_nobody_has_is_the_contracts_fault(source: Source, command: str) -> None:
+    """Of the image, or a trusted file that cannot be run."""
+    result = await scored(source, "x = 1\n", f"read word\n{command}", {"trusted.sh": "true\n"})
+    assert (result.score, result.validity) == (None, Validity.INVALID), result.detail
+
+
+PATHS = {"env": {"PYTHONPATH": "lib"}}
+
+
+async def test_a_search_path_of_the_contract_is_searched(source: Source) -> None:
+    """By its own programs, but not before they have started."""
+    files = {"check.py": f"import sys, helper\nword = sys.stdin.readline().strip()\nassert helper.A\n{PROOF}"}
+    assert (await scored(source, {"solution.py": "", "lib/helper.py": "A = 1\n"}, ["python", "check.py"], files, **PATHS)).score == 1  # fmt: skip
+    evil = planted("lib/encodings/__init__.py", EVIL) + planted("lib/difflib.py")
+    result = await scored(source, evil, ["python", "check.py"], {"check.py": late("import difflib")}, **PATHS)
+    assert result.score == 0.0, result.detail
+
+
+def check(lines: str) -> dict[str, str]:
+    """A trusted program in Python."""
+    return {"check.py": f"import os, subprocess, sys\nword = sys.stdin.readline().strip()\n{lines}\n{PROOF}"}
+
+
+def out(*words: str) -> str:
+    """What a program says, in the text of a check."""
+    return (
+        f"subprocess.run({list(words)!r}, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=True).stdout"
+    )
+
+
+PY, SH = ["python", "check.py"], ["bash", "check.sh"]
+SAID = out("python", "solution.py")
+HONEST: dict[str, tuple[dict[str, str], Any, dict[str, str], dict[str, Any]]] = {
+    "writes a file that is compared": ({"solution.py": "print(42)\n"}, SH, {"check.sh": COMPARED, "expected.txt": "42\n"}, {}),
+    "is imported": ({"solution.py": "def f():\n    return 42\n"}, PY, check("import solution\nassert solution.f() == 42"), {}),
+    "is a program with arguments": (
+        {"solution.py": "import sys\nprint(sum(map(int, sys.argv[1:])))\n"}, PY,
+        check(f"assert {out('python', 'solution.py', '40', '2')} == '42\\n'"), {},
+    ),
+    "generates a module that the check imports": (
+        {"solution.py": "open('made.py', 'w').write('A = 42\\n')\n"}, PY,
+        check(f"{SAID}\nimport made\nassert made.A == 42"), {},
+    ),
+    "generates a package": (
+        {"solution.py": "import os\nos.mkdir('made')\nopen('made/__init__.py', 'w').write('from .a import A\\n')\n"
+         "open('made/a.py', 'w').write('A = 42\\n')\n"}, PY,
+        check(f"{SAID}\nfrom made.a import A\nassert A == 42"), {},
+    ),
+    "writes a module and imports it itself": (
+        {"solution.py": "open('part.py', 'w').write('A = 42\\n')\nimport part\nprint(part.A)\n"}, PY,
+        check(f"assert {SAID} == '42\\n'"), {},
+    ),
+    "has a package": (
+        {"solution.py": "from shop.cart import total\nprint(total([40, 2]))\n", "shop/__init__.py": "",
+         "shop/cart.py": "def total(items):\n    return sum(items)\n"}, PY,
+        check(f"from shop import cart\nassert cart.total([1]) == 1\nassert {SAID} == '42\\n'"), {},
+    ),
+    "has modules in subfolders": (
+        {"src/solution.py": "import helper\nprint(helper.A)\n", "src/helper.py": "A = 42\n"}, PY,
+        check(f"assert {out('python', 'src/solution.py')} == '42\\n'"), {},
+    ),
+    "writes to /tmp": (
+        {"solution.py": "import tempfile, pathlib\npathlib.Path(tempfile.gettempdir(), 'o').write_text('42')\n"}, PY,
+        check(f"{SAID}\nassert open('/tmp/o').read() == '42'"), {},
+    ),
+    "writes below a new folder": (
+        {"solution.py": "import os\nos.makedirs('a/b')\nopen('a/b/c', 'w').write('42')\n"}, SH,
+        {"check.sh": "read w\npython solution.py\n[ \"$(cat a/b/c)\" = 42 ] && echo harena-proof $w\n"}, {},
+    ),
+    "writes beside trusted data": (
+        {"solution.py": "open('data/out', 'w').write(str(len(open('data/in').read())))\n"}, PY,
+        {**check(f"{SAID}\nassert open('data/out').read() == '2'"), "data/in": "ab"}, {},
+    ),
+    "is a shell script": (
+        {"solution.sh": "echo $(( $1 + $2 ))\n"}, PY, check(f"assert {out('bash', 'solution.sh', '40', '2')} == '42\\n'"), {},
+    ),
+    "changes data in place": (
+        {"solution.py": "import json\nt = json.load(open('t.json'))\njson.dump(t + [42], open('t.json', 'w'))\n"}, PY,
+        {**check(f"import json\n{SAID}\nassert json.load(open('t.json')) == [1, 42]"), "t.json": "[1]"},
+        {"changeable": ["*.json"]},
+    ),
+    "the check writes its own data": (
+        {"solution.py": "A = 42\n"}, PY,
+        {**check("from solution import *\nopen('log.txt', 'a').write('run')\nassert globals().get('A') == 42"), "log.txt": ""}, {},
+    ),
+    "the check makes a program executable": (
+        {"solution.py": "print(42)\n"}, "chmod +x tool.sh; exec ./tool.sh",
+        {"tool.sh": "#!/bin/bash\nread w\n[ \"$(python solution.py)\" = 42 ] && echo harena-proof $w\n"}, {},
+    ),
+    "a substitute that is not needed": (
+        {"solution.py": "print('[42]')\n"}, PY, check(f"{SUBSTITUTE}assert json.loads({SAID}) == [42]"), {},
+    ),
+    "a trusted helper in a subfolder": (
+        {"solution.py": "print(42)\n"}, ["python", "tests/check.py"],
+        {f"tests/{path}": f"from helper import W\n{text}" if path == "check.py" else text for path, text in
+         {**check(f"assert {SAID} == W"), "helper.py": "W = '42\\n'\n"}.items()}, {},
+    ),
+    "a trusted package": (
+        {"solution.py": "print(42)\n"}, ["python", "-m", "judge.main"],
+        {"judge/__init__.py": "", "judge/data.py": "W = '42\\n'\n",
+         "judge/main.py": f"from . import data\nimport judge.data\n{check(f'assert {SAID} == data.W')['check.py']}"}, {},
+    ),
+    "unittest with discovery": (
+        {"solution.py": "def f():\n    return 42\n"},
+        "read w; python -m unittest discover -q tests && echo harena-proof $w",
+        {"tests/test_it.py": "import unittest\nimport solution\nclass T(unittest.TestCase):\n    def test(self):\n"
+         "        self.assertEqual(solution.f(), 42)\n"}, {},
+    ),
+    "an environment of a subprocess": (
+        {"solution.py": "import helper\nprint(helper.A)\n", "lib/helper.py": "A = 42\n"},
+        "read w; [ \"$(PYTHONPATH=lib python solution.py)\" = 42 ] && echo harena-proof $w", {}, {},
+    ),
+    "multiprocessing": (
+        {"solution.py": "from concurrent.futures import ProcessPoolExecutor\nif __name__ == '__main__':\n"
+         "    with ProcessPoolExecutor(2) as pool:\n        print(sum(pool.map(abs, [-40, 2])))\n"}, PY,
+        check(f"assert {SAID} == '42\\n'"), {},
+    ),
+    "makes a link": (
+        {"solution.py": "import os\nopen('real', 'w').write('42')\nos.symlink('real', 'link')\n"}, PY,
+        check(f"{SAID}\nassert open('link').read() == '42'"), {},
+    ),
+}  # fmt: skip
+
+
+def plain(folder: Path, candidate: dict[str, str], command: Any, files: dict[str, str]) -> bool:
+    """What the same command says without any sandbox."""
+    for path, text in {**candidate, **files}.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    argv = ["bash", "-c", command] if isinstance(command, str) else command
+    path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
+    done = subprocess.run(
+        argv, cwd=folder, input="word\n", capture_output=True, text=True, check=False, timeout=60, env={"PATH": path}
+    )
+    return done.returncode == 0 and "harena-proof word" in done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("name", HONEST)
+async def test_an_honest_program_is_paid(source: Source, name: str, tmp_path: Path) -> None:
+    """Where it is paid without a sandbox; one that does nothing is not."""
+    candidate, command, files, fields = HONEST[name]
+    assert plain(tmp_path, candidate, command, files)
+    result = await scored(source, candidate, command, files, **fields)
+    assert (result.score, result.validity) == (1.0, Validity.VALID), result.detail
+    idle = await scored(source, {next(iter(candidate)): ""}, command, files, **fields)
+    assert (idle.score, idle.validity) == (0.0, Validity.VALID), idle.detail

@@ -1,0 +1,127 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""What a candidate leaves in the places of a verifier's own files and tools."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from battery_world import PYTEST_LAYER, Source, linux_runtime
+
+from harena.core.models import SandboxSpec
+from harena.core.results import RunResult, Validity
+from harena.scoring import load_scenarios, score_scenario
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+REWARD = "/logs/verifier/reward.txt"
+END = f"\nif [ $r = 1 ]; then echo 1; else echo 0; fi > {REWARD}\n"
+LOOKS = "def test():\n    assert open('/app/out.txt').read().strip() == '42'\n"
+PYTEST = f"r=0; cd /app; python3 -m pytest -q /tests/test_o.py && r=1{END}"
+COPIED = f"cp /tests/test_o.py /app; r=0; cd /app; python3 -m pytest -q test_o.py && r=1{END}"
+HOOK = "printf 'def pytest_pyfunc_call(pyfuncitem): return True\\n' > /app/conftest.py"
+MAKE = {"environment_files": {"/app/Makefile": 'check:\n\ttest "$$(cat out.txt)" = 42\n'}}
+MAKES = f"cd /app; r=0; make -s check && r=1{END}"
+SCRATCH = f"r=0; python3 /tests/t.py > /tmp/result.txt; grep -q PASS /tmp/result.txt && r=1{END}"
+SAYS = {"t.py": "print('PASS' if open('/app/out.txt').read().strip() == '42' else 'FAIL')\n"}
+SEARCHED = (
+    f"cd /app; r=0; PYTHONPATH=/app python3 -c 'import json; assert json.load(open(\"out.txt\")) == 42' && r=1{END}"
+)
+DONE = f"import os; open('{REWARD}', 'w').write('1'); os._exit(0)"
+DAEMON = (
+    f"printf '#!/bin/bash\\n(while :; do echo 1 > {REWARD}; done) >/dev/null 2>&1 & echo 4\\n' > prog; chmod +x prog"
+)
+FORGERIES: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
+    "hooks beside copied tests": (HOOK, COPIED, {"test_o.py": LOOKS}, {}),
+    "options": ("printf '[pytest]\\naddopts=--collect-only\\n' > pytest.ini", COPIED, {"test_o.py": LOOKS}, {}),
+    "options of a project": (
+        "printf '[tool.pytest.ini_options]\\naddopts=\"--co\"\\n' > pyproject.toml", COPIED, {"test_o.py": LOOKS}, {}
+    ),
+    "options in the setup": ("printf '[tool:pytest]\\naddopts=--co\\n' > setup.cfg", COPIED, {"test_o.py": LOOKS}, {}),
+    "rules before the environment's": ("printf 'check:\\n\\ttrue\\n' > GNUmakefile", MAKES, {}, MAKE),
+    "rules before the verifier's": (
+        "printf 'check:\\n\\ttrue\\n' > makefile", "cp /tests/Makefile /app; " + MAKES,
+        {"Makefile": "check:\n\ttest \"$$(cat out.txt)\" = 42\n"}, {},
+    ),
+    "a result that nobody can replace": ("echo PASS > /tmp/result.txt; chmod 444 /tmp/result.txt", SCRATCH, SAYS, {}),
+    "a result behind a link": (
+        "echo PASS > /tmp/r; chmod 444 /tmp/r; ln -s /tmp/r /tmp/result.txt", SCRATCH, SAYS, {}
+    ),
+    "a folder in its place": ("mkdir -p /tmp/result.txt; echo PASS > /tmp/result.txt/a", SCRATCH, SAYS, {}),
+    "a search path of the verifier's": (f'echo "{DONE}" > json.py', SEARCHED, {}, {}),
+    "a start-up module there": (f'echo "{DONE}" > sitecustomize.py', SEARCHED, {}, {}),
+    "a module beside the verifier's": (
+        "mkdir -p helper; echo 'want = None' > helper/__init__.py", "cp /tests/*.py /app; r=0; cd /app; "
+        f"python3 -c 'import helper; assert open(\"out.txt\").read() == helper.want' && r=1{END}",
+        {"helper.py": "want = '42\\n'\n"}, {},
+    ),
+    "a program that writes on and on": (DAEMON, f"cd /app; r=0; [ \"$(./prog)\" = 5 ] && r=1{END}sleep 0.3\n", {}, {}),
+}  # fmt: skip
+SERVER = "printf 'import time\\ntime.sleep(60)\\n' > server.py; echo 42 > out.txt"
+HONEST: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
+    "tests in place": ("echo 42 > out.txt", PYTEST, {"test_o.py": LOOKS}, {}),
+    "hooks of its own": (f"{HOOK}; echo 42 > out.txt", COPIED, {"test_o.py": LOOKS}, {}),
+    "a layout of its own": (
+        "mkdir src; echo 'A = 42' > src/mine.py; printf '[tool.pytest.ini_options]\\npythonpath=[\"src\"]\\n' > pyproject.toml",
+        COPIED, {"test_o.py": "from mine import A\ndef test():\n    assert A == 42\n"}, {},
+    ),
+    "hooks that the task is about": (
+        "printf 'import pytest\\n@pytest.fixture\\ndef a(): return 42\\n' > conftest.py",
+        COPIED, {"test_o.py": "# uses conftest.py\ndef test(a):\n    assert a == 42\n"}, {},
+    ),
+    "hooks of the verifier's": (
+        "echo 42 > out.txt; touch conftest.py", "cp /tests/conftest.py /app; " + COPIED,
+        {"test_o.py": "def test(a):\n    assert a == 42\n",
+         "conftest.py": "import pytest\n@pytest.fixture\ndef a(): return int(open('/app/out.txt').read())\n"}, {},
+    ),
+    "hooks of the environment": (
+        "echo 42 > out.txt", PYTEST.replace("/tests/test_o.py", "test_e.py"), {},
+        {"environment_files": {"/app/conftest.py": "import pytest\n@pytest.fixture\ndef a(): return int(open('out.txt').read())\n",
+                               "/app/test_e.py": "def test(a):\n    assert a == 42\n"}},
+    ),
+    "rules of its own": ("printf 'check:\\n\\techo 42 > out.txt\\n' > GNUmakefile", f"cd /app; r=0; make -s check && grep -q 42 out.txt && r=1{END}", {}, {}),
+    "rules of the environment": ("echo 42 > out.txt", MAKES, {}, MAKE),
+    "changed rules": ("printf 'check:\\n\\techo 42 > out.txt\\n' > Makefile", f"cd /app; r=0; make -s check && grep -q 42 out.txt && r=1{END}", {}, MAKE),
+    "a scratch file": ("echo 42 > out.txt; echo x > /tmp/result.txt", SCRATCH, SAYS, {}),
+    "its answer in the scratch folder": ("echo 42 > /tmp/answer; chmod 444 /tmp/answer", f"r=0; [ $(cat /tmp/answer) = 42 ] && r=1{END}", {}, {}),
+    "a server that goes on": (SERVER, f"cd /app; r=0; python3 server.py & grep -q 42 out.txt && r=1{END}", {}, {}),
+    "a search path": ("echo 42 > out.txt", SEARCHED, {}, {}),
+    "a folder of data": ("mkdir data; echo 42 > data/x; chmod -R a-w data", f"cd /app; r=0; [ $(cat data/x) = 42 ] && r=1\nif [ 1 \\> data ]; then :; fi{END}", {}, {}),
+}  # fmt: skip
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
+    """Real sandboxes, with pytest."""
+    runtime = linux_runtime(tmp_path_factory.mktemp("home"))
+    await runtime.start()
+    yield Source(runtime, PYTEST_LAYER)
+    await runtime.close()
+
+
+async def scored(source: Source, row: tuple[str, str, dict[str, str], dict[str, Any]], script: str | None) -> RunResult:
+    done, verifier, tests, fields = row
+    contract = {"type": "harbor", "tests": {"test.sh": verifier, **tests}, **fields}
+    solve = f"cd /app\n{done if script is None else script}\n"
+    made = {"id": "one", "candidate": {"files": {"solve.sh": solve}, "entry": "solve.sh"}, "scoring": contract}
+    (scenario,) = load_scenarios([made]).scenarios
+    return await score_scenario(scenario, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=60)
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+async def test_nothing_speaks_for_the_verifier(source: Source, name: str) -> None:
+    """Nor does a right answer beside it lose anything, but to a program that writes rewards."""
+    result = await scored(source, FORGERIES[name], None)
+    assert (result.score, result.validity in (Validity.VALID, Validity.SUSPECT)) == (0.0, True), result.detail
+
+
+@pytest.mark.parametrize("name", HONEST)
+async def test_an_honest_candidate_is_paid(source: Source, name: str) -> None:
+    """One that does nothing is not."""
+    result = await scored(source, HONEST[name], None)
+    assert (result.score, result.validity) == (1.0, Validity.VALID), result.detail
+    if name not in ("tests in place", "hooks of the environment"):
+        return
+    assert (await scored(source, HONEST[name], "true")).score == 0.0
