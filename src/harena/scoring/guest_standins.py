@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import operator
 
+from harena.scoring.guest_leaving import is_verdict, skips_a_judgement
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -369,10 +371,8 @@ def _loops(self: Any) -> bool:
 
 
 def _looped(self: Any) -> Any:
-    found = self._harena_candidate.ask("special", self, "__iter__")
-    if found is self:
-        return self
-    return iter(found)
+    candidate = self._harena_candidate
+    return candidate.looks.loop(self, candidate)
 
 
 def _next(self: Any) -> Any:
@@ -380,29 +380,39 @@ def _next(self: Any) -> Any:
 
 
 def _left(self: Any, kind: Any, error: Any, trace: Any) -> bool:
-    """The end of a `with`: it may not swallow an assertion or an outcome of the suite's."""
-    said = self._harena_candidate.ask("special", self, "__exit__", (kind, error, None))
-    return (
-        bool(said)
-        and isinstance(error, Exception)
-        and not isinstance(error, AssertionError)
-        and not _is_of_tests(error)
-    )
-
-
-def _is_of_tests(error: BaseException) -> bool:
-    return any(cls.__module__.partition(".")[0] in ("unittest", "pytest", "_pytest") for cls in type(error).__mro__)
+    """The end of a `with`."""
+    try:
+        said = self._harena_candidate.ask("special", self, "__exit__", _told_end(kind, error))
+    except Exception:
+        if error is not None and is_verdict(error):
+            return False
+        raise
+    return _is_swallowed(said, error, trace)
 
 
 async def _left_async(self: Any, kind: Any, error: Any, trace: Any) -> bool:
-    found = self._harena_candidate.ask("special", self, "__aexit__", (kind, error, None))
-    said = await found
-    return (
-        bool(said)
-        and isinstance(error, Exception)
-        and not isinstance(error, AssertionError)
-        and not _is_of_tests(error)
-    )
+    try:
+        said = await self._harena_candidate.ask("special", self, "__aexit__", _told_end(kind, error))
+    except Exception:
+        if error is not None and is_verdict(error):
+            return False
+        raise
+    return _is_swallowed(said, error, trace)
+
+
+def _told_end(kind: Any, error: Any) -> tuple[Any, ...]:
+    """What an `__exit__` is told: of a test's own outcome no more than that there is one."""
+    if error is None or not is_verdict(error):
+        return (kind, error, None)
+    return (AssertionError, AssertionError("a test has ended"), None)
+
+
+def _is_swallowed(said: Any, error: Any, trace: Any) -> bool:
+    if error is None or is_verdict(error) or type(said) not in (bool, int, str) or not said:
+        return False
+    if skips_a_judgement(trace):
+        raise AssertionError(f"the candidate swallows {error!r}, by which the test would have gone on unjudged") from error
+    return True
 
 
 def _awaited(self: Any) -> Any:
