@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 LONGEST_FRAME_BYTES = 9 * 1024 * 1024
 MOST_PRINTED_CHARACTERS = 1_000_000
+_MOST_ERRORS = 256
+_MOST_CHAINED = 4
 SPECIAL = (
     "__len__", "__getitem__", "__setitem__", "__delitem__", "__contains__", "__iter__", "__next__", "__reversed__",
     "__str__", "__repr__", "__format__", "__bool__", "__int__", "__float__", "__complex__", "__index__", "__round__",
@@ -155,6 +157,9 @@ class Home(Border):
         self._proxies: dict[int, Any] = {}
         self._proxy_numbers: dict[int, int] = {}
         self._ended_iterators: dict[int, BaseException] = {}
+        self._errors: dict[int, BaseException] = {}
+        """the last ones that the suite was told of, which it may hand back"""
+        self._errors_told = self._chained = 0
         self._printed = _Printed()
         self.has_input = False
         self._input_replaced = False
@@ -235,7 +240,8 @@ class Home(Border):
             raise raised
 
     def _told_error(self, error: BaseException) -> tuple[Any, ...]:
-        """(class, arguments, attributes, message, number of the suite's own exception or -1)."""
+        """(class, arguments, attributes, message, number of the suite's own exception or -1, its own number, what it was
+        raised from)."""
         number = getattr(error, "_harena_raised", -1)
         try:
             message = str(error)[:2000]
@@ -246,9 +252,25 @@ class Home(Border):
             for name, value in getattr(error, "__dict__", {}).items()
             if isinstance(name, str) and name[:1] != "_"
         )
-        told = (type(error), tuple(error.args), attributes, "".join(message), number if type(number) is int else -1)
+        own = self._errors_told = self._errors_told + 1
+        self._errors[own] = error
+        self._errors.pop(own - _MOST_ERRORS, None)
+        told = (type(error), tuple(error.args), attributes, "".join(message), number if type(number) is int else -1, own,
+                self._chain(error))  # fmt: skip
         error.__traceback__ = None
         return told
+
+    def _chain(self, error: BaseException) -> tuple[Any, ...]:
+        """(cause, context, whether the context is hidden)."""
+        if self._chained >= _MOST_CHAINED:
+            return (None, None, True)
+        self._chained += 1
+        try:
+            # as items: what they are told as must not depend on how deep they are when they are packed
+            around = (error.__cause__, None if error.__suppress_context__ else error.__context__)
+            return (*(None if each is None else self._told_error(each) for each in around), error.__suppress_context__)
+        finally:
+            self._chained -= 1
 
     # Doing what is asked.
 
@@ -437,7 +459,8 @@ class Home(Border):
                 found = getattr(found, name)
             return found
         if kind == "E":
-            return _remade(*map(self.value, item[1]))
+            name, arguments, message, number, own = map(self.value, item[1])
+            return self._errors.get(own) or _remade(name, arguments, message, number)
         assert kind == "c"
         return self._proxy(*item[1:])
 
@@ -557,9 +580,9 @@ def fill_instance(border: Border, made: Any, state: Any) -> None:
             made.__dict__[name] = held
 
 
-def _remade(name: str, arguments: Any, message: str, number: int) -> BaseException:
-    """An exception of the suite's."""
-    found = getattr(builtins, name, None)
+def _remade(name: Any, arguments: Any, message: str, number: int) -> BaseException:
+    """An exception of the suite's, whose class may be the candidate's."""
+    found = getattr(builtins, name, None) if isinstance(name, str) else name
     cls: Any = found if isinstance(found, type) and issubclass(found, BaseException) else Exception
     try:
         made: BaseException = cls(*arguments)

@@ -305,7 +305,8 @@ class Candidate(Border):
 
     # Exceptions.
 
-    def raised(self, cls: Any, arguments: Any, attributes: Any, message: Any, number: Any) -> BaseException:
+    def raised(self, cls: Any, arguments: Any, attributes: Any, message: Any, number: Any, own: Any = -1,
+               chain: Any = (None, None, True)) -> BaseException:  # fmt: skip
         """What the candidate raised, as it is raised here."""
         if type(number) is int and 0 <= number < len(self._raised):
             return self._raised[number]
@@ -318,6 +319,11 @@ class Candidate(Border):
         for name, value in attributes:
             if type(name) is str and name[:1] != "_":
                 made.__dict__[name] = value
+        made.__dict__["_harena_error"] = own
+        cause, context, is_hidden = chain
+        made.__cause__ = None if cause is None else self.raised(*cause)
+        made.__context__ = None if context is None else self.raised(*context)
+        made.__suppress_context__ = bool(is_hidden)
         return made
 
     # Classes that the candidate tells of.
@@ -402,7 +408,10 @@ class Candidate(Border):
             return ("M", value.__name__)
         if isinstance(value, BaseException):
             names = [cls.__name__ for cls in type(value).__mro__ if cls.__module__ == "builtins"]
-            return ("E", [self.item(part) for part in (names[0], tuple(value.args), str(value), -1)])
+            known_class = next((("k", n) for n, cls in self._classes.items() if cls is type(value)), None)
+            own = value.__dict__.get("_harena_error", -1)
+            told = [self.item(part) for part in (names[0], tuple(value.args), str(value), -1, own)]
+            return ("E", [known_class or told[0], *told[1:]])
         return self._give(value)
 
     def _give(self, value: Any) -> tuple[Any, ...]:
