@@ -15,8 +15,12 @@ with what the candidate says: (descriptions of classes, what it printed).
 from __future__ import annotations
 
 import builtins
+import collections
 import copy
+import datetime
+import decimal
 import enum
+import fractions
 import importlib
 import io
 import os
@@ -25,7 +29,7 @@ import types
 
 from harena.scoring.guest_driver import PLAIN, decode, encode
 from harena.scoring.guest_given import is_data
-from harena.scoring.guest_graph import MOST_PARTS, MUTABLE, Border
+from harena.scoring.guest_graph import MOST_PARTS, MUTABLE, VALUES, Border
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,10 +49,14 @@ SPECIAL = (
     "__rpow__", "__rlshift__", "__rrshift__", "__rand__", "__rxor__", "__ror__", "__iadd__", "__isub__", "__imul__",
     "__imatmul__", "__itruediv__", "__ifloordiv__", "__imod__", "__ipow__", "__ilshift__", "__irshift__", "__iand__",
     "__ixor__", "__ior__", "__neg__", "__pos__", "__abs__", "__invert__", "__await__", "__aiter__", "__anext__",
-    "__aenter__", "__aexit__",
+    "__aenter__", "__aexit__", "__missing__",
 )  # fmt: skip
 """special methods that a stand-in may have where its class has them"""
-_IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset)
+_VALUE_CLASSES = {
+    "Decimal": decimal.Decimal, "Fraction": fractions.Fraction, "datetime": datetime.datetime, "date": datetime.date,
+    "timedelta": datetime.timedelta, "time": datetime.time,
+}  # fmt: skip
+_IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset, *_VALUE_CLASSES.values())
 _CONTAINERS = tuple(MUTABLE)
 _PLAIN_CLASSES = frozenset({object, type, *PLAIN, bool, bytearray, memoryview, property, type(None)})
 
@@ -363,7 +371,7 @@ class Home(Border):
             )
         for base in _IMMUTABLE:
             if isinstance(value, base) and kind is not base:
-                return ("w", self._class_number(kind), self._export(value), self.item(PLAIN[base](value)))
+                return ("w", self._class_number(kind), self._export(value), self.item(_plain(base, value)))
         if isinstance(value, BaseException):
             return ("E", [self.item(part) for part in self._told_error(value)])
         if isinstance(value, types.GeneratorType):
@@ -418,7 +426,9 @@ class Home(Border):
 
     def _described(self, cls: Any) -> tuple[Any, ...]:
         """(number, name, qualified name, module, documentation, bases, special methods, methods, kind)."""
-        lineage = [part for part in type.__dict__["__mro__"].__get__(cls) if part not in _PLAIN_CLASSES]
+        base: Any = next((kind for kind in (*_IMMUTABLE, *_CONTAINERS) if issubclass(cls, kind)), None)
+        plain = _PLAIN_CLASSES.union(base.__mro__ if base else ())
+        lineage = [part for part in type.__dict__["__mro__"].__get__(cls) if part not in plain]
         special = [name for name in SPECIAL if any(name in vars(part) for part in lineage)]
         unhashable = getattr(cls, "__hash__", None) is None
         methods = {
@@ -427,7 +437,6 @@ class Home(Border):
             for name, value in vars(part).items()
             if isinstance(value, types.FunctionType) and type(name) is str and name[:2] != "__"
         }
-        base: Any = next((kind for kind in (*_IMMUTABLE, *_CONTAINERS) if issubclass(cls, kind)), None)
         kind = (
             "enum"
             if issubclass(cls, enum.Enum)
@@ -499,8 +508,8 @@ class Home(Border):
             plain: Any = list(base.__iter__(value))
         elif base is bytearray:
             return [self._class_number(type(value)), "a", bytes(value)]
-        elif base is MUTABLE:
-            plain = []
+        elif base is collections.deque:
+            return [self._class_number(type(value)), "q", [*map(self.item, collections.deque.__iter__(value))], value.maxlen]
         else:
             plain = [part for pair in dict.items(value) for part in pair] if isinstance(value, dict) else list(value)
         return [self._class_number(type(value)), MUTABLE[base] if base in (list, set) else "d" if isinstance(value, dict) else "l",  # noqa: E501
@@ -520,6 +529,10 @@ class Home(Border):
             fill_instance(self, made, state)
             return
         parts = list(map(self.value, state[2])) if state[1] != "a" else []
+        if state[1] == "q":
+            collections.deque.clear(made)
+            collections.deque.extend(made, parts)
+            return
         if state[1] == "l":
             list.clear(made)
             list.extend(made, parts)
@@ -532,6 +545,14 @@ class Home(Border):
                 dict.__setitem__(made, parts[index], parts[index + 1])
         else:
             made[:] = state[2]
+
+
+def _plain(base: Any, value: Any) -> Any:
+    """What an object of a class that derives from a plain one is made of."""
+    if base in PLAIN:
+        return PLAIN[base](value)
+    _, parts, made = VALUES[base.__name__]
+    return base(value) if base is decimal.Decimal else made(*parts(value))
 
 
 def _slots(cls: type) -> list[str]:

@@ -11,6 +11,7 @@ What the suite does that cannot be served (`note`) is remembered: a test that fa
 from __future__ import annotations
 
 import builtins
+import collections
 import importlib.abc
 import importlib.machinery
 import random
@@ -56,6 +57,7 @@ _NEVER_RAISED = (*OF_TESTS, "hypothesis")
 _MOST_UNRELATED = 2
 """builtin exceptions, none a base of another, that a class of the candidate's may derive from"""
 _MOST_DEEP = 200
+_CONTAINERS = ("list", "set", "dict", "deque", "bytearray")
 _LARGE_ANSWER_BYTES = 64 * 1024
 """of all answers; with less, a question that is too large is so by the suite's doing"""
 _DEEP_ANSWER_TUPLES = 10
@@ -104,6 +106,7 @@ class Candidate(Border):
         self._heard_bytes = self._heard_tuples = 0
         self._failed: list[BaseException] = []
         self.looks = Looks()
+        self._aliases: dict[Any, Any] = {}
         self._input = builtins.input
         self.asked = 0
         """questions so far"""
@@ -313,6 +316,7 @@ class Candidate(Border):
         text = message if type(message) is str else ""
         if not isinstance(cls, type) or not issubclass(cls, BaseException):
             return CandidateEndedError(f"the candidate raised what is no exception: {text}")
+        cls = self._aliases.get(cls, cls)
         if not issubclass(cls, Exception) and cls is not SystemExit:
             return CandidateEndedError(f"the candidate raised {cls.__name__}: {text}")
         made: BaseException = _made(cls, arguments, text)
@@ -325,6 +329,19 @@ class Candidate(Border):
         made.__context__ = None if context is None else self.raised(*context)
         made.__suppress_context__ = bool(is_hidden)
         return made
+
+    def alias(self, found: Any) -> Any:
+        """A builtin exception that the candidate gives a name of its own is the candidate's, and so is what it raises of
+        it: a test that expects it must not catch what the suite itself raises, in the course of its own work."""
+        if type(found) is tuple:
+            return tuple(map(self.alias, found))
+        if not isinstance(found, type) or not issubclass(found, Exception) or found.__module__ != "builtins":
+            return found
+        if found in _OWN_ERRORS.values() or found in self._aliases.values():
+            return found
+        if found not in self._aliases:
+            self._aliases[found] = type(found.__name__, (found,), {"__module__": "builtins"})
+        return self._aliases[found]
 
     # Classes that the candidate tells of.
 
@@ -382,7 +399,7 @@ class Candidate(Border):
         if kind is _Opaque:
             item = object.__getattribute__(value, "_harena_item")
             return item
-        for own_error, own in _OWN_ERRORS.items():
+        for own_error, own in (*_OWN_ERRORS.items(), *self._aliases.items()):
             if value is own:
                 return ("b", "builtins", own_error.__name__)
         if isinstance(kind, StandInClass):
@@ -497,7 +514,7 @@ class Candidate(Border):
         """See Border."""
         kind = type(value)
         if isinstance(kind, StandInClass):
-            return "y" if kind._harena_kind in ("list", "set", "dict") else None
+            return "y" if kind._harena_kind in _CONTAINERS else None
         if kind.__module__ not in self._on_both_sides or isinstance(value, (type, types.FunctionType, BaseException)):
             return None
         return (
@@ -511,6 +528,10 @@ class Candidate(Border):
         if kind == "i":
             return state_of_instance(self, value)
         number, base = type(value)._harena_number, type(value)._harena_kind
+        if base == "bytearray":
+            return [number, "a", bytes(value)]
+        if base == "deque":
+            return [number, "q", [*map(self.item, collections.deque.__iter__(value))], value.maxlen]
         if base == "dict":
             parts = [part for pair in dict.items(value) for part in pair]
         else:
@@ -524,9 +545,11 @@ class Candidate(Border):
         if kind != "y":
             raise GraphError("an instance of no class that both sides have")
         cls = self._classes[state[0]]
-        if cls._harena_kind not in ("list", "set", "dict"):
+        if cls._harena_kind not in _CONTAINERS:
             raise GraphError("no container")
         made = made_of_value(cls)
+        if cls._harena_kind == "deque":
+            collections.deque.__init__(made, (), state[3])
         made.__dict__["_harena_item"] = None
         return made
 
@@ -535,9 +558,15 @@ class Candidate(Border):
         if kind == "i":
             fill_instance(self, made, state)
             return
-        parts = list(map(self.value, state[2]))
         base = type(made)._harena_kind
-        if base == "list":
+        if base == "bytearray":
+            bytearray.__setitem__(made, slice(None), state[2])
+            return
+        parts = list(map(self.value, state[2]))
+        if base == "deque":
+            collections.deque.clear(made)
+            collections.deque.extend(made, parts)
+        elif base == "list":
             list.clear(made)
             list.extend(made, parts)
         elif base == "set":
@@ -689,7 +718,7 @@ class StandInModule(types.ModuleType):
             found._harena_is_named = is_named
             if not is_named:
                 found._harena_is_function = True
-        return found
+        return self.__dict__["__harena__"].alias(found)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("__") or (

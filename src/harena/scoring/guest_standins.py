@@ -10,8 +10,14 @@ objects of the candidate's are compared by its methods, which must not call an o
 
 from __future__ import annotations
 
+import abc
+import collections
+import datetime
+import decimal
+import fractions
 import operator
 
+from harena.scoring.guest_graph import VALUES
 from harena.scoring.guest_leaving import is_verdict, skips_a_judgement
 
 TYPE_CHECKING = False
@@ -30,8 +36,11 @@ _ONE_SIDED = frozenset({
 """forwarded whatever their operand is; any other is an operator, whose plain operand the candidate may see only in
 objects of classes that the suite names"""
 _BASES: dict[str, type] = {
-    cls.__name__: cls for cls in (int, float, complex, str, bytes, tuple, frozenset, list, set, dict)
-}
+    cls.__name__: cls for cls in (
+        int, float, complex, str, bytes, tuple, frozenset, list, set, dict, bytearray, collections.deque,
+        decimal.Decimal, fractions.Fraction, datetime.datetime, datetime.date, datetime.timedelta, datetime.time,
+    )
+}  # fmt: skip
 _VALUE_METHODS = frozenset({
     "__eq__", "__ne__", "__hash__", "__len__", "__contains__", "__bool__", "__iter__", "__index__", "__int__", "__float__",  # noqa: E501
     *_COMPARISONS,
@@ -48,7 +57,8 @@ _CHANGES = frozenset({
 })  # fmt: skip
 """methods that change an object that is made of a plain value: the candidate's, whoever made it"""
 _JUDGES = frozenset({
-    "issubset", "issuperset", "isdisjoint", "startswith", "endswith", "is_integer", "equals", "almost_equals",
+    "issubset", "issuperset", "isdisjoint", "startswith", "endswith", "is_integer", "equals", "equal", "is_equal", "eq",
+    "equal_to", "is_equal_to", "almost_equals", "almost_equal", "is_same", "same_as", "isclose", "is_close", "close_to",
     "allclose",
 })  # fmt: skip
 """methods whose bool judges what they are given, and which a suite may expect of a value"""
@@ -124,7 +134,7 @@ def attribute(stand_in: Any, name: str) -> Any:
     ):
         raise AttributeError(f"{type(stand_in).__name__!r} object has no attribute {name!r}")
     cls = type(stand_in)
-    if name in cls._harena_methods:
+    if name in cls._harena_methods or (not cls._harena_is_named and name in (*_JUDGES, "get")):
         return Method(stand_in, name)
     return object.__getattribute__(stand_in, "_harena_candidate").ask("get", stand_in, name)
 
@@ -149,6 +159,8 @@ class Method:
             is_judge = cls._harena_kind in _BASES or self.__name__ in _JUDGES
             if is_judge and not cls._harena_is_named and not any(map(_is_theirs, (*positional, *keywords.values()))):
                 raise TypeError(f"what {self.__name__} of a {cls.__name__!r} object says is not the candidate's to say")
+            if self.__name__ == "get" and found is not positional[-1]:
+                _check_item(owner, positional[0])
         return found
 
     def __getattr__(self, name: str) -> Any:
@@ -196,10 +208,10 @@ class StandInClass(type):
             )
         ):
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
-        return cls._harena_candidate.ask("get", cls, name)
+        return cls._harena_candidate.alias(cls._harena_candidate.ask("get", cls, name))
 
     def __setattr__(cls, name: str, value: Any) -> None:
-        if name[:8] == "_harena_" or name[:2] == "__":
+        if name[:8] == "_harena_" or name[:2] == "__" or name[:5] == "_abc_":
             super().__setattr__(name, value)
         else:
             cls._harena_candidate.ask("set", cls, name, value)
@@ -210,10 +222,17 @@ class StandInClass(type):
     def __dir__(cls) -> list[str]:
         return list(cls._harena_candidate.ask("names", cls, ""))
 
+    def _harena_checked(cls, name: str) -> None:
+        """A class in the place of a function is no container."""
+        if cls._harena_kind != "enum" and not cls._harena_is_named:
+            raise TypeError(f"a class of the candidate's has no {name} that a suite could believe")
+
     def __iter__(cls) -> Any:
+        cls._harena_checked("__iter__")
         return iter(cls._harena_candidate.ask("special", cls, "__iter__"))
 
     def __len__(cls) -> int:
+        cls._harena_checked("__len__")
         return int(cls._harena_candidate.ask("special", cls, "__len__"))
 
     def __bool__(cls) -> bool:
@@ -226,6 +245,34 @@ class StandInClass(type):
         if cls._harena_kind != "enum":
             return cls._harena_candidate.ask("call", cls, "__class_getitem__", (key,))
         return cls._harena_candidate.ask("special", cls, "__getitem__", (key,))
+
+
+class _StandInNumber(StandInClass, abc.ABCMeta):
+    """A class of the candidate's that derives from an abstract number's, as a fraction's."""
+
+
+def _check_item(stand_in: Any, key: Any) -> None:
+    """A truth that is found under a key is believed of what is one of its items, where a loop says what these are: else
+    an object could say yes to every key."""
+    cls = type(stand_in)
+    if cls._harena_is_named or cls._harena_kind or _is_theirs(key):
+        return
+    if "__iter__" in cls._harena_special:
+        found = list(_items(stand_in))
+        is_item = key in found or (type(key) is int and -len(found) <= key < len(found))
+    else:
+        is_item = type(key) is int and _has_an_end(stand_in)
+    if not is_item:
+        raise TypeError(f"{key!r} is none of the items of a {cls.__name__!r} object")
+
+
+def _has_an_end(stand_in: Any) -> bool:
+    """Not every index is one of a sequence's."""
+    try:
+        stand_in._harena_candidate.ask("special", stand_in, "__getitem__", (2**40,))
+    except LookupError:
+        return True
+    return False
 
 
 def _shown(name: str) -> Any:
@@ -248,6 +295,8 @@ def _forwarded(name: str) -> Any:
             found = candidate.ask("special", self, name, positional, tuple(keywords.items()))
             if name in _NUMBERS and _origin(self) == "seen":
                 raise TypeError(f"{name} of a {type(self).__name__!r} object is not the candidate's to say")
+            if name == "__getitem__" and type(found) is bool:
+                _check_item(self, positional[0])
             return found
 
         return forwarded
@@ -367,7 +416,7 @@ def _true(self: Any) -> bool:
 
 
 def _loops(self: Any) -> bool:
-    return "__iter__" in type(self)._harena_special
+    return not type(self)._harena_special.isdisjoint(("__iter__", "__getitem__"))
 
 
 def _looped(self: Any) -> Any:
@@ -616,37 +665,62 @@ class _Valued:
         return attribute(self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("_numerator", "_denominator") and self._harena_kind == "Fraction":
+            object.__setattr__(self, name, value)  # Fraction sets them as it makes one
+            return
         object.__getattribute__(self, "_harena_candidate").ask("set", self, name, value)
 
 
 def _of_value(name: str, own: Any) -> Any:
     """The plain value's, unless the class is one that the suite names, or the operands are the candidate's, too."""
     forwarded = _forwarded(name)
+    is_number = name not in ("__str__", "__repr__", "__format__") and getattr(own, "__objclass__", None) in _SCALARS
 
     def method(self: Any, *operands: Any) -> Any:
         are_theirs = name not in _ONE_SIDED and all(map(_is_theirs, operands))
         is_free = name in _CHANGES or name in ("__str__", "__repr__", "__format__") or are_theirs
-        if own is None or is_free or type(self)._harena_is_named:
-            return forwarded(self, *operands)
+        if own is None or (is_free and not is_number) or type(self)._harena_is_named:
+            found = forwarded(self, *operands)
+            return own(self, *operands) if found is NotImplemented and own is not None else found
         return own(self, *operands)
 
     return method
 
 
+def _missing(self: Any, key: Any) -> Any:
+    return self._harena_candidate.ask("special", self, "__missing__", (key,))
+
+
 def _valued(name: str, names: dict[str, Any], bases: Any, special: Any) -> Any:
     base = _BASES[names["_harena_kind"]]
     for each in special:
-        if base in (int, float, complex) and each not in ("__str__", "__repr__", "__format__", "__call__"):
-            continue
-        if each not in _VALUE_METHODS and each not in _OWN:
+        if each == "__missing__":
+            names[each] = _missing
+        elif each not in _VALUE_METHODS and each not in _OWN:
             names[each] = _of_value(each, getattr(base, each, None))
     kept = tuple(found for found in bases if isinstance(found, StandInClass) and issubclass(found, base))
-    if kept:
-        return StandInClass(name, kept, names)
-    return StandInClass(name, (_Valued, base), names)
+    made = _StandInNumber if isinstance(base, abc.ABCMeta) else StandInClass
+    return made(name, kept or (_Valued, base), names)
 
 
 def made_of_value(cls: Any, value: Any = None) -> Any:
     """An instance of a class that derives from a plain one."""
     base = _BASES[cls._harena_kind]
-    return base.__new__(cls) if value is None else base.__new__(cls, value)  # type: ignore[call-overload]
+    if value is None:
+        return base.__new__(cls)
+    if not isinstance(value, base):
+        raise TypeError(f"no {base.__name__}")
+    if base in _TIMES:
+        return base.__new__(cls, *_TIMES[base](value))
+    return base.__new__(cls, value)  # type: ignore[call-overload]
+
+
+_TIMES: dict[type, Any] = {
+    datetime.datetime: lambda v: (v.year, v.month, v.day, v.hour, v.minute, v.second, v.microsecond, v.tzinfo),
+    datetime.time: lambda v: (v.hour, v.minute, v.second, v.microsecond, v.tzinfo),
+    datetime.date: VALUES["date"][1],
+    datetime.timedelta: VALUES["timedelta"][1],
+}
+"""what such a value is made of"""
+_SCALARS = frozenset({int, float, complex, decimal.Decimal, fractions.Fraction, *_TIMES})
+"""of these, arithmetic is the value's, unless the suite names the class"""
