@@ -14,6 +14,7 @@ with what the candidate says: (descriptions of classes, what it printed).
 
 from __future__ import annotations
 
+import abc
 import builtins
 import collections
 import copy
@@ -168,6 +169,7 @@ class Home(Border):
         self._errors: dict[int, BaseException] = {}
         """the last ones that the suite was told of, which it may hand back"""
         self._errors_told = self._chained = 0
+        self._loop: Any = None
         self._printed = _Printed()
         self.has_input = False
         self._input_replaced = False
@@ -305,6 +307,8 @@ class Home(Border):
             return getattr(type(target), name)(target, object()) is True
         if verb == "many":
             return self._many(target, positional)
+        if verb == "isinstance":
+            return isinstance(positional, target)
         if verb == "names":
             return tuple(map(str, dir(target)))
         if verb == "copy":
@@ -313,6 +317,9 @@ class Home(Border):
             return copy.deepcopy(target)
         if verb == "run":
             return self._run(target)
+        if verb == "anext":
+            is_generator = isinstance(target, types.AsyncGeneratorType)
+            return self._run(target.asend(positional) if is_generator else type(target).__anext__(target))
         raise ValueError(verb)
 
     def _run(self, coroutine: Any) -> Any:
@@ -321,7 +328,10 @@ class Home(Border):
         async def awaited() -> Any:
             return await coroutine
 
-        return asyncio.run(awaited())
+        if self._loop is None:  # one for all: it ends the asynchronous generators that have begun in it
+            self._loop = asyncio.new_event_loop()
+            asyncio.set_event_loop(self._loop)
+        return self._loop.run_until_complete(awaited())
 
     def _many(self, iterator: Any, count: int) -> tuple[Any, ...]:
         """The next items of an iterator. Where it ends or raises on the way, that is told with the next question."""
@@ -376,6 +386,8 @@ class Home(Border):
             return ("E", [self.item(part) for part in self._told_error(value)])
         if isinstance(value, types.GeneratorType):
             return ("G", self._export(value))
+        if isinstance(value, types.AsyncGeneratorType):
+            return ("B", self._export(value))
         if isinstance(value, types.CoroutineType):
             return ("A", self._export(value))
         if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodType)):
@@ -425,7 +437,8 @@ class Home(Border):
         return number
 
     def _described(self, cls: Any) -> tuple[Any, ...]:
-        """(number, name, qualified name, module, documentation, bases, special methods, methods, kind)."""
+        """(number, name, qualified name, module, documentation, bases, special methods, methods, kind, whether it is
+        unhashable, whether it is abstract)."""
         base: Any = next((kind for kind in (*_IMMUTABLE, *_CONTAINERS) if issubclass(cls, kind)), None)
         plain = _PLAIN_CLASSES.union(base.__mro__ if base else ())
         lineage = [part for part in type.__dict__["__mro__"].__get__(cls) if part not in plain]
@@ -447,9 +460,9 @@ class Home(Border):
             else ""
         )
         bases = [self._class_item(part) for part in type.__dict__["__bases__"].__get__(cls)]
-        own = getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
+        is_abstract = isinstance(cls, abc.ABCMeta)  # it may take for its instances what does not derive from it
         return (self._classes[id(cls)], str(cls.__name__), str(cls.__qualname__), str(cls.__module__), self._doc(cls),
-                bases, special, sorted(methods), kind, unhashable, own)  # fmt: skip
+                bases, special, sorted(methods), kind, unhashable, is_abstract)  # fmt: skip
 
     def meet(self, item: tuple[Any, ...]) -> Any:
         """See Border."""

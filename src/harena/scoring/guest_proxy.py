@@ -202,7 +202,7 @@ class Candidate(Border):
                     raise StopIteration(roots[0])
                 raise RuntimeError("the candidate raised StopIteration")
             raised = self.raised(*roots)
-            if isinstance(raised, (StopIteration, StopAsyncIteration)) and question[2] != "__anext__":
+            if isinstance(raised, (StopIteration, StopAsyncIteration)) and question[0] != "anext":
                 # it would end a loop of the suite's as if all were well
                 raised = RuntimeError(f"the candidate raised {type(raised).__name__}")
             raise raised
@@ -346,7 +346,7 @@ class Candidate(Border):
     # Classes that the candidate tells of.
 
     def _learn(self, number: Any, name: Any, qualified: Any, module: Any, doc: Any, bases: Any, special: Any,
-               methods: Any, kind: Any, unhashable: Any, own: Any) -> None:  # fmt: skip
+               methods: Any, kind: Any, unhashable: Any, is_abstract: Any) -> None:  # fmt: skip
         texts = (name, qualified, module, kind)
         if type(number) is not int or not all(type(text) is str for text in texts) or number in self._classes:
             raise GraphError("no description of a class")
@@ -359,6 +359,8 @@ class Candidate(Border):
         self._classes[number] = known or make_class(
             self, number, name, qualified, module, doc, found, special, [str(each) for each in methods], kind, bool(unhashable)  # noqa: E501
         )  # fmt: skip
+        if is_abstract is True and isinstance(self._classes[number], StandInClass):
+            self._classes[number]._harena_is_abstract = True
 
     def _base(self, item: Any) -> Any:
         if item[0] == "k":
@@ -450,7 +452,7 @@ class Candidate(Border):
     def meet(self, item: tuple[Any, ...]) -> Any:
         """See Border."""
         kind = item[0]
-        if kind in ("c", "k", "o", "w", "G", "A", "F", "n"):
+        if kind in ("c", "k", "o", "w", "G", "A", "B", "F", "n"):
             number = item[4] if kind == "n" else item[2] if kind == "w" else item[1]
             if type(number) is not int or not 0 <= number < _MOST_OBJECTS:
                 raise GraphError("no number of an object")
@@ -491,6 +493,8 @@ class Candidate(Border):
             made = generator(self, reference, ahead=True)
         elif kind == "A":
             made = _coroutine(self, reference)
+        elif kind == "B":
+            made = _async_generator(self, reference)
         elif kind == "F":
             made = _function(self, reference, *parts[1:])
         else:
@@ -684,6 +688,16 @@ def _coroutine(candidate: Candidate, reference: Any) -> Any:
         return candidate.ask("run", reference)
 
     return awaited()
+
+
+async def _async_generator(candidate: Candidate, reference: Any) -> Any:
+    sent: Any = None
+    while True:
+        try:
+            item = candidate.ask("anext", reference, "", sent)
+        except StopAsyncIteration:
+            return
+        sent = yield item
 
 
 def _function(candidate: Candidate, reference: Any, name: str, qualified: str, doc: Any, signature: Any) -> Any:

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 _COMPARISONS = {"__lt__": operator.lt, "__le__": operator.le, "__gt__": operator.gt, "__ge__": operator.ge}
 _OWN = frozenset({"__eq__", "__ne__", "__hash__", "__len__", "__contains__", "__bool__", "__exit__", "__aexit__", "__iter__",  # noqa: E501
-                  "__next__", "__await__", *_COMPARISONS})  # fmt: skip
+                  "__next__", "__await__", "__anext__", *_COMPARISONS})  # fmt: skip
 """special methods that are not simply forwarded"""
 _ONE_SIDED = frozenset({
     "__getitem__", "__setitem__", "__delitem__", "__reversed__", "__str__", "__repr__", "__format__", "__int__", "__float__",  # noqa: E501
     "__complex__", "__index__", "__round__", "__trunc__", "__floor__", "__ceil__", "__bytes__", "__call__", "__enter__",
-    "__neg__", "__pos__", "__abs__", "__invert__", "__aiter__", "__anext__", "__aenter__",
+    "__neg__", "__pos__", "__abs__", "__invert__", "__aiter__", "__aenter__",
 })  # fmt: skip
 """forwarded whatever their operand is; any other is an operator, whose plain operand the candidate may see only in
 objects of classes that the suite names"""
@@ -237,6 +237,13 @@ class StandInClass(type):
 
     def __bool__(cls) -> bool:
         return True
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if type.__instancecheck__(cls, instance):
+            return True
+        if "_harena_is_abstract" not in vars(cls) or not _is_theirs(instance):
+            return False
+        return cls._harena_candidate.ask("isinstance", cls, "", instance) is True
 
     def __contains__(cls, item: Any) -> bool:
         return any(item is member or item == member for member in cls)
@@ -464,6 +471,10 @@ def _is_swallowed(said: Any, error: Any, trace: Any) -> bool:
     return True
 
 
+async def _next_async(self: Any) -> Any:
+    return self._harena_candidate.ask("anext", self)
+
+
 def _awaited(self: Any) -> Any:
     return self._harena_candidate.ask("run", self, "")
     yield  # a generator, as what awaits needs
@@ -493,7 +504,7 @@ def generator(candidate: Any, stand_in: Any, *, ahead: bool) -> Any:
 
 _JUDGED = {
     "__len__": _length, "__contains__": _contains, "__iter__": _looped, "__next__": _next, "__exit__": _left,
-    "__aexit__": _left_async, "__await__": _awaited, "__bool__": _true,
+    "__aexit__": _left_async, "__await__": _awaited, "__anext__": _next_async, "__bool__": _true,
     **{name: _compared(name) for name in _COMPARISONS},
 }  # fmt: skip
 
