@@ -522,7 +522,12 @@ class Home(Border):
         elif base is bytearray:
             return [self._class_number(type(value)), "a", bytes(value)]
         elif base is collections.deque:
-            return [self._class_number(type(value)), "q", [*map(self.item, collections.deque.__iter__(value))], value.maxlen]
+            return [
+                self._class_number(type(value)),
+                "q",
+                [*map(self.item, collections.deque.__iter__(value))],
+                value.maxlen,
+            ]
         else:
             plain = [part for pair in dict.items(value) for part in pair] if isinstance(value, dict) else list(value)
         return [self._class_number(type(value)), MUTABLE[base] if base in (list, set) else "d" if isinstance(value, dict) else "l",  # noqa: E501

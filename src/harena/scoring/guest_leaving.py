@@ -96,7 +96,9 @@ def _lineage(tree: ast.AST, line: int) -> list[ast.AST]:
     found: list[ast.AST] = []
     node: ast.AST | None = tree
     while node is not None:
-        inside = (child for child in ast.walk(node) if child is not node and isinstance(child, (ast.stmt, ast.ExceptHandler)))
+        inside = (
+            child for child in ast.walk(node) if child is not node and isinstance(child, (ast.stmt, ast.ExceptHandler))
+        )
         node = next((child for child in inside if _spans(child, line)), None)
         found += [node] if node is not None else []
     return found

@@ -423,7 +423,8 @@ def _true(self: Any) -> bool:
 
 
 def _loops(self: Any) -> bool:
-    return not type(self)._harena_special.isdisjoint(("__iter__", "__getitem__"))
+    special = type(self)._harena_special
+    return "__iter__" in special or ("__getitem__" in special and _has_an_end(self))
 
 
 def _looped(self: Any) -> Any:
@@ -467,7 +468,9 @@ def _is_swallowed(said: Any, error: Any, trace: Any) -> bool:
     if error is None or is_verdict(error) or type(said) not in (bool, int, str) or not said:
         return False
     if skips_a_judgement(trace):
-        raise AssertionError(f"the candidate swallows {error!r}, by which the test would have gone on unjudged") from error
+        raise AssertionError(
+            f"the candidate swallows {error!r}, by which the test would have gone on unjudged"
+        ) from error
     return True
 
 
@@ -705,6 +708,8 @@ def _missing(self: Any, key: Any) -> Any:
 def _valued(name: str, names: dict[str, Any], bases: Any, special: Any) -> Any:
     base = _BASES[names["_harena_kind"]]
     for each in special:
+        if base in _SCALARS and not hasattr(base, each) and each != "__call__":
+            continue  # a number has no items
         if each == "__missing__":
             names[each] = _missing
         elif each not in _VALUE_METHODS and each not in _OWN:
