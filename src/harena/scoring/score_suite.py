@@ -36,6 +36,7 @@ from harena.scoring.trusted_suite import (
     suite_argv,
     taking_part,
     trusted_paths,
+    withheld_files,
 )
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line
 
@@ -99,6 +100,7 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
         return verdict
     if not contract.gold:
         verdict, unserved = await _scored(bench, contract, "sandbox")
+        unserved = unserved or await _lacks_trusted_files(bench, contract, verdict)
         return broken_contract(_unserved(unserved)) if unserved else verdict
     key = _key(bench, contract)
     if _modes.known(key) is None:
@@ -112,6 +114,17 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
         return broken_contract("the gold solution is paid only beside the suite, and this job demands trust `separate`")
     verdict, _ = await _scored(bench, contract, cast(Mode, found), pays_gold=True)
     return replace(verdict, trust=Trust.SEPARATE if found == "sandbox" else Trust.SHARED)
+
+
+async def _lacks_trusted_files(bench: Bench, contract: CommandContract, verdict: Verdict) -> str:
+    """Why nothing is known of a candidate that imports what is withheld from it: it passes with these files, which may
+    tell it the answers. One that does not pass even so has failed."""
+    if verdict.score != 0.0:
+        return ""
+    withheld = withheld_files(contract, await taking_part(bench, contract))
+    if not withheld or not (await score_apart(bench, contract, withheld)).verdict.passed:
+        return ""
+    return f"the candidate imports {', '.join(withheld)}, which it is not given because it may hold answers"
 
 
 def _unserved(what: str) -> str:

@@ -171,6 +171,21 @@ def files_on_both_sides(contract: CommandContract) -> list[str]:
     return sorted(found)
 
 
+def withheld_files(contract: CommandContract, candidate: Mapping[str, str]) -> list[str]:
+    """Trusted modules that the candidate's files import, and that its sandbox does not have."""
+    there, tests = {*files_on_both_sides(contract)}, {*contract.test_files.values()}
+    names = {name for path, text in candidate.items() if path.endswith(".py") for name in _imported(text)}
+    return sorted(
+        path
+        for path in contract.files
+        if path.endswith(".py")
+        and path not in there
+        and path not in tests
+        and path not in candidate
+        and guest_suite.module_name(path) in names
+    )
+
+
 def imported_paths(contract: CommandContract, trusted: Mapping[str, str]) -> tuple[str, ...]:
     """Files in which a candidate might bring what the trusted modules import; not what the contract requires."""
     names = {name for path, text in trusted.items() if path.endswith(".py") for name in _imported(text)}
