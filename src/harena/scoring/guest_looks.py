@@ -10,7 +10,6 @@ tested (a cache that counts, a queue that a loop drains), and are asked for each
 
 from __future__ import annotations
 
-import time
 import types
 
 TYPE_CHECKING = False
@@ -40,15 +39,6 @@ class Looks:
         self._last: Any = None
         self._same = 0
         self._quiet = 0
-        really = time.sleep
-
-        def sleep(seconds: float, /) -> None:
-            self.forget()
-            really(seconds)
-
-        time.sleep = sleep
-        self.sleep = sleep
-        """which stands in the place of the real one: what the suite waits for may have come"""
 
     def key(self, verb: str, target: Any, name: str, positional: Any, keywords: Any) -> Any:
         """What a look is known by; None for what is no look."""
