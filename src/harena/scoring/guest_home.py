@@ -250,8 +250,8 @@ class Home(Border):
             raise raised
 
     def _told_error(self, error: BaseException) -> tuple[Any, ...]:
-        """(class, arguments, attributes, message, number of the suite's own exception or -1, its own number, what it was
-        raised from)."""
+        """(class, arguments, attributes, message, number of the suite's own exception or -1, its own number, what it
+        was raised from)."""
         number = getattr(error, "_harena_raised", -1)
         try:
             message = str(error)[:2000]
@@ -265,8 +265,8 @@ class Home(Border):
         own = self._errors_told = self._errors_told + 1
         self._errors[own] = error
         self._errors.pop(own - _MOST_ERRORS, None)
-        told = (type(error), tuple(error.args), attributes, "".join(message), number if type(number) is int else -1, own,
-                self._chain(error))  # fmt: skip
+        told = (type(error), tuple(error.args), attributes, "".join(message),
+                number if type(number) is int else -1, own, self._chain(error))  # fmt: skip
         error.__traceback__ = None
         return told
 

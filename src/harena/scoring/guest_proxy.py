@@ -339,8 +339,8 @@ class Candidate(Border):
         return made
 
     def alias(self, found: Any) -> Any:
-        """A builtin exception that the candidate gives a name of its own is the candidate's, and so is what it raises of
-        it: a test that expects it must not catch what the suite itself raises, in the course of its own work."""
+        """A builtin exception that the candidate gives a name of its own is the candidate's, and so is what it raises
+        of it: a test that expects it must not catch what the suite itself raises, in the course of its own work."""
         if type(found) is tuple:
             return tuple(map(self.alias, found))
         if not isinstance(found, type) or not issubclass(found, Exception) or found.__module__ != "builtins":

@@ -146,8 +146,8 @@ def suite_argv(
 ) -> tuple[str, ...]:
     """The trusted runner of the contract's suite; see `guest_suite`."""
     runner = guest_unittest if contract.unittest else guest_pytest
-    border = (guest_driver, guest_graph, guest_given, guest_home, guest_nobody, guest_looks, guest_leaving, guest_standins,
-              guest_proxy)  # fmt: skip
+    judging = (guest_nobody, guest_looks, guest_leaving, guest_standins, guest_proxy)
+    border = (guest_driver, guest_graph, guest_given, guest_home, *judging)
     source = guest_program((*border, guest_watch, guest_equals, guest_loops, guest_suite, runner), "main")
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home})
     options = () if contract.unittest else _PYTEST_OPTIONS
