@@ -254,8 +254,8 @@ class Border:
             return [value.maxlen, *map(item, value)]
         if kind == "N":
             has_objects = value.dtype.kind == "O"
-            told = [item(part) for part in value.ravel().tolist()] if has_objects else []
-            return [value.dtype.str, list(value.shape), b"" if has_objects else value.tobytes(), *told]
+            objects = [item(part) for part in value.ravel().tolist()] if has_objects else []
+            return [value.dtype.str, list(value.shape), b"" if has_objects else value.tobytes(), *objects]
         return self.state_of(kind, value)
 
     # From there to here.

@@ -111,7 +111,7 @@ def _judges(node: ast.AST) -> bool:
         if isinstance(part, (ast.Assert, ast.Compare, ast.Raise)):
             return True
         if isinstance(part, ast.Call):
-            name = getattr(part.func, "id", None) or getattr(part.func, "attr", "")
+            name = str(getattr(part.func, "id", None) or getattr(part.func, "attr", ""))
             if name in own or _JUDGING.match(name.lower().lstrip("_")):
                 return True
     return False

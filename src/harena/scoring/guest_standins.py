@@ -721,14 +721,14 @@ def _valued(name: str, names: dict[str, Any], bases: Any, special: Any) -> Any:
 
 def made_of_value(cls: Any, value: Any = None) -> Any:
     """An instance of a class that derives from a plain one."""
-    base = _BASES[cls._harena_kind]
+    base: Any = _BASES[cls._harena_kind]
     if value is None:
         return base.__new__(cls)
     if not isinstance(value, base):
         raise TypeError(f"no {base.__name__}")
     if base in _TIMES:
         return base.__new__(cls, *_TIMES[base](value))
-    return base.__new__(cls, value)  # type: ignore[call-overload]
+    return base.__new__(cls, value)
 
 
 _TIMES: dict[type, Any] = {

@@ -13,110 +13,35 @@ from harena.scoring.guest_standins import make_class
 
 SECRET = 77411234
 
-COMPUTED = [
-    "__eq__",
-    "__ne__",
-    "__lt__",
-    "__le__",
-    "__gt__",
-    "__ge__",
-    "__len__",
-    "__contains__",
-    "__bool__",
-    "__exit__",
-    "__aexit__",
-    "__iter__",
-    "__hash__",
-]
+
+def names(text: str) -> list[str]:
+    """The words of a text."""
+    return text.split()
+
+
+COMPUTED = names(
+    "__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __len__ __contains__ __bool__ __exit__ __aexit__ __iter__ __hash__"
+)
 """answered here: from values, from the items of one loop, by identity; what it is compared with is not told"""
 REFUSED = [
     f"__{side}{name}__"
-    for name in [
-        "add",
-        "sub",
-        "mul",
-        "matmul",
-        "truediv",
-        "floordiv",
-        "mod",
-        "divmod",
-        "pow",
-        "lshift",
-        "rshift",
-        "and",
-        "xor",
-        "or",
-    ]
+    for name in names("add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or")
     for side in ("", "r", "i")
     if (side, name) != ("i", "divmod")
 ]
 """operators: no plain operand is told to an object of a class that the suite does not name"""
-FORWARDED = [
-    "__getitem__",
-    "__setitem__",
-    "__delitem__",
-    "__reversed__",
-    "__str__",
-    "__repr__",
-    "__format__",
-    "__int__",
-    "__float__",
-    "__complex__",
-    "__index__",
-    "__round__",
-    "__trunc__",
-    "__floor__",
-    "__ceil__",
-    "__bytes__",
-    "__call__",
-    "__enter__",
-    "__aenter__",
-    "__aiter__",
-    "__neg__",
-    "__pos__",
-    "__abs__",
-    "__invert__",
-    "__next__",
-    "__anext__",
-    "__await__",
-    "__missing__",
-]
+FORWARDED = names(
+    "__getitem__ __setitem__ __delitem__ __reversed__ __str__ __repr__ __format__ __int__ __float__ __complex__ "
+    "__index__ __round__ __trunc__ __floor__ __ceil__ __bytes__ __call__ __enter__ __aenter__ __aiter__ __neg__ "
+    "__pos__ __abs__ __invert__ __next__ __anext__ __await__ __missing__"
+)
 """what the object gives, which is compared as any value"""
-ABSENT = [
-    "__new__",
-    "__init__",
-    "__del__",
-    "__getattr__",
-    "__getattribute__",
-    "__setattr__",
-    "__delattr__",
-    "__dir__",
-    "__get__",
-    "__set__",
-    "__delete__",
-    "__set_name__",
-    "__init_subclass__",
-    "__instancecheck__",
-    "__subclasscheck__",
-    "__subclasshook__",
-    "__class_getitem__",
-    "__mro_entries__",
-    "__prepare__",
-    "__length_hint__",
-    "__fspath__",
-    "__buffer__",
-    "__release_buffer__",
-    "__sizeof__",
-    "__reduce__",
-    "__reduce_ex__",
-    "__getstate__",
-    "__setstate__",
-    "__getnewargs__",
-    "__getnewargs_ex__",
-    "__copy__",
-    "__deepcopy__",
-    "__replace__",
-]
+ABSENT = names(
+    "__new__ __init__ __del__ __getattr__ __getattribute__ __setattr__ __delattr__ __dir__ __get__ __set__ __delete__ "
+    "__set_name__ __init_subclass__ __instancecheck__ __subclasscheck__ __subclasshook__ __class_getitem__ "
+    "__mro_entries__ __prepare__ __length_hint__ __fspath__ __buffer__ __release_buffer__ __sizeof__ __reduce__ "
+    "__reduce_ex__ __getstate__ __setstate__ __getnewargs__ __getnewargs_ex__ __copy__ __deepcopy__ __replace__"
+)
 """of the data model, too: a stand-in has none that the candidate's class defines"""
 
 
