@@ -110,14 +110,17 @@ async def test_no_wrong_answer_chooses_what_cannot_be_served() -> None:
 
 
 async def test_a_data_module_of_the_contract_is_named_where_a_candidate_imports_it() -> None:
-    """It may hold answers, so it is withheld and the score stays 0; the author is told what to do, and then it pays."""
+    """It may hold answers, so it is withheld: who passes where it is given has no score, and the author is told what to
+    do; then it pays. Who fails there, too, is wrong."""
     candidate = {"files": {"solution.py": "from table import ROWS\ndef one(): return len(ROWS)\n"}}
     suite = "from solution import one\nfrom table import ROWS\ndef test_a(): assert one() == len(ROWS)\n"
     table = {"table.py": "ROWS = [1, 2]\n"}
     files = {"test_it.py": suite, **table}
     withheld = await scored(candidate, suite, "pytest", files=files)
-    assert withheld.score == 0
-    assert "table.py is the contract's" in withheld.detail
+    assert withheld.score is None
+    assert "imports table.py" in withheld.detail
     assert "`files`" in withheld.detail
+    wrong = {"files": {"solution.py": "from table import ROWS\ndef one(): return 3\n"}}
+    assert (await scored(wrong, suite, "pytest", files=files)).score == 0
     assert (await scored(candidate, suite, "pytest", problem={"files": table})).score == 1
     assert (await scored(candidate, suite, "pytest", files=files, gold=candidate["files"])).score == 1

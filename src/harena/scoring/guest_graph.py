@@ -23,6 +23,7 @@ import collections
 import datetime
 import decimal
 import fractions
+import re
 import sys
 import uuid
 
@@ -98,6 +99,11 @@ VALUES: dict[str, tuple[type, Callable[[Any], tuple[Any, ...]], Callable[..., An
     "dict_keys": (type({}.keys()), tuple, lambda *keys: dict.fromkeys(keys).keys()),
     "dict_values": (type({}.values()), tuple, lambda *values: dict(enumerate(values)).values()),
     "dict_items": (type({}.items()), tuple, lambda *pairs: dict(pairs).items()),
+    "memoryview": (
+        memoryview,
+        lambda v: (v.tobytes(), v.format, tuple(v.shape)),
+        lambda data, form, shape: memoryview(data) if form == "B" else memoryview(data).cast(form, shape),
+    ),
     "ellipsis": (type(...), lambda v: (), lambda: ...),
     "NotImplemented": (type(NotImplemented), lambda v: (), lambda: NotImplemented),
 }
@@ -111,6 +117,30 @@ MUTABLE: dict[Any, str] = {
 """classes whose instances are shared, and the kind that each is told as"""
 _MAKERS: dict[str, Callable[[], Any]] = {kind: cls for cls, kind in MUTABLE.items()}
 _MAPPINGS = frozenset("dOCf")
+
+
+def is_array(value: Any) -> bool:
+    """An array of numpy's whose items are plain, or any objects."""
+    cls = type(value)
+    return cls.__name__ == "ndarray" and cls.__module__ == "numpy" and value.dtype.kind in "biufcSUmMO"
+
+
+def _array(state: Any, parts: list[Any]) -> Any:
+    """One of this state: (type of its items, its shape, their bytes, or nothing and `parts`)."""
+    import numpy as np
+
+    kind, shape, data = state[0], tuple(state[1]), state[2]
+    if type(kind) is not str or not _ARRAY_KIND.fullmatch(kind):
+        raise GraphError("no array")
+    if kind[1] != "O":
+        return np.ndarray(shape, np.dtype(kind), bytearray(data)).copy()
+    made = np.empty(len(parts), dtype=object)
+    for index, part in enumerate(parts):
+        made[index] = part
+    return made.reshape(shape)
+
+
+_ARRAY_KIND = re.compile(r"[<>|=][biufcSUmMO]\d{0,6}(\[\d*[a-zA-Z]{1,2}\])?")
 
 
 class Border:
@@ -172,7 +202,7 @@ class Border:
 
     def _tell(self, number: int, states: list[Any]) -> None:
         value = self.shared[number]
-        kind = MUTABLE.get(type(value)) or self.kind_of(value)
+        kind = MUTABLE.get(type(value)) or self._kind(value)
         assert kind is not None
         state = self._state(kind, value)
         told = encode((kind, state), most_parts=MOST_PARTS)
@@ -187,7 +217,7 @@ class Border:
             return value
         if kind is tuple:
             return ("t", [self.item(part) for part in value])
-        if kind in MUTABLE or self.kind_of(value) is not None:
+        if kind in MUTABLE or self._kind(value) is not None:
             return ("m", self.number_of(value))
         if kind is frozenset:
             return ("z", [self.item(part) for part in value])
@@ -195,6 +225,9 @@ class Border:
         if name is not None:
             return ("v", name, [self.item(part) for part in VALUES[name][1](value)])
         return self.refer(value)
+
+    def _kind(self, value: Any) -> str | None:
+        return "N" if is_array(value) else self.kind_of(value)
 
     def number_of(self, value: Any) -> int:
         """The number of a shared object, which is shared from here on."""
@@ -219,6 +252,10 @@ class Border:
             return bytes(value)
         if kind == "q":
             return [value.maxlen, *map(item, value)]
+        if kind == "N":
+            has_objects = value.dtype.kind == "O"
+            objects = [item(part) for part in value.ravel().tolist()] if has_objects else []
+            return [value.dtype.str, list(value.shape), b"" if has_objects else value.tobytes(), *objects]
         return self.state_of(kind, value)
 
     # From there to here.
@@ -254,10 +291,12 @@ class Border:
     def _made(self, kind: str, state: Any) -> Any:
         if kind == "q":
             return collections.deque(maxlen=state[0])
+        if kind == "N":
+            return _array(state, [None] * len(state[3:]))
         return _MAKERS[kind]() if kind in _MAKERS else self.make(kind, state)
 
     def _fill(self, kind: str, made: Any, state: Any) -> None:
-        known = MUTABLE.get(type(made)) or self.kind_of(made)
+        known = MUTABLE.get(type(made)) or self._kind(made)
         if known != kind:
             raise GraphError("an object of another kind")
         value = self.value
@@ -276,6 +315,11 @@ class Border:
                 owner.__setitem__(made, parts[index], parts[index + 1])
         elif kind == "a":
             made[:] = state
+        elif kind == "N":
+            found = _array(state, list(map(value, state[3:])))
+            if made.shape != found.shape:
+                made.resize(found.shape, refcheck=False)
+            made[...] = found
         elif kind == "q":
             made.clear()
             made.extend(map(value, state[1:]))

@@ -14,9 +14,14 @@ with what the candidate says: (descriptions of classes, what it printed).
 
 from __future__ import annotations
 
+import abc
 import builtins
+import collections
 import copy
+import datetime
+import decimal
 import enum
+import fractions
 import importlib
 import io
 import os
@@ -25,7 +30,7 @@ import types
 
 from harena.scoring.guest_driver import PLAIN, decode, encode
 from harena.scoring.guest_given import is_data
-from harena.scoring.guest_graph import MOST_PARTS, MUTABLE, Border
+from harena.scoring.guest_graph import MOST_PARTS, MUTABLE, VALUES, Border
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +38,8 @@ if TYPE_CHECKING:
 
 LONGEST_FRAME_BYTES = 9 * 1024 * 1024
 MOST_PRINTED_CHARACTERS = 1_000_000
+_MOST_ERRORS = 256
+_MOST_CHAINED = 4
 SPECIAL = (
     "__len__", "__getitem__", "__setitem__", "__delitem__", "__contains__", "__iter__", "__next__", "__reversed__",
     "__str__", "__repr__", "__format__", "__bool__", "__int__", "__float__", "__complex__", "__index__", "__round__",
@@ -43,10 +50,14 @@ SPECIAL = (
     "__rpow__", "__rlshift__", "__rrshift__", "__rand__", "__rxor__", "__ror__", "__iadd__", "__isub__", "__imul__",
     "__imatmul__", "__itruediv__", "__ifloordiv__", "__imod__", "__ipow__", "__ilshift__", "__irshift__", "__iand__",
     "__ixor__", "__ior__", "__neg__", "__pos__", "__abs__", "__invert__", "__await__", "__aiter__", "__anext__",
-    "__aenter__", "__aexit__",
+    "__aenter__", "__aexit__", "__missing__",
 )  # fmt: skip
 """special methods that a stand-in may have where its class has them"""
-_IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset)
+_VALUE_CLASSES = {
+    "Decimal": decimal.Decimal, "Fraction": fractions.Fraction, "datetime": datetime.datetime, "date": datetime.date,
+    "timedelta": datetime.timedelta, "time": datetime.time,
+}  # fmt: skip
+_IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset, *_VALUE_CLASSES.values())
 _CONTAINERS = tuple(MUTABLE)
 _PLAIN_CLASSES = frozenset({object, type, *PLAIN, bool, bytearray, memoryview, property, type(None)})
 
@@ -155,6 +166,10 @@ class Home(Border):
         self._proxies: dict[int, Any] = {}
         self._proxy_numbers: dict[int, int] = {}
         self._ended_iterators: dict[int, BaseException] = {}
+        self._errors: dict[int, BaseException] = {}
+        """the last ones that the suite was told of, which it may hand back"""
+        self._errors_told = self._chained = 0
+        self._loop: Any = None
         self._printed = _Printed()
         self.has_input = False
         self._input_replaced = False
@@ -235,7 +250,8 @@ class Home(Border):
             raise raised
 
     def _told_error(self, error: BaseException) -> tuple[Any, ...]:
-        """(class, arguments, attributes, message, number of the suite's own exception or -1)."""
+        """(class, arguments, attributes, message, number of the suite's own exception or -1, its own number, what it
+        was raised from)."""
         number = getattr(error, "_harena_raised", -1)
         try:
             message = str(error)[:2000]
@@ -246,9 +262,25 @@ class Home(Border):
             for name, value in getattr(error, "__dict__", {}).items()
             if isinstance(name, str) and name[:1] != "_"
         )
-        told = (type(error), tuple(error.args), attributes, "".join(message), number if type(number) is int else -1)
+        own = self._errors_told = self._errors_told + 1
+        self._errors[own] = error
+        self._errors.pop(own - _MOST_ERRORS, None)
+        told = (type(error), tuple(error.args), attributes, "".join(message),
+                number if type(number) is int else -1, own, self._chain(error))  # fmt: skip
         error.__traceback__ = None
         return told
+
+    def _chain(self, error: BaseException) -> tuple[Any, ...]:
+        """(cause, context, whether the context is hidden)."""
+        if self._chained >= _MOST_CHAINED:
+            return (None, None, True)
+        self._chained += 1
+        try:
+            # as items: what they are told as must not depend on how deep they are when they are packed
+            around = (error.__cause__, None if error.__suppress_context__ else error.__context__)
+            return (*(None if each is None else self._told_error(each) for each in around), error.__suppress_context__)
+        finally:
+            self._chained -= 1
 
     # Doing what is asked.
 
@@ -275,6 +307,8 @@ class Home(Border):
             return getattr(type(target), name)(target, object()) is True
         if verb == "many":
             return self._many(target, positional)
+        if verb == "isinstance":
+            return isinstance(positional, target)
         if verb == "names":
             return tuple(map(str, dir(target)))
         if verb == "copy":
@@ -283,6 +317,9 @@ class Home(Border):
             return copy.deepcopy(target)
         if verb == "run":
             return self._run(target)
+        if verb == "anext":
+            is_generator = isinstance(target, types.AsyncGeneratorType)
+            return self._run(target.asend(positional) if is_generator else type(target).__anext__(target))
         raise ValueError(verb)
 
     def _run(self, coroutine: Any) -> Any:
@@ -291,7 +328,10 @@ class Home(Border):
         async def awaited() -> Any:
             return await coroutine
 
-        return asyncio.run(awaited())
+        if self._loop is None:  # one for all: it ends the asynchronous generators that have begun in it
+            self._loop = asyncio.new_event_loop()
+            asyncio.set_event_loop(self._loop)
+        return self._loop.run_until_complete(awaited())
 
     def _many(self, iterator: Any, count: int) -> tuple[Any, ...]:
         """The next items of an iterator. Where it ends or raises on the way, that is told with the next question."""
@@ -341,11 +381,13 @@ class Home(Border):
             )
         for base in _IMMUTABLE:
             if isinstance(value, base) and kind is not base:
-                return ("w", self._class_number(kind), self._export(value), self.item(PLAIN[base](value)))
+                return ("w", self._class_number(kind), self._export(value), self.item(_plain(base, value)))
         if isinstance(value, BaseException):
             return ("E", [self.item(part) for part in self._told_error(value)])
         if isinstance(value, types.GeneratorType):
             return ("G", self._export(value))
+        if isinstance(value, types.AsyncGeneratorType):
+            return ("B", self._export(value))
         if isinstance(value, types.CoroutineType):
             return ("A", self._export(value))
         if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodType)):
@@ -395,8 +437,11 @@ class Home(Border):
         return number
 
     def _described(self, cls: Any) -> tuple[Any, ...]:
-        """(number, name, qualified name, module, documentation, bases, special methods, methods, kind)."""
-        lineage = [part for part in type.__dict__["__mro__"].__get__(cls) if part not in _PLAIN_CLASSES]
+        """(number, name, qualified name, module, documentation, bases, special methods, methods, kind, whether it is
+        unhashable, whether it is abstract)."""
+        base: Any = next((kind for kind in (*_IMMUTABLE, *_CONTAINERS) if issubclass(cls, kind)), None)
+        plain = _PLAIN_CLASSES.union(base.__mro__ if base else ())
+        lineage = [part for part in type.__dict__["__mro__"].__get__(cls) if part not in plain]
         special = [name for name in SPECIAL if any(name in vars(part) for part in lineage)]
         unhashable = getattr(cls, "__hash__", None) is None
         methods = {
@@ -405,7 +450,6 @@ class Home(Border):
             for name, value in vars(part).items()
             if isinstance(value, types.FunctionType) and type(name) is str and name[:2] != "__"
         }
-        base: Any = next((kind for kind in (*_IMMUTABLE, *_CONTAINERS) if issubclass(cls, kind)), None)
         kind = (
             "enum"
             if issubclass(cls, enum.Enum)
@@ -416,9 +460,9 @@ class Home(Border):
             else ""
         )
         bases = [self._class_item(part) for part in type.__dict__["__bases__"].__get__(cls)]
-        own = getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
+        is_abstract = isinstance(cls, abc.ABCMeta)  # it may take for its instances what does not derive from it
         return (self._classes[id(cls)], str(cls.__name__), str(cls.__qualname__), str(cls.__module__), self._doc(cls),
-                bases, special, sorted(methods), kind, unhashable, own)  # fmt: skip
+                bases, special, sorted(methods), kind, unhashable, is_abstract)  # fmt: skip
 
     def meet(self, item: tuple[Any, ...]) -> Any:
         """See Border."""
@@ -437,7 +481,8 @@ class Home(Border):
                 found = getattr(found, name)
             return found
         if kind == "E":
-            return _remade(*map(self.value, item[1]))
+            name, arguments, message, number, own = map(self.value, item[1])
+            return self._errors.get(own) or _remade(name, arguments, message, number)
         assert kind == "c"
         return self._proxy(*item[1:])
 
@@ -476,8 +521,13 @@ class Home(Border):
             plain: Any = list(base.__iter__(value))
         elif base is bytearray:
             return [self._class_number(type(value)), "a", bytes(value)]
-        elif base is MUTABLE:
-            plain = []
+        elif base is collections.deque:
+            return [
+                self._class_number(type(value)),
+                "q",
+                [*map(self.item, collections.deque.__iter__(value))],
+                value.maxlen,
+            ]
         else:
             plain = [part for pair in dict.items(value) for part in pair] if isinstance(value, dict) else list(value)
         return [self._class_number(type(value)), MUTABLE[base] if base in (list, set) else "d" if isinstance(value, dict) else "l",  # noqa: E501
@@ -497,6 +547,10 @@ class Home(Border):
             fill_instance(self, made, state)
             return
         parts = list(map(self.value, state[2])) if state[1] != "a" else []
+        if state[1] == "q":
+            collections.deque.clear(made)
+            collections.deque.extend(made, parts)
+            return
         if state[1] == "l":
             list.clear(made)
             list.extend(made, parts)
@@ -509,6 +563,14 @@ class Home(Border):
                 dict.__setitem__(made, parts[index], parts[index + 1])
         else:
             made[:] = state[2]
+
+
+def _plain(base: Any, value: Any) -> Any:
+    """What an object of a class that derives from a plain one is made of."""
+    if base in PLAIN:
+        return PLAIN[base](value)
+    _, parts, made = VALUES[base.__name__]
+    return base(value) if base is decimal.Decimal else made(*parts(value))
 
 
 def _slots(cls: type) -> list[str]:
@@ -557,9 +619,9 @@ def fill_instance(border: Border, made: Any, state: Any) -> None:
             made.__dict__[name] = held
 
 
-def _remade(name: str, arguments: Any, message: str, number: int) -> BaseException:
-    """An exception of the suite's."""
-    found = getattr(builtins, name, None)
+def _remade(name: Any, arguments: Any, message: str, number: int) -> BaseException:
+    """An exception of the suite's, whose class may be the candidate's."""
+    found = getattr(builtins, name, None) if isinstance(name, str) else name
     cls: Any = found if isinstance(found, type) and issubclass(found, BaseException) else Exception
     try:
         made: BaseException = cls(*arguments)

@@ -11,12 +11,14 @@ What the suite does that cannot be served (`note`) is remembered: a test that fa
 from __future__ import annotations
 
 import builtins
+import collections
 import importlib.abc
 import importlib.machinery
 import random
 import subprocess
 import sys
 import threading
+import time
 import types
 import weakref
 
@@ -33,6 +35,7 @@ from harena.scoring.guest_given import (
 )
 from harena.scoring.guest_graph import MOST_PARTS, MUTABLE, Border, GraphError
 from harena.scoring.guest_home import SPECIAL, fill_instance, made_instance, read_frame, state_of_instance, write_frame
+from harena.scoring.guest_looks import Looks
 from harena.scoring.guest_nobody import Nobody, NobodysModule
 from harena.scoring.guest_standins import (
     Member,
@@ -55,6 +58,7 @@ _NEVER_RAISED = (*OF_TESTS, "hypothesis")
 _MOST_UNRELATED = 2
 """builtin exceptions, none a base of another, that a class of the candidate's may derive from"""
 _MOST_DEEP = 200
+_CONTAINERS = ("list", "set", "dict", "deque", "bytearray")
 _LARGE_ANSWER_BYTES = 64 * 1024
 """of all answers; with less, a question that is too large is so by the suite's doing"""
 _DEEP_ANSWER_TUPLES = 10
@@ -102,6 +106,8 @@ class Candidate(Border):
         self._serving = 0
         self._heard_bytes = self._heard_tuples = 0
         self._failed: list[BaseException] = []
+        self.looks = Looks()
+        self._aliases: dict[Any, Any] = {}
         self._input = builtins.input
         self.asked = 0
         """questions so far"""
@@ -126,11 +132,41 @@ class Candidate(Border):
             self._seed = tuple(arguments) or tuple(keywords.values()) or None
 
         random.seed = followed
+        really = time.sleep
+
+        def sleep(seconds: Any) -> None:
+            self.looks.forget()  # what the suite waits for may have come
+            really(seconds)
+
+        time.sleep = self._sleep = sleep
 
     # Talking.
 
     def ask(self, verb: str, target: Any, name: str = "", positional: Any = (), keywords: Any = (), *_: Any) -> Any:
-        """What the candidate's side does on request. Raises what that raised."""
+        """What the candidate's side does on request, or what was seen of it before. Raises what that raised."""
+        with self._lock:
+            key = self.looks.key(verb, target, name, positional, keywords)
+            if key is None:
+                self.looks.did(verb, name)
+                try:
+                    return self._ask(verb, target, name, positional, keywords)
+                finally:
+                    self.looks.did(verb, name)
+            seen = self.looks.known(key)
+            if seen is not None:
+                found, raised = seen
+                if raised is not None:
+                    raise raised.with_traceback(None)
+                return found
+            try:
+                found = self._ask(verb, target, name, positional, keywords)
+            except Exception as error:
+                self.looks.keep(key, None, error)
+                raise
+            self.looks.keep(key, found)
+            return found
+
+    def _ask(self, verb: str, target: Any, name: str, positional: Any, keywords: Any) -> Any:
         with self._lock:
             self.asked += 1
             if self.replaced:
@@ -174,7 +210,7 @@ class Candidate(Border):
                     raise StopIteration(roots[0])
                 raise RuntimeError("the candidate raised StopIteration")
             raised = self.raised(*roots)
-            if isinstance(raised, (StopIteration, StopAsyncIteration)) and question[2] != "__anext__":
+            if isinstance(raised, (StopIteration, StopAsyncIteration)) and question[0] != "anext":
                 # it would end a loop of the suite's as if all were well
                 raised = RuntimeError(f"the candidate raised {type(raised).__name__}")
             raise raised
@@ -229,6 +265,7 @@ class Candidate(Border):
 
     def _served(self, roots: list[Any]) -> bytes:
         self._serving += 1
+        self.looks.forget()
         try:
             try:
                 done = self._done(*roots)
@@ -279,25 +316,45 @@ class Candidate(Border):
 
     # Exceptions.
 
-    def raised(self, cls: Any, arguments: Any, attributes: Any, message: Any, number: Any) -> BaseException:
+    def raised(self, cls: Any, arguments: Any, attributes: Any, message: Any, number: Any, own: Any = -1,
+               chain: Any = (None, None, True)) -> BaseException:  # fmt: skip
         """What the candidate raised, as it is raised here."""
         if type(number) is int and 0 <= number < len(self._raised):
             return self._raised[number]
         text = message if type(message) is str else ""
         if not isinstance(cls, type) or not issubclass(cls, BaseException):
             return CandidateEndedError(f"the candidate raised what is no exception: {text}")
+        cls = self._aliases.get(cls, cls)
         if not issubclass(cls, Exception) and cls is not SystemExit:
             return CandidateEndedError(f"the candidate raised {cls.__name__}: {text}")
         made: BaseException = _made(cls, arguments, text)
         for name, value in attributes:
             if type(name) is str and name[:1] != "_":
                 made.__dict__[name] = value
+        made.__dict__["_harena_error"] = own
+        cause, context, is_hidden = chain
+        made.__cause__ = None if cause is None else self.raised(*cause)
+        made.__context__ = None if context is None else self.raised(*context)
+        made.__suppress_context__ = bool(is_hidden)
         return made
+
+    def alias(self, found: Any) -> Any:
+        """A builtin exception that the candidate gives a name of its own is the candidate's, and so is what it raises
+        of it: a test that expects it must not catch what the suite itself raises, in the course of its own work."""
+        if type(found) is tuple:
+            return tuple(map(self.alias, found))
+        if not isinstance(found, type) or not issubclass(found, Exception) or found.__module__ != "builtins":
+            return found
+        if found in _OWN_ERRORS.values() or found in self._aliases.values():
+            return found
+        if found not in self._aliases:
+            self._aliases[found] = type(found.__name__, (found,), {"__module__": "builtins"})
+        return self._aliases[found]
 
     # Classes that the candidate tells of.
 
     def _learn(self, number: Any, name: Any, qualified: Any, module: Any, doc: Any, bases: Any, special: Any,
-               methods: Any, kind: Any, unhashable: Any, own: Any) -> None:  # fmt: skip
+               methods: Any, kind: Any, unhashable: Any, is_abstract: Any) -> None:  # fmt: skip
         texts = (name, qualified, module, kind)
         if type(number) is not int or not all(type(text) is str for text in texts) or number in self._classes:
             raise GraphError("no description of a class")
@@ -310,6 +367,8 @@ class Candidate(Border):
         self._classes[number] = known or make_class(
             self, number, name, qualified, module, doc, found, special, [str(each) for each in methods], kind, bool(unhashable)  # noqa: E501
         )  # fmt: skip
+        if is_abstract is True and isinstance(self._classes[number], StandInClass):
+            self._classes[number]._harena_is_abstract = True
 
     def _base(self, item: Any) -> Any:
         if item[0] == "k":
@@ -350,7 +409,7 @@ class Candidate(Border):
         if kind is _Opaque:
             item = object.__getattribute__(value, "_harena_item")
             return item
-        for own_error, own in _OWN_ERRORS.items():
+        for own_error, own in (*_OWN_ERRORS.items(), *self._aliases.items()):
             if value is own:
                 return ("b", "builtins", own_error.__name__)
         if isinstance(kind, StandInClass):
@@ -369,14 +428,17 @@ class Candidate(Border):
                 return ("k", number)
         if isinstance(value, StandInModule):
             return ("M", value.__name__)
-        named = _standard_name(value)
+        named = ("time", "sleep") if value is self._sleep else _standard_name(value)
         if named is not None:
             return ("b", *named)
         if isinstance(value, types.ModuleType):
             return ("M", value.__name__)
         if isinstance(value, BaseException):
             names = [cls.__name__ for cls in type(value).__mro__ if cls.__module__ == "builtins"]
-            return ("E", [self.item(part) for part in (names[0], tuple(value.args), str(value), -1)])
+            known_class = next((("k", n) for n, cls in self._classes.items() if cls is type(value)), None)
+            own = value.__dict__.get("_harena_error", -1)
+            told = [self.item(part) for part in (names[0], tuple(value.args), str(value), -1, own)]
+            return ("E", [known_class or told[0], *told[1:]])
         return self._give(value)
 
     def _give(self, value: Any) -> tuple[Any, ...]:
@@ -398,7 +460,7 @@ class Candidate(Border):
     def meet(self, item: tuple[Any, ...]) -> Any:
         """See Border."""
         kind = item[0]
-        if kind in ("c", "k", "o", "w", "G", "A", "F", "n"):
+        if kind in ("c", "k", "o", "w", "G", "A", "B", "F", "n"):
             number = item[4] if kind == "n" else item[2] if kind == "w" else item[1]
             if type(number) is not int or not 0 <= number < _MOST_OBJECTS:
                 raise GraphError("no number of an object")
@@ -439,6 +501,8 @@ class Candidate(Border):
             made = generator(self, reference, ahead=True)
         elif kind == "A":
             made = _coroutine(self, reference)
+        elif kind == "B":
+            made = _async_generator(self, reference)
         elif kind == "F":
             made = _function(self, reference, *parts[1:])
         else:
@@ -462,7 +526,7 @@ class Candidate(Border):
         """See Border."""
         kind = type(value)
         if isinstance(kind, StandInClass):
-            return "y" if kind._harena_kind in ("list", "set", "dict") else None
+            return "y" if kind._harena_kind in _CONTAINERS else None
         if kind.__module__ not in self._on_both_sides or isinstance(value, (type, types.FunctionType, BaseException)):
             return None
         return (
@@ -476,6 +540,10 @@ class Candidate(Border):
         if kind == "i":
             return state_of_instance(self, value)
         number, base = type(value)._harena_number, type(value)._harena_kind
+        if base == "bytearray":
+            return [number, "a", bytes(value)]
+        if base == "deque":
+            return [number, "q", [*map(self.item, collections.deque.__iter__(value))], value.maxlen]
         if base == "dict":
             parts = [part for pair in dict.items(value) for part in pair]
         else:
@@ -489,9 +557,11 @@ class Candidate(Border):
         if kind != "y":
             raise GraphError("an instance of no class that both sides have")
         cls = self._classes[state[0]]
-        if cls._harena_kind not in ("list", "set", "dict"):
+        if cls._harena_kind not in _CONTAINERS:
             raise GraphError("no container")
         made = made_of_value(cls)
+        if cls._harena_kind == "deque":
+            collections.deque.__init__(made, (), state[3])
         made.__dict__["_harena_item"] = None
         return made
 
@@ -500,9 +570,15 @@ class Candidate(Border):
         if kind == "i":
             fill_instance(self, made, state)
             return
-        parts = list(map(self.value, state[2]))
         base = type(made)._harena_kind
-        if base == "list":
+        if base == "bytearray":
+            bytearray.__setitem__(made, slice(None), state[2])
+            return
+        parts = list(map(self.value, state[2]))
+        if base == "deque":
+            collections.deque.clear(made)
+            collections.deque.extend(made, parts)
+        elif base == "list":
             list.clear(made)
             list.extend(made, parts)
         elif base == "set":
@@ -622,6 +698,16 @@ def _coroutine(candidate: Candidate, reference: Any) -> Any:
     return awaited()
 
 
+async def _async_generator(candidate: Candidate, reference: Any) -> Any:
+    sent: Any = None
+    while True:
+        try:
+            item = candidate.ask("anext", reference, "", sent)
+        except StopAsyncIteration:
+            return
+        sent = yield item
+
+
 def _function(candidate: Candidate, reference: Any, name: str, qualified: str, doc: Any, signature: Any) -> Any:
     def function(*positional: Any, **keywords: Any) -> Any:
         return candidate.ask("call", reference, "", positional, tuple(keywords.items()))
@@ -654,7 +740,7 @@ class StandInModule(types.ModuleType):
             found._harena_is_named = is_named
             if not is_named:
                 found._harena_is_function = True
-        return found
+        return self.__dict__["__harena__"].alias(found)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("__") or (

@@ -10,7 +10,15 @@ objects of the candidate's are compared by its methods, which must not call an o
 
 from __future__ import annotations
 
+import abc
+import collections
+import datetime
+import decimal
+import fractions
 import operator
+
+from harena.scoring.guest_graph import VALUES
+from harena.scoring.guest_leaving import is_verdict, skips_a_judgement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,18 +26,21 @@ if TYPE_CHECKING:
 
 _COMPARISONS = {"__lt__": operator.lt, "__le__": operator.le, "__gt__": operator.gt, "__ge__": operator.ge}
 _OWN = frozenset({"__eq__", "__ne__", "__hash__", "__len__", "__contains__", "__bool__", "__exit__", "__aexit__", "__iter__",  # noqa: E501
-                  "__next__", "__await__", *_COMPARISONS})  # fmt: skip
+                  "__next__", "__await__", "__anext__", *_COMPARISONS})  # fmt: skip
 """special methods that are not simply forwarded"""
 _ONE_SIDED = frozenset({
     "__getitem__", "__setitem__", "__delitem__", "__reversed__", "__str__", "__repr__", "__format__", "__int__", "__float__",  # noqa: E501
     "__complex__", "__index__", "__round__", "__trunc__", "__floor__", "__ceil__", "__bytes__", "__call__", "__enter__",
-    "__neg__", "__pos__", "__abs__", "__invert__", "__aiter__", "__anext__", "__aenter__",
+    "__neg__", "__pos__", "__abs__", "__invert__", "__aiter__", "__aenter__",
 })  # fmt: skip
 """forwarded whatever their operand is; any other is an operator, whose plain operand the candidate may see only in
 objects of classes that the suite names"""
 _BASES: dict[str, type] = {
-    cls.__name__: cls for cls in (int, float, complex, str, bytes, tuple, frozenset, list, set, dict)
-}
+    cls.__name__: cls for cls in (
+        int, float, complex, str, bytes, tuple, frozenset, list, set, dict, bytearray, collections.deque,
+        decimal.Decimal, fractions.Fraction, datetime.datetime, datetime.date, datetime.timedelta, datetime.time,
+    )
+}  # fmt: skip
 _VALUE_METHODS = frozenset({
     "__eq__", "__ne__", "__hash__", "__len__", "__contains__", "__bool__", "__iter__", "__index__", "__int__", "__float__",  # noqa: E501
     *_COMPARISONS,
@@ -46,7 +57,8 @@ _CHANGES = frozenset({
 })  # fmt: skip
 """methods that change an object that is made of a plain value: the candidate's, whoever made it"""
 _JUDGES = frozenset({
-    "issubset", "issuperset", "isdisjoint", "startswith", "endswith", "is_integer", "equals", "almost_equals",
+    "issubset", "issuperset", "isdisjoint", "startswith", "endswith", "is_integer", "equals", "equal", "is_equal", "eq",
+    "equal_to", "is_equal_to", "almost_equals", "almost_equal", "is_same", "same_as", "isclose", "is_close", "close_to",
     "allclose",
 })  # fmt: skip
 """methods whose bool judges what they are given, and which a suite may expect of a value"""
@@ -122,7 +134,7 @@ def attribute(stand_in: Any, name: str) -> Any:
     ):
         raise AttributeError(f"{type(stand_in).__name__!r} object has no attribute {name!r}")
     cls = type(stand_in)
-    if name in cls._harena_methods:
+    if name in cls._harena_methods or (not cls._harena_is_named and name in (*_JUDGES, "get")):
         return Method(stand_in, name)
     return object.__getattribute__(stand_in, "_harena_candidate").ask("get", stand_in, name)
 
@@ -147,6 +159,8 @@ class Method:
             is_judge = cls._harena_kind in _BASES or self.__name__ in _JUDGES
             if is_judge and not cls._harena_is_named and not any(map(_is_theirs, (*positional, *keywords.values()))):
                 raise TypeError(f"what {self.__name__} of a {cls.__name__!r} object says is not the candidate's to say")
+            if self.__name__ == "get" and found is not positional[-1]:
+                _check_item(owner, positional[0])
         return found
 
     def __getattr__(self, name: str) -> Any:
@@ -194,10 +208,10 @@ class StandInClass(type):
             )
         ):
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
-        return cls._harena_candidate.ask("get", cls, name)
+        return cls._harena_candidate.alias(cls._harena_candidate.ask("get", cls, name))
 
     def __setattr__(cls, name: str, value: Any) -> None:
-        if name[:8] == "_harena_" or name[:2] == "__":
+        if name[:8] == "_harena_" or name[:2] == "__" or name[:5] == "_abc_":
             super().__setattr__(name, value)
         else:
             cls._harena_candidate.ask("set", cls, name, value)
@@ -208,14 +222,28 @@ class StandInClass(type):
     def __dir__(cls) -> list[str]:
         return list(cls._harena_candidate.ask("names", cls, ""))
 
+    def _harena_checked(cls, name: str) -> None:
+        """A class in the place of a function is no container."""
+        if cls._harena_kind != "enum" and not cls._harena_is_named:
+            raise TypeError(f"a class of the candidate's has no {name} that a suite could believe")
+
     def __iter__(cls) -> Any:
+        cls._harena_checked("__iter__")
         return iter(cls._harena_candidate.ask("special", cls, "__iter__"))
 
     def __len__(cls) -> int:
+        cls._harena_checked("__len__")
         return int(cls._harena_candidate.ask("special", cls, "__len__"))
 
     def __bool__(cls) -> bool:
         return True
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if type.__instancecheck__(cls, instance):
+            return True
+        if "_harena_is_abstract" not in vars(cls) or not _is_theirs(instance):
+            return False
+        return cls._harena_candidate.ask("isinstance", cls, "", instance) is True
 
     def __contains__(cls, item: Any) -> bool:
         return any(item is member or item == member for member in cls)
@@ -224,6 +252,34 @@ class StandInClass(type):
         if cls._harena_kind != "enum":
             return cls._harena_candidate.ask("call", cls, "__class_getitem__", (key,))
         return cls._harena_candidate.ask("special", cls, "__getitem__", (key,))
+
+
+class _StandInNumber(StandInClass, abc.ABCMeta):
+    """A class of the candidate's that derives from an abstract number's, as a fraction's."""
+
+
+def _check_item(stand_in: Any, key: Any) -> None:
+    """A truth that is found under a key is believed of what is one of its items, where a loop says what these are: else
+    an object could say yes to every key."""
+    cls = type(stand_in)
+    if cls._harena_is_named or cls._harena_kind or _is_theirs(key):
+        return
+    if "__iter__" in cls._harena_special:
+        found = list(_items(stand_in))
+        is_item = key in found or (type(key) is int and -len(found) <= key < len(found))
+    else:
+        is_item = type(key) is int and _has_an_end(stand_in)
+    if not is_item:
+        raise TypeError(f"{key!r} is none of the items of a {cls.__name__!r} object")
+
+
+def _has_an_end(stand_in: Any) -> bool:
+    """Not every index is one of a sequence's."""
+    try:
+        stand_in._harena_candidate.ask("special", stand_in, "__getitem__", (2**40,))
+    except LookupError:
+        return True
+    return False
 
 
 def _shown(name: str) -> Any:
@@ -246,6 +302,8 @@ def _forwarded(name: str) -> Any:
             found = candidate.ask("special", self, name, positional, tuple(keywords.items()))
             if name in _NUMBERS and _origin(self) == "seen":
                 raise TypeError(f"{name} of a {type(self).__name__!r} object is not the candidate's to say")
+            if name == "__getitem__" and type(found) is bool:
+                _check_item(self, positional[0])
             return found
 
         return forwarded
@@ -365,14 +423,13 @@ def _true(self: Any) -> bool:
 
 
 def _loops(self: Any) -> bool:
-    return "__iter__" in type(self)._harena_special
+    special = type(self)._harena_special
+    return "__iter__" in special or ("__getitem__" in special and _has_an_end(self))
 
 
 def _looped(self: Any) -> Any:
-    found = self._harena_candidate.ask("special", self, "__iter__")
-    if found is self:
-        return self
-    return iter(found)
+    candidate = self._harena_candidate
+    return candidate.looks.loop(self, candidate)
 
 
 def _next(self: Any) -> Any:
@@ -380,29 +437,45 @@ def _next(self: Any) -> Any:
 
 
 def _left(self: Any, kind: Any, error: Any, trace: Any) -> bool:
-    """The end of a `with`: it may not swallow an assertion or an outcome of the suite's."""
-    said = self._harena_candidate.ask("special", self, "__exit__", (kind, error, None))
-    return (
-        bool(said)
-        and isinstance(error, Exception)
-        and not isinstance(error, AssertionError)
-        and not _is_of_tests(error)
-    )
-
-
-def _is_of_tests(error: BaseException) -> bool:
-    return any(cls.__module__.partition(".")[0] in ("unittest", "pytest", "_pytest") for cls in type(error).__mro__)
+    """The end of a `with`."""
+    try:
+        said = self._harena_candidate.ask("special", self, "__exit__", _told_end(kind, error))
+    except Exception:
+        if error is not None and is_verdict(error):
+            return False
+        raise
+    return _is_swallowed(said, error, trace)
 
 
 async def _left_async(self: Any, kind: Any, error: Any, trace: Any) -> bool:
-    found = self._harena_candidate.ask("special", self, "__aexit__", (kind, error, None))
-    said = await found
-    return (
-        bool(said)
-        and isinstance(error, Exception)
-        and not isinstance(error, AssertionError)
-        and not _is_of_tests(error)
-    )
+    try:
+        said = await self._harena_candidate.ask("special", self, "__aexit__", _told_end(kind, error))
+    except Exception:
+        if error is not None and is_verdict(error):
+            return False
+        raise
+    return _is_swallowed(said, error, trace)
+
+
+def _told_end(kind: Any, error: Any) -> tuple[Any, ...]:
+    """What an `__exit__` is told: of a test's own outcome no more than that there is one."""
+    if error is None or not is_verdict(error):
+        return (kind, error, None)
+    return (AssertionError, AssertionError("a test has ended"), None)
+
+
+def _is_swallowed(said: Any, error: Any, trace: Any) -> bool:
+    if error is None or is_verdict(error) or type(said) not in (bool, int, str) or not said:
+        return False
+    if skips_a_judgement(trace):
+        raise AssertionError(
+            f"the candidate swallows {error!r}, by which the test would have gone on unjudged"
+        ) from error
+    return True
+
+
+async def _next_async(self: Any) -> Any:
+    return self._harena_candidate.ask("anext", self)
 
 
 def _awaited(self: Any) -> Any:
@@ -434,7 +507,7 @@ def generator(candidate: Any, stand_in: Any, *, ahead: bool) -> Any:
 
 _JUDGED = {
     "__len__": _length, "__contains__": _contains, "__iter__": _looped, "__next__": _next, "__exit__": _left,
-    "__aexit__": _left_async, "__await__": _awaited, "__bool__": _true,
+    "__aexit__": _left_async, "__await__": _awaited, "__anext__": _next_async, "__bool__": _true,
     **{name: _compared(name) for name in _COMPARISONS},
 }  # fmt: skip
 
@@ -606,37 +679,64 @@ class _Valued:
         return attribute(self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("_numerator", "_denominator") and self._harena_kind == "Fraction":
+            object.__setattr__(self, name, value)  # Fraction sets them as it makes one
+            return
         object.__getattribute__(self, "_harena_candidate").ask("set", self, name, value)
 
 
 def _of_value(name: str, own: Any) -> Any:
     """The plain value's, unless the class is one that the suite names, or the operands are the candidate's, too."""
     forwarded = _forwarded(name)
+    is_number = name not in ("__str__", "__repr__", "__format__") and getattr(own, "__objclass__", None) in _SCALARS
 
     def method(self: Any, *operands: Any) -> Any:
         are_theirs = name not in _ONE_SIDED and all(map(_is_theirs, operands))
         is_free = name in _CHANGES or name in ("__str__", "__repr__", "__format__") or are_theirs
-        if own is None or is_free or type(self)._harena_is_named:
-            return forwarded(self, *operands)
+        if own is None or (is_free and not is_number) or type(self)._harena_is_named:
+            found = forwarded(self, *operands)
+            return own(self, *operands) if found is NotImplemented and own is not None else found
         return own(self, *operands)
 
     return method
 
 
+def _missing(self: Any, key: Any) -> Any:
+    return self._harena_candidate.ask("special", self, "__missing__", (key,))
+
+
 def _valued(name: str, names: dict[str, Any], bases: Any, special: Any) -> Any:
     base = _BASES[names["_harena_kind"]]
     for each in special:
-        if base in (int, float, complex) and each not in ("__str__", "__repr__", "__format__", "__call__"):
-            continue
-        if each not in _VALUE_METHODS and each not in _OWN:
+        if base in _SCALARS and not hasattr(base, each) and each != "__call__":
+            continue  # a number has no items
+        if each == "__missing__":
+            names[each] = _missing
+        elif each not in _VALUE_METHODS and each not in _OWN:
             names[each] = _of_value(each, getattr(base, each, None))
     kept = tuple(found for found in bases if isinstance(found, StandInClass) and issubclass(found, base))
-    if kept:
-        return StandInClass(name, kept, names)
-    return StandInClass(name, (_Valued, base), names)
+    made = _StandInNumber if isinstance(base, abc.ABCMeta) else StandInClass
+    return made(name, kept or (_Valued, base), names)
 
 
 def made_of_value(cls: Any, value: Any = None) -> Any:
     """An instance of a class that derives from a plain one."""
-    base = _BASES[cls._harena_kind]
-    return base.__new__(cls) if value is None else base.__new__(cls, value)  # type: ignore[call-overload]
+    base: Any = _BASES[cls._harena_kind]
+    if value is None:
+        return base.__new__(cls)
+    if not isinstance(value, base):
+        raise TypeError(f"no {base.__name__}")
+    if base in _TIMES:
+        return base.__new__(cls, *_TIMES[base](value))
+    return base.__new__(cls, value)
+
+
+_TIMES: dict[type, Any] = {
+    datetime.datetime: lambda v: (v.year, v.month, v.day, v.hour, v.minute, v.second, v.microsecond, v.tzinfo),
+    datetime.time: lambda v: (v.hour, v.minute, v.second, v.microsecond, v.tzinfo),
+    datetime.date: VALUES["date"][1],
+    datetime.timedelta: VALUES["timedelta"][1],
+}
+"""what such a value is made of"""
+_SCALARS = frozenset({int, float, complex, decimal.Decimal, fractions.Fraction, *_TIMES})
+"""of these, arithmetic is the value's, unless the suite names the class"""

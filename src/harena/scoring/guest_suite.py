@@ -169,10 +169,12 @@ class Run:
 
     def _isolate(self, theirs: list[str], on_both_sides: list[str]) -> None:
         """From here on, the candidate's modules are stand-ins, and trusted ones are what they are now."""
+        from harena.scoring.guest_leaving import sources
         from harena.scoring.guest_nobody import Nobody
         from harena.scoring.guest_proxy import Candidate, Finder
 
         texts = _sources(self._ours)
+        sources.update((os.path.join(self.here, path), text) for path, text in texts.items())
         trusted = {module_name(path): (os.path.join(self.here, path), text) for path, text in texts.items()}
         for folder in self._folders():
             for path, text in texts.items():

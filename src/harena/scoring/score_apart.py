@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from harena.core.errors import SandboxExecutionError
@@ -139,9 +140,10 @@ class _Outcome:
     heard: _Heard
 
 
-async def score_apart(bench: Bench, contract: CommandContract) -> Attempt:
-    """One suite, one candidate, two sandboxes. Raises PlatformError and SandboxError for what is nobody's doing."""
-    found = await _run(bench, contract, await taking_part(bench, contract))
+async def score_apart(bench: Bench, contract: CommandContract, shown: Collection[str] = ()) -> Attempt:
+    """One suite, one candidate, two sandboxes. `shown`: trusted files that the candidate is given, too. Raises
+    PlatformError and SandboxError for what is nobody's doing."""
+    found = await _run(bench, contract, await taking_part(bench, contract), shown)
     report = found.heard.report or Report()
     if found.heard.tampered:
         return Attempt(tampered(found.heard.tampered))
@@ -193,13 +195,15 @@ def _last_line(result: ExecResult) -> str:
     return one_line(last_line(result.stderr)) or str(result.outcome)
 
 
-async def _run(bench: Bench, contract: CommandContract, theirs: dict[str, str]) -> _Outcome:
+async def _run(
+    bench: Bench, contract: CommandContract, theirs: dict[str, str], shown: Collection[str] = ()
+) -> _Outcome:
     trusted = {**bench.scenario.files, **contract.files}
     ours = trusted_paths(contract, bench.scenario.files)
     theirs = {path: text for path, text in overlaid(theirs, bench.scenario.files).items() if path not in ours}
     word = secrets.token_hex(16)
     both_seconds = wall_limit(bench.timeout_seconds + contract.scorer_timeout_seconds) + _END_SECONDS
-    on_both_sides = files_on_both_sides(contract)
+    on_both_sides = sorted({*files_on_both_sides(contract), *shown})
     named = named_files(contract, on_both_sides)
     async with bench.sandboxes.sandbox(bench.base_spec) as beside, bench.sandbox() as apart:
         await put_files(beside, trusted)

@@ -36,7 +36,7 @@ from harena.scoring.trusted_suite import (
     suite_argv,
     taking_part,
     trusted_paths,
-    withheld_file,
+    withheld_files,
 )
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line
 
@@ -47,7 +47,7 @@ _ADVICE = (
     "give the contract a `gold` solution, by which a weaker isolation is chosen, or set `isolate: false`; see the "
     "reference of `command`"
 )
-_SHARE_IT = "if they shall import it, put it into the problem's `files`, or give a `gold` that imports it"
+_SHARE_IT = "put it into the problem's `files` if candidates shall import it"
 _NO_PYTEST = "the image has no pytest; add it to the blueprint's packages"
 _T = TypeVar("_T")
 
@@ -101,7 +101,10 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
         return verdict
     if not contract.gold:
         verdict, unserved = await _scored(bench, contract, "sandbox")
-        return await _unserved_verdict(bench, contract, unserved) if unserved else verdict
+        if unserved:
+            return await _unserved_verdict(bench, contract, unserved)
+        lacking = await _lacks_trusted_files(bench, contract, verdict)
+        return broken_contract(_unserved(lacking)) if lacking else verdict
     key = _key(bench, contract)
     if _modes.known(key) is None:
         verdict, _ = await _scored(bench, contract, "sandbox")
@@ -114,6 +117,19 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
         return broken_contract("the gold solution is paid only beside the suite, and this job demands trust `separate`")
     verdict, _ = await _scored(bench, contract, cast(Mode, found), pays_gold=True)
     return replace(verdict, trust=Trust.SEPARATE if found == "sandbox" else Trust.SHARED)
+
+
+async def _lacks_trusted_files(bench: Bench, contract: CommandContract, verdict: Verdict) -> str:
+    """Why nothing is known of a candidate that imports what is withheld from it: it passes with these files, which may
+    tell it the answers. One that does not pass even so has failed."""
+    if verdict.score != 0.0:
+        return ""
+    withheld = withheld_files(contract, await taking_part(bench, contract))
+    if not withheld or not (await score_apart(bench, contract, withheld)).verdict.passed:
+        return ""
+    return (
+        f"the candidate imports {', '.join(withheld)}, which it is not given because it may hold answers; {_SHARE_IT}"
+    )
 
 
 async def _unserved_verdict(bench: Bench, contract: CommandContract, unserved: str) -> Verdict:
@@ -176,11 +192,6 @@ async def _scored(
     if nobody.brings:
         detail = one_line(f"{verdict.detail} (a module that is not there is the candidate's to bring; {LIST_IT})", 600)
         return replace(verdict, detail=detail), ""
-    if mode == "sandbox" and (withheld := withheld_file(contract, verdict.detail or "")):
-        detail = one_line(
-            f"{verdict.detail} ({withheld} is the contract's, and kept from candidates; {_SHARE_IT})", 600
-        )
-        return replace(verdict, detail=detail), attempt.unserved
     return verdict, attempt.unserved
 
 

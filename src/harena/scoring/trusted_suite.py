@@ -20,6 +20,8 @@ from harena.scoring import (
     guest_given,
     guest_graph,
     guest_home,
+    guest_leaving,
+    guest_looks,
     guest_loops,
     guest_nobody,
     guest_proxy,
@@ -43,7 +45,6 @@ _MOST_STUB_NAMES, _MOST_STUBS = 300, 100
 _NEVER_STUBBED = ("__", "_answer")
 """names that the interpreter, or a stub itself, calls"""
 _WORD = re.compile(r"[^\W\d]\w*")
-_LACKING = re.compile(r"No module named '([\w.]+)'")
 
 ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
@@ -145,7 +146,8 @@ def suite_argv(
 ) -> tuple[str, ...]:
     """The trusted runner of the contract's suite; see `guest_suite`."""
     runner = guest_unittest if contract.unittest else guest_pytest
-    border = (guest_driver, guest_graph, guest_given, guest_home, guest_nobody, guest_standins, guest_proxy)
+    judging = (guest_nobody, guest_looks, guest_leaving, guest_standins, guest_proxy)
+    border = (guest_driver, guest_graph, guest_given, guest_home, *judging)
     source = guest_program((*border, guest_watch, guest_equals, guest_loops, guest_suite, runner), "main")
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home})
     options = () if contract.unittest else _PYTEST_OPTIONS
@@ -169,11 +171,19 @@ def files_on_both_sides(contract: CommandContract) -> list[str]:
     return sorted(found)
 
 
-def withheld_file(contract: CommandContract, detail: str) -> str | None:
-    """The contract's own file that a failure lacks as a module: a file that holds data may hold answers, so it is not
-    where the candidate is. Whoever imports one could have been told of it, or have guessed it: the score stays."""
-    lacking = {name.replace(".", "/") + ".py" for name in _LACKING.findall(detail)}
-    return next((path for path in sorted(contract.files) if path in lacking), None)
+def withheld_files(contract: CommandContract, candidate: Mapping[str, str]) -> list[str]:
+    """Trusted modules that the candidate's files import, and that its sandbox does not have."""
+    there, tests = {*files_on_both_sides(contract)}, {*contract.test_files.values()}
+    names = {name for path, text in candidate.items() if path.endswith(".py") for name in _imported(text)}
+    return sorted(
+        path
+        for path in contract.files
+        if path.endswith(".py")
+        and path not in there
+        and path not in tests
+        and path not in candidate
+        and guest_suite.module_name(path) in names
+    )
 
 
 def imported_paths(contract: CommandContract, trusted: Mapping[str, str]) -> tuple[str, ...]:

@@ -1,0 +1,168 @@
+"""What the suite has seen of the candidate's objects: to look twice is to see the same. Standard library only.
+
+An object of the candidate's could answer each look in another way: three items when they are counted, none when they are
+checked, a prime where a prime is wanted and a divisor where that is. So what a look has shown is kept, and shown again,
+until the suite does what may change it: any call of the candidate's code that is no look.
+
+Of a class that the suite names, less is a look: its items, its attributes and what its loop does on the way may be what is
+tested (a cache that counts, a queue that a loop drains), and are asked for each time.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+import types
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+PURE = frozenset({
+    "__len__", "__contains__", "__bool__", "__hash__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
+    "__str__", "__repr__", "__format__", "__int__", "__float__", "__complex__", "__index__", "__bytes__", "__round__",
+    "__trunc__", "__floor__", "__ceil__", "__abs__", "__neg__", "__pos__", "__invert__",
+})  # fmt: skip
+"""special methods that change nothing, whatever the class"""
+_ITEMS = frozenset({"__getitem__", "__reversed__"})
+_QUIET = frozenset({"probe", "copy", "deepcopy", "module"})
+_MOST_KEPT = 100_000
+_MOST_SAME = 100_000
+"""the same look, again and again: the suite waits for something"""
+
+
+class Looks:
+    """What has been seen since the candidate last did anything."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, tuple[Any, BaseException | None]] = {}
+        self._loops: dict[int, Loop] = {}
+        self._last: Any = None
+        self._same = 0
+        self._quiet = 0
+
+    def key(self, verb: str, target: Any, name: str, positional: Any, keywords: Any) -> Any:
+        """What a look is known by; None for what is no look."""
+        if keywords or verb not in ("get", "special", "names"):
+            return None
+        if verb == "special" and name not in PURE and (name not in _ITEMS or _is_named(target)):
+            return None
+        if verb != "special" and _is_named(target):
+            return None
+        owner = _name_of(target)
+        told = _name_of(tuple(positional)) if positional else ()
+        return None if owner is None or told is None else (verb, owner, name, told)
+
+    def known(self, key: Any) -> tuple[Any, BaseException | None] | None:
+        """(what was seen, what was raised), if it was."""
+        if key == self._last:
+            self._same += 1
+            if self._same > _MOST_SAME:
+                self._known.pop(key, None)
+        else:
+            self._last, self._same = key, 0
+        return self._known.get(key)
+
+    def keep(self, key: Any, found: Any, error: BaseException | None = None) -> None:
+        """What a look has shown. An iterator is another one each time."""
+        is_iterator = isinstance(found, (types.GeneratorType, types.CoroutineType)) or hasattr(type(found), "__next__")
+        if not is_iterator and len(self._known) < _MOST_KEPT:
+            self._known[key] = found, error
+
+    def did(self, verb: str, name: str) -> None:
+        """Something that was no look may have changed everything."""
+        if not self._quiet and verb not in _QUIET and (verb, name) != ("special", "__iter__"):
+            self.forget()
+
+    def forget(self) -> None:
+        """See anew from here on."""
+        self._known.clear()
+        self._loops.clear()
+
+    def loop(self, stand_in: Any, candidate: Any) -> Any:
+        """Its items, which are the same for each loop."""
+        number = object.__getattribute__(stand_in, "_harena_item")[1]
+        seen = self._loops.get(number)
+        if seen is not None and not (seen.is_ended and _is_named(stand_in)):
+            return seen.items()
+        found = candidate.ask("special", stand_in, "__iter__")
+        if found is stand_in:
+            return stand_in
+        fresh = Loop(self, number, iter(found), _is_named(stand_in))
+        if seen is not None:  # one that the last loop has drained has nothing left; else it has what it had
+            return seen.items() if fresh.has_any() else iter(())
+        self._loops[number] = fresh
+        return fresh.items()
+
+    def pull(self, loop: Loop) -> Any:
+        """The next of its items."""
+        is_current = self._loops.get(loop.number) is loop
+        self._quiet += 1
+        try:
+            return next(loop.source)
+        finally:
+            self._quiet -= 1
+            if loop.is_named:
+                self.forget()
+                if is_current:
+                    self._loops[loop.number] = loop
+
+    def drop(self, loop: Loop) -> None:
+        """It has too many items to be kept."""
+        if self._loops.get(loop.number) is loop:
+            del self._loops[loop.number]
+
+
+class Loop:
+    """The items of one loop over an object, kept for the next."""
+
+    def __init__(self, looks: Looks, number: int, source: Iterator[Any], is_named: bool) -> None:
+        self.number, self.source, self.is_named = number, source, is_named
+        self.is_ended = False
+        self._looks = looks
+        self._seen: list[Any] = []
+
+    def has_any(self) -> bool:
+        """There is a first item."""
+        return any(True for _ in self.items())
+
+    def items(self) -> Iterator[Any]:
+        """From the first one on."""
+        index = 0
+        while True:
+            if index == len(self._seen):
+                if self.is_ended:
+                    return
+                try:
+                    self._seen.append(self._looks.pull(self))
+                except StopIteration:
+                    self.is_ended = True
+                    return
+                if len(self._seen) == _MOST_KEPT:
+                    self._looks.drop(self)
+            yield self._seen[index]
+            index += 1
+
+
+def _is_named(target: Any) -> bool:
+    """An object of a class that the suite names."""
+    return bool(getattr(type(target), "_harena_is_named", False))
+
+
+def _name_of(value: Any) -> Any:
+    """What tells a target or an operand from others; None where it can change, or is not known."""
+    kind = type(value)
+    if value is None or kind in (bool, int, float, complex, str, bytes):
+        return kind, repr(value) if kind in (float, complex) else value
+    if kind is tuple:
+        parts = [_name_of(part) for part in value]
+        return None if None in parts else (kind, *parts)
+    if kind is slice:
+        return _name_of((slice.__name__, value.start, value.stop, value.step))
+    if isinstance(value, type):
+        number = vars(value).get("_harena_number")
+        return ("class", number) if number is not None else None
+    try:
+        item = object.__getattribute__(value, "_harena_item")
+    except AttributeError:
+        return None
+    return item[:2] if type(item) is tuple else None
