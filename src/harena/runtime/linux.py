@@ -224,6 +224,7 @@ class LinuxRuntime:
             "copies": list(image.copies),
             "python": image.python,
             "environment": environment,
+            "filter": seccomp_filter.for_templates(),
         }
         configuration: dict[str, object] = {
             "warm": warm,
