@@ -298,14 +298,14 @@ class Spawner:
         if code:
             self._failed(sandbox, text)
         else:
-            self._made(sandbox, descriptors.pop())
+            self._made(made, sandbox, descriptors.pop())
         self._tell(made)
         return ""
 
-    def _made(self, sandbox: _Sandbox, pidfd: int) -> None:
+    def _made(self, made: _Template, sandbox: _Sandbox, pidfd: int) -> None:
         try:
             sandbox.pid = pidfds.pid_of(pidfd)
-            if sandbox.pid <= 0:
+            if sandbox.pid <= 0 or sandbox.pid == made.pid:
                 raise OSError(errno.ESRCH, "it has ended, or is not one of ours")
             sandbox.group.attach(sandbox.pid)
             self.epoll.register(pidfd, select.EPOLLIN)

@@ -102,11 +102,14 @@ def serve() -> Callable[[], object]:
 
 
 def _end_everybody_else() -> None:
-    """Kill what the interpreter's start or a module has started: this process is pid 1 of its namespace."""
+    """Kill what the interpreter's start or a module has started: this process is pid 1 of its namespace, so that all of
+    it becomes its child."""
     try:
         os.kill(-1, 9)
+        while True:
+            os.waitpid(-1, 0)
     except OSError:
-        pass  # nobody was there
+        return  # nobody is there any more
 
 
 def _keep_memory_private() -> None:
