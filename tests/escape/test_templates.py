@@ -248,7 +248,7 @@ async def test_templates_end_with_their_blueprint_when_idle_and_beyond_the_quota
 def test_limits_of_templates_are_stated() -> None:
     """The threat model quotes them."""
     stated = (Path(__file__).parents[2] / "docs/explanation/threat-model.md").read_text()
-    assert f"{spawner.TEMPLATE_MEMORY_BYTES >> 30} GiB" in stated
-    assert f"{spawner.TEMPLATE_PROCESSES} processes" in stated
-    assert f"{linux.READY_SECONDS:.0f} seconds" in stated
-    assert f"{linux.TEMPLATES_PER_WORKSPACE} templates" in stated
+    assert f"at most {spawner.TEMPLATE_MEMORY_BYTES >> 30} GiB and {spawner.TEMPLATE_PROCESSES} processes" in stated
+    assert f"{linux.READY_SECONDS:.0f} seconds to get ready" in stated
+    assert f"at most {linux.TEMPLATES_PER_WORKSPACE} templates" in stated
+    assert linux.IDLE_TO_END_SECONDS == 5 * 60
