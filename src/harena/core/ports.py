@@ -139,6 +139,9 @@ class Runtime(Protocol):
         """A fresh sandbox, from the pool where one waits. Nothing that has run code of one workspace makes or becomes
         another one's. Raises NotFoundError for an unknown image."""
 
+    def forget_blueprint(self, blueprint_id: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
+        """Keep nothing ready for a blueprint that was deleted. Its sandboxes that somebody has live on."""
+
     async def close(self) -> None:
         """End every sandbox and the runtime itself. May be called more than once."""
 

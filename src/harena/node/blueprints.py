@@ -100,8 +100,8 @@ class Blueprints:
         """The newest version of a name, or the one with this id. Raises NotFoundError."""
         return self.find(workspace, name_or_id)
 
-    def delete(self, workspace: str, name_or_id: str) -> None:
-        """Forget every version of a name, or the one with this id; installed layers stay.
+    def delete(self, workspace: str, name_or_id: str) -> list[str]:
+        """Forget every version of a name, or the one with this id; installed layers stay. Gives the ids.
 
         Raises NotFoundError, ValidationError for a built-in blueprint, PlatformError.
         """
@@ -109,14 +109,17 @@ class Blueprints:
         if blueprint.name in BUILT_IN:
             raise ValidationError(f"blueprint {blueprint.name!r} is built in and cannot be removed")
         root = self._root_of(workspace)
+        deleted = []
         for name, version in [*_versions(root)]:
             path = _path(root, name, version)
-            if name == blueprint.name and (name_or_id == name or self._load(path).id == name_or_id):
+            if name == blueprint.name and name_or_id in (name, found := self._load(path).id):
                 try:
                     path.unlink(missing_ok=True)
+                    deleted.append(found)
                 except OSError as error:
                     message = f"blueprint {name} cannot be removed from {root}: {error}"
                     raise PlatformError(message, step="remove blueprint") from error
+        return deleted
 
     async def list(self, workspace: str) -> list[Blueprint]:
         """The newest version of each name, newest first, the built-in ones last."""

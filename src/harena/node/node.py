@@ -69,7 +69,7 @@ class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations)
 
     async def delete_blueprint(self, name_or_id: str) -> None:
         """See `Operations`."""
-        self._rooms.blueprints.delete(self.workspace, name_or_id)
+        self._rooms.delete_blueprint(self.workspace, name_or_id)
 
     async def list_blueprints(self) -> list[Blueprint]:
         """See `Operations`."""

@@ -61,6 +61,11 @@ class Rooms:
         self._training: TrainingJobs | None = None
         self._closed = False
 
+    def delete_blueprint(self, workspace: str, name_or_id: str) -> None:
+        """Forget a blueprint, and keep nothing ready for it. Raises as `Blueprints.delete`."""
+        for blueprint_id in self.blueprints.delete(workspace, name_or_id):
+            self._runtime.forget_blueprint(blueprint_id, workspace=workspace)
+
     def benchmark_jobs(self) -> BenchmarkJobs:
         """Raises SandboxUnavailableError once the node has been closed."""
         if self._closed:

@@ -71,11 +71,12 @@ def _write(path: Path, content: bytes) -> None:
         with open(descriptor, "wb") as file:
             file.write(content)
             os.fchmod(file.fileno(), 0o755)
-        os.replace(name, path)  # whole or not at all, also where another process does the same
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
+        # Whole or not at all, and never in place of another process's: a template that is being made may have opened
+        # that one, and what has lost its name cannot be mounted.
+        with contextlib.suppress(FileExistsError):
+            os.link(name, path)
+    finally:
+        os.unlink(name)
 
 
 def bind(library: bytes, executable: bytes) -> bytes | None:

@@ -16,7 +16,7 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Protocol
 
-from harena.core.errors import HarenaError, PlatformError, SandboxUnavailableError
+from harena.core.errors import HarenaError, PlatformError, SandboxResourceExhaustedError, SandboxUnavailableError
 from harena.core.home import harena_home
 from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
@@ -33,6 +33,15 @@ _RLIMIT_NICE, _RLIMIT_RTPRIO = 13, 14
 MOST_IDLE_TEMPLATES = 32
 """Templates without a sandbox that are kept for the next one; of more, those that were used last longest ago end."""
 IDLE_SECONDS = 60.0
+"""one that was used since then is not ended to make room for another workspace's"""
+IDLE_TO_END_SECONDS = 300.0
+"""after so long without a sandbox a template ends in any case"""
+TEMPLATES_PER_WORKSPACE = 32
+"""that live at one time: each holds what its blueprint's modules hold"""
+READY_SECONDS = 120.0
+"""in which a template's modules must be imported"""
+START_SECONDS = 120.0
+"""in which a template must have made a sandbox that it was told to make: one that does not answer is ended"""
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """For templates that import modules: a process with threads cannot be forked into sandboxes. Programs see these too,
 warm or really started; a blueprint's own `env` comes after them."""
@@ -50,10 +59,13 @@ _Key = tuple[str, str, str]
 
 
 class _Template:
-    def __init__(self, number: int, image: images.Image, environment: Mapping[str, str], warm: bool) -> None:
+    def __init__(self, number: int, key: _Key, image: images.Image, environment: Mapping[str, str], warm: bool) -> None:
         self.number = number
-        self.sandboxes: set[int] = set()
-        """that live or are being made"""
+        self.key = key
+        self.is_forgotten = False
+        """its blueprint was deleted: it ends with its last sandbox"""
+        self.claimed: set[int] = set()
+        """sandboxes that somebody was given, or waits for; not those that wait in a pool"""
         self.used_at = asyncio.get_running_loop().time()
         self.image = image
         self.environment = environment
@@ -66,6 +78,7 @@ class LinuxRuntime:
 
     `pool_size`: how many sandboxes of one kind are at most kept ready; it is reached only while they are in demand.
     `fast_path`: False = templates and inits do everything in Python, as on machines other than x86-64.
+    `templates_per_workspace`: how many blueprints and images one workspace may have sandboxes of at one time.
     `known_programs`: asked when a warm template is started, which does ahead what these begin with.
     """
 
@@ -77,18 +90,22 @@ class LinuxRuntime:
         pool_size: int = 8,
         fast_path: bool = True,
         known_programs: Callable[[], Sequence[KnownProgram]] = tuple,
+        templates_per_workspace: int = TEMPLATES_PER_WORKSPACE,
     ) -> None:
         self._layers = layers
         self._home = home or harena_home()
         self._pool_size = pool_size
         self._fast_path = fast_path
         self._known_programs = known_programs
+        self._templates_per_workspace = templates_per_workspace
         self._link: SpawnerLink | None = None
         self._starting: asyncio.Task[SpawnerLink] | None = None
         self._templates: dict[_Key, asyncio.Task[_Template]] = {}
         self._sandboxes: dict[int, LinuxSandbox] = {}
         self._pools: dict[tuple[object, ...], Pool] = {}
         self._closed = False
+        self._claims = 0
+        self._looking: asyncio.TimerHandle | None = None
 
     async def start(self) -> None:
         """See `Runtime`."""
@@ -122,16 +139,66 @@ class LinuxRuntime:
     ) -> tuple[_Template, LinuxSandbox]:
         key = (workspace, images.resolve(spec.image), blueprint.id if blueprint else "")
         template = await self._template(key, blueprint)
-        template.used_at = asyncio.get_running_loop().time()
+        waiting = -self._next_claim()
+        template.claimed.add(waiting)  # it is not idle
         try:
-            return template, await self._pool(template, spec.limits).claim()
+            sandbox = await self._pool(template, spec.limits).claim()
+            template.claimed.add(sandbox.number)
+            return template, sandbox
         except TemplateGoneError:
             self._template_died(key, template)
             raise
+        finally:
+            self._let_go(template, waiting)
+
+    def _next_claim(self) -> int:
+        self._claims += 1
+        return self._claims
+
+    def _let_go(self, template: _Template, number: int) -> None:
+        template.claimed.discard(number)
+        if not template.claimed:
+            template.used_at = asyncio.get_running_loop().time()
+            if template.is_forgotten:
+                self._end_template(template)
+            elif self._looking is None and not self._closed:
+                self._looking = asyncio.get_running_loop().call_later(IDLE_TO_END_SECONDS, self._end_idle_templates)
+
+    def _end_idle_templates(self) -> None:
+        """Those without a sandbox since IDLE_TO_END_SECONDS; looks again when the next may have come so far."""
+        self._looking = None
+        now = asyncio.get_running_loop().time()
+        unused = [template for _, template in self._made_templates() if not template.claimed]
+        for template in unused:
+            if template.used_at <= now - IDLE_TO_END_SECONDS:
+                self._end_template(template)
+        left = [template.used_at for template in unused if template.used_at > now - IDLE_TO_END_SECONDS]
+        if left and not self._closed:
+            when = min(left) + IDLE_TO_END_SECONDS
+            self._looking = asyncio.get_running_loop().call_at(when, self._end_idle_templates)
+
+    def forget_blueprint(self, blueprint_id: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
+        """See `Runtime`."""
+        for key, template in self._made_templates():
+            if key[0] == workspace and key[2] == blueprint_id:
+                template.is_forgotten = True
+                if not template.claimed:
+                    self._end_template(template)
+
+    def _made_templates(self) -> list[tuple[_Key, _Template]]:
+        return [(key, task.result()) for key, task in self._templates.items() if _has_succeeded(task)]
+
+    def _end_template(self, template: _Template) -> None:
+        """And every sandbox of it, which nobody has been given."""
+        self._template_died(template.key, template)
+        if self._link is not None:
+            self._link.drop_template(template.number)
 
     async def close(self) -> None:
         """See `Runtime`."""
         self._closed = True
+        if self._looking is not None:
+            self._looking.cancel()
         for pool in self._pools.values():
             pool.close()
         if self._starting is not None:
@@ -177,7 +244,8 @@ class LinuxRuntime:
         link = await self._spawner()
         task = self._templates.get(key)
         if task is None:
-            self._drop_idle_templates(link)
+            self._drop_idle_templates()
+            self._keep_quota(key[0])
             task = self._templates[key] = asyncio.ensure_future(self._start_template(link, key, blueprint))
         try:
             return await asyncio.shield(task)
@@ -185,15 +253,25 @@ class LinuxRuntime:
             self._templates.pop(key, None)  # the next one tries again
             raise
 
-    def _drop_idle_templates(self, link: SpawnerLink) -> None:
+    def _drop_idle_templates(self) -> None:
         """Make room for one more: a server of many workspaces does not keep a process for each that ever came."""
         now = asyncio.get_running_loop().time()
-        made = [(key, task.result()) for key, task in self._templates.items() if _has_succeeded(task)]
-        idle = [pair for pair in made if not pair[1].sandboxes and pair[1].used_at < now - IDLE_SECONDS]
-        idle.sort(key=lambda pair: pair[1].used_at)
-        for key, template in idle[: max(0, len(idle) + 1 - MOST_IDLE_TEMPLATES)]:
-            self._template_died(key, template)
-            link.drop_template(template.number)
+        idle = [made for _, made in self._made_templates() if not made.claimed and made.used_at < now - IDLE_SECONDS]
+        idle.sort(key=lambda made: made.used_at)
+        for template in idle[: max(0, len(idle) + 1 - MOST_IDLE_TEMPLATES)]:
+            self._end_template(template)
+
+    def _keep_quota(self, workspace: str) -> None:
+        """Make room for one more of this workspace. Raises SandboxResourceExhaustedError where all are in use."""
+        while sum(key[0] == workspace for key in self._templates) >= self._templates_per_workspace:
+            mine = [template for key, template in self._made_templates() if key[0] == workspace]
+            idle = min((made for made in mine if not made.claimed), key=lambda made: made.used_at, default=None)
+            if idle is None:
+                raise SandboxResourceExhaustedError(
+                    f"workspace {workspace!r} has sandboxes of {self._templates_per_workspace} different blueprints "
+                    "and images, and no more may be held in memory at one time; stop those of one of them first",
+                )
+            self._end_template(idle)
 
     async def _start_template(self, link: SpawnerLink, key: _Key, blueprint: Blueprint | None) -> _Template:
         empty = self._home / "empty"
@@ -224,6 +302,7 @@ class LinuxRuntime:
             "copies": list(image.copies),
             "python": image.python,
             "environment": environment,
+            "filter": seccomp_filter.for_templates(),
         }
         configuration: dict[str, object] = {
             "warm": warm,
@@ -232,10 +311,20 @@ class LinuxRuntime:
             "fast_path": self._fast_path,
             "known": [] if warm is None else [astuple(program) for program in self._known_programs()],
         }
-        template = _Template(link.next_number(), image, environment, warm is not None)
-        template.enforcement = _enforcement(
-            await link.start_template(template.number, plan, configuration, lambda: self._template_died(key, template))
-        )
+        template = _Template(link.next_number(), key, image, environment, warm is not None)
+        try:
+            async with asyncio.timeout(READY_SECONDS):
+                described = await link.start_template(
+                    template.number, plan, configuration, lambda: self._template_died(key, template)
+                )
+        except TimeoutError:
+            link.drop_template(template.number)
+            raise PlatformError(
+                f"the modules that the blueprint keeps warm were not imported within {READY_SECONDS:.0f} s; take the "
+                "slow one off its warm list",
+                step="template",
+            ) from None
+        template.enforcement = _enforcement(described)
         return template
 
     def _template_died(self, key: _Key, template: _Template) -> None:
@@ -280,14 +369,17 @@ class LinuxRuntime:
             sandbox.died(oom_kills)
 
         self._sandboxes[sandbox.number] = sandbox
-        template.sandboxes.add(sandbox.number)
         link.order(Order(sandbox.number, template.number, settings, cgroup_limits, theirs, created, dead))
         try:
-            await created
-            await sandbox.ready
+            async with asyncio.timeout(START_SECONDS):
+                await created
+                await sandbox.ready
         except BaseException as error:  # cancellation too: no half-made sandbox may stay
             self._forget_sandbox(template, sandbox)
             said = sandbox.abandon()
+            if isinstance(error, TimeoutError):
+                self._end_template(template)
+                raise TemplateGoneError(f"no sandbox was made within {START_SECONDS:.0f} s", step="template") from None
             if said and isinstance(error, PlatformError):
                 raise PlatformError(f"sandbox start: {said}", step=said.partition(":")[0]) from None
             raise
@@ -295,8 +387,8 @@ class LinuxRuntime:
 
     def _forget_sandbox(self, template: _Template, sandbox: LinuxSandbox) -> None:
         self._sandboxes.pop(sandbox.number, None)
-        template.sandboxes.discard(sandbox.number)
-        template.used_at = asyncio.get_running_loop().time()
+        if sandbox.number in template.claimed:
+            self._let_go(template, sandbox.number)
 
 
 def _has_succeeded(task: asyncio.Task[_Template]) -> bool:

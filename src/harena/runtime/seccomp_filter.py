@@ -18,3 +18,12 @@ def current(*, counts_memory: bool) -> bytes:
         return seccomp_policy.build(refused=frozenset() if counts_memory else seccomp_policy.UNACCOUNTED)
     except KeyError as error:
         raise HostUnsupportedError(str(error.args[0]), step="seccomp") from None
+
+
+@functools.cache
+def for_templates() -> bytes:
+    """BPF program that a template's interpreter starts behind. Raises HostUnsupportedError, as `current`."""
+    try:
+        return seccomp_policy.build_for_templates()
+    except KeyError as error:
+        raise HostUnsupportedError(str(error.args[0]), step="seccomp") from None

@@ -29,14 +29,19 @@ import signal
 import struct
 import sys
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from harena.runtime import guest, launch, template
-from harena.runtime.kernel import cgroups, mounts, namespaces, pidfds
+from harena.runtime.kernel import cgroups, mounts, namespaces, pidfds, privileges, seccomp
 from harena.runtime.kernel.syscalls import StepError
 
 MAX_BATCH = 60
+TEMPLATE_MEMORY_BYTES = 4 << 30
+"""what the modules of a blueprint may take, in memory, before any sandbox writes to its copy"""
+TEMPLATE_PROCESSES = 256
+"""processes and threads of a template: what a module starts as it is imported, and sandboxes that are being made"""
 TEMPLATE_GONE = "the template has ended"
 # Below 128 KiB: what is larger, malloc maps and unmaps each time.
 _REQUEST_BYTES = 96 << 10
@@ -44,6 +49,9 @@ _ANSWER_BYTES = 8 << 10
 _FIRST_UID = 1_900_000_000  # above every range that distributions, systemd and container tools hand out
 _UIDS_PER_SPAWNER = 500  # process numbers stay below 2**22, so users below 2**32 - 1, which means "no user"
 _CAP_SETUID, _CAP_SYS_ADMIN = 7, 21
+_MOST_UNANSWERED = 128
+"""orders that a template is told of at one time; more wait here, so that one that does not read holds up nobody else"""
+_DESCRIPTOR_SPACE = _socket.CMSG_SPACE(4)
 _WATCH_SECONDS = 0.1
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
@@ -55,8 +63,15 @@ class _Template:
     pid: int
     pidfd: int
     control: _socket.socket
+    group: cgroups.Group
     ready: bool = False
     waiting: dict[int, _Sandbox] = field(default_factory=dict)
+    """told to be forked, and not answered yet"""
+    unsent: deque[tuple[_Sandbox, bytes, int]] = field(default_factory=deque)
+    """orders that wait for their turn: (sandbox, settings, its channel, which is this process's to close)"""
+    listens_to_writes: bool = False
+    ended_by: str = ""
+    """what it did against the protocol, if it was ended for that"""
 
 
 @dataclass
@@ -84,6 +99,7 @@ class Spawner:
         self.backend = cgroups.detect()
         cgroups.clean_stale(self.backend)
         self.backend, self.pool = cgroups.open_best(self.backend, cgroups.owner_id(os.getpid()))
+        self.template_pool = self.backend.open_template_pool(cgroups.owner_id(os.getpid()))
         self.templates: dict[int, _Template] = {}
         self.users_given = 0
         self.sandboxes: dict[int, _Sandbox] = {}
@@ -130,6 +146,7 @@ class Spawner:
             except ChildProcessError:
                 continue  # reaped already
         self.pool.close()
+        self.template_pool.close()
 
     def _say(self, *message: object) -> None:
         try:
@@ -154,7 +171,6 @@ class Spawner:
             channels = struct.unpack(f"{len(ancillary[0][2]) // 4}i", ancillary[0][2])
             for (number, made, settings, limits), channel in zip(arguments[0], channels, strict=True):
                 self._create(number, made, settings, limits, channel)
-                os.close(channel)
         elif kind == "kill":
             for number in arguments[0]:
                 sandbox = self.sandboxes.get(number)
@@ -164,7 +180,7 @@ class Spawner:
             self._start_template(*arguments)
         elif kind == "drop":
             if arguments[0] in self.templates:
-                pidfds.send_signal(self.templates[arguments[0]].pidfd, signal.SIGKILL)
+                _kill(self.templates[arguments[0]].pidfd)
         elif kind == "time":
             sandbox = self.sandboxes.get(arguments[1])
             self._say("answer", arguments[0], _time_of(sandbox) if sandbox else (0.0, 0.0))
@@ -191,6 +207,7 @@ class Spawner:
         ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET | _socket.SOCK_CLOEXEC)
         map_ready, map_done = os.pipe2(os.O_CLOEXEC)
         opened: list[int] = []
+        group = self.template_pool.acquire(memory_bytes=TEMPLATE_MEMORY_BYTES, pids=TEMPLATE_PROCESSES)
         guest.bundle()  # read now: in the new root these files are not there
         try:
             if self.privileged:  # the template's user may not be able to reach these paths; we are
@@ -202,9 +219,20 @@ class Spawner:
                 os.close(map_done)
                 _become_template(launch.TemplateRoot(plan, trees, map_ready), plan, theirs.fileno())
             outside = (user, user) if self.privileged else (user, os.getegid())
-            namespaces.map_identity(str(pid), 0, *outside)
-            os.write(map_done, b"m")
-            return _Template(number, user, pid, pidfd, ours)
+            try:
+                group.attach(pid)
+                namespaces.map_identity(str(pid), 0, *outside)
+                os.write(map_done, b"m")
+            except OSError:
+                _kill(pidfd)
+                os.waitpid(pid, 0)
+                os.close(pidfd)
+                raise
+            return _Template(number, user, pid, pidfd, ours, group)
+        except OSError:
+            self.template_pool.release(group)
+            ours.close()
+            raise
         finally:
             for descriptor in (map_ready, map_done, theirs.detach(), *opened):
                 os.close(descriptor)
@@ -223,48 +251,102 @@ class Spawner:
         raise OSError(errno.EUSERS, f"{_UIDS_PER_SPAWNER} templates live, and each needs a user of its own")
 
     def _from_template(self, made: _Template) -> None:
+        """One answer of a template, or room for what it is to be told. A template runs what a blueprint has made it
+        import: whatever it says that no template says ends it, and nothing else."""
+        if made.listens_to_writes:
+            self._tell(made)
         try:
-            message, ancillary, _flags, _address = made.control.recvmsg(
-                _ANSWER_BYTES, _socket.CMSG_SPACE(4), _socket.MSG_CMSG_CLOEXEC
+            message, ancillary, flags, _address = made.control.recvmsg(
+                _ANSWER_BYTES, _DESCRIPTOR_SPACE, _socket.MSG_CMSG_CLOEXEC | _socket.MSG_DONTWAIT
             )
+        except BlockingIOError:
+            return  # it was readiness to write
         except ConnectionError:
-            message, ancillary = b"", []
+            message, ancillary, flags = b"", [], 0
+        descriptors = _descriptors(ancillary)
+        try:
+            fault = self._answered(made, message, descriptors, flags)
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+        if fault:
+            self._misbehaved(made, fault)
+
+    def _answered(self, made: _Template, message: bytes, descriptors: list[int], flags: int) -> str:
+        """What is wrong with the answer; empty if nothing is. A descriptor that is kept is taken off the list."""
         if len(message) < template.ANSWER.size:
-            return  # the end of the socket; its pidfd tells the rest
+            return "it has closed its control socket"
+        if flags & (_socket.MSG_TRUNC | _socket.MSG_CTRUNC):
+            return "an answer is too long"
         number, code = template.ANSWER.unpack_from(message)
         text = message[template.ANSWER.size :].decode(errors="replace")
         if number == 0:
-            made.ready = code == 0
-            self._say("template", made.number, text if code else "", self.backend.describe())
-            return
-        sandbox = made.waiting.pop(number)
+            if made.ready or descriptors:
+                return "it says twice that it is ready"
+            made.ready = True
+            if code:
+                self._say("template", made.number, text or "template: it failed without a reason", {})
+                return "it could not start"
+            self._say("template", made.number, "", self.backend.describe())
+            return ""
+        sandbox = made.waiting.get(number)
+        if sandbox is None or not made.ready:
+            return f"it answers about sandbox {number}, which it was not told to make"
+        if len(descriptors) != (0 if code else 1):
+            return f"an answer with {len(descriptors)} descriptors"
+        del made.waiting[number]
         if code:
             self._failed(sandbox, text)
-            return
-        sandbox.pidfd = struct.unpack("i", ancillary[0][2])[0]
+        else:
+            self._made(made, sandbox, descriptors.pop())
+        self._tell(made)
+        return ""
+
+    def _made(self, made: _Template, sandbox: _Sandbox, pidfd: int) -> None:
         try:
-            sandbox.pid = pidfds.pid_of(sandbox.pidfd)
+            sandbox.pid = pidfds.pid_of(pidfd)
+            if sandbox.pid <= 0 or sandbox.pid == made.pid:
+                raise OSError(errno.ESRCH, "it has ended, or is not one of ours")
             sandbox.group.attach(sandbox.pid)
-        except OSError as error:
-            pidfds.send_signal(sandbox.pidfd, signal.SIGKILL)
-            os.close(sandbox.pidfd)
+            self.epoll.register(pidfd, select.EPOLLIN)
+        except (OSError, ValueError) as error:  # ValueError: it is no pidfd
+            _kill(pidfd)
+            os.close(pidfd)
             self._failed(sandbox, f"cgroup attach: {error}")
             return
-        self._watch(sandbox.pidfd, lambda: self._sandbox_died(sandbox))
-        self._say("created", number, "")
+        sandbox.pidfd = pidfd
+        self.on_event[pidfd] = lambda: self._sandbox_died(sandbox)
+        self._say("created", sandbox.number, "")
+
+    def _misbehaved(self, made: _Template, fault: str) -> None:
+        """End a template, and with it its sandboxes. The news of its death does the rest."""
+        if not made.ended_by:
+            made.ended_by = fault
+            _kill(made.pidfd)
+            self._unwatch(made.control.fileno())
 
     def _template_died(self, made: _Template) -> None:
         self._unwatch(made.pidfd)
-        self._unwatch(made.control.fileno())
+        if not made.ended_by:
+            self._unwatch(made.control.fileno())
         os.close(made.pidfd)
         made.control.close()
         os.waitpid(made.pid, 0)
         del self.templates[made.number]
-        for sandbox in list(made.waiting.values()):
+        for sandbox, _settings, channel in made.unsent:
+            os.close(channel)
+            self._failed(sandbox, TEMPLATE_GONE)
+        for sandbox in made.waiting.values():
             self._failed(sandbox, TEMPLATE_GONE)
         if not made.ready:
-            self._say("template", made.number, "the template ended while it started", {})
+            self._say("template", made.number, f"the template ended while it started ({self._why(made)})", {})
         self._say("template_dead", made.number)
+        self.template_pool.release(made.group)
+
+    def _why(self, made: _Template) -> str:
+        if made.group.oom_kills():
+            return f"its modules took more than {made.group.limits[0]} bytes of memory"
+        return made.ended_by or "one of its modules ended the interpreter"
 
     # -- sandboxes -----------------------------------------------------------------------------------------------
 
@@ -276,28 +358,51 @@ class Spawner:
         limits: tuple[int | None, int | None, float | None],
         channel: int,
     ) -> None:
+        """`channel` is this process's, to be sent and closed."""
         made = self.templates.get(template_number)
-        if made is None:
+        if made is None or made.ended_by:
+            os.close(channel)
             self._say("created", number, TEMPLATE_GONE)
             return
         try:
             group = self.pool.acquire(memory_bytes=limits[0], pids=limits[1], cpu=limits[2])
         except OSError as error:
+            os.close(channel)
             self._say("created", number, f"cgroup: {error}")
             return
         sandbox = _Sandbox(number, group, limits[0])
         self.sandboxes[number] = sandbox
-        made.waiting[number] = sandbox
-        try:
-            made.control.sendmsg(
-                [number.to_bytes(4, "little"), settings],
-                [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", channel))],
-            )
-        except OSError as error:
-            if error.errno not in (errno.EPIPE, errno.ECONNRESET):
-                raise
-            made.waiting.pop(number, None)
-            self._failed(sandbox, TEMPLATE_GONE)
+        made.unsent.append((sandbox, settings, channel))
+        self._tell(made)
+
+    def _tell(self, made: _Template) -> None:
+        """Send a template what waits for it, as much as it takes. Never blocks: it may have stopped reading."""
+        while made.unsent and len(made.waiting) < _MOST_UNANSWERED:
+            sandbox, settings, channel = made.unsent[0]
+            try:
+                made.control.sendmsg(
+                    [sandbox.number.to_bytes(4, "little"), settings],
+                    [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", channel))],
+                    _socket.MSG_DONTWAIT,
+                )
+            except BlockingIOError:
+                self._listen_to_writes(made, True)
+                return
+            except OSError as error:
+                if error.errno in (errno.ENOBUFS, errno.ENOMEM, errno.ETOOMANYREFS):
+                    self._listen_to_writes(made, True)
+                    return
+                self._misbehaved(made, f"it cannot be told anything: {error.strerror}")
+                return
+            made.unsent.popleft()
+            made.waiting[sandbox.number] = sandbox
+            os.close(channel)
+        self._listen_to_writes(made, False)
+
+    def _listen_to_writes(self, made: _Template, wanted: bool) -> None:
+        if wanted != made.listens_to_writes:
+            made.listens_to_writes = wanted
+            self.epoll.modify(made.control.fileno(), select.EPOLLIN | (select.EPOLLOUT if wanted else 0))
 
     def _failed(self, sandbox: _Sandbox, text: str) -> None:
         self.sandboxes.pop(sandbox.number, None)
@@ -336,6 +441,8 @@ def _become_template(root: launch.TemplateRoot, plan: dict[str, object], control
         null = os.open("/dev/null", os.O_RDWR)
         for target in (0, 1, 2):
             os.dup2(null, target)
+        privileges.keep_what_launches_need()
+        seccomp.load(plan["filter"])  # type: ignore[arg-type]
         source, control = _dup_high(source), _dup_high(control)
         os.dup2(control, 3)
         os.dup2(source, 4)
@@ -348,6 +455,24 @@ def _become_template(root: launch.TemplateRoot, plan: dict[str, object], control
         channel.send(template.ANSWER.pack(0, error.errno or 1) + str(error).encode())
     finally:
         os._exit(1)
+
+
+def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
+    """All that came with a message; each is this process's now."""
+    found: list[int] = []
+    for level, kind, data in ancillary:
+        if (level, kind) == (_socket.SOL_SOCKET, _socket.SCM_RIGHTS):
+            count = len(data) // 4
+            found += struct.unpack(f"{count}i", data[: 4 * count])
+    return found
+
+
+def _kill(pidfd: int) -> None:
+    """SIGKILL, where the descriptor is a process's at all."""
+    try:
+        pidfds.send_signal(pidfd, signal.SIGKILL)
+    except OSError:
+        return  # a template's answer may hold any descriptor
 
 
 def _dup_high(descriptor: int) -> int:

@@ -57,6 +57,7 @@ def serve() -> Callable[[], object]:
             ANSWER.pack(0, 1) + ("import of the warm modules: %s: %s" % (type(error).__name__, error)).encode()[:4000]
         )
         os._exit(1)
+    _end_everybody_else()
     if sys.path and not sys.path[0]:
         del sys.path[0]  # `-c` puts the working directory there; nothing of it may be imported here or in an init
     threads = len(os.listdir("/proc/self/task"))
@@ -98,6 +99,17 @@ def serve() -> Callable[[], object]:
     except Exception as error:  # noqa: BLE001 (whatever it is, the spawner shall be told: nobody else can be)
         control.send(ANSWER.pack(0, 1) + ("template: %s: %s" % (type(error).__name__, error)).encode()[:4000])
         os._exit(1)
+
+
+def _end_everybody_else() -> None:
+    """Kill what the interpreter's start or a module has started: this process is pid 1 of its namespace, so that all of
+    it becomes its child."""
+    try:
+        os.kill(-1, 9)
+        while True:
+            os.waitpid(-1, 0)
+    except OSError:
+        return  # nobody is there any more
 
 
 def _keep_memory_private() -> None:

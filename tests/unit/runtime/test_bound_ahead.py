@@ -141,3 +141,13 @@ def test_the_interpreter_runs_with_it(tmp_path: Path) -> None:
         last = done.stderr.rpartition("final number of relocations:")[2]
         lookups[name] = int(last.split()[0])
     assert lookups["bound"] < lookups["as it is"] - 300, "those of the modules remain"
+
+
+def test_a_second_process_leaves_the_first_ones_file(tmp_path: Path) -> None:
+    """A template that is being made holds it open, and mounts it a moment later."""
+    path = tmp_path / "lib.so"
+    bound_ahead._write(path, b"first")
+    before = path.stat().st_ino
+    bound_ahead._write(path, b"second")
+    assert (path.read_bytes(), path.stat().st_ino) == (b"first", before)
+    assert [each.name for each in tmp_path.iterdir()] == ["lib.so"]

@@ -125,13 +125,14 @@ def _empty(files: CgroupFiles, directory: str) -> None:
             continue  # ended meanwhile
 
 
-def prepare_owned(files: CgroupFiles, directory: str, controllers: Iterable[str]) -> None:
-    """Make the owner's directory and enable the controllers for the groups below it."""
+def prepare_owned(files: CgroupFiles, directory: str, controllers: Iterable[str], *, crowd: bool = True) -> None:
+    """Make an owner's directory and enable the controllers for the groups below it; `crowd`: it holds the sandboxes,
+    which weigh together what `_WEIGHT_PER_PROCESSOR` says."""
     files.mkdir(directory)
     for name in controllers:
         files.write(directory + "/cgroup.subtree_control", "+" + name)
     weight = directory + "/cpu.weight"
-    if files.exists(weight):
+    if crowd and files.exists(weight):
         files.write(weight, str(min(_MOST_WEIGHT, _WEIGHT_PER_PROCESSOR * (os.cpu_count() or 1))))
 
 

@@ -48,10 +48,16 @@ LIMIT_CONTROLLERS = {"memory_bytes": "memory", "pids": "pids", "cpu": "cpu"}
 """limit of a sandbox -> the controller that enforces it"""
 
 
+_TEMPLATES = "templates"
+"""ends the name of the owner's other directory: templates do not share the processors' time of sandboxes"""
+
+
 def _owner_of(name: str) -> tuple[int, str] | None:
     """(pid, pid namespace) in the name of an owner's directory; None for any other name."""
     parts = name.split("-")
-    if len(parts) != 4 or parts[0] != "harena" or not all(part.isdecimal() for part in parts[1:]):
+    if len(parts) < 4 or parts[4:] not in ([], [_TEMPLATES]):
+        return None
+    if parts[0] != "harena" or not all(part.isdecimal() for part in parts[1:4]):
         return None
     return int(parts[1]), parts[3]
 
@@ -77,6 +83,17 @@ class CgroupBackend:
 
     def open_pool(self, owner: str) -> Pool:
         """Make the owner's directories. Raises OSError that names the file which the kernel refused."""
+        return Pool(self._files, {}, Group)
+
+    def open_template_pool(self, owner: str) -> Pool:
+        """Groups for templates, which limit memory and processes and are no sandboxes' share of the processors; groups
+        that do nothing where that cannot be had."""
+        try:
+            return self._template_pool(f"{owner}-{_TEMPLATES}")
+        except OSError:
+            return Pool(self._files, {}, Group)
+
+    def _template_pool(self, owner: str) -> Pool:
         return Pool(self._files, {}, Group)
 
     def owner_directories(self) -> list[str]:
@@ -121,6 +138,14 @@ class V1Cgroups(CgroupBackend):
             cgroup_v1.prepare_owned(self._files, directory)
         return Pool(self._files, owned, cgroup_v1.V1Group)
 
+    def _template_pool(self, owner: str) -> Pool:
+        owned = {
+            name: f"{parent}/harena-{owner}" for name, parent in self.parents.items() if name in ("memory", "pids")
+        }
+        for directory in dict.fromkeys(owned.values()):
+            cgroup_v1.prepare_owned(self._files, directory)
+        return Pool(self._files, owned, cgroup_v1.V1Group)
+
 
 class V2Cgroups(CgroupBackend):
     """Groups below one v2 directory."""
@@ -148,6 +173,11 @@ class V2Cgroups(CgroupBackend):
         directory = f"{self._place.directory}/harena-{owner}"
         cgroup_v2.prepare_owned(self._files, directory, accepted)
         return Pool(self._files, dict.fromkeys(accepted, directory), cgroup_v2.V2Group)
+
+    def _template_pool(self, owner: str) -> Pool:
+        directory = f"{self._place.directory}/harena-{owner}"
+        cgroup_v2.prepare_owned(self._files, directory, self.parents, crowd=False)
+        return Pool(self._files, dict.fromkeys(self.parents, directory), cgroup_v2.V2Group)
 
 
 def detect(
@@ -241,7 +271,7 @@ def _is_stale(name: str, here: str, proc_root: str) -> bool:
     if owner is None or owner[1] != here:
         return False
     try:
-        return f"harena-{owner_id(owner[0], proc_root)}" != name
+        return f"harena-{owner_id(owner[0], proc_root)}" != name.removesuffix("-" + _TEMPLATES)
     except ProcessLookupError:
         return True
 

@@ -21,6 +21,26 @@ _SECUREBITS_LOCKED = 0b1100_1111 & ~0b0011_0000
 _EINVAL = 22
 
 
+_CAP_SETGID, _CAP_SETUID, _CAP_SETPCAP, _CAP_NET_ADMIN, _CAP_SYS_ADMIN = 6, 7, 8, 12, 21
+_NEEDED_BY_A_LAUNCH = frozenset((_CAP_SETGID, _CAP_SETUID, _CAP_SETPCAP, _CAP_NET_ADMIN, _CAP_SYS_ADMIN))
+"""maps of users, the locks of a sandbox, its loopback device, its mounts and namespaces"""
+
+
+def keep_what_launches_need() -> None:
+    """Before a template's interpreter starts: its exec gives it these capabilities, of its own user namespace, and no
+    others."""
+    for capability in range(64):
+        if capability in _NEEDED_BY_A_LAUNCH:
+            continue
+        try:
+            prctl("capbset_drop", _PR_CAPBSET_DROP, capability)
+        except StepError as error:
+            if error.errno == _EINVAL:
+                break  # past the last capability that this kernel knows
+            raise
+    prctl("no_new_privs", _PR_SET_NO_NEW_PRIVS, 1)
+
+
 def forbid_gains() -> None:
     """Once per template; forks inherit it: no exec gains a privilege, and the bounding set is empty."""
     for capability in range(64):

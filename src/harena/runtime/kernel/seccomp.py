@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import struct
 
+from harena.runtime.kernel.syscalls import prctl
+
 PR_SET_SECCOMP = 22
 MODE_FILTER = 2
 
@@ -18,3 +20,9 @@ class Filter:
             struct.pack("@HP", len(program) // 8, ctypes.addressof(self._instructions))
         )
         self.address = ctypes.addressof(self._program)
+
+
+def load(program: bytes) -> None:
+    """Put this process, and all that it starts, behind the filter. Raises StepError."""
+    filter_ = Filter(program)  # its memory is read by the call
+    prctl("seccomp", PR_SET_SECCOMP, MODE_FILTER, filter_.address)

@@ -212,9 +212,17 @@ UNACCOUNTED = frozenset({"memfd_create", "memfd_secret", "shmget", "shmat", "shm
 """Calls that make memory which belongs to no process: refused where no cgroup counts it."""
 
 
-def _segments(table: dict[str, int], refused: frozenset[str]) -> list[tuple[int, list[Instruction]]]:
+_LAUNCH_CALLS = {
+    "x86_64": {"mount": 165, "umount2": 166, "sethostname": 170, "capset": 126, "clone3": 435},
+    "aarch64": {"mount": 40, "umount2": 39, "sethostname": 161, "capset": 91, "clone3": 435},
+}
+"""what a template needs beside what its sandboxes may do: see launch.SandboxLaunch"""
+
+
+def _segments(
+    table: dict[str, int], refused: frozenset[str], special: dict[str, list[Instruction]]
+) -> list[tuple[int, list[Instruction]]]:
     """(first number, what to do) for consecutive ranges that cover every number from 0."""
-    special = _special()
     actions: dict[int, list[Instruction]] = {
         number: special.get(name, [_return(_ALLOW)]) for name, number in table.items() if name not in refused
     }
@@ -242,17 +250,32 @@ def _search(segments: list[tuple[int, list[Instruction]]]) -> list[Instruction]:
 def build(machine: str | None = None, *, refused: frozenset[str] = frozenset()) -> bytes:
     """The filter for this (or the named) machine, as `struct sock_filter[]`; `refused` are more calls to be left out.
     Raises KeyError for an unknown machine."""
+    audit, table = _of_machine(machine or os.uname().machine)
+    return _program(audit, _segments(table, refused.union(_HOST_WIDE), _special()))
+
+
+def build_for_templates(machine: str | None = None) -> bytes:
+    """The filter that a template's interpreter starts behind: what sandboxes may do, and what making one takes (mounts,
+    namespaces). Not io_uring, netfilter, keyrings, bpf, ptrace, pidfd_getfd and all that no sandbox may either. Raises
+    KeyError for an unknown machine."""
     machine = machine or os.uname().machine
+    audit, table = _of_machine(machine)
+    special = {name: rules for name, rules in _special().items() if name not in ("clone", "clone3", *_TAKES_A_PROCESS)}
+    return _program(audit, _segments({**table, **_LAUNCH_CALLS[machine]}, frozenset(_HOST_WIDE), special))
+
+
+def _of_machine(machine: str) -> tuple[int, dict[str, int]]:
     if machine not in _ARCHITECTURES:
         raise KeyError(f"no system-call table for {machine}; harena runs on {', '.join(sorted(_ARCHITECTURES))}")
-    audit, table = _ARCHITECTURES[machine]
+    return _ARCHITECTURES[machine]
+
+
+def _program(audit: int, segments: list[tuple[int, list[Instruction]]]) -> bytes:
     program: list[Instruction] = [
         (_LOAD, 0, 0, _ARCHITECTURE),
         (_EQUAL, 1, 0, audit),
         _return(_ERRNO | _ENOSYS),
         (_LOAD, 0, 0, _NUMBER),
-        *_search(
-            _segments(table, refused.union(_HOST_WIDE))
-        ),  # x32 numbers have bit 30 set: past the newest, so ENOSYS
+        *_search(segments),  # x32 numbers have bit 30 set: past the newest, so ENOSYS
     ]
     return b"".join(struct.pack("<HBBI", *instruction) for instruction in program)

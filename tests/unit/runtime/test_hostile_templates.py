@@ -1,0 +1,255 @@
+"""What a template says to the spawner: it runs a blueprint's modules, so it may say anything, or stop listening."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import random
+import signal
+import socket
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import pytest
+
+from harena.runtime import spawner
+from harena.runtime.kernel import pidfds
+from harena.runtime.spawner import Spawner
+from harena.runtime.template import ANSWER
+
+MESSAGES = int(os.environ.get("HARENA_FUZZ_MESSAGES", "5000"))
+LIMITS = (None, None, None)
+
+
+class Told:
+    """Collects what the spawner says to its client."""
+
+    def __init__(self) -> None:
+        self.messages: list[tuple[object, ...]] = []
+
+    def __call__(self, *message: object) -> None:
+        self.messages.append(message)
+
+    def about(self, kind: str) -> list[tuple[object, ...]]:
+        """The messages of one kind, without it."""
+        return [message[1:] for message in self.messages if message[0] == kind]
+
+
+def asleep() -> tuple[int, int]:
+    """(pid, pidfd) of a process that waits, as a template and a fork of it do."""
+    pid = os.posix_spawn("/bin/sleep", ["sleep", "600"], {})
+    return pid, pidfds.open_pidfd(pid)
+
+
+class Bench:
+    """A spawner of which only the templates are not real: processes that wait, and sockets that the test holds."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        ours, self.client = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.spawner = Spawner(ours, os.getpid())  # type: ignore[arg-type]
+        self.said = Told()
+        monkeypatch.setattr(self.spawner, "_say", self.said)
+        self.numbers = 0
+        self.sockets: dict[int, socket.socket] = {}
+
+    def template(self) -> spawner._Template:
+        """One that has not said yet that it is ready."""
+        self.numbers += 1
+        pid, pidfd = asleep()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        theirs.setblocking(False)
+        group = self.spawner.template_pool.acquire()
+        made = spawner._Template(self.numbers, 0, pid, pidfd, ours, group)  # type: ignore[arg-type]
+        self.spawner.templates[made.number] = made
+        self.spawner._watch(made.control.fileno(), lambda: self.spawner._from_template(made))
+        self.spawner._watch(made.pidfd, lambda: self.spawner._template_died(made))
+        self.sockets[made.number] = theirs
+        return made
+
+    def order(self, made: spawner._Template) -> int:
+        """A sandbox of it."""
+        self.numbers += 1
+        channel = os.open("/dev/null", os.O_RDWR)
+        self.spawner._create(self.numbers, made.number, b"settings", LIMITS, channel)
+        return self.numbers
+
+    def say(self, made: spawner._Template, message: bytes, *descriptors: int) -> None:
+        """As the template."""
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack(f"{len(descriptors)}i", *descriptors))]
+        with suppress(OSError):
+            self.sockets[made.number].sendmsg([message], rights if descriptors else [])
+
+    def work(self) -> None:
+        """Everything that the spawner can do now."""
+        while found := self.spawner.epoll.poll(0):
+            for descriptor, _ in found:
+                handler = self.spawner.on_event.get(descriptor)
+                if handler is not None:
+                    handler()
+
+    def until(self, met: Callable[[], bool]) -> None:
+        """Work until it is so."""
+        while not met():
+            assert self.spawner.epoll.poll(20), "nothing happens any more"
+            self.work()
+
+    def close(self) -> None:
+        """End what is left."""
+        for made in self.spawner.templates.values():
+            made.control.close()
+        self.spawner._end()
+        for theirs in (*self.sockets.values(), self.client, self.spawner.control):
+            theirs.close()
+        self.spawner.epoll.close()
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    """One spawner in this process."""
+    made = Bench(monkeypatch)
+    yield made
+    made.close()
+
+
+READY = ANSWER.pack(0, 0)
+
+
+def ended(bench: Bench, made: spawner._Template) -> bool:
+    return made.number not in bench.spawner.templates
+
+
+def test_one_that_keeps_to_the_protocol_is_left_alone(bench: Bench) -> None:
+    """Ready, then each sandbox once, in any order, made or not."""
+    made = bench.template()
+    bench.say(made, READY)
+    first, second = bench.order(made), bench.order(made)
+    pid, pidfd = asleep()
+    bench.say(made, ANSWER.pack(second, 1) + b"mount: no")
+    bench.say(made, ANSWER.pack(first, 0), pidfd)
+    os.close(pidfd)
+    bench.work()
+    assert not ended(bench, made)
+    assert bench.said.about("created") == [(second, "mount: no"), (first, "")]
+    os.kill(pid, signal.SIGKILL)
+    bench.until(lambda: (first, 0) in bench.said.about("dead"))
+    os.waitpid(pid, 0)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [b"", b"\0", b"\0\0\0\0\0\0\0", READY, ANSWER.pack(77, 0), ANSWER.pack(77, 1) + b"no", b"\xff" * 9000],
+    ids=["nothing", "one byte", "too short", "ready again", "unasked", "unasked failure", "too long"],
+)
+def test_what_no_template_says_ends_it_alone(bench: Bench, message: bytes) -> None:
+    """Those who wait for it are told that it is gone; another template serves on."""
+    other, made = bench.template(), bench.template()
+    for each in (other, made):
+        bench.say(each, READY)
+    waiting, others = bench.order(made), bench.order(other)
+    bench.say(made, message)
+    bench.until(lambda: ended(bench, made))
+    assert (waiting, spawner.TEMPLATE_GONE) in bench.said.about("created")
+    assert bench.said.about("template_dead") == [(made.number,)]
+    pid, pidfd = asleep()
+    bench.say(other, ANSWER.pack(others, 0), pidfd)
+    os.close(pidfd)
+    bench.until(lambda: (others, "") in bench.said.about("created"))
+    os.kill(pid, signal.SIGKILL)
+    bench.until(lambda: (others, 0) in bench.said.about("dead"))
+    os.waitpid(pid, 0)
+
+
+def test_one_that_closes_its_socket_does_not_keep_the_spawner_busy(bench: Bench) -> None:
+    """The end of a socket can be read for ever."""
+    made = bench.template()
+    bench.say(made, READY)
+    bench.sockets[made.number].close()
+    bench.until(lambda: ended(bench, made))
+
+
+def test_one_that_does_not_read_holds_up_nobody(bench: Bench) -> None:
+    """What it is to be told waits, and is told when it reads again; what waited when it died is not lost."""
+    made = bench.template()
+    bench.say(made, READY)
+    made.control.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+    numbers = [bench.order(made) for _ in range(400)]
+    bench.work()
+    assert made.unsent
+    heard = []
+    theirs = bench.sockets[made.number]
+    while len(heard) < 50:
+        with suppress(BlockingIOError):
+            message, ancillary, _, _ = theirs.recvmsg(100, socket.CMSG_SPACE(4))
+            os.close(struct.unpack("i", ancillary[0][2])[0])
+            heard.append(int.from_bytes(message[:4], "little"))
+            bench.say(made, ANSWER.pack(heard[-1], 1) + b"no")
+        bench.work()
+    assert heard == numbers[:50]
+    os.kill(made.pid, signal.SIGKILL)
+    bench.until(lambda: ended(bench, made))
+    told = bench.said.about("created")
+    assert sorted(number for number, _ in told) == numbers  # type: ignore[misc]
+    assert told.count((numbers[-1], spawner.TEMPLATE_GONE)) == 1
+
+
+def test_no_message_of_a_template_ends_the_spawner(bench: Bench) -> None:
+    """Random messages, with random descriptors, before and after it is ready: at most that template ends, each order is
+    answered once, and nothing is left open. HARENA_FUZZ_MESSAGES sets how many."""
+    drawn = random.Random(11)
+    asked: list[int] = []
+    sleepers: list[int] = []
+    open_before = len(os.listdir("/proc/self/fd"))
+    made = bench.template()
+    for _ in range(MESSAGES):
+        if ended(bench, made) or made.ended_by:
+            bench.until(lambda: ended(bench, made))  # noqa: B023 (called at once)
+            bench.sockets.pop(made.number).close()
+            made = bench.template()
+            if drawn.random() < 0.9:
+                bench.say(made, READY)
+                bench.work()
+        if drawn.random() < 0.3:
+            asked.append(bench.order(made))
+        descriptors: list[int] = []
+        kind = drawn.choice(("right", "right", "right", "failed", "number", "bytes", "ready", "file", "two", "self"))
+        number = drawn.choice([*list(made.waiting)[-4:], drawn.randrange(1 << 32)])
+        message = ANSWER.pack(number, 0)
+        if kind == "right" and made.waiting:
+            pid, pidfd = asleep()
+            sleepers.append(pid)
+            descriptors = [pidfd]
+            message = ANSWER.pack(next(iter(made.waiting)), 0)
+        elif kind == "failed":
+            message = ANSWER.pack(number, drawn.randrange(-(1 << 31), 1 << 31)) + drawn.randbytes(drawn.randrange(40))
+        elif kind == "bytes":
+            message = drawn.randbytes(drawn.choice((0, 1, 7, 8, 9, 100, 9000)))
+        elif kind == "ready":
+            message = READY
+        elif kind in ("file", "two"):
+            descriptors = [os.open("/dev/null", os.O_RDONLY) for _ in range(1 if kind == "file" else 3)]
+        elif kind == "self":
+            descriptors = [pidfds.open_pidfd(made.pid)]
+        bench.say(made, message, *descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        bench.work()
+        while len(sleepers) > 20:
+            pid = sleepers.pop(0)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+    for pid in sleepers:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    if not ended(bench, made):
+        os.kill(made.pid, signal.SIGKILL)
+        bench.until(lambda: ended(bench, made))
+    bench.sockets.pop(made.number).close()
+    bench.work()
+    told = [number for number, _ in bench.said.about("created")]
+    assert sorted(told) == sorted(asked)  # type: ignore[type-var]
+    assert not bench.spawner.templates
+    assert len(os.listdir("/proc/self/fd")) == open_before
+    assert fcntl.fcntl(bench.spawner.control.fileno(), fcntl.F_GETFD) >= 0
