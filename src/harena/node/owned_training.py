@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError
+from harena.core.home import private_folder, private_opener
 from harena.core.job_store import LEASE_LOST, STORE_UNAVAILABLE
 from harena.core.training_jobs import (
     STEPS,
@@ -141,7 +142,7 @@ class OwnedTraining:
         self._tell()
 
     async def _begin(self) -> None:
-        await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
+        await asyncio.to_thread(self._make_folder)
         if self._row["state"] == TrainingState.QUEUED:
             values = {"state": TrainingState.RUNNING, "started_at": self._now()}
             await self._record(values, [self._event(TrainingEventKind.JOB_STARTED, "the job has started")])
@@ -281,6 +282,10 @@ class OwnedTraining:
         told = {name: part for name, part in body.items() if part is not None}
         return {"at": self._now(), "kind": kind, "level": level, "message": message, "body": told}
 
+    def _make_folder(self) -> None:
+        for folder in (self._folder.parent.parent, self._folder.parent, self._folder):
+            private_folder(folder)
+
     def _write_plan(self) -> None:
         row = self._row
         plan = {
@@ -293,7 +298,8 @@ class OwnedTraining:
         }
         place = self._folder / PLAN_FILE
         temporary = place.with_suffix(".tmp")
-        temporary.write_text(json.dumps(plan, indent=1))
+        with open(temporary, "w", opener=private_opener) as file:
+            file.write(json.dumps(plan, indent=1))
         temporary.replace(place)
 
     def _now(self) -> str:

@@ -57,6 +57,7 @@ class Teller:
 def main(words: list[str]) -> None:
     """The whole life; it ends the process."""
     folder, teller = Path(words[0]), Teller(int(words[1]))
+    os.umask(0o077)  # models, checkpoints and ledgers are written by libraries
     with open(folder / LOCK_FILE, "wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         asyncio.run(_live(folder, teller))
