@@ -17,6 +17,8 @@ from harena.training.engines.tokenizer import LocalTokenizer
 from harena.training.model_files import check_model_directory
 
 ALPHA_PER_RANK = 2
+_NOTHING_ELSE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+"""the directory's files are read, no code of theirs is run, and nobody is asked for more"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +44,8 @@ def load_model(path: Path, *, dtype: torch.dtype = torch.float32) -> tuple[Any, 
     short, before anything is loaded."""
     check_model_directory(path)
     try:
-        model = AutoModelForCausalLM.from_pretrained(path, dtype=dtype, local_files_only=True)
-        tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
+        model = AutoModelForCausalLM.from_pretrained(path, dtype=dtype, weights_only=True, **_NOTHING_ELSE)
+        tokenizer = AutoTokenizer.from_pretrained(path, **_NOTHING_ELSE)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise ValidationError(f"{path} cannot be loaded as a causal language model: {error}") from None
     if tokenizer.eos_token_id is None:
