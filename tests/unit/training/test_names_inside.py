@@ -1,4 +1,4 @@
-"""What is inside an object names only what is inside: at push and where it is read, and no refusal tells what is outside."""
+"""What is inside an object names only what is inside, and no refusal tells what is outside."""
 
 from __future__ import annotations
 
