@@ -92,7 +92,9 @@ def _made(written: str) -> MultiFernet:
 
 
 def _key_at(home: Path) -> str:
-    beside, inside = home.with_name(f"{home.name}.key"), home / "secret.key"
+    home = home.resolve()
+    inside = home / "secret.key"
+    beside = home.with_name(f"{home.name}.key") if home.name else inside
     for place in (beside, inside):
         if place.exists():
             return _read(place)
