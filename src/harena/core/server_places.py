@@ -17,7 +17,9 @@ from pathlib import Path
 from harena.core.home import harena_home
 
 HIDDEN = "(a path of the server)"
-_SHARED = frozenset({"/", "/usr", "/usr/local", "/bin", "/usr/bin", "/usr/local/bin", "/opt", "/tmp", "/var", "/home"})
+_SHARED = frozenset(
+    {"/", "/usr", "/usr/local", "/bin", "/usr/bin", "/usr/local/bin", "/opt", "/tmp", "/var", "/home", "/root"}
+)
 """sandboxes have these, too"""
 _TRACEBACK = re.compile(r'^\s*(Traceback \(most recent call last\)|File ".*", line \d+|\^+\s*$|~+\^)')
 
@@ -39,11 +41,12 @@ def without_server_places(text: str) -> str:
 
 def _places() -> tuple[str, ...]:
     """Asked again each time, because the environment of tests and of embedding programs changes."""
-    environ = os.environ
+    environ, home = os.environ, os.path.expanduser("~")
     named = [
         *(sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(sys.executable)),
         *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
-        *(str(Path(__file__).parents[2]), str(harena_home()), os.path.expanduser("~")),
+        *(str(Path(__file__).parents[2]), str(harena_home()), home),
+        *(f"{home}/{name}" for name in (".cache", ".local", ".config", ".pyenv")),
         *(environ.get(name, "") for name in ("HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME", "PIP_CACHE_DIR")),
         *(f"{tempfile.gettempdir()}/{begin}" for begin in ("harena-", "pip-")),
     ]

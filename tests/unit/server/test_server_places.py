@@ -67,9 +67,12 @@ def test_what_a_tool_printed_is_not_told() -> None:
 def test_paths_of_sandboxes_are_told_as_they_are() -> None:
     """They are the caller's own, also where the server has a directory of that name."""
     path = f"{Path.home()}/notes.txt"
-    assert (
-        path
-        in json.loads(bytes(ProblemResponse(SandboxFileError(f"no file {path}", filepath=path), "r").body))["detail"]
-    )
-    for text in ("there is no /usr/bin/gcc", "/workspace/a.py and /tmp/x and /usr/local/lib", "a/b ./c ../d 1/2"):
+    problem = ProblemResponse(SandboxFileError(f"no file {path}", filepath=path), "req_7")
+    assert path in json.loads(bytes(problem.body))["detail"]
+    for text in (
+        "blueprint file '/root/notes': a sandbox can be written to below /workspace",
+        "there is no /usr/bin/gcc",
+        "/workspace/a.py and /tmp/x and /usr/local/lib",
+        "a/b ./c ../d 1/2",
+    ):
         assert without_server_places(text) == text
