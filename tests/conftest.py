@@ -22,6 +22,8 @@ def pytest_configure(config: pytest.Config) -> None:
     decide whether a test passes. Set here, before a test module is loaded, for some that start nodes as they load."""
     config.stash[_HOME] = tempfile.TemporaryDirectory(prefix="tests-")
     os.environ["HARENA_HOME"] = config.stash[_HOME].name
+    # else one would be made beside that directory
+    os.environ["HARENA_SECRET_KEY"] = "dGhpcyBpcyBubyBzZWNyZXQsIGl0J3MgZm9yIHRlc3Q="
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

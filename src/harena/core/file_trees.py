@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from harena.core.errors import ValidationError
+from harena.core.home import private_opener
 
 MOST_FILES = 100_000
 MOST_BYTES = 64 * 1024**3
@@ -95,10 +96,12 @@ def packed(files: list[TreeFile]) -> Iterator[bytes]:
     yield b"\0" * (2 * tarfile.BLOCKSIZE)
 
 
-def unpack(source: IO[bytes], folder: Path, *, most_bytes: int = MOST_BYTES) -> None:
-    """Write what a tar stream holds into a new directory. Raises ValidationError for a stream that is none, or whose
-    files would be more than may be or lie elsewhere, and OSError; what was written by then stays."""
-    folder.mkdir(parents=True)
+def unpack(source: IO[bytes], folder: Path, *, most_bytes: int = MOST_BYTES, private: bool = False) -> None:
+    """Write what a tar stream holds into a new directory, for its owner alone where it is `private`.
+    Raises ValidationError for a stream that is none, or whose files would be more than may be or lie elsewhere, and
+    OSError; what was written by then stays."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700 if private else 0o777)
     left, count = most_bytes, 0
     try:
         with tarfile.open(fileobj=source, mode="r|") as archive:
@@ -111,7 +114,7 @@ def unpack(source: IO[bytes], folder: Path, *, most_bytes: int = MOST_BYTES) -> 
                     raise ValidationError(f"the object is larger than {most_bytes} bytes", reason=TOO_LARGE)
                 if count > MOST_FILES:
                     raise ValidationError(f"the object has more than {MOST_FILES} files", reason=TOO_LARGE)
-                _write(archive, member, folder / name)
+                _write(archive, member, folder / name, private=private)
     except (tarfile.TarError, EOFError) as error:
         raise ValidationError(f"what was sent is no whole tar stream: {error}") from None
 
@@ -138,17 +141,27 @@ def _checked_name(member: tarfile.TarInfo) -> PurePosixPath:
     return name
 
 
-def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
+def _make_folders(folder: Path, *, mode: int) -> None:
+    missing = []
+    while not folder.is_dir():
+        missing.append(folder)
+        folder = folder.parent
+    for made in reversed(missing):
+        made.mkdir(mode=mode)
+
+
+def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path, *, private: bool) -> None:
     content = archive.extractfile(member)
     assert content is not None, "it is a regular file"
     left = member.size
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("xb") as out:
+        _make_folders(target.parent, mode=0o700 if private else 0o777)
+        with open(target, "xb", opener=private_opener) as out:
             while piece := content.read(PIECE_BYTES):
                 left -= len(piece)
                 out.write(piece)
-            os.fchmod(out.fileno(), 0o755 if member.mode & 0o100 else 0o644)
+            mode = 0o755 if member.mode & 0o100 else 0o644
+            os.fchmod(out.fileno(), mode & 0o700 if private else mode)
             out.flush()
             os.fsync(out.fileno())
     except (FileExistsError, NotADirectoryError):

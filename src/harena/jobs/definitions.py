@@ -7,7 +7,7 @@ request without it means. A job without a name has the definition's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from harena.core.errors import ValidationError
@@ -44,6 +44,14 @@ def merged(fields: Mapping[str, Any], overrides: Mapping[str, Any], *, name: str
     if isinstance(theirs, Mapping) and (given is None or isinstance(given, Mapping)):
         request["config"] = {**theirs, **(given or {})}
     return request
+
+
+def with_secret(request: Mapping[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
+    """A definition's request, with its webhook's secret changed; one that has none as it is."""
+    webhook = request.get("webhook")
+    if not isinstance(webhook, Mapping) or webhook.get("secret") is None:
+        return dict(request)
+    return {**request, "webhook": {**webhook, "secret": change(webhook["secret"])}}
 
 
 def without_secret(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -131,16 +131,38 @@ def is_allowed(address: str, allowed: Sequence[Network]) -> bool:
         return False
     if any(meant.version == network.version and meant in network for network in allowed):
         return True
-    return meant.is_global and not meant.is_multicast and not meant.is_reserved
+    return _is_public(meant)
 
 
+_UNICAST = ipaddress.IPv6Network("2000::/3")
+"""all that IANA gives out as global unicast addresses of IPv6; what lies outside, `fec0::/10` too, is for other uses"""
+_NOT_PUBLIC = tuple(
+    ipaddress.ip_network(written)
+    for written in (
+        "192.0.0.0/24",  # the IETF's own protocols
+        "192.88.99.0/24",  # relays of 6to4
+        "2001::/23",  # the IETF's own protocols; Teredo and benchmarks are in it
+        "2002::/16",  # 6to4: what it leads to is looked at as an IPv4 address, this is the rest
+        "3fff::/20",  # for documentation; the tables of earlier Pythons do not have it
+    )
+)
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_ISATAP = (0x0000_5EFE, 0x0200_5EFE)
+"""how the lower half of an address begins that hands over to the IPv4 address behind it"""
+
+
+def _is_public(address: Address) -> bool:
+    if address.version == 6 and address not in _UNICAST:
+        return False
+    if any(address.version == network.version and address in network for network in _NOT_PUBLIC):
+        return False
+    return address.is_global and not address.is_multicast and not address.is_reserved
 
 
 def _meant(address: Address) -> Address:
     if isinstance(address, ipaddress.IPv4Address):
         return address
-    if address in _NAT64:
+    if address in _NAT64 or (int(address) >> 32) & 0xFFFF_FFFF in _ISATAP:
         return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
     return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None) or address
 

@@ -111,11 +111,11 @@ def _known_programs() -> Sequence[KnownProgram]:
 def _usable_home() -> Path:
     """Harena's home, which is there. Raises ValidationError where it cannot be."""
     from harena.core.errors import ValidationError
-    from harena.core.home import harena_home
+    from harena.core.home import harena_home, prepare_home
 
     home = harena_home()
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        prepare_home(home)
     except OSError as error:
         why = "it is not a directory" if home.exists() else error.strerror
         raise ValidationError(

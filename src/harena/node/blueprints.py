@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 from harena.core.checked import checked_text, encodable, shown
 from harena.core.clock import Clock
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
-from harena.core.home import harena_home
+from harena.core.home import harena_home, private_folder, private_opener
 from harena.core.models import Blueprint, Package
 from harena.core.workspace import DEFAULT_WORKSPACE, checked_workspace
 
@@ -172,8 +172,9 @@ class Blueprints:
         root = self._root_of(workspace)
         draft = root / f".{blueprint.id}.draft"
         try:
-            root.mkdir(parents=True, exist_ok=True)
-            draft.write_text(_to_json(blueprint))
+            private_folder(root)
+            with open(draft, "w", opener=private_opener) as file:
+                file.write(_to_json(blueprint))
             stamp = _stamp(draft)
             version = max((number for name, number in _versions(root) if name == blueprint.name), default=0) + 1
             while True:
@@ -230,7 +231,7 @@ def hand_out(root: Path, workspaces: Iterable[str]) -> None:
         for workspace in set(workspaces) - {DEFAULT_WORKSPACE}:
             for name, version in _versions(root):
                 theirs = _path(root / checked_workspace(workspace), name, version)
-                theirs.parent.mkdir(exist_ok=True)
+                private_folder(theirs.parent)
                 with suppress(FileExistsError):
                     os.link(_path(root, name, version), theirs)
     except OSError as error:

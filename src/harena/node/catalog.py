@@ -23,7 +23,7 @@ import hashlib
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from harena.core.catalog import (
@@ -39,7 +39,7 @@ from harena.core.clock import Clock
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.results import Trust
 from harena.core.rows import check_json
-from harena.jobs.definitions import without_secret
+from harena.jobs.definitions import with_secret, without_secret
 from harena.node.kept_json import content_of, pack, unpack
 
 if TYPE_CHECKING:
@@ -193,7 +193,9 @@ class Catalog:
     async def definition(self, workspace: str, reference: str) -> StoredDefinition:
         """A version, as a job is made of it. Raises NotFoundError, ValidationError."""
         row = await self.find(workspace, "benchmark_job_defs", reference)
-        request = unpack(await self._content(row))["request"]
+        from harena.store.sealing import unseal
+
+        request = with_secret(unpack(await self._content(row))["request"], unseal)
         return StoredDefinition(row["name"], version_name(row), row["digest"], request)
 
     def reader(self, workspace: str) -> CatalogReader:
@@ -299,9 +301,12 @@ def _made_contract(request: Mapping[str, Any], reader: CatalogReader) -> _Made:
 
 def _made_definition(request: Mapping[str, Any], reader: CatalogReader) -> _Made:
     from harena.node.job_definitions import kept_definition, outline
+    from harena.store.sealing import seal
 
     kept, problems = kept_definition(request["request"], reader)
-    return _made({"request": kept}, outline(kept, problems))
+    made = _made({"request": kept}, outline(kept, problems))
+    # the digest is of what was given: what is sealed looks different each time
+    return replace(made, content=pack({"request": with_secret(kept, seal)}))
 
 
 _MAKERS: Mapping[CatalogKind, Callable[[Mapping[str, Any], CatalogReader], _Made]] = {

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError
+from harena.core.home import private_folder, private_opener
 from harena.core.job_store import LEASE_LOST, STORE_UNAVAILABLE
+from harena.core.server_places import without_server_places
 from harena.core.training_jobs import (
     STEPS,
     TrainingEventKind,
@@ -141,7 +143,7 @@ class OwnedTraining:
         self._tell()
 
     async def _begin(self) -> None:
-        await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
+        await asyncio.to_thread(self._make_folder)
         if self._row["state"] == TrainingState.QUEUED:
             values = {"state": TrainingState.RUNNING, "started_at": self._now()}
             await self._record(values, [self._event(TrainingEventKind.JOB_STARTED, "the job has started")])
@@ -165,7 +167,14 @@ class OwnedTraining:
             if last is not None and last.event_type == TrainingEventKind.TRAINING_END:
                 return TrainingState.COMPLETED, None
             if last is not None:
-                return TrainingState.FAILED, last.error or last.message or "its worker did not say why"
+                return TrainingState.FAILED, self._told(last.error or last.message or "its worker did not say why")
+
+    def _told(self, error: str) -> str:
+        """As whoever asks may see it; what is left out is in the log of the server."""
+        told = without_server_places(error) if self._row["durable"] else error
+        if told != error:
+            _log.warning("training job %s failed: %s", self.id, error)
+        return told
 
     def _stopped(self) -> tuple[TrainingState | None, str | None]:
         if self._stop is Stop.CANCEL:
@@ -193,6 +202,10 @@ class OwnedTraining:
         finally:
             code = await worker.end()
         tail = await asyncio.to_thread(worker.tail)
+        if tail and self._row["durable"]:  # a server's log is its operator's, and the job's error whoever asks for it
+            if last is None:
+                _log.warning("training job %s: its worker printed at its end:\n%s", self.id, tail)
+            tail = ""
         return last, trouble or f"its worker {how_it_ended(code)}", f"\n{tail}" if tail else ""
 
     async def _listen(self, worker: WorkerProcess) -> WorkerLine | None:
@@ -224,6 +237,8 @@ class OwnedTraining:
             if line.event_type == BEAT:
                 continue
             body = {"metrics": line.metrics, "data": line.data, "artifacts": line.artifacts, "error": line.error}
+            if line.error:
+                body["error"] = self._told(line.error)
             told = {name: part for name, part in body.items() if part}
             events.append(self._event(line.event_type, line.message, level=line.level, **told))
             if line.metrics:
@@ -281,6 +296,10 @@ class OwnedTraining:
         told = {name: part for name, part in body.items() if part is not None}
         return {"at": self._now(), "kind": kind, "level": level, "message": message, "body": told}
 
+    def _make_folder(self) -> None:
+        for folder in (self._folder.parent.parent, self._folder.parent, self._folder):
+            private_folder(folder)
+
     def _write_plan(self) -> None:
         row = self._row
         plan = {
@@ -293,7 +312,8 @@ class OwnedTraining:
         }
         place = self._folder / PLAN_FILE
         temporary = place.with_suffix(".tmp")
-        temporary.write_text(json.dumps(plan, indent=1))
+        with open(temporary, "w", opener=private_opener) as file:
+            file.write(json.dumps(plan, indent=1))
         temporary.replace(place)
 
     def _now(self) -> str:

@@ -13,11 +13,12 @@ import shutil
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from harena.core.clock import Clock
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.file_trees import MOST_BYTES, TOO_LARGE, Tree, files_of, packed, tree_of, unpack
+from harena.core.home import private_folder, private_opener
 from harena.core.registry import (
     SEMANTIC,
     VERSION_TAKEN,
@@ -151,7 +152,7 @@ class Registry:
     async def _receive(self, tree: AsyncIterable[bytes], target: Path) -> None:
         # what a tar stream has beside the files: a header and padding each, names that are long
         most = self._most_bytes + self._most_bytes // 8 + 64 * 1024 * 1024
-        with await asyncio.to_thread(target.open, "wb") as out:
+        with await asyncio.to_thread(_opened_privately, target) as out:
             async for piece in tree:
                 most -= len(piece)
                 if most < 0:
@@ -197,14 +198,15 @@ class Registry:
 
     def _unpacked(self, source: Path, folder: Path) -> Tree:
         with source.open("rb") as stream:
-            unpack(stream, folder, most_bytes=self._most_bytes)
+            unpack(stream, folder, most_bytes=self._most_bytes, private=True)
         return tree_of(files_of(folder))
 
     def _keep(self, folder: Path, digest: str) -> None:
         target = self.place(digest)
         if target.is_dir():
             return
-        target.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(self._folder)
+        private_folder(target.parent)
         try:
             folder.rename(target)
         except OSError:
@@ -212,7 +214,8 @@ class Registry:
                 raise
 
     def _make_room(self, incoming: Path) -> None:
-        incoming.mkdir(parents=True)
+        private_folder(self._folder)
+        private_folder(incoming)
         oldest = self._clock.utcnow().timestamp() - LEFT_OVER_SECONDS
         for entry in incoming.parent.iterdir():
             with contextlib.suppress(FileNotFoundError):  # its owner was done with it in this moment
@@ -234,6 +237,10 @@ def _described(kind: ObjectKind, name: str, version: str, folder: Path) -> dict[
     except ValidationError as error:  # which may name files of a directory that nobody knows
         message = str(error).replace(f"{folder}/", "").replace(str(folder), f"{name}@{version}")
         raise ValidationError(message, reason=error.reason) from None
+
+
+def _opened_privately(target: Path) -> IO[bytes]:
+    return open(target, "wb", opener=private_opener)
 
 
 def _next_pieces(pieces: Iterator[bytes]) -> bytes:

@@ -45,6 +45,8 @@ READ_AT_ONCE = 100
 
 Stores = Callable[[], tuple[WebhookStorePort, JobStorePort]]
 
+_OTHER_KEY = "its secret was encrypted with another key: give every server of this database the same HARENA_SECRET_KEY"
+
 _log = logging.getLogger("harena.webhooks")
 
 
@@ -182,7 +184,12 @@ class WebhookDeliveries:
         due_at = (self._clock.utcnow() + left).isoformat()
         if not await webhooks.count_try(row["id"], tries=row["tries"], due_at=due_at, body=body):
             return
-        answered = await self._post(row["url"], self._headers(row, body.encode()), body.encode())
+        from harena.store.sealing import is_sealed
+
+        if row["secret"] is not None and is_sealed(row["secret"]):  # never unsigned, and perhaps by a server that can
+            answered = rules.Answered(error=_OTHER_KEY)
+        else:
+            answered = await self._post(row["url"], self._headers(row, body.encode()), body.encode())
         state, error = rules.judged(answered)
         delay = rules.delay_seconds(tries, self._luck())
         if state is not DeliveryState.PENDING:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError
+from harena.core.home import private_opener
 from harena.core.training_lines import MOST_CHARACTERS, BrokenLine, WorkerLine, read
 
 GRACE_SECONDS = 3.0
@@ -46,7 +47,7 @@ class WorkerProcess:
         PlatformError."""
         reading, writing = os.pipe()
         try:
-            with open(folder / LOG_FILE, "ab") as log:  # noqa: ASYNC230 - opened, and then its
+            with open(folder / LOG_FILE, "ab", opener=private_opener) as log:  # noqa: ASYNC230 - opened, and then its
                 process = await asyncio.create_subprocess_exec(
                     *command, str(folder), str(writing), stdin=asyncio.subprocess.PIPE, stdout=log, stderr=log,
                     pass_fds=(writing,), cwd=folder, env=dict(env), start_new_session=True,

@@ -22,6 +22,8 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
+from harena.core.home import private_folder
+
 _FORMAT = "1"  # of what is kept; part of its name
 _HEADER = struct.Struct("<18xH12xQ16xH")  # e_machine, e_phoff, e_phnum
 _ABOUT_SECTIONS = ((40, 8), (60, 4))  # e_shoff; e_shnum and e_shstrndx
@@ -58,7 +60,9 @@ def prepared(home: Path) -> Path | None:
         kept = home / "interpreters" / hashlib.sha256(key.encode()).hexdigest()[:32] / library.name
         if not kept.exists():
             content = bind(library.read_bytes(), executable.read_bytes())
-            kept.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(home)
+            private_folder(home / "interpreters")
+            private_folder(kept.parent)
             _write(kept, content or b"")
         return kept if kept.stat().st_size else None  # nothing in it: there was nothing to gain
     except (OSError, ValueError, struct.error):

@@ -154,6 +154,15 @@ def _overlay(facts: HostFacts) -> list[Finding]:
     return [Finding(name="overlayfs", ok=None, detail=detail, fix=f"modprobe overlay (as root), kernel >= {wanted}")]
 
 
+def _landlock(facts: HostFacts) -> list[Finding]:
+    if facts.landlock:
+        return [Finding(name="Landlock", ok=True, detail=f"version {facts.landlock}: models are loaded behind it")]
+    detail = "missing: training workers load models without a wall around the model's files"
+    return [
+        Finding(name="Landlock", ok=None, detail=detail, fix="kernel >= 5.13 with landlock in the boot option lsm=")
+    ]
+
+
 def _loopback(facts: HostFacts) -> list[Finding]:
     code = facts.steps.get("loopback")
     if code == 0:
@@ -226,6 +235,7 @@ _DECISIONS: tuple[Callable[[HostFacts], list[Finding]], ...] = (
     _limits,
     _open_files,
     _overlay,
+    _landlock,
 )
 
 

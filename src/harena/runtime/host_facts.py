@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harena.core import landlock
 from harena.core.errors import HostUnsupportedError
 from harena.runtime import probes
 from harena.runtime.image import default_image
@@ -56,6 +57,8 @@ class HostFacts:
     executable: str = "/usr/bin/python3"
     unreadable: tuple[str, ...] = ()
     """parts of the default image that a sandbox's user could not read"""
+    landlock: int = 1
+    """what the kernel knows of it; 0 = nothing"""
     image_problem: str = ""
     """why this interpreter cannot be shown inside a sandbox"""
     machine: str = "x86_64"
@@ -68,6 +71,7 @@ def examine() -> HostFacts:
     scope = cgroups.delegated_command(["spawner"], cgroups.probe_delegation(backend))
     parts, image_problem = _image_parts()
     return HostFacts(
+        landlock=landlock.version(),
         kernel=platform.release(),
         uid=os.geteuid(),
         steps=probes.run(),

@@ -32,7 +32,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
-from harena.core.home import harena_home
+from harena.core.home import harena_home, private_folder
 from harena.core.models import Package
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -116,7 +116,8 @@ class LayerStore:
     def _workplace(self) -> Iterator[Path]:
         """An empty directory that lives as long as the block, or until the next `_sweep` if this process dies."""
         workplace = self._making / secrets.token_hex(8)
-        self._making.mkdir(parents=True, exist_ok=True)
+        private_folder(self.root)
+        private_folder(self._making)
         lock = os.open(f"{workplace}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Protocol
 
 from harena.core.errors import HarenaError, PlatformError, SandboxResourceExhaustedError, SandboxUnavailableError
-from harena.core.home import harena_home
+from harena.core.home import harena_home, private_folder
 from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.core.workspace import DEFAULT_WORKSPACE
@@ -275,7 +275,10 @@ class LinuxRuntime:
 
     async def _start_template(self, link: SpawnerLink, key: _Key, blueprint: Blueprint | None) -> _Template:
         empty = self._home / "empty"
-        empty.mkdir(mode=0o755, parents=True, exist_ok=True)
+        private_folder(self._home)
+        empty.mkdir(exist_ok=True)
+        if empty.stat().st_mode & 0o777 != 0o755:  # programs of another user look into it, whatever the umask
+            empty.chmod(0o755)
         image = images.default_image(empty, await asyncio.to_thread(bound_ahead.prepared, self._home))
         environment = dict(image.environment)
         warm = None if blueprint is None or blueprint.warm is None else list(blueprint.warm)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncGenerator
 from typing import Any
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from harena.core.errors import HarenaError
+from harena.core.errors import HarenaError, PlatformError, SandboxError
 from harena.core.problems import CONTENT_TYPE, to_problem
+from harena.core.server_places import without_server_places
+
+_log = logging.getLogger("harena.server")
 
 
 class JsonAnswer(Response):
@@ -24,13 +28,29 @@ class JsonAnswer(Response):
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
 
 
+def problem_of(error: HarenaError, request_id: str | None) -> dict[str, Any]:
+    """What a caller is told of an error: what happened, and what to do. Where the server's files lie, and what a tool
+    printed after the first line of a fault of the platform, is written to the server's log instead."""
+    problem = to_problem(error)
+    whole = str(problem["detail"])
+    told = whole
+    if not isinstance(error, SandboxError) or isinstance(error, PlatformError):  # else its paths are a sandbox's
+        is_ours = isinstance(error, PlatformError) or problem["status"] >= 500
+        told = without_server_places(whole.split("\n", 1)[0] if is_ours else whole)
+    if told != whole:
+        _log.warning("request %s is told less than this: %s", request_id, whole)
+        if problem["status"] >= 500:
+            told += f"; the server's log says more under request {request_id}" if request_id else ""
+    return {**problem, "detail": told}
+
+
 class ProblemResponse(JsonAnswer):
     """What went wrong."""
 
     media_type = CONTENT_TYPE
 
     def __init__(self, error: HarenaError, request_id: str | None) -> None:
-        problem = to_problem(error)
+        problem = problem_of(error, request_id)
         headers = {}
         if problem["status"] == 401:
             headers["www-authenticate"] = "Bearer"

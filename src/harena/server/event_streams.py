@@ -11,7 +11,7 @@ from fastapi import Header
 
 from harena.core.batches import Batches
 from harena.core.errors import HarenaError
-from harena.core.problems import to_problem
+from harena.server.answers import problem_of
 from harena.server.state import ServerState
 
 SILENCE_SECONDS = 15.0
@@ -48,7 +48,7 @@ async def sent(state: ServerState, found: AsyncIterator[Mapping[str, Any]]) -> A
                 return
             yield b"".join(_event(event["kind"], event, event["cursor"]) for event in happened)
     except HarenaError as error:
-        yield _event("problem", to_problem(error))
+        yield _event("problem", problem_of(error, None))
     finally:
         draining.cancel()
         if coming is not None:

@@ -79,10 +79,11 @@ class Requests:
 
     def _note(self, scope: Scope, request_id: str, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "(none)")
-        self._state.metrics.answered(scope["method"], route, status, seconds)
+        caller = scope["state"].get("caller")
+        workspace = None if caller is None else caller.workspace
+        self._state.metrics.answered(scope["method"], route, status, seconds, workspace=workspace)
         if route in _QUIET:
             return
-        caller = scope["state"].get("caller")
         _log.info(
             "request",
             request_id=request_id,
@@ -90,7 +91,7 @@ class Requests:
             path=scope["path"],
             status=status,
             duration_seconds=round(seconds, 6),
-            workspace=None if caller is None else caller.workspace,
+            workspace=workspace,
             key_id=None if caller is None else caller.key_id,
         )
 

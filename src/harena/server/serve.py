@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -48,6 +49,7 @@ def run(
     """Serve until a signal; `keep_seconds`, `webhook_allow` and `training_jobs` as in `harena.node.open_for_server`,
     `limits`: what each workspace may use for which nothing else is set. Raises ValidationError, PlatformError,
     HostUnsupportedError."""
+    os.umask(0o077)  # what a library writes is nobody else's either
     _log_as_json()
     limits = limits or WorkspaceLimits()
     asyncio.run(_serve(host, port, drain_seconds, keep_seconds, webhook_allow, limits, training_jobs))

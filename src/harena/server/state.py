@@ -64,12 +64,12 @@ class ServerState:
     def note_exec(self, workspace: str, sandbox_id: str, exec_id: str, running: RunningExec) -> None:
         """It can be fed and killed from now on."""
         self._execs[workspace, sandbox_id, exec_id] = running
-        self.metrics.execs_running.inc()
+        self.metrics.exec_began(workspace)
 
     def forget_exec(self, workspace: str, sandbox_id: str, exec_id: str) -> None:
         """It has ended."""
         del self._execs[workspace, sandbox_id, exec_id]
-        self.metrics.execs_running.dec()
+        self.metrics.exec_ended(workspace)
 
     def find_exec(self, workspace: str, sandbox_id: str, exec_id: str) -> RunningExec:
         """Raises SandboxNotFoundError, SandboxExecutionError."""

@@ -20,6 +20,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, Operationa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from harena.core.errors import PlatformError
+from harena.core.home import private_file, private_folder, private_opener
 from harena.core.job_store import STORE_UNAVAILABLE
 from harena.store.migrate import NEWEST, bring_to_newest
 from harena.store.rows import to_json
@@ -241,9 +242,13 @@ def _limit_waiting(connection: Any, _record: Any) -> None:
 def _prepare_file(path: Path) -> None:
     """Create and migrate. Under a file lock: SQLite itself does not wait when two processes switch a new file to its
     write-ahead log at the same moment."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path.with_name(path.name + ".lock"), "wb") as lock:
+    private_folder(path.parent)
+    with open(path.with_name(path.name + ".lock"), "wb", opener=private_opener) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        private_file(path)  # SQLite gives what it makes beside it the same rights
+        for beside in (path.with_name(path.name + ending) for ending in (".lock", "-wal", "-shm")):
+            if beside.exists():
+                private_file(beside)
         with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as plain:
             version = plain.execute("PRAGMA user_version").fetchone()[0]
             if version == int(NEWEST):

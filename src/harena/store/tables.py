@@ -39,6 +39,8 @@ from sqlalchemy import (
     false,
 )
 
+from harena.store.sealing import SealedText
+
 metadata = MetaData()
 
 COUNTS = (
@@ -246,7 +248,7 @@ webhook_deliveries = Table(
     # host and port of the URL: one that hangs shall not hold up the others
     Column("receiver", Text, nullable=False),
     # forgotten when the delivery is over
-    Column("secret", Text),
+    Column("secret", SealedText),
     # of a job that outlives its process: a server's, and then posted by servers only
     Column("durable", Boolean, nullable=False),
     Column("state", Text, nullable=False),

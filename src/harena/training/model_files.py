@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.training.names_inside import check_names_inside
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "spiece.model", "vocab.json")
@@ -19,6 +20,7 @@ def check_model_directory(path: Path) -> None:
         raise ValidationError(f"there is no model directory at {path}")
     if (path / "adapter_config.json").is_file() and not (path / "config.json").is_file():
         raise ValidationError(f"{path} holds an adapter, not a model: merge it into its model first")
+    check_names_inside(path)
     wrong = list(_wrong(path))
     if wrong:
         raise ValidationError(f"{path} is no whole model directory:\n  " + "\n  ".join(wrong))
@@ -46,15 +48,10 @@ def _wrong_json(path: Path) -> Iterator[str]:
 
 
 def _wrong_shards(path: Path, index: str) -> Iterator[str]:
+    """`check_names_inside` has let all of them pass: they are files of the directory."""
     content = _object(path / index)
-    shards = content.get("weight_map") if content is not None else None
-    if not isinstance(shards, dict) or not all(isinstance(name, str) for name in shards.values()):
-        yield f"{index} has no weight_map"
-        return
-    for name in sorted(set(shards.values())):
-        if not (path / name).is_file():
-            yield f"{name} is missing, which {index} names"
-        elif name.endswith(".safetensors"):
+    for name in sorted(set(content["weight_map"].values())) if content is not None else ():
+        if name.endswith(".safetensors"):
             yield from _wrong_tensors(path / name)
 
 

@@ -16,8 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harena.core.checked import shown
 from harena.core.errors import ValidationError
 from harena.training.imported_rows import problems_in
+from harena.training.names_inside import is_name_inside
 
 MOST_TOLD = 20
 """mistakes that one error spells out"""
@@ -131,7 +133,10 @@ def _files_of(folder: Path, split: str | None) -> list[tuple[Path, str]]:
 
 def _saved_splits(folder: Path) -> list[str]:
     splits = _json_file(folder / _MANY_DATASETS).get("splits")
-    return [str(name) for name in splits] if isinstance(splits, list) else []
+    names = [str(name) for name in splits] if isinstance(splits, list) else []
+    if wrong := [name for name in names if "/" in name or not is_name_inside(name)]:
+        raise ValidationError(f"{_MANY_DATASETS} names {shown(wrong[0])}, which is no directory of the data set")
+    return names
 
 
 def _split_files(folder: Path) -> dict[str, list[Path]]:
@@ -164,7 +169,7 @@ def _files_of_saved(folder: Path, name: str) -> list[tuple[Path, str]]:
     entries = state.get("_data_files")
     files = [str(entry.get("filename")) for entry in entries or [] if isinstance(entry, Mapping)]
     for file in files:
-        if "/" in file or not (folder / file).is_file():
+        if "/" in file or not is_name_inside(file) or not (folder / file).is_file():
             raise ValidationError(
                 f"{folder / _ONE_DATASET} names {file!r}, which is not there: copy the whole directory"
             )

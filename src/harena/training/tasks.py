@@ -213,7 +213,7 @@ class _Reader:
         try:
             return path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            self.mistakes.append(f"{of}: {path.name} cannot be read as text: {error}")
+            self.mistakes.append(f"{of}: {path.name} cannot be read as text: {_why(error)}")
             return ""
 
     def _script(self, value: Any, of: str) -> str | None:
@@ -305,6 +305,11 @@ class _Reader:
         except (TypeError, ValidationError) as error:
             self.mistakes.append(f"verification: {error}")
             return {}
+
+
+def _why(error: OSError | UnicodeDecodeError) -> str:
+    """Without the file's place on this machine."""
+    return str(error.strerror) if isinstance(error, OSError) else f"it is not UTF-8 (byte {error.start})"
 
 
 def judge_contract(

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harena.training.walled import within
+
 Counts = Callable[[Sequence[str]], list[int]]
 """texts -> how many tokens each is written as"""
 _SETTINGS, _VOCABULARY, _TEMPLATE = "tokenizer_config.json", "tokenizer.json", "chat_template.jinja"
@@ -64,7 +66,7 @@ def _counts(folder: Path) -> Counts | None:
     except ImportError:  # a node that only takes jobs in
         return None
     try:
-        tokenizer = Tokenizer.from_file(str(folder / _VOCABULARY))
+        tokenizer = within(folder, lambda: Tokenizer.from_file(str(folder / _VOCABULARY)))
     except Exception:  # noqa: BLE001 - the library raises nothing narrower; the worker says what is wrong with the file
         return None
     tokenizer.no_truncation()

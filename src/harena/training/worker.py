@@ -17,6 +17,7 @@ import contextlib
 import fcntl
 import json
 import os
+import resource
 import signal
 import sys
 import threading
@@ -33,6 +34,8 @@ from harena.training.plan import RLPlan, plan_from_json
 from harena.training.references import Resolved
 from harena.training.worker_job import TrainingWork
 
+MEMORY_VARIABLE = "HARENA_TRAINING_MEMORY_BYTES"
+MEMORY_FRACTION = 0.8
 LOCK_FILE = "worker.lock"
 DEATH_SECONDS = 10.0
 """after which a worker whose node has gone ends, whatever it does"""
@@ -57,9 +60,27 @@ class Teller:
 def main(words: list[str]) -> None:
     """The whole life; it ends the process."""
     folder, teller = Path(words[0]), Teller(int(words[1]))
+    limit_memory(os.environ)
+    os.umask(0o077)  # models, checkpoints and ledgers are written by libraries
     with open(folder / LOCK_FILE, "wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         asyncio.run(_live(folder, teller))
+
+
+def limit_memory(environ: Mapping[str, str]) -> None:
+    """What this process may take for itself: the bytes of HARENA_TRAINING_MEMORY_BYTES, else MEMORY_FRACTION of the
+    machine's memory where no GPU's driver maps more than there is. A model that is larger than it says fails its job,
+    and not the server beside it."""
+    written = environ.get(MEMORY_VARIABLE)
+    if written is not None and not (written.isdecimal() and int(written) > 0):
+        sys.exit(f"{MEMORY_VARIABLE} must be a number of bytes above 0 (got {written!r:.40})")
+    if written is None and Path("/dev/nvidiactl").exists():
+        return
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit = int(written) if written is not None else round(there * MEMORY_FRACTION)
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
 
 
 async def _live(folder: Path, teller: Teller) -> None:

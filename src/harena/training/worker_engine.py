@@ -43,6 +43,9 @@ def open_engine(
     else:
         half = device == "cuda" and tuning.kind == "lora"
         model, tokenizer = load_model(Path(ref.path), dtype=torch.bfloat16 if half else torch.float32)
+        # exported models and adapters say it: not where this node keeps its objects
+        stored = ref.version is not None and "/" not in ref.name
+        model.name_or_path = tokenizer.name_or_path = f"{ref.name}@{ref.version}" if stored else ref.name
     if tuning.kind == "lora":
         lora = Lora(rank=tuning.rank or 16, alpha=tuning.alpha, targets=tuning.target_modules, seed=seed)
         model = with_adapter(model, lora)

@@ -1,5 +1,6 @@
 """What may be asked for, when a delivery is tried again, and where it may go."""
 
+import ipaddress
 import socket
 
 import pytest
@@ -135,10 +136,26 @@ FORBIDDEN = [
 ]
 
 
-@pytest.mark.parametrize("address", FORBIDDEN)
+@pytest.mark.parametrize(
+    "address",
+    [
+        *FORBIDDEN,
+        *("fec0::1", "feff::1", "fec0::1%eth0"),  # site local, which no table calls private
+        *("2600::5efe:10.0.0.1", "2600::200:5efe:7f00:1", "64:ff9b::10.0.0.1", "2001:0:4136:e378:8000:63bf:3fff:fdd2"),
+        *("192.88.99.1", "192.0.0.9", "3fff::1", "5f00::1", "4000::1", "::10.0.0.1", "2001:20::1"),
+    ],
+)
 def test_a_server_does_not_post_into_its_own_network(address: str) -> None:
     """Whatever form the address has."""
     assert not is_allowed(address, ())
+
+
+@given(st.ip_addresses(v=6))
+def test_what_is_no_global_unicast_address_is_refused(address: ipaddress.IPv6Address) -> None:
+    """By the standard library's own table, whatever it is made of."""
+    if is_allowed(str(address), ()) and address not in ipaddress.IPv6Network("64:ff9b::/96"):
+        meant = address.ipv4_mapped or address.sixtofour or address
+        assert (meant.is_global, meant.is_multicast, address.is_site_local) == (True, False, False)
 
 
 @pytest.mark.parametrize("address", ["8.8.8.8", "1.1.1.1", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"])

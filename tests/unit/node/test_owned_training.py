@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import pytest_asyncio
 from hurried_clock import HurriedClock
 
@@ -141,6 +142,21 @@ async def test_a_worker_that_cannot_be_started(store: AwayNowAndThen, tmp_path: 
     row = await stored(store)
     assert row["state"] == TrainingState.FAILED
     assert "could not be started" in row["error"]
+
+
+@pytest.mark.parametrize("durable", [True, False])
+async def test_a_servers_job_tells_neither_paths_nor_what_its_worker_printed(
+    durable: bool, store: AwayNowAndThen, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whoever asks for the job sees its error; the operator has the log. An embedded node's user is both."""
+    said = "import sys; print('Traceback: /etc/of-the-server'); sys.exit(3)"
+    row = await claimed(store, durable=durable)
+    workers = Workers(command=(sys.executable, "-c", said), env={})
+    await run(row, store, tmp_path / "a" / "b", workers=workers).wait()
+    error = (await stored(store))["error"]
+    assert error.startswith("its worker ended with exit code 3")
+    assert ("of-the-server" in error) is not durable
+    assert ("of-the-server" in caplog.text) is durable
 
 
 async def test_a_node_that_ends_jobs_by_dying(store: AwayNowAndThen, tmp_path: Path) -> None:

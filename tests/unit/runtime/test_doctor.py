@@ -51,6 +51,7 @@ def test_every_problem_comes_with_what_to_change() -> None:
         open_files=1024,
         missing_devices=("/dev/null",),
         python=(3, 9),
+        landlock=0,
     )
     assert set(broken(facts)) == set(findings(facts))
     for name, finding in broken(facts).items():

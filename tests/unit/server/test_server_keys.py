@@ -134,6 +134,30 @@ async def test_what_belongs_to_others_is_as_unknown_as_what_never_was(keyed: Wor
             assert answers[0][0] == 404, verb
 
 
+async def test_figures_are_of_the_callers_workspace(keyed: World) -> None:
+    """Nobody counts what others do; the operator, with an admin key of the default workspace, sees all."""
+
+    async def page(token: str) -> str:
+        headers = {"authorization": f"Bearer {token}"}
+        async with aiohttp.ClientSession(keyed.url, headers=headers) as http, http.get("/metrics") as answer:
+            assert answer.status == 200
+            return await answer.text()
+
+    theirs, mine = await key_for(keyed, "theirs", "admin"), await key_for(keyed, "mine", "read", "write")
+    await ask(keyed, theirs, "POST", "/v1/sandboxes", {})
+    await ask(keyed, theirs, "GET", "/v1/blueprints")
+    told = await page(mine)
+    assert "harena_sandboxes_running 0.0" in told
+    assert "harena_sandboxes_created_total 0.0" in told
+    assert "/v1/blueprints" not in told
+    for token in (theirs, await key_for(keyed, "default", "admin")):
+        told = await page(token)
+        assert "harena_sandboxes_running 1.0" in told
+        assert "harena_sandboxes_created_total 1.0" in told
+        assert "/v1/blueprints" in told
+    assert "/v1/blueprints" not in await page(await key_for(keyed, "default", "read", "write"))
+
+
 async def test_a_revoked_key_is_as_unknown_as_one_that_never_was(keyed: World) -> None:
     """For every route, and before anything else is looked at."""
     revoked = await key_for(keyed)

@@ -139,3 +139,30 @@ def test_a_tokenizer_without_template() -> None:
     assert (made.chat_template, made.end_tokens) == (None, (1,))
     with pytest.raises(ValidationError, match="no chat template"):
         ChatTemplate(made)
+
+
+def test_a_chat_template_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes with a model, and may loop for years; what comes after it is not hit."""
+    from harena.training.engines import tokenizer as tokenizers
+
+    monkeypatch.setattr(tokenizers, "RENDER_SECONDS", 0.2)
+    inner = byte_pair_tokenizer(["some text"] * 2, size=300)
+    inner.chat_template = (
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(99999) %}"
+        "{% endfor %}{% endfor %}{% endfor %}"
+    )
+    local = tokenizers.LocalTokenizer(inner)
+    with pytest.raises(ValueError, match=r"takes longer than 0\.2 seconds"):
+        local.render([{"role": "user", "content": "x"}], tools=(), answer_follows=True)
+    inner.chat_template = "{{ messages[0].content }}"
+    assert local.render([{"role": "user", "content": "x"}], tools=(), answer_follows=True) == "x"
+
+
+def test_a_chat_template_has_no_way_out_of_its_sandbox() -> None:
+    """It cannot reach Python's objects."""
+    from harena.training.engines.tokenizer import LocalTokenizer
+
+    inner = byte_pair_tokenizer(["some text"] * 2, size=300)
+    inner.chat_template = "{{ ''.__class__.__mro__[1].__subclasses__() }}"
+    with pytest.raises(ValueError, match="the chat template does not take it"):
+        LocalTokenizer(inner).render([{"role": "user", "content": "x"}], tools=(), answer_follows=True)

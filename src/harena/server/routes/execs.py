@@ -15,12 +15,11 @@ from harena.core.frames import MOST_BYTES, Frame, frames
 from harena.core.models import ExecRequest, ExecResult
 from harena.core.output import OutputBuffer
 from harena.core.ports import RunningExec
-from harena.core.problems import to_problem
 from harena.core.wire import result_to_json
 from harena.sdk.options import check_absolute
 from harena.sdk.process import check_size, checked_command, checked_environment, checked_timeout
 from harena.server import shapes
-from harena.server.answers import StreamAnswer, begun
+from harena.server.answers import StreamAnswer, begun, problem_of
 from harena.server.bodies import JsonRoute, read_bounded
 from harena.server.routes.asking import OCTETS, State, Writer
 from harena.server.routes.sandboxes import decoded
@@ -114,7 +113,7 @@ def _last(ending: asyncio.Future[ExecResult], streams: list[_Stream]) -> bytes:
         result = ending.result()
     except HarenaError as error:
         rest = b"".join(stream.news() for stream in streams)
-        return rest + frames(Frame.PROBLEM, json.dumps(to_problem(error)).encode())
+        return rest + frames(Frame.PROBLEM, json.dumps(problem_of(error, None)).encode())
     rest = streams[0].rest(result.stdout) + streams[1].rest(result.stderr)
     return rest + frames(Frame.RESULT, json.dumps(result_to_json(result)).encode())
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response
 from harena.core.models import SandboxStatus
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
-from harena.server.metrics import CONTENT_TYPE
+from harena.server.metrics import CONTENT_TYPE, sees_the_whole
 from harena.server.routes.asking import Reader, State
 
 router = APIRouter(tags=["health"])
@@ -24,6 +24,13 @@ async def healthz(state: State) -> JsonAnswer:
 
 @router.get("/metrics", response_class=Response)
 async def metrics(caller: Reader, state: State) -> Response:
-    """Everything that is counted, as Prometheus reads it."""
-    running = await state.operations.list_sandboxes(statuses=[SandboxStatus.RUNNING])
-    return Response(state.metrics.page(sandboxes_running=len(running)), media_type=CONTENT_TYPE)
+    """What is counted, as Prometheus reads it: of the caller's workspace; of the whole server for its operator, who
+    shows an admin key of the default workspace, or asks a server without keys."""
+    workspace = None if sees_the_whole(caller) else caller.workspace
+    if workspace is None:
+        running = await state.operations.list_sandboxes(statuses=[SandboxStatus.RUNNING])
+    else:
+        running = await state.sandboxes.list(
+            workspace, tags=(), statuses=[SandboxStatus.RUNNING], include_terminal=False
+        )
+    return Response(state.metrics.page(sandboxes_running=len(running), workspace=workspace), media_type=CONTENT_TYPE)

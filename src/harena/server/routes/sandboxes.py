@@ -155,7 +155,7 @@ async def _create(state: ServerState, workspace: str, spec: SandboxSpec, lease_i
             if error.sandbox_id is not None:
                 await state.sandboxes.note(error.sandbox_id, workspace, lives=False)
             raise
-        state.metrics.sandboxes_created.inc()
+        state.metrics.sandbox_created(workspace)
         await state.sandboxes.note(handle.info.id, workspace)
     if lease is not None:
         await state.leases.hold(lease, handle)

@@ -15,8 +15,11 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from harena.core.errors import ValidationError
 from harena.training.engines.tokenizer import LocalTokenizer
 from harena.training.model_files import check_model_directory
+from harena.training.walled import within
 
 ALPHA_PER_RANK = 2
+_NOTHING_ELSE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+"""the directory's files are read, no code of theirs is run, and nobody is asked for more"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +45,17 @@ def load_model(path: Path, *, dtype: torch.dtype = torch.float32) -> tuple[Any, 
     short, before anything is loaded."""
     check_model_directory(path)
     try:
-        model = AutoModelForCausalLM.from_pretrained(path, dtype=dtype, local_files_only=True)
-        tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
+        model, tokenizer = within(path, lambda: _read(path, dtype))
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise ValidationError(f"{path} cannot be loaded as a causal language model: {error}") from None
     if tokenizer.eos_token_id is None:
         raise ValidationError(f"{path}: its tokenizer has no end-of-sequence token, so no answer would ever end")
     return model, tokenizer
+
+
+def _read(path: Path, dtype: torch.dtype) -> tuple[Any, Any]:
+    model = AutoModelForCausalLM.from_pretrained(path, dtype=dtype, weights_only=True, **_NOTHING_ELSE)
+    return model, AutoTokenizer.from_pretrained(path, **_NOTHING_ELSE)
 
 
 def with_adapter(model: Any, lora: Lora) -> Any:

@@ -18,6 +18,7 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM
 
 from harena.core.errors import ValidationError
+from harena.training.names_inside import check_names_inside
 
 MODEL, ADAPTER = "model", "adapter"
 
@@ -34,7 +35,11 @@ def write_policy(model: Any, folder: Path) -> None:
 def read_policy(folder: Path, *, device: str = "cpu") -> Any:
     """The model; its parameters ask for gradients where they are trained. Raises OSError, ValidationError."""
     check_folder(folder)
-    model: Any = AutoModelForCausalLM.from_pretrained(folder / MODEL, dtype="auto", local_files_only=True)
+    for part in (MODEL, ADAPTER):
+        check_names_inside(folder / part)
+    model: Any = AutoModelForCausalLM.from_pretrained(
+        folder / MODEL, dtype="auto", local_files_only=True, trust_remote_code=False, weights_only=True
+    )
     if (folder / ADAPTER).is_dir():
         from peft import PeftModel
 

@@ -8,6 +8,10 @@ from typing import Any
 
 import jinja2
 
+from harena.training.time_limit import OverdueError, time_limit
+
+RENDER_SECONDS = 10.0
+"""for one conversation; templates come with a model, and transformers compiles them in a sandbox of jinja's"""
 _PROBE = ({"role": "user", "content": "a"}, {"role": "assistant", "content": "b"})
 
 
@@ -63,9 +67,12 @@ class LocalTokenizer:
     ) -> str:
         """See ChatTokenizer."""
         try:
-            text = self.inner.apply_chat_template(
-                list(messages), tools=list(tools) or None, tokenize=False, add_generation_prompt=answer_follows
-            )
+            with time_limit(RENDER_SECONDS):
+                text = self.inner.apply_chat_template(
+                    list(messages), tools=list(tools) or None, tokenize=False, add_generation_prompt=answer_follows
+                )
+        except OverdueError:
+            raise ValueError(f"the chat template takes longer than {RENDER_SECONDS:g} seconds") from None
         except (jinja2.TemplateError, TypeError, ValueError, LookupError) as error:
             raise ValueError(f"the chat template does not take it: {error}") from None
         return str(text)

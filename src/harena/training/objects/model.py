@@ -8,6 +8,7 @@ from typing import Any
 
 from harena.core.errors import ValidationError
 from harena.training.model_files import check_model_directory
+from harena.training.names_inside import check_names_inside
 
 ADAPTER = "adapter_config.json"
 _ADAPTER_WEIGHTS = ("adapter_model.safetensors", "adapter_model.bin")
@@ -20,6 +21,7 @@ def read_model(folder: Path, *, may_be_adapter: bool) -> dict[str, Any]:
     if may_be_adapter and (folder / ADAPTER).is_file() and not (folder / "config.json").is_file():
         if not any((folder / name).is_file() for name in _ADAPTER_WEIGHTS):
             raise ValidationError(f"an adapter's weights are missing ({' or '.join(_ADAPTER_WEIGHTS)})")
+        check_names_inside(folder)
         base = _json(folder / ADAPTER).get("base_model_name_or_path")
         return {"architecture": None, "context_length": None, "adapter": {"base_model": base}}
     check_model_directory(folder)

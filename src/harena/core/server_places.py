@@ -1,0 +1,62 @@
+"""What a server keeps to itself of an error: where its files lie, and what a tool or an interpreter printed.
+
+An operator needs both, and has them in the server's log. Whoever asks over the network needs to know what happened and
+what to do about it. Paths inside sandboxes are no business of this module: they are the caller's own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import sysconfig
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+from harena.core.home import harena_home
+
+HIDDEN = "(a path of the server)"
+_SHARED = frozenset(
+    {"/", "/usr", "/usr/local", "/bin", "/usr/bin", "/usr/local/bin", "/opt", "/tmp", "/var", "/home", "/root"}
+)
+"""sandboxes have these, too"""
+_TRACEBACK = re.compile(r'^\s*(Traceback \(most recent call last\)|File ".*", line \d+|\^+\s*$|~+\^)')
+
+
+def without_server_places(text: str) -> str:
+    """The text with everything below this process's own directories hidden, and without the lines of tracebacks."""
+    kept: list[str] = []
+    skipped_source = False
+    for line in text.split("\n"):
+        if _TRACEBACK.match(line):
+            skipped_source = line.lstrip().startswith("File ")
+        elif skipped_source and line.startswith("    "):
+            skipped_source = False  # the line of source below `File "...", line 3`
+        else:
+            skipped_source = False
+            kept.append(line)
+    return _pattern(_places()).sub(HIDDEN, "\n".join(kept))
+
+
+def _places() -> tuple[str, ...]:
+    """Asked again each time, because the environment of tests and of embedding programs changes."""
+    environ, home = os.environ, os.path.expanduser("~")
+    named = [
+        *(sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(sys.executable)),
+        *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
+        *(str(Path(__file__).parents[2]), str(harena_home()), home),
+        *(f"{home}/{name}" for name in (".cache", ".local", ".config", ".pyenv")),
+        *(environ.get(name, "") for name in ("HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME", "PIP_CACHE_DIR")),
+        *(f"{tempfile.gettempdir()}/{begin}" for begin in ("harena-", "pip-")),
+    ]
+    absolute = {path.rstrip("/") for path in named if path.startswith("/")}
+    absolute |= {os.path.realpath(path) for path in absolute}
+    return tuple(sorted(absolute - _SHARED, key=len, reverse=True))
+
+
+@lru_cache(maxsize=8)
+def _pattern(places: tuple[str, ...]) -> re.Pattern[str]:
+    """A place whose name is whole is followed by a slash or by none of a name; one that ends in a dash goes on."""
+    ends = (re.escape(place) + ("" if place.endswith("-") else r"(?![\w.-])") for place in places)
+    return re.compile(rf"(?<![\w/.-])(?:{'|'.join(ends)})[^\s'\"`,;:()\[\]<>]*")
