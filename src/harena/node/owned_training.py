@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError
 from harena.core.job_store import LEASE_LOST, STORE_UNAVAILABLE
+from harena.core.threads import TRAINING
 from harena.core.training_jobs import (
     STEPS,
     TrainingEventKind,
@@ -141,7 +142,7 @@ class OwnedTraining:
         self._tell()
 
     async def _begin(self) -> None:
-        await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
+        await TRAINING.run(self._folder.mkdir, parents=True, exist_ok=True)
         if self._row["state"] == TrainingState.QUEUED:
             values = {"state": TrainingState.RUNNING, "started_at": self._now()}
             await self._record(values, [self._event(TrainingEventKind.JOB_STARTED, "the job has started")])
@@ -177,7 +178,7 @@ class OwnedTraining:
 
     async def _one_worker(self) -> tuple[WorkerLine | None, str, str]:
         """Its last line, if it said one; how it ended, and the end of what it printed."""
-        await asyncio.to_thread(self._write_plan)
+        await TRAINING.run(self._write_plan)
         try:
             env = {**self._workers.env, "HARENA_WORKSPACE": self._row["workspace"]}
             worker = await WorkerProcess.start(self._workers.command, self._folder, env, self._clock)
@@ -192,7 +193,7 @@ class OwnedTraining:
             trouble = f"its worker told what none of harena's tells ({error})"
         finally:
             code = await worker.end()
-        tail = await asyncio.to_thread(worker.tail)
+        tail = await TRAINING.run(worker.tail)
         return last, trouble or f"its worker {how_it_ended(code)}", f"\n{tail}" if tail else ""
 
     async def _listen(self, worker: WorkerProcess) -> WorkerLine | None:

@@ -20,6 +20,7 @@ from harena.core.errors import HarenaError, PlatformError, SandboxUnavailableErr
 from harena.core.home import harena_home
 from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
+from harena.core.threads import NODE
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.runtime import bound_ahead, seccomp_filter
 from harena.runtime import image as images
@@ -198,7 +199,7 @@ class LinuxRuntime:
     async def _start_template(self, link: SpawnerLink, key: _Key, blueprint: Blueprint | None) -> _Template:
         empty = self._home / "empty"
         empty.mkdir(mode=0o755, parents=True, exist_ok=True)
-        image = images.default_image(empty, await asyncio.to_thread(bound_ahead.prepared, self._home))
+        image = images.default_image(empty, await NODE.run(bound_ahead.prepared, self._home))
         environment = dict(image.environment)
         warm = None if blueprint is None or blueprint.warm is None else list(blueprint.warm)
         if warm:
