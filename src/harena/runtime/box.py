@@ -145,20 +145,24 @@ class LinuxSandbox:
             if max_bytes is None:  # a file may say any size, and hold nothing
                 max_bytes = max(_WHOLE_FILE_BYTES, self.limits.disk_bytes)
             if size > max_bytes:
-                raise SandboxFileError(
-                    f"{path}: {size} bytes, more than {max_bytes}; read it as a stream",
-                    filepath=path,
-                    reason="TOO_LARGE",
-                )
+                raise _too_large(path, size, max_bytes)
             return await box_files.read_whole(descriptor, size, max_bytes, self.id)
         finally:
             os.close(descriptor)
 
-    async def read_stream(self, path: str, *, chunk_bytes: int = 1 << 20) -> AsyncIterator[bytes]:
+    async def read_stream(
+        self, path: str, *, chunk_bytes: int = 1 << 20, max_bytes: int | None = None
+    ) -> AsyncIterator[bytes]:
         """See `SandboxPort`."""
-        descriptor, _size = await self._open(path, os.O_RDONLY)
+        descriptor, size = await self._open(path, os.O_RDONLY)
         try:
+            if max_bytes is not None and size > max_bytes:  # it may be sparse, and have cost its program nothing
+                raise _too_large(path, size, max_bytes)
+            sent = 0
             while chunk := await CONTENT.run_for(self.id, partial(os.read, descriptor, chunk_bytes)):
+                sent += len(chunk)
+                if max_bytes is not None and sent > max_bytes:
+                    raise _too_large(path, sent, max_bytes)
                 yield chunk
         finally:
             os.close(descriptor)
@@ -563,3 +567,9 @@ def _check(request: ExecRequest) -> None:
             raise SandboxValidationError(f"{name!r} cannot be the name of an environment variable")
     if request.timeout_seconds is not None and not request.timeout_seconds > 0:
         raise SandboxValidationError(f"timeout_seconds must be above 0, not {request.timeout_seconds}")
+
+
+def _too_large(path: str, size: int, most: int) -> SandboxFileError:
+    return SandboxFileError(
+        f"{path}: {size} bytes, more than {most}; read it as a stream", filepath=path, reason="TOO_LARGE"
+    )

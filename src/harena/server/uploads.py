@@ -23,7 +23,7 @@ from harena.core.rows import RowsFile
 from harena.core.threads import UPLOADS
 from harena.server import shapes
 from harena.server.bodies import read_json
-from harena.server.shapes import MOST_JSON_BYTES
+from harena.server.bounds import MOST_JSON_BYTES
 
 WRITTEN_BYTES = MIB
 """put into a file at a time"""
