@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -113,8 +114,8 @@ async def test_wrong_values_without_number_are_few_mistakes(
     http: aiohttp.ClientSession, path: str, body: dict[str, Any]
 ) -> None:
     """What is wrong is told in a few short lines; nothing of a large input is sent back, and little is made of it."""
-    content = json.dumps(body)
-    async with http.post(path, data=content, headers={"content-type": "application/json"}) as answer:
+    content = json.dumps(body).encode()
+    async with http.post(path, data=io.BytesIO(content), headers={"content-type": "application/json"}) as answer:
         assert answer.status in (403, 422), await answer.text()  # 403: there are no keys here to make
         problem = await answer.text()
     assert len(problem) < 12_000
