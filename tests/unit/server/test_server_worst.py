@@ -70,7 +70,7 @@ def worst(path: str, method: str) -> Iterator[bytes]:
             yield json.dumps({name: dict.fromkeys(map(str, range(WRONG // 5)), 1)}).encode()
         if "string" in kinds:
             yield b'{"%s":"%s"}' % (name.encode(), b"x" * 2 * WRONG)
-    yield b"[" + b"[]," * 2 * WRONG + b"[]]"
+    yield b"[" + b"[]," * WRONG + b"[]]"
     yield json.dumps(dict.fromkeys(map(str, range(WRONG // 5)), 1)).encode()
 
 
@@ -91,7 +91,10 @@ async def test_the_worst_of_every_route(apart: tuple[int, str, str, str]) -> Non
                 method, path, body = bodies.get_nowait()
                 async with http.request(method, path, data=BytesIO(body), headers=JSON) as answer:
                     text = await answer.text()
-                assert 400 <= answer.status < 500, f"{method} {path} {body[:40]!r}: {answer.status} {text[:200]}"
+                # 501: a node that does not isolate runs no forgery
+                assert 400 <= answer.status < 500 or answer.status == 501, (
+                    f"{method} {path} {body[:40]!r}: {answer.status} {text[:200]}"
+                )
                 assert len(text) < 20_000, f"{method} {path} {body[:40]!r}: an answer of {len(text)}"
 
     async def read(http: aiohttp.ClientSession) -> None:
@@ -106,16 +109,17 @@ async def test_the_worst_of_every_route(apart: tuple[int, str, str, str]) -> Non
     async with _session(url, hostile) as mine, _session(url, other) as others:
         reading = asyncio.ensure_future(read(others))
         try:
-            await asyncio.gather(*(send(mine) for _ in range(AT_ONCE)))
+            async with asyncio.TaskGroup() as sending:
+                for _ in range(AT_ONCE):
+                    sending.create_task(send(mine))
         finally:
             over.set()
         await reading
     grown, slowest, usual = _peak(pid) - before, max(times), statistics.median(times)
-    print(
-        f"{sent} bodies: memory grew by {grown // 1024} MiB, {len(times)} reads took {usual:.3f} s, and {slowest:.2f} s at most"
-    )
-    assert grown < MOST_KILOBYTES
-    assert slowest < max(MOST_SECONDS, MOST_TIMES * usual)
+    told = f"{sent} bodies: {grown // 1024} MiB; {len(times)} reads: {usual:.3f} s, and {slowest:.2f} s at most"
+    print(told)
+    assert grown < MOST_KILOBYTES, told
+    assert slowest < max(MOST_SECONDS, MOST_TIMES * usual), told
 
 
 def _session(url: str, key: str) -> aiohttp.ClientSession:
