@@ -58,12 +58,12 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic import ValidationError as PydanticError
 from pydantic_core import ErrorDetails
 
-from harena.core.bounds import AtMost, StrictShape
 from harena.core.checked import shown
 from harena.core.errors import ValidationError
 from harena.core.rows import RowsFile
 from harena.core.webhook_signature import secret_bytes
 from harena.jobs.webhooks import url_mistake
+from harena.scoring.bounds import AtMost, StrictShape
 
 DEFAULT_BLUEPRINT = "default"
 """The bare image with the host's own interpreter; exists without being created."""

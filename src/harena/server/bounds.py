@@ -1,4 +1,4 @@
-"""How much the parts of a request may hold; see `harena.core.bounds` for how that is checked and documented."""
+"""How much the parts of a request may hold; see `harena.scoring.bounds` for how that is checked and documented."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from fastapi import Header, Query
 from fastapi import Path as InPath
 from pydantic import AfterValidator, Field
 
-from harena.core.bounds import AtMost, Characters
 from harena.core.checked import encodable
 from harena.core.idempotency import MOST_CHARACTERS
 from harena.core.models import MIB
+from harena.scoring.bounds import AtMost, Characters
 
 MOST_JSON_BYTES = 64 * MIB
 """of one request's body, and of one line of scenarios that are streamed; files and archives have no such bound"""

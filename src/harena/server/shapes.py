@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from harena.core.bounds import AtMost, StrictShape
 from harena.core.checked import MOST_BYTES, MOST_CORES, MOST_PIDS, MOST_SECONDS
 from harena.core.models import ExecOutcome, Limits, SandboxStatus
 from harena.core.problems import PROBLEMS
 from harena.jobs.models import JobConfig, JobWebhook
+from harena.scoring.bounds import AtMost, StrictShape
 from harena.server.bounds import (
     MOST_ENTRIES,
     MOST_LONG,
@@ -57,10 +57,10 @@ class LimitsShape(Asked):
     memory_bytes: Annotated[int, Field(le=MOST_BYTES)] | None = _LIMITS.memory_bytes
     pids: Annotated[int, Field(le=MOST_PIDS)] | None = _LIMITS.pids
     cpu: Annotated[float, Field(le=MOST_CORES)] | None = _LIMITS.cpu
-    disk_bytes: int = Field(_LIMITS.disk_bytes, le=MOST_BYTES)
-    inodes: int = Field(_LIMITS.inodes, le=1 << 40)
-    output_bytes: int = Field(_LIMITS.output_bytes, le=MOST_BYTES)
-    open_files: int = Field(_LIMITS.open_files, le=1_048_576)
+    disk_bytes: Annotated[int, Field(le=MOST_BYTES)] = _LIMITS.disk_bytes
+    inodes: Annotated[int, Field(le=1 << 40)] = _LIMITS.inodes
+    output_bytes: Annotated[int, Field(le=MOST_BYTES)] = _LIMITS.output_bytes
+    open_files: Annotated[int, Field(le=1_048_576)] = _LIMITS.open_files
     lifetime_seconds: Annotated[float, Field(lt=MOST_SECONDS)] | None = _LIMITS.lifetime_seconds
 
 

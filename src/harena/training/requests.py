@@ -25,9 +25,9 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag
 from pydantic import ValidationError as PydanticError
 
-from harena.core.bounds import AtMost, StrictShape
 from harena.core.errors import ValidationError
 from harena.core.training_sources import HEADING
+from harena.scoring.bounds import AtMost, StrictShape
 from harena.training.advantages import AdvantageRule
 from harena.training.algorithms import Aggregation, AlgorithmName, Correction
 from harena.training.request_mistakes import PATH, STORED, sentences

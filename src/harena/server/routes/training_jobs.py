@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
-from harena.core.bounds import AtMost
 from harena.core.training_jobs import TrainingState
 from harena.core.training_sources import check_no_paths
+from harena.scoring.bounds import AtMost
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, StreamAnswer, begun
 from harena.server.bodies import JsonRoute
