@@ -112,7 +112,8 @@ async def _harena_error(request: Request, error: Exception) -> Response:
 
 async def _mistakes(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    found, mistakes = error.errors(), {}
+    found = error.errors()
+    mistakes: dict[str, None] = {}
     for place, mistake in enumerate(found):
         mistakes[_cut(_sentence(mistake), MOST_SENTENCE)] = None
         if len(mistakes) == MOST_MISTAKES and place + 1 < len(found):

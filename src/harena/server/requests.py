@@ -169,8 +169,9 @@ def _bounded(
             message = await receive()
             piece_bytes = len(message.get("body", b""))
             size += piece_bytes
-            if unknown and piece_bytes:
-                share.grow(needed_bytes(piece_bytes), limits.request_memory_bytes)
+            if unknown and piece_bytes and size <= most_bytes:
+                before = needed_bytes(size - piece_bytes) if size > piece_bytes else 0
+                share.grow(needed_bytes(size) - before, limits.request_memory_bytes)
         if max(size, least) > most_bytes:
             whose = " (the workspace's limit)" if most_bytes == request_bytes else ""
             raise ValidationError(
