@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import aiohttp
 import pytest
+from server_world import World
 
 from harena.server import document
 from harena.server.app import MOST_MISTAKES
@@ -130,3 +132,15 @@ async def test_twenty_mistakes_are_told(http: aiohttp.ClientSession) -> None:
         lines = (await answer.json(content_type=None))["detail"].splitlines()
     assert len(lines) == MOST_MISTAKES + 2
     assert lines[-1] == "  ... and perhaps 3 more"
+
+
+@pytest.mark.parametrize("query", ["", f"&max_bytes={1 << 50}", "&max_bytes=1000"])
+async def test_a_sparse_file_costs_nothing(here: World, http: aiohttp.ClientSession, query: str) -> None:
+    """A file that says that it has a tebibyte is refused before a byte of it is read."""
+    async with http.post("/v1/sandboxes", json={}) as answer:
+        sandbox_id = (await answer.json())["id"]
+    sparse = here.runtime.sandboxes[sandbox_id].files.host_path("/workspace/sparse")
+    sparse.touch()
+    os.truncate(sparse, 1 << 40)
+    async with http.get(f"/v1/sandboxes/{sandbox_id}/files?path=/workspace/sparse{query}") as answer:
+        assert (answer.status, (await answer.json(content_type=None))["reason"]) == (413, "TOO_LARGE")
