@@ -75,8 +75,11 @@ class SandboxPort(Protocol):
     async def read_file(self, path: str, *, max_bytes: int | None = None) -> bytes:
         """The whole file. Raises SandboxFileError."""
 
-    def read_stream(self, path: str, *, chunk_bytes: int = 1024 * 1024) -> AsyncIterator[bytes]:
-        """The file in pieces. Raises SandboxFileError."""
+    def read_stream(
+        self, path: str, *, chunk_bytes: int = 1024 * 1024, max_bytes: int | None = None
+    ) -> AsyncIterator[bytes]:
+        """The file in pieces; one that is, or says that it is, larger than `max_bytes` is refused. Raises
+        SandboxFileError."""
 
     async def write_file(
         self, path: str, source: bytes | AsyncIterable[bytes], *, append: bool = False, mode: int | None = None

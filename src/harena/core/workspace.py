@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 
 from harena.core.checked import shown
-from harena.core.errors import ValidationError
-from harena.core.models import MIB
+from harena.core.errors import SandboxValidationError, ValidationError
+from harena.core.models import MIB, Limits
 
 DEFAULT_WORKSPACE = "default"
 """An embedded node's, and that of a server without keys."""
@@ -48,12 +48,50 @@ class WorkspaceLimits:
     """benchmark jobs that have not ended"""
     runs: int | None = None
     """of benchmark jobs, under way at one time; None = as many as the node has slots"""
+    request_memory_bytes: int = 1024 * MIB
+    """that its requests under way take: their bodies, and what these are read into"""
+    sandbox_memory_bytes: int = 64 * 1024 * MIB
+    """of one sandbox, at most; so are all that follow. A sandbox that asks for no limit gets this one"""
+    sandbox_pids: int = 32_768
+    sandbox_cpu: float = 4096.0
+    """cores"""
+    sandbox_disk_bytes: int = 64 * 1024 * MIB
+    sandbox_inodes: int = 10_000_000
+    sandbox_output_bytes: int = 256 * MIB
+    """of one stream of one command, kept in the server's memory"""
+    sandbox_open_files: int = 1_048_576
+    sandbox_lifetime_seconds: float = 30 * 24 * 3600.0
+
+
+_PREFIX = "sandbox_"
+_DEFAULT = Limits()
+
+
+def within(ceilings: WorkspaceLimits, limits: Limits) -> Limits:
+    """What a sandbox gets that asks for these limits: a ceiling where it asks for no limit of that kind, or for the
+    default, which may be more. Raises SandboxValidationError for what is over a ceiling otherwise."""
+    changes: dict[str, float | int] = {}
+    mistakes = []
+    for field in fields(Limits):
+        asked, most = getattr(limits, field.name), getattr(ceilings, _PREFIX + field.name)
+        if asked is None or (asked > most and asked == getattr(_DEFAULT, field.name)):
+            changes[field.name] = most
+        elif asked > most:
+            mistakes.append(
+                f"limits: {field.name} is {shown(asked)}, and a sandbox may have {most} here ({_PREFIX}{field.name})"
+            )
+    if mistakes:
+        raise SandboxValidationError("\n  ".join(mistakes))
+    return replace(limits, **changes) if changes else limits  # type: ignore[arg-type]
 
 
 LIMITS = tuple(field.name for field in fields(WorkspaceLimits))
+STORED_LIMITS = LIMITS[: LIMITS.index("runs") + 1]
+"""those that a workspace can have of its own; the others are a server's"""
 LimitsOf = Callable[[str], Awaitable[WorkspaceLimits]]
 """what a workspace may use now; raises PlatformError"""
 
+_FRACTIONS = frozenset({"requests_per_second", "sandbox_cpu", "sandbox_lifetime_seconds"})
 _RANGES: Mapping[str, tuple[float, float]] = {
     "requests_per_second": (0.001, 1e6),
     "request_burst": (1, 10**6),
@@ -61,18 +99,27 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     "sandboxes": (0, 10**6),
     "open_jobs": (0, 10**6),
     "runs": (0, 10**6),
+    "request_memory_bytes": (MIB, 2**50),
+    "sandbox_memory_bytes": (8 * MIB, 2**60),
+    "sandbox_pids": (4, 4_194_304),
+    "sandbox_cpu": (0.002, 4096),
+    "sandbox_disk_bytes": (MIB, 2**60),
+    "sandbox_inodes": (100, 2**40),
+    "sandbox_output_bytes": (0, 2**60),
+    "sandbox_open_files": (64, 1_048_576),
+    "sandbox_lifetime_seconds": (1, 1e9 - 1),
 }
 
 
-def parse_limits(words: Iterable[str]) -> dict[str, float | int | None]:
+def parse_limits(words: Iterable[str], names: Sequence[str] = LIMITS) -> dict[str, float | int | None]:
     """Limits as `NAME=NUMBER` or, for what all may use, `NAME=default` (None). Raises ValidationError that lists every
     mistake."""
     found: dict[str, float | int | None] = {}
     mistakes = []
     for word in words:
         name, _, number = word.partition("=")
-        if name not in _RANGES:
-            mistakes.append(f"{shown(word)}: there is no such limit; there are {', '.join(LIMITS)}")
+        if name not in names:
+            mistakes.append(f"{shown(word)}: there is no such limit; there are {', '.join(names)}")
         elif number == "default":
             found[name] = None
         elif (value := _number(name, number)) is None:
@@ -88,7 +135,7 @@ def parse_limits(words: Iterable[str]) -> dict[str, float | int | None]:
 def _number(name: str, text: str) -> float | int | None:
     least, most = _RANGES[name]
     try:
-        value = float(text) if name == "requests_per_second" else int(text)
+        value = float(text) if name in _FRACTIONS else int(text)
     except ValueError:
         return None
     return value if math.isfinite(value) and least <= value <= most else None

@@ -52,7 +52,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic import ValidationError as PydanticError
@@ -63,6 +63,7 @@ from harena.core.errors import ValidationError
 from harena.core.rows import RowsFile
 from harena.core.webhook_signature import secret_bytes
 from harena.jobs.webhooks import url_mistake
+from harena.scoring.bounds import AtMost, StrictShape
 
 DEFAULT_BLUEPRINT = "default"
 """The bare image with the host's own interpreter; exists without being created."""
@@ -76,7 +77,7 @@ RetryOn = Literal[
 ]  # fmt: skip
 
 
-class JobConfig(BaseModel):
+class JobConfig(StrictShape):
     """How a job runs."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -89,7 +90,7 @@ class JobConfig(BaseModel):
     """further tries after the platform (never the candidate) failed"""
     attempts: int = Field(default=1, ge=1, le=1000)
     """times that each scenario is run and scored"""
-    retry_on: tuple[RetryOn, ...] = ("platform",)
+    retry_on: Annotated[tuple[RetryOn, ...], AtMost(20)] = ("platform",)
     """what is tried again: failures of the platform, always; beside them, only if asked, reasons of scored results"""
     run_timeout_seconds: float | None = Field(default=None, gt=0, le=7 * 24 * 3600, allow_inf_nan=False)
     """wall time of one try of one run, with its sandboxes and its scorer; longer is a failure of the platform"""
@@ -116,14 +117,14 @@ class JobConfig(BaseModel):
         return float(value) if type(value) is int and value.bit_length() < 64 else value
 
 
-class JobWebhook(BaseModel):
+class JobWebhook(StrictShape):
     """Where a job's end is told."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     url: str = Field(min_length=1, max_length=2048)
     """http or https"""
-    secret: str | None = Field(default=None, repr=False)
+    secret: Annotated[str, Field(max_length=4096)] | None = Field(default=None, repr=False)
     """what deliveries are signed with; None = they are not"""
 
     @field_validator("url")
@@ -195,14 +196,14 @@ class JobRequest(BaseModel):
         return value
 
 
-class ScoreRequest(BaseModel):
+class ScoreRequest(StrictShape):
     """One scenario to be scored now, without a job."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    scenario: dict[str, Any]
+    scenario: Annotated[dict[str, Any], AtMost(1000)]
     """a row as in a scenario file"""
-    blueprint_id: str = Field(default=DEFAULT_BLUEPRINT, min_length=1)
+    blueprint_id: str = Field(default=DEFAULT_BLUEPRINT, min_length=1, max_length=1000)
     timeout_seconds: float = Field(default=10.0, gt=0, le=24 * 3600, allow_inf_nan=False)
     """time of the candidate, unless its scenario says less"""
     retry_attempts: int = Field(default=1, ge=0, le=10)

@@ -12,7 +12,6 @@ created, by `harena.runtime.layers`; what is installed is shared by its content.
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 import keyword
@@ -35,6 +34,7 @@ from harena.core.clock import Clock
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.home import harena_home, private_folder, private_opener
 from harena.core.models import Blueprint, Package
+from harena.core.threads import PACKAGES
 from harena.core.workspace import DEFAULT_WORKSPACE, checked_workspace
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Blueprints:
         image that is not here, and as `LayerStore.install` does."""
         files, env = dict(files or {}), dict(env or {})
         _check(name, image, files, env, warm)
-        made = await asyncio.to_thread(self._layers.install, packages, python=self._python) if packages else None
+        made = await PACKAGES.run(self._layers.install, packages, python=self._python) if packages else None
         _check_modules_exist(warm or (), self._layers.path(made.digest) if made else None, packages)
         blueprint = Blueprint(
             id=f"{_ID_PREFIX}{secrets.token_hex(6)}",

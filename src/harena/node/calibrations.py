@@ -13,7 +13,6 @@ the version of the scenarios for good, also when the job is deleted.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from harena.core.catalog import CatalogStorePort, Row, is_reference, parse_reference, referred
 from harena.core.clock import Clock
 from harena.core.errors import HostUnsupportedError, NotFoundError, ValidationError
+from harena.core.threads import SCENARIOS
 from harena.jobs.lifecycle import JobState
 from harena.node.job_scenarios import kept_sources, read_batch
 from harena.node.kept_json import pack, unpack
@@ -90,7 +90,7 @@ class Calibrations:
         if sources["scenarios"] is None:
             raise ValidationError("this calibration cannot run:\n  scenarios: missing")
         reader = self._reader(workspace)
-        planned, kept, version = await asyncio.to_thread(_planned, sources, gold_runs, reader, keep=self._durable)
+        planned, kept, version = await SCENARIOS.run(_planned, sources, gold_runs, reader, keep=self._durable)
         config = request.get("config") or {}
         job = await self._jobs.create(
             workspace,
@@ -106,7 +106,7 @@ class Calibrations:
         begun = (job["lineage"] or {}).get("scenarios")
         if begun != version:  # by a process that ended before it could note it; another version is the newest by now
             sources["scenarios"] = {"ref": begun}
-            planned, kept, version = await asyncio.to_thread(_planned, sources, gold_runs, reader, keep=self._durable)
+            planned, kept, version = await SCENARIOS.run(_planned, sources, gold_runs, reader, keep=self._durable)
         self._planned[job["id"]] = planned
         name, number = parse_reference(version) if version is not None else (None, None)
         row = {
@@ -163,11 +163,11 @@ class Calibrations:
         if planned is None:
             if row["sources"] is None:
                 return _answer(row, state)  # what it was made from went with the process that began it
-            planned = await asyncio.to_thread(
+            planned = await SCENARIOS.run(
                 _read_plan, unpack(row["sources"]), row["gold_runs"], self._reader(row["workspace"])
             )
         runs = (await self._jobs.results(row["workspace"], row["job_id"]))["runs"]
-        report = await asyncio.to_thread(planned.report, runs)
+        report = await SCENARIOS.run(planned.report, runs)
         await (await self._store()).report_calibration(row["job_id"], report)
         self._planned.pop(row["job_id"], None)
         return _answer({**row, "report": report}, state)

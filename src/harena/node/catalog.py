@@ -39,6 +39,7 @@ from harena.core.clock import Clock
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.results import Trust
 from harena.core.rows import check_json
+from harena.core.threads import SCENARIOS
 from harena.jobs.definitions import with_secret, without_secret
 from harena.node.kept_json import content_of, pack, unpack
 
@@ -99,7 +100,7 @@ class Catalog:
         store = await self._store()  # open before threads wait for what is in it
         reader = self.reader(workspace)
         # a large file takes a while, and others shall not wait for it
-        made = await asyncio.to_thread(_MAKERS[kind], request, reader)
+        made = await SCENARIOS.run(_MAKERS[kind], request, reader)
         entry = {
             "workspace": workspace,
             "kind": kind,

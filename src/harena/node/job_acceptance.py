@@ -5,7 +5,6 @@ A durable job is kept with its scenarios, so that another node can go on with it
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
 import uuid
 import zlib
@@ -22,6 +21,7 @@ from harena.core.models import Blueprint, SandboxSpec
 from harena.core.ports import SandboxSource
 from harena.core.results import RunResult, Trust
 from harena.core.rows import RowsFile, written_rows
+from harena.core.threads import SCENARIOS
 from harena.jobs.lifecycle import JobState, RunState
 from harena.jobs.owner import Owner
 from harena.jobs.rescore import rescoring, sampled
@@ -153,11 +153,11 @@ class Acceptance:
             named = None if parsed.blueprint_id is None else base_spec(self.blueprints, workspace, parsed.blueprint_id)
             # reading a large file takes a while, and sandboxes that are already running shall not wait for it
             sources = {**_sources(parsed), "calibration": calibration}
-            read, parts = await asyncio.to_thread(self._read, sources, self.reader(workspace), made)
+            read, parts = await SCENARIOS.run(self._read, sources, self.reader(workspace), made)
             blueprint = parsed.blueprint_id or self._fitting(workspace, read)
             spec = named or base_spec(self.blueprints, workspace, blueprint)
             # the blueprint by its id: a name may mean another one by the time the job is resumed
-            kept = None if parts is None else await asyncio.to_thread(_packed, parts, spec.blueprint)
+            kept = None if parts is None else await SCENARIOS.run(_packed, parts, spec.blueprint)
         scenarios = read.scenarios
         config = parsed.config
         total = len(scenarios) * config.attempts
@@ -195,7 +195,7 @@ class Acceptance:
         try:
             config = JobConfig.model_validate(row["config"])
             reader = self.reader(row["workspace"])
-            scenarios, blueprint = await asyncio.to_thread(self._reopened, request, reader)
+            scenarios, blueprint = await SCENARIOS.run(self._reopened, request, reader)
             everything = tickets(len(scenarios), config.attempts)
             left = [_left(everything[run["number"]], run, after_loss=after_loss) for run in open_runs]
         except (ValueError, LookupError, zlib.error) as error:

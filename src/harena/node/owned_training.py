@@ -20,6 +20,7 @@ from harena.core.errors import PlatformError
 from harena.core.home import private_folder, private_opener
 from harena.core.job_store import LEASE_LOST, STORE_UNAVAILABLE
 from harena.core.server_places import without_server_places
+from harena.core.threads import TRAINING
 from harena.core.training_jobs import (
     STEPS,
     TrainingEventKind,
@@ -143,7 +144,7 @@ class OwnedTraining:
         self._tell()
 
     async def _begin(self) -> None:
-        await asyncio.to_thread(self._make_folder)
+        await TRAINING.run(self._make_folder)
         if self._row["state"] == TrainingState.QUEUED:
             values = {"state": TrainingState.RUNNING, "started_at": self._now()}
             await self._record(values, [self._event(TrainingEventKind.JOB_STARTED, "the job has started")])
@@ -186,7 +187,7 @@ class OwnedTraining:
 
     async def _one_worker(self) -> tuple[WorkerLine | None, str, str]:
         """Its last line, if it said one; how it ended, and the end of what it printed."""
-        await asyncio.to_thread(self._write_plan)
+        await TRAINING.run(self._write_plan)
         try:
             env = {**self._workers.env, "HARENA_WORKSPACE": self._row["workspace"]}
             worker = await WorkerProcess.start(self._workers.command, self._folder, env, self._clock)
@@ -201,7 +202,7 @@ class OwnedTraining:
             trouble = f"its worker told what none of harena's tells ({error})"
         finally:
             code = await worker.end()
-        tail = await asyncio.to_thread(worker.tail)
+        tail = await TRAINING.run(worker.tail)
         if tail and self._row["durable"]:  # a server's log is its operator's, and the job's error whoever asks for it
             if last is None:
                 _log.warning("training job %s: its worker printed at its end:\n%s", self.id, tail)

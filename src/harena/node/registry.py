@@ -7,7 +7,6 @@ each tree under its digest; what is said of them is in the store.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import shutil
 import uuid
@@ -30,6 +29,7 @@ from harena.core.registry import (
     parse_object_ref,
     version_order,
 )
+from harena.core.threads import OBJECTS
 
 if TYPE_CHECKING:
     from harena.node.catalog import CatalogReader
@@ -71,7 +71,7 @@ class Registry:
         checked_version(checked_kind(kind), name, version)
         incoming = self._folder / "incoming" / uuid.uuid4().hex
         try:
-            await asyncio.to_thread(self._make_room, incoming)
+            await OBJECTS.run(self._make_room, incoming)
             await self._receive(tree, incoming / "tree.tar")
             return await self._publish(workspace, kind, name, version, incoming, digest)
         except OSError as error:
@@ -81,7 +81,7 @@ class Registry:
                 step="registry",
             ) from error
         finally:
-            await asyncio.to_thread(shutil.rmtree, incoming, ignore_errors=True)
+            await OBJECTS.run(shutil.rmtree, incoming, ignore_errors=True)
 
     async def get(self, workspace: str, kind: ObjectKind, ref: str) -> dict[str, Any]:
         """See `RegistryOperations`."""
@@ -111,9 +111,9 @@ class Registry:
     async def pull(self, workspace: str, kind: ObjectKind, ref: str) -> AsyncGenerator[bytes, None]:
         """See `RegistryOperations`."""
         row = await self.find(workspace, checked_kind(kind), ref)
-        files = await asyncio.to_thread(files_of, self.place(row["digest"]))
+        files = await OBJECTS.run(files_of, self.place(row["digest"]))
         pieces = packed(files)
-        while piece := await asyncio.to_thread(_next_pieces, pieces):
+        while piece := await OBJECTS.run(_next_pieces, pieces):
             yield piece
 
     async def find(self, workspace: str, kind: ObjectKind, ref: str) -> Row:
@@ -152,18 +152,18 @@ class Registry:
     async def _receive(self, tree: AsyncIterable[bytes], target: Path) -> None:
         # what a tar stream has beside the files: a header and padding each, names that are long
         most = self._most_bytes + self._most_bytes // 8 + 64 * 1024 * 1024
-        with await asyncio.to_thread(_opened_privately, target) as out:
+        with await OBJECTS.run(_opened_privately, target) as out:
             async for piece in tree:
                 most -= len(piece)
                 if most < 0:
                     raise ValidationError(f"the object is larger than {self._most_bytes} bytes", reason=TOO_LARGE)
-                await asyncio.to_thread(out.write, piece)
+                await OBJECTS.run(out.write, piece)
 
     async def _publish(
         self, workspace: str, kind: ObjectKind, name: str, version: str, incoming: Path, digest: str | None
     ) -> dict[str, Any]:
         folder = incoming / "tree"
-        made = await asyncio.to_thread(self._unpacked, incoming / "tree.tar", folder)
+        made = await OBJECTS.run(self._unpacked, incoming / "tree.tar", folder)
         if digest is not None and digest != made.digest:
             raise ValidationError(
                 f"{kind} {name}@{version} did not arrive as it was sent: its digest is {made.digest}, and {digest} was "
@@ -172,8 +172,8 @@ class Registry:
         store = await self._store()
         there = await store.find(workspace, kind, name, version)
         if there is None:
-            described = await asyncio.to_thread(_described, kind, name, version, folder)
-            await asyncio.to_thread(self._keep, folder, made.digest)
+            described = await OBJECTS.run(_described, kind, name, version, folder)
+            await OBJECTS.run(self._keep, folder, made.digest)
             row = {
                 "workspace": workspace,
                 "kind": kind,
@@ -187,7 +187,7 @@ class Registry:
             }
             there = await store.add(row)  # the other's, where somebody else published it in this moment
         elif there["digest"] == made.digest:
-            await asyncio.to_thread(self._keep, folder, made.digest)  # in case that its files were removed
+            await OBJECTS.run(self._keep, folder, made.digest)  # in case that its files were removed
         if there["digest"] != made.digest:
             raise ValidationError(
                 f"{kind} {name}@{version} is published with other content (sha256 {there['digest'][:16]}, this is "

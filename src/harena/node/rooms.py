@@ -45,7 +45,7 @@ class Rooms:
         training_worker: Sequence[str] | None = None,
     ) -> None:
         """As `Node`."""
-        self.sandboxes = Sandboxes(runtime, blueprints, clock)
+        self.sandboxes = Sandboxes(runtime, blueprints, clock, limits_of=limits_of)
         self.blueprints = blueprints
         self._runtime = runtime
         self._clock = clock

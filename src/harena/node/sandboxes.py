@@ -46,6 +46,7 @@ from harena.core.errors import (
 )
 from harena.core.models import Blueprint, SandboxInfo, SandboxSpec, SandboxStatus
 from harena.core.ports import Death, Runtime, SandboxPort, SandboxSource
+from harena.core.workspace import LimitsOf, within
 
 MOST_REMEMBERED = 10_000
 MOST_ENDING = 8
@@ -238,12 +239,20 @@ class Sandboxes:
     """Creates, finds, lists and ends sandboxes. `source` gives what scoring and jobs make theirs with."""
 
     def __init__(
-        self, runtime: Runtime, blueprints: BlueprintSource, clock: Clock, *, most_remembered: int = MOST_REMEMBERED
+        self,
+        runtime: Runtime,
+        blueprints: BlueprintSource,
+        clock: Clock,
+        *,
+        most_remembered: int = MOST_REMEMBERED,
+        limits_of: LimitsOf | None = None,
     ) -> None:
+        """`limits_of`: what a workspace's sandboxes may use at most; None = what they ask for."""
         self._runtime = runtime
         self._blueprints = blueprints
         self._clock = clock
         self._most_remembered = most_remembered
+        self._limits_of = limits_of
         self._living: dict[str, SandboxRecord] = {}
         """by `pending_id`, in order of creation"""
         self._running: dict[str, SandboxRecord] = {}
@@ -256,7 +265,7 @@ class Sandboxes:
     async def create(self, workspace: str, spec: SandboxSpec) -> SandboxRecord:
         """A running sandbox; its blueprint is one of the workspace's. Raises ValidationError, NotFoundError,
         HostUnsupportedError, SandboxResourceExhaustedError or SandboxStartError (a SandboxFailedError)."""
-        spec, blueprint = self._planned(workspace, spec)
+        spec, blueprint = await self._planned(workspace, spec)
         record = self._pending(workspace, spec)
         self._living[record.pending_id] = record
         try:
@@ -276,10 +285,13 @@ class Sandboxes:
         await record.runs(port)
         return record
 
-    def _planned(self, workspace: str, spec: SandboxSpec) -> tuple[SandboxSpec, Blueprint | None]:
+    async def _planned(self, workspace: str, spec: SandboxSpec) -> tuple[SandboxSpec, Blueprint | None]:
         """(what is made, of which blueprint)."""
         self._check_open()
         check_limits(spec.limits)
+        if self._limits_of is not None:
+            spec = replace(spec, limits=within(await self._limits_of(workspace), spec.limits))
+            self._check_open()
         blueprint = self._blueprints.find(workspace, spec.blueprint) if spec.blueprint is not None else None
         if blueprint is not None and spec.image == _DEFAULT_IMAGE:
             spec = replace(spec, image=blueprint.image)
@@ -305,7 +317,7 @@ class Sandboxes:
         A block that fails or is cancelled is left when its sandbox has gone. One that comes to its end is left when the
         sandbox's end has begun: what ran in it has been seen, and to take it down the kernel mostly waits. Raises as
         `create` does, and, where the block fails, what `SandboxPort.destroy` raises."""
-        spec, blueprint = self._planned(workspace, spec)
+        spec, blueprint = await self._planned(workspace, spec)
         try:
             port = await self._made(workspace, spec, blueprint)
         except (ValidationError, NotFoundError, SandboxUnavailableError):

@@ -3,12 +3,12 @@ both, with nothing left open."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.core.threads import TRAINING
 from harena.core.training_sources import HEADING
 from harena.training.offline_checks import check_offline
 from harena.training.plan import RLPlan, SFTPlan, plan_of, plan_to_json
@@ -38,14 +38,14 @@ async def accepted(
     if (advice := missing()) is not None:
         raise ValidationError(f"{HEADING}\n  {advice}")
     resolved = await resolve(workspace, request)
-    plan = plan_of(request, resolved, await asyncio.to_thread(text_facts, resolved))
+    plan = plan_of(request, resolved, await TRAINING.run(text_facts, resolved))
     _check_room(plan, resolved)
-    await asyncio.to_thread(_check_texts, plan, resolved)
+    await TRAINING.run(_check_texts, plan, resolved)
     if isinstance(plan, RLPlan):
-        await asyncio.to_thread(_check_offline, plan, resolved)
-        await asyncio.to_thread(_check_rewards, plan, resolved, partial(find_blueprint, workspace))
+        await TRAINING.run(_check_offline, plan, resolved)
+        await TRAINING.run(_check_rewards, plan, resolved, partial(find_blueprint, workspace))
     return {
-        "warnings": await asyncio.to_thread(text_warnings, plan, resolved),
+        "warnings": await TRAINING.run(text_warnings, plan, resolved),
         "name": request.name or f"{request.trainer_type} {request.model}",
         "trainer_type": request.trainer_type,
         "request": {"backend": request.backend, **request.model_dump(mode="json", exclude_unset=True)},

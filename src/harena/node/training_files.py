@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from harena.core.errors import PlatformError
+from harena.core.threads import TRAINING
 
 PIECE_BYTES = 1 << 20
 
@@ -33,9 +33,9 @@ def files_below(folder: Path, artifacts: Mapping[str, Any]) -> list[dict[str, An
 async def pieces_of(path: Path) -> AsyncIterator[bytes]:
     """The content of a file. Raises PlatformError."""
     try:
-        file = await asyncio.to_thread(path.open, "rb")
+        file = await TRAINING.run(path.open, "rb")
         with file:
-            while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
+            while piece := await TRAINING.run(file.read, PIECE_BYTES):
                 yield piece
     except OSError as error:
         raise PlatformError(f"{path.name} cannot be read: {error.strerror}", step="artifacts") from error

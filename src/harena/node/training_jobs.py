@@ -12,7 +12,6 @@ below the node's home: a node of another machine needs the same home to go on fr
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -29,6 +28,7 @@ from harena.core.errors import (
     ValidationError,
 )
 from harena.core.idempotency import IdempotencyKey
+from harena.core.threads import TRAINING
 from harena.core.training_jobs import (
     ENDED_STATES,
     OPEN_STATES,
@@ -199,7 +199,7 @@ class TrainingJobs:
         row = await self._find(workspace, job)
         if not await (await self._queue.store()).delete_job(row["id"], while_in=ENDED_STATES):
             raise ValidationError(f"training job {row['id']} has not ended: cancel it first")
-        await asyncio.to_thread(shutil.rmtree, self._queue.folders / row["id"], ignore_errors=True)
+        await TRAINING.run(shutil.rmtree, self._queue.folders / row["id"], ignore_errors=True)
 
     async def logs(self, workspace: str, job: str, *, after: int = 0, limit: int = 1000) -> dict[str, Any]:
         """Up to `limit` (1 to 5000) messages that follow cursor `after`. Raises NotFoundError, ValidationError."""
@@ -224,14 +224,14 @@ class TrainingJobs:
         """What the job's present try has written so far. Raises NotFoundError, PlatformError."""
         row = await self._find(workspace, job)
         folder = self._queue.folder(row)
-        files = await asyncio.to_thread(files_below, folder, row["artifacts"])
+        files = await TRAINING.run(files_below, folder, row["artifacts"])
         return {"artifacts": row["artifacts"], "files": files, "folder": str(folder)}
 
     async def file(self, workspace: str, job: str, path: str) -> AsyncIterator[bytes]:
         """One of those files. Raises NotFoundError, PlatformError."""
         row = await self._find(workspace, job)
         folder = self._queue.folder(row)
-        if all(file["path"] != path for file in await asyncio.to_thread(files_below, folder, row["artifacts"])):
+        if all(file["path"] != path for file in await TRAINING.run(files_below, folder, row["artifacts"])):
             raise NotFoundError(
                 f"training job {row['id']} has no file {path!r}; `harena train artifacts` shows what there is"
             )

@@ -3,7 +3,6 @@ uses what was there then. What cannot be found, or does not fit, is one error wi
 
 from __future__ import annotations
 
-import asyncio
 import json
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Mapping
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from harena.core.errors import HarenaError, NotFoundError, ValidationError
 from harena.core.file_trees import files_of, packed, tree_of
 from harena.core.registry import ObjectKind, Row
+from harena.core.threads import OBJECTS
 from harena.core.training_sources import HEADING, path_version
 from harena.node.training_scorings import StoredScorings
 from harena.training.conversations import conversation_of
@@ -94,10 +94,10 @@ class References:
             return _ref("model", model, None, shipped.digest, None, described)
         if kind == "path":
             folder = Path(model).expanduser().absolute()
-            return await asyncio.to_thread(_model_at, model, None, folder)
+            return await OBJECTS.run(_model_at, model, None, folder)
         if kind == "hugging_face":
-            cached = await asyncio.to_thread(cached_model, model)
-            return await asyncio.to_thread(_model_at, cached.name, cached.commit, cached.folder)
+            cached = await OBJECTS.run(cached_model, model)
+            return await OBJECTS.run(_model_at, cached.name, cached.commit, cached.folder)
         try:
             return self._stored("model", await self._registry.find(self._workspace, "model", model))
         except NotFoundError:
@@ -138,7 +138,7 @@ class References:
         else:
             row = await self._version("dataset", source)
             place, name = self._registry.place(row["digest"]) / row["described"]["path"], row["name"]
-        good, bad = await asyncio.to_thread(self._sorted_out, place, use, split)
+        good, bad = await OBJECTS.run(self._sorted_out, place, use, split)
         if not good:
             bad.check()
             raise ValidationError(f"{place} has no rows")
@@ -170,7 +170,7 @@ class References:
         place = self._registry.place(row["digest"]) / row["described"]["path"]
         parts = row["described"]["parts"]
         if split is not None and set(parts) == {""}:  # the rows of one file may say which split they are of
-            parts = {split: await asyncio.to_thread(_part_of, ref, place, split)}
+            parts = {split: await OBJECTS.run(_part_of, ref, place, split)}
         wanted = split or (DEFAULT_SPLIT if DEFAULT_SPLIT in parts else next(iter(parts)) if len(parts) == 1 else None)
         if wanted is None or wanted not in parts:
             there = ", ".join(sorted(parts))
@@ -179,11 +179,11 @@ class References:
         part = parts[wanted]
         if use == "prompts" and part["reward_recipe"] not in ("code_tests_v1", "exact_match_v1"):
             # it may have been published before rows of its form were read with their tests
-            part = await asyncio.to_thread(_part_of, ref, place, wanted or None)
+            part = await OBJECTS.run(_part_of, ref, place, wanted or None)
         if use not in part["uses"]:
             raise ValidationError(f"{ref} cannot be used {USES[use]}: {part['cannot'][use]}")
         described = {name: part[name] for name in ("rows", "uses", "reward_recipe")}
-        if use == "prompts" and (pinned := await asyncio.to_thread(self._pinned, ref, place, wanted or None)):
+        if use == "prompts" and (pinned := await OBJECTS.run(self._pinned, ref, place, wanted or None)):
             return await self._made_of(row["name"], pinned)
         return _ref(
             "dataset", row["name"], row["version"], row["digest"], str(place), {**described, "split": wanted or None}
@@ -211,29 +211,29 @@ class References:
 
     async def _scenarios(self, ref: str) -> ResolvedRef:
         """The problems of stored scenarios, as a data set of prompts that is named by its content."""
-        name, rows = await asyncio.to_thread(StoredScorings(self._reader).prompts, ref)
+        name, rows = await OBJECTS.run(StoredScorings(self._reader).prompts, ref)
         return await self._made_of(name, rows)
 
     async def _made_of(self, name: str, rows: list[Mapping[str, Any]], use: Use = "prompts") -> ResolvedRef:
         with tempfile.TemporaryDirectory(prefix="harena-prompts-") as folder:
             file = Path(folder) / f"{name}.jsonl"
             text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-            await asyncio.to_thread(file.write_text, text, encoding="utf-8")
+            await OBJECTS.run(file.write_text, text, encoding="utf-8")
             return await self._usable(str(file), use, None)
 
     async def _of_path(self, path: str) -> Row:
         """A path becomes a version that is named by its content: what is trained on stays, whatever becomes of it."""
         place = Path(path).expanduser().absolute()
-        name, version = await asyncio.to_thread(path_version, place)
+        name, version = await OBJECTS.run(path_version, place)
         try:
             return await self._registry.find(self._workspace, "dataset", f"{name}@{version}")
         except NotFoundError:
             pass
-        files = await asyncio.to_thread(files_of, place)
+        files = await OBJECTS.run(files_of, place)
 
         async def tree() -> AsyncIterator[bytes]:
             pieces = packed(files)
-            while piece := await asyncio.to_thread(next, pieces, b""):
+            while piece := await OBJECTS.run(next, pieces, b""):
                 yield piece
 
         try:

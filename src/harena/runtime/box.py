@@ -14,7 +14,9 @@ import secrets
 import socket
 import struct
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping
+from functools import partial
+from typing import TypeVar
 
 from harena.core.errors import (
     PlatformError,
@@ -26,9 +28,12 @@ from harena.core.errors import (
 )
 from harena.core.models import ExecRequest, FileInfo, Limits, ProcessInfo
 from harena.core.ports import Death
+from harena.core.threads import CONTENT
 from harena.runtime import box_files, image, wire
 from harena.runtime.execs import LinuxExec
 from harena.runtime.link import SpawnerLink
+
+T = TypeVar("T")
 
 _MESSAGE_BYTES = 1 << 12
 _INLINE_BYTES = 30_000  # what init reads at once, less what marshal adds
@@ -140,20 +145,24 @@ class LinuxSandbox:
             if max_bytes is None:  # a file may say any size, and hold nothing
                 max_bytes = max(_WHOLE_FILE_BYTES, self.limits.disk_bytes)
             if size > max_bytes:
-                raise SandboxFileError(
-                    f"{path}: {size} bytes, more than {max_bytes}; read it as a stream",
-                    filepath=path,
-                    reason="TOO_LARGE",
-                )
-            return await box_files.read_whole(descriptor, size, max_bytes)
+                raise _too_large(path, size, max_bytes)
+            return await box_files.read_whole(descriptor, size, max_bytes, self.id)
         finally:
             os.close(descriptor)
 
-    async def read_stream(self, path: str, *, chunk_bytes: int = 1 << 20) -> AsyncIterator[bytes]:
+    async def read_stream(
+        self, path: str, *, chunk_bytes: int = 1 << 20, max_bytes: int | None = None
+    ) -> AsyncIterator[bytes]:
         """See `SandboxPort`."""
-        descriptor, _size = await self._open(path, os.O_RDONLY)
+        descriptor, size = await self._open(path, os.O_RDONLY)
         try:
-            while chunk := await asyncio.to_thread(os.read, descriptor, chunk_bytes):
+            if max_bytes is not None and size > max_bytes:  # it may be sparse, and have cost its program nothing
+                raise _too_large(path, size, max_bytes)
+            sent = 0
+            while chunk := await CONTENT.run_for(self.id, partial(os.read, descriptor, chunk_bytes)):
+                sent += len(chunk)
+                if max_bytes is not None and sent > max_bytes:
+                    raise _too_large(path, sent, max_bytes)
                 yield chunk
         finally:
             os.close(descriptor)
@@ -166,10 +175,10 @@ class LinuxSandbox:
         descriptor, _size = await self._open(path, flags, 0o644 if mode is None else mode)
         try:
             if isinstance(source, bytes | bytearray | memoryview):
-                await box_files.write_whole(descriptor, source)
+                await box_files.write_whole(descriptor, source, self.id)
             else:
                 async for chunk in source:
-                    await box_files.write_whole(descriptor, chunk)
+                    await box_files.write_whole(descriptor, chunk, self.id)
             if mode is not None:
                 os.fchmod(descriptor, mode)
         except OSError as error:
@@ -198,7 +207,7 @@ class LinuxSandbox:
 
     async def list_dir(self, path: str) -> list[FileInfo]:
         """See `SandboxPort`."""
-        return box_files.parse_entries(await self._operate(path, "list"))
+        return await self._read(path, await self._answer(path, "list"), box_files.parse_entries)
 
     async def make_dir(self, path: str, *, parents: bool = True) -> None:
         """See `SandboxPort`."""
@@ -265,7 +274,13 @@ class LinuxSandbox:
 
     async def processes(self) -> list[ProcessInfo]:
         """See `SandboxPort`."""
-        return box_files.parse_processes(await self._operate(None, "processes"))
+        return await self._read(None, await self._answer(None, "processes"), box_files.parse_processes)
+
+    async def _read(self, path: str | None, answer: bytes, parse: Callable[[list[str]], list[T]]) -> list[T]:
+        """What an answer says; of a long one, in a thread: a program decides how long it is."""
+        if len(answer) <= box_files.READ_AT_ONCE_BYTES:
+            return parse(box_files.parse_answer(answer, path))
+        return await CONTENT.run_for(self.id, lambda: parse(box_files.parse_answer(answer, path)))
 
     async def signal(self, pid: int, signum: int) -> None:
         """See `SandboxPort`."""
@@ -280,6 +295,13 @@ class LinuxSandbox:
         self, path: str | None, operation: str, *arguments: object, extra: int = -1, number: int = 0
     ) -> list[str]:
         """Have a child of init do it; gives the fields of its answer. `extra` is closed in any case."""
+        answer = await self._answer(path, operation, *arguments, extra=extra, number=number)
+        return await self._read(path, answer, list)
+
+    async def _answer(
+        self, path: str | None, operation: str, *arguments: object, extra: int = -1, number: int = 0
+    ) -> bytes:
+        """As `_operate`, the answer unread."""
         read_end, write_end = os.pipe2(os.O_CLOEXEC)
         number = number or self._next_number()
         try:
@@ -313,7 +335,7 @@ class LinuxSandbox:
                 filepath=path,
                 reason="IO_FAILED",
             )
-        return box_files.parse_answer(text, path)
+        return text
 
     # -- the end -------------------------------------------------------------------------------------------------
 
@@ -545,3 +567,9 @@ def _check(request: ExecRequest) -> None:
             raise SandboxValidationError(f"{name!r} cannot be the name of an environment variable")
     if request.timeout_seconds is not None and not request.timeout_seconds > 0:
         raise SandboxValidationError(f"timeout_seconds must be above 0, not {request.timeout_seconds}")
+
+
+def _too_large(path: str, size: int, most: int) -> SandboxFileError:
+    return SandboxFileError(
+        f"{path}: {size} bytes, more than {most}; read it as a stream", filepath=path, reason="TOO_LARGE"
+    )

@@ -10,16 +10,23 @@ import re
 import stat
 from collections.abc import AsyncGenerator, AsyncIterable, Callable
 from contextlib import aclosing, suppress
+from functools import partial
 from typing import Any
 
 from harena.core.errors import PlatformError, SandboxFileError, SandboxValidationError
 from harena.core.models import FileInfo, ProcessInfo
+from harena.core.threads import CONTENT
 
 _INLINE_BYTES = 4 << 20  # larger reads and writes leave the event loop
 _CHUNK_BYTES = 1 << 20
-_ANSWER_BYTES = 64 << 20
+_ANSWER_BYTES = 24 << 20
+_MOST_FIELDS = 1_500_000  # of one answer: 250,000 directory entries
+READ_AT_ONCE_BYTES = 1 << 17  # of an answer that is read in the event loop: it takes some milliseconds
 _PIPE_BYTES = 1 << 18  # wider is hardly faster, and all pipes of a user together have a bound (pipe-user-pages-soft)
 _TURN_SECONDS = 0.005  # the longest time that a pipe which is never empty, or never full, keeps the loop for itself
+
+_TOO_MUCH = b"?"
+"""in place of an answer that is longer than one may be"""
 
 _ERRNO = re.compile(r"[0-9]{1,4}", re.ASCII)
 _REASONS = {
@@ -68,19 +75,20 @@ def write_now(descriptor: int, content: bytes | memoryview) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-async def write_whole(descriptor: int, content: bytes | bytearray | memoryview) -> None:
-    """All of it, leaving the event loop where that would hold it up."""
+async def write_whole(descriptor: int, content: bytes | bytearray | memoryview, owner: str = "") -> None:
+    """All of it, leaving the event loop where that would hold it up, for a thread of `owner`, the sandbox."""
     if len(content) <= _INLINE_BYTES:
         write_now(descriptor, memoryview(content))
     else:
-        await asyncio.to_thread(write_now, descriptor, memoryview(content))
+        await CONTENT.run_for(owner, partial(write_now, descriptor, memoryview(content)))
 
 
-async def read_whole(descriptor: int, size: int, max_bytes: int | None) -> bytes:
-    """The file's content; a file that grows meanwhile is read to what it was, or to `max_bytes`."""
+async def read_whole(descriptor: int, size: int, max_bytes: int | None, owner: str = "") -> bytes:
+    """The file's content; a file that grows meanwhile is read to what it was, or to `max_bytes`. Large ones are read in
+    a thread of `owner`, the sandbox."""
     if size <= _INLINE_BYTES:
         return _read(descriptor, size if max_bytes is None else max_bytes)
-    return await asyncio.to_thread(_read, descriptor, size)
+    return await CONTENT.run_for(owner, partial(_read, descriptor, size))
 
 
 def _read(descriptor: int, size: int) -> bytes:
@@ -133,7 +141,7 @@ async def read_answer(descriptor: int) -> bytes:
         async for chunk in chunks:
             size += len(chunk)
             if size > _ANSWER_BYTES:
-                return b"?"
+                return _TOO_MUCH
             pieces.append(chunk)
     return b"".join(pieces)
 
@@ -188,7 +196,14 @@ async def _until_ready(
 
 def parse_answer(text: bytes, path: str | None) -> list[str]:
     """The fields of a file operation's answer. Raises SandboxFileError for what it reports."""
-    if len(text) > _ANSWER_BYTES or not text.endswith(b"\0"):
+    if text is _TOO_MUCH or len(text) > _ANSWER_BYTES or text.count(b"\0") > _MOST_FIELDS:
+        raise SandboxFileError(
+            f"{path}: an incomplete answer from the sandbox: there are more than {_MOST_FIELDS // 6} entries, or "
+            f"{_ANSWER_BYTES >> 20} MiB of them; run a command that looks at them",
+            filepath=path,
+            reason="TOO_LARGE",
+        )
+    if not text.endswith(b"\0"):
         raise SandboxFileError(f"{path}: an incomplete answer from the sandbox", filepath=path, reason="IO_FAILED")
     status, *fields = [os.fsdecode(field) for field in text[:-1].split(b"\0")]
     if status == "ok":

@@ -16,6 +16,7 @@ from harena.core.clock import STOPPED_SECONDS
 from harena.core.errors import SandboxExecutionError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsage
 from harena.core.output import OutputBuffer
+from harena.core.threads import CONTENT
 from harena.runtime import box_files
 
 if TYPE_CHECKING:
@@ -267,7 +268,9 @@ class LinuxExec:
     async def _tell_joined(
         self, outcome: ExecOutcome, code: int, usage: ResourceUsage, warm: bool, seconds: float
     ) -> None:
-        stdout, stderr = await asyncio.to_thread(lambda: (self.stdout.getvalue(), self.stderr.getvalue()))
+        stdout, stderr = await CONTENT.run_for(
+            self._sandbox.id, lambda: (self.stdout.getvalue(), self.stderr.getvalue())
+        )
         self._tell(outcome, code, usage, warm, seconds, stdout, stderr)
 
     def _tell(

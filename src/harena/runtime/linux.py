@@ -20,6 +20,7 @@ from harena.core.errors import HarenaError, PlatformError, SandboxResourceExhaus
 from harena.core.home import harena_home, private_folder
 from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
+from harena.core.threads import NODE
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.runtime import bound_ahead, seccomp_filter
 from harena.runtime import image as images
@@ -279,7 +280,7 @@ class LinuxRuntime:
         empty.mkdir(exist_ok=True)
         if empty.stat().st_mode & 0o777 != 0o755:  # programs of another user look into it, whatever the umask
             empty.chmod(0o755)
-        image = images.default_image(empty, await asyncio.to_thread(bound_ahead.prepared, self._home))
+        image = images.default_image(empty, await NODE.run(bound_ahead.prepared, self._home))
         environment = dict(image.environment)
         warm = None if blueprint is None or blueprint.warm is None else list(blueprint.warm)
         if warm:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from harena.core.results import Reason
+from harena.core.threads import VERDICTS
 from harena.scoring.contracts_text import RegexContract, StringCheckContract, TextContract, TextSimilarityContract
 from harena.scoring.formats.answers import UNENDED, final_answer
 from harena.scoring.program import Bench
@@ -36,7 +35,7 @@ async def score_text(bench: Bench, contract: TextContract) -> Verdict:
             Reason.OUTPUT_LIMIT, f"the answer is longer than the {MAX_CHARACTERS} characters that are compared"
         )
     # the longest texts take a fifth of a second, and other runs shall not wait for them
-    score = await asyncio.to_thread(similarity, text, reference, contract.evaluation_metric)
+    score = await VERDICTS.run(similarity, text, reference, contract.evaluation_metric)
     return _verdict(score, contract.pass_mark, text)
 
 

@@ -16,6 +16,8 @@ from itertools import repeat
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
+from harena.core.threads import VERDICTS
+
 SLICE = 1 << 16
 """characters or bytes: a step over them takes about a millisecond"""
 SMALL = 1 << 14
@@ -37,7 +39,7 @@ async def aside(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwar
     if (turns := _turns.get(loop)) is None:
         turns = _turns[loop] = asyncio.Semaphore(_MOST_ASIDE)
     async with turns:
-        return await asyncio.to_thread(work, *args, **kwargs)
+        return await VERDICTS.run(work, *args, **kwargs)
 
 
 def decoded(content: bytes, size: int = SLICE) -> Iterator[str]:

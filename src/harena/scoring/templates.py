@@ -17,6 +17,8 @@ _PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _PATH = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[\d+\]|\[\"[^\"]*\"\]|\['[^']*'\])*")
 _STEP = re.compile(r"\w+|\"[^\"]*\"|'[^']*'")
 _MOST_JSON = 1 << 19
+_MOST_OF_ITEMS, _MOST_OF_SAMPLES = 1 << 23, 1 << 26
+"""characters that are put in: a placeholder of ten can stand for a megabyte, thousands of times"""
 _SAMPLE = ("output_text", "output_json")
 
 
@@ -46,7 +48,21 @@ def filled(
     """The text with everything put in. `output_text` None: nothing stands where the sample would; `shown`: what stands
     there in place of what the model wrote. Raises TemplateError and SampleError."""
 
+    of_items, of_samples = _MOST_OF_ITEMS, _MOST_OF_SAMPLES
     parsed = cache(lambda: _parsed(output_text or ""))
+
+    def counted(found: re.Match[str]) -> str:
+        nonlocal of_items, of_samples
+        text = value(found)
+        if found[1].strip().startswith("item"):
+            of_items -= len(text)
+        else:
+            of_samples -= len(text)
+        if of_items < 0:
+            raise TemplateError(f"with its values put in, the template is longer than {_MOST_OF_ITEMS} characters")
+        if of_samples < 0:
+            raise SampleError(f"with the answer put in, the template is longer than {_MOST_OF_SAMPLES} characters")
+        return text
 
     def value(found: re.Match[str]) -> str:
         root, path = _steps(found[1])
@@ -63,7 +79,7 @@ def filled(
         except (ValueError, RecursionError):  # nested deeper than can be written
             raise SampleError(f"{found[1].strip()} cannot be written as text") from None
 
-    return _PLACEHOLDER.sub(value, template)
+    return _PLACEHOLDER.sub(counted, template)
 
 
 def _parsed(output_text: str) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator
-from typing import Any
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import Any, TypeVar
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -16,6 +16,11 @@ from harena.core.problems import CONTENT_TYPE, to_problem
 from harena.core.server_places import without_server_places
 
 _log = logging.getLogger("harena.server")
+
+T = TypeVar("T")
+
+_AT_ONCE = 500
+"""entries of a list that are put into words at a time"""
 
 
 class JsonAnswer(Response):
@@ -111,6 +116,24 @@ async def begun(pieces: AsyncGenerator[bytes, None], media_type: str) -> StreamA
         await pieces.aclose()
         raise
     return StreamAnswer(first, pieces, media_type)
+
+
+async def listed(name: str, entries: Sequence[T], to_json: Callable[[T], Any]) -> Response:
+    """{name: entries}; of many entries, made while they are sent, some at a time: a program decides how many there
+    are, and others are answered between them."""
+    if len(entries) <= _AT_ONCE:
+        return JsonAnswer({name: [to_json(entry) for entry in entries]})
+
+    async def pieces() -> AsyncGenerator[bytes, None]:
+        head = b'{"%s":[' % name.encode()
+        for place in range(0, len(entries), _AT_ONCE):
+            part = [to_json(entry) for entry in entries[place : place + _AT_ONCE]]
+            yield head + json.dumps(part, allow_nan=False, separators=(",", ":")).encode()[1:-1]
+            head = b","
+            await asyncio.sleep(0)
+        yield b"]}"
+
+    return await begun(pieces(), JsonAnswer.media_type)
 
 
 async def _reader_has_gone(receive: Receive) -> None:

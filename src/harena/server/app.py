@@ -37,8 +37,12 @@ from harena.server.routes import (
 )
 from harena.server.state import ServerState
 
-MOST_MISTAKES = 50
+MOST_MISTAKES = 20
 """that one problem lists"""
+MOST_SHOWN = 100
+"""characters of a name or value that a mistake shows"""
+MOST_SENTENCE = 400
+"""characters of one mistake"""
 
 _log = logging.getLogger("harena.server")
 
@@ -108,16 +112,22 @@ async def _harena_error(request: Request, error: Exception) -> Response:
 
 async def _mistakes(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    mistakes = list(dict.fromkeys(_sentence(mistake) for mistake in error.errors()))
-    more = [f"... and {len(mistakes) - MOST_MISTAKES} more"] if len(mistakes) > MOST_MISTAKES else []
-    message = "\n  ".join(["the request cannot be understood:", *mistakes[:MOST_MISTAKES], *more])
+    found = error.errors()
+    mistakes: dict[str, None] = {}
+    for place, mistake in enumerate(found):
+        mistakes[_cut(_sentence(mistake), MOST_SENTENCE)] = None
+        if len(mistakes) == MOST_MISTAKES and place + 1 < len(found):
+            mistakes[f"... and perhaps {len(found) - place - 1} more"] = None
+            break
+    message = "\n  ".join(["the request cannot be understood:", *mistakes])
     return ProblemResponse(ValidationError(message, reason="REQUEST"), _request_id(request))
 
 
 def _sentence(mistake: Mapping[str, Any]) -> str:
     place: Sequence[str | int] = mistake["loc"]
     steps = [str(step) for step in (place[1:] if place[0] == "body" and len(place) > 1 else place)]
-    where = ".".join(step for step in steps if not step.startswith("<"))  # a member of a union, see `shapes`
+    # <...> is a member of a union, see `shapes`
+    where = ".".join(_cut(step, MOST_SHOWN) for step in steps if not step.startswith("<"))
     if mistake["type"] == "extra_forbidden":
         return f"{where}: unknown field"
     if mistake["type"] == "json_invalid":
@@ -126,9 +136,13 @@ def _sentence(mistake: Mapping[str, Any]) -> str:
     return f"{where}: {message[:1].lower()}{message[1:]}"
 
 
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    asked = f"{request.method} {request.url.path}"
+    asked = f"{request.method} {_cut(request.url.path, MOST_SENTENCE)}"
     known: HarenaError
     if isinstance(error.__cause__, HarenaError):  # raised while FastAPI read the body
         return ProblemResponse(error.__cause__, _request_id(request))

@@ -1,26 +1,36 @@
-"""Bodies of JSON: first it is asked whether that is what comes, and only then is it read.
+"""Bodies of JSON: first it is asked whether that is what comes, then how much there is in it, and only then is it read.
+
+The values and their depth are counted before one of them is made: a byte can become fifty.
 
 Strict: UTF-8, no NaN or Infinity, and no name twice in one object, where a reader would otherwise choose one of them.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
+import re
 from collections.abc import Callable, Coroutine
 from typing import Any, NoReturn
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
+from harena.core.checked import shown
 from harena.core.errors import ValidationError
 from harena.core.models import MIB
+from harena.core.threads import BODIES
 
 JSON = "application/json"
 LINES = "application/x-ndjson"
 OCTETS = "application/octet-stream"
-IN_THREAD_BYTES = MIB
+IN_THREAD_BYTES = MIB // 16
 """a larger body is read in a thread: others shall not wait for it"""
+MOST_VALUES = 1_000_000
+"""of one body: numbers, texts, lists, objects ..."""
+MOST_DEPTH = 200
+"""lists and objects inside each other"""
+VALUE_BYTES = 110
+"""of memory that a value takes at most, beside its text: an object with one name is the largest"""
 _REASON = "BODY"
 
 
@@ -37,7 +47,7 @@ class JsonRoute(APIRoute):
             if has_body(request) and not _is_json(content_type(request)):
                 given = request.headers.get("content-type")
                 raise ValidationError(
-                    f"content-type {given!r}: send JSON, as content-type: {JSON}"
+                    f"content-type {shown(given)}: send JSON, as content-type: {JSON}"
                     if given
                     else f"a body without a content-type: send JSON, as content-type: {JSON}",
                     reason="CONTENT_TYPE",
@@ -54,7 +64,7 @@ class _StrictRequest(Request):
         """The body. Raises ValidationError."""
         body = await self.body()
         if len(body) > IN_THREAD_BYTES:
-            return await asyncio.to_thread(read_json, body)
+            return await BODIES.run(read_json, body)
         return read_json(body)
 
 
@@ -82,6 +92,7 @@ def has_body(request: Request) -> bool:
 
 def read_json(body: bytes, where: str = "the body") -> Any:
     """One JSON value; `where` it was found is how its errors begin. Raises ValidationError."""
+    _check_size(body, where)
     try:
         return json.loads(body.decode("utf-8-sig"), parse_constant=_no_number, object_pairs_hook=_object)
     except UnicodeDecodeError as error:
@@ -93,6 +104,43 @@ def read_json(body: bytes, where: str = "the body") -> Any:
         raise ValidationError(f"{where} is nested too deeply to be read", reason=_REASON) from None
     except ValueError as error:  # also an integer of more digits than Python reads
         raise ValidationError(f"{where} cannot be read: {error}", reason=_REASON) from None
+
+
+_PARTS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[][{},]', re.DOTALL)
+"""a text, which may lack its end, or what stands between values; every byte is looked at once"""
+
+
+def _check_size(body: bytes, where: str) -> None:
+    """Raises ValidationError (413, 422) for more values than MOST_VALUES, or deeper ones than MOST_DEPTH."""
+    opened = body.count(b"[") + body.count(b"{")
+    if opened <= MOST_DEPTH and opened + body.count(b",") <= MOST_VALUES:
+        return  # also where all of these stand in texts, as in programs
+    depth = values = texts = 0
+    for part in _PARTS.finditer(body):
+        sign = body[part.start()]
+        if sign == _QUOTE:
+            texts += 1
+            if texts > 2 * MOST_VALUES:  # a name and a value for each comma and bracket: there is another mistake
+                break
+            continue
+        if sign in _CLOSING:
+            depth -= 1
+            continue
+        values += 1
+        if sign != _COMMA:
+            depth += 1
+            if depth > MOST_DEPTH:
+                message = f"{where} is nested too deeply to be read: lists and objects may be {MOST_DEPTH} deep"
+                raise ValidationError(message, reason=_REASON)
+        if values > MOST_VALUES:
+            raise ValidationError(
+                f"{where} holds more than {MOST_VALUES} values: send many scenarios as {LINES}, one to a line",
+                reason="TOO_LARGE",
+            )
+
+
+_QUOTE, _COMMA = ord('"'), ord(",")
+_CLOSING = frozenset(b"]}")
 
 
 def _is_json(media_type: str) -> bool:
@@ -109,6 +157,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for name, _ in pairs:
             if name in seen:
-                raise ValueError(f"the name {name!a} is written twice in one object; keep one of them")
+                raise ValueError(f"the name {shown(name)} is written twice in one object; keep one of them")
             seen.add(name)
     return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -10,10 +10,11 @@ from harena.core.catalog import NAME_PATTERN
 from harena.jobs.models import DEFAULT_BLUEPRINT, JobConfig
 from harena.node.calibrations import DEFAULT_GOLD_RUNS
 from harena.scoring.calibration import MAX_GOLD_RUNS
-from harena.server.shapes import Answer, Asked, ScenarioFile, Text, Whole
+from harena.server.bounds import MOST_PAGE, MOST_WORD, Mapping, Notes, Rows, Word
+from harena.server.shapes import Answer, Asked, ScenarioFile, Whole
 
-Name = Annotated[str, Field(pattern=NAME_PATTERN)]
-Given = Annotated[ScenarioFile | list[Any] | dict[Text, Any], Field(union_mode="left_to_right")]
+Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=MOST_WORD)]
+Given = Annotated[ScenarioFile | Rows | Mapping, Field(union_mode="left_to_right")]
 
 
 class ScenariosAsked(Asked):
@@ -22,33 +23,33 @@ class ScenariosAsked(Asked):
     name: Name
     scenarios: Given
     """a file, the scenarios or rows themselves, or a whole file's content as a mapping"""
-    format: Text | None = Field(None, min_length=1)
+    format: Word | None = Field(None, min_length=1)
     """of `scenarios`; null = told by its shape"""
-    grader: dict[Text, Any] | None = None
+    grader: Mapping | None = None
     """of rows that hold none of their own"""
-    metadata: dict[Text, Text] = {}
+    metadata: Notes = {}
 
 
 class ContractAsked(Asked):
     """A scoring contract to keep as a version of a name."""
 
     name: Name
-    contract: Annotated[ScenarioFile | dict[Text, Any], Field(union_mode="left_to_right")]
+    contract: Annotated[ScenarioFile | Mapping, Field(union_mode="left_to_right")]
     """a file, or what is in it"""
-    metadata: dict[Text, Text] = {}
+    metadata: Notes = {}
 
 
 class ScenariosPage(Answer):
     """One page of stored scenarios, newest first."""
 
-    scenarios: list[Whole]
+    scenarios: list[Whole] = Field(max_length=MOST_PAGE)
     next_cursor: int | None
 
 
 class ContractsPage(Answer):
     """One page of stored scoring contracts, newest first."""
 
-    scoring_contracts: list[Whole]
+    scoring_contracts: list[Whole] = Field(max_length=MOST_PAGE)
     next_cursor: int | None
 
 
@@ -58,14 +59,14 @@ class CalibrationAsked(Asked):
     scenarios: Given
     """as of a benchmark job; {"ref": "NAME@2"} = stored ones"""
     candidates: Annotated[
-        Literal["oracle"] | ScenarioFile | list[Any] | dict[Text, Any] | None, Field(union_mode="left_to_right")
+        Literal["oracle"] | ScenarioFile | Rows | Mapping | None, Field(union_mode="left_to_right")
     ] = None
     """right answers, where the scenarios hold none"""
-    format: Text | None = Field(None, min_length=1)
-    grader: dict[Text, Any] | None = None
-    name: Text = Field("calibration", min_length=1, max_length=200)
+    format: Word | None = Field(None, min_length=1)
+    grader: Mapping | None = None
+    name: Word = Field("calibration", min_length=1, max_length=200)
     """of its job"""
     gold_runs: int = Field(DEFAULT_GOLD_RUNS, ge=2, le=MAX_GOLD_RUNS)
-    blueprint_id: Text = Field(DEFAULT_BLUEPRINT, min_length=1)
+    blueprint_id: Word = Field(DEFAULT_BLUEPRINT, min_length=1)
     config: JobConfig = JobConfig()
     """a job's; concurrency 8 and timeout_seconds 10 where nothing is said"""

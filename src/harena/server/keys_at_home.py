@@ -3,7 +3,6 @@ results."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TypeVar
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError
 from harena.core.home import prepare_home
+from harena.core.threads import NODE
 from harena.node import store_place
 from harena.node.blueprints import hand_out
 from harena.server.keys import Keys
@@ -29,7 +29,7 @@ OLD_FILE_NAME = "access.db"
 async def access_at_home(home: Path) -> AsyncIterator[Database]:
     """The store of this home, open, with the keys of earlier versions taken over. Raises PlatformError."""
     try:
-        await asyncio.to_thread(prepare_home, home)
+        await NODE.run(prepare_home, home)
     except OSError as error:
         raise PlatformError(f"harena cannot keep anything in {home}: {error.strerror}", step="home") from None
     database = await Database.open(store_place(home))

@@ -5,6 +5,7 @@ A plain ASGI layer: streams pass it piece by piece. The id is the caller's `x-re
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 from urllib.parse import urlsplit
@@ -13,9 +14,12 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from harena.core.errors import AccessError, HarenaError, ValidationError
+from harena.core.threads import work_for
+from harena.core.workspace import WorkspaceLimits
 from harena.server.answers import ProblemResponse
 from harena.server.bodies import LINES, OCTETS
-from harena.server.shapes import MOST_JSON_BYTES
+from harena.server.bounds import MOST_JSON_BYTES
+from harena.server.request_memory import Share, needed_bytes
 from harena.server.state import ServerState
 
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -24,6 +28,9 @@ _QUIET = frozenset({"/healthz", "/metrics"})
 """asked for all the time, and no news"""
 _FOR_CALLERS = ("/v1/", "/metrics")
 """routes that ask for a key where there are keys"""
+
+_MOST_DIGITS = 19
+"""of a length; the protocol refuses longer ones"""
 
 _log = structlog.get_logger("harena.server")
 
@@ -55,27 +62,45 @@ class Requests:
 
         try:
             try:
-                request_bytes = await self._admit(scope, headers)
+                limits = await self._admit(scope, headers)
+                share = await self._share(scope, headers, limits)
             except HarenaError as refused:
                 await ProblemResponse(refused, request_id)(scope, receive, noted)
             else:
-                await self._app(scope, _bounded(scope, headers, receive, request_bytes), noted)
+                try:
+                    await self._app(scope, _bounded(scope, headers, receive, limits, share), noted)
+                finally:
+                    share.release()
         finally:
             if turn is not None:
                 self._state.write_turns.end(turn)
             self._note(scope, request_id, status, self._state.clock.now() - began)
 
-    async def _admit(self, scope: Scope, headers: dict[bytes, str]) -> int:
-        """Before anything of the body is read: who asks, and may it be now? The bytes that the workspace may send at
-        once. Raises AccessError, LimitExceededError, ValidationError."""
+    async def _admit(self, scope: Scope, headers: dict[bytes, str]) -> WorkspaceLimits:
+        """Before anything of the body is read: who asks, and may it be now? What the workspace may use. Raises
+        AccessError, LimitExceededError, ValidationError."""
         if self._state.open_to_loopback and (stranger := _stranger(headers)):
             raise stranger
         if not scope["path"].startswith(_FOR_CALLERS):
-            return MOST_JSON_BYTES
+            return WorkspaceLimits(request_bytes=MOST_JSON_BYTES)
         caller = await self._state.access.identify(headers.get(b"authorization"))
         scope["state"]["caller"] = caller
-        limits = await self._state.quotas.admit(caller)
-        return limits.request_bytes
+        work_for.set(caller.workspace)
+        return await self._state.quotas.admit(caller)
+
+    async def _share(self, scope: Scope, headers: dict[bytes, str], limits: WorkspaceLimits) -> Share:
+        """Room for what the request says that it brings. Raises LimitExceededError, ValidationError."""
+        caller = scope["state"].get("caller")
+        share = self._state.request_memory.share("" if caller is None else caller.workspace)
+        told = headers.get(b"content-length", "")
+        size = int(told) if told.isdecimal() and len(told) < _MOST_DIGITS else 0
+        if size and not _is_streamed(scope, headers) and size <= min(MOST_JSON_BYTES, limits.request_bytes):
+            try:
+                await share.take(needed_bytes(size), limits.request_memory_bytes)
+            except asyncio.CancelledError:
+                share.release()
+                raise
+        return share
 
     def _note(self, scope: Scope, request_id: str, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "(none)")
@@ -117,7 +142,15 @@ def _stranger(headers: dict[bytes, str]) -> AccessError | None:
     return None
 
 
-def _bounded(scope: Scope, headers: dict[bytes, str], receive: Receive, request_bytes: int) -> Receive:
+def _is_streamed(scope: Scope, headers: dict[bytes, str]) -> bool:
+    """Lines and files are never held as a whole."""
+    kind = headers.get(b"content-type", "").partition(";")[0].strip().lower()
+    return kind in (OCTETS, LINES) or scope["method"] == "PUT"
+
+
+def _bounded(
+    scope: Scope, headers: dict[bytes, str], receive: Receive, limits: WorkspaceLimits, share: Share
+) -> Receive:
     """What is read whole is no more than MOST_JSON_BYTES, which its sender may have told before; lines are bounded by
     the workspace alone, and files not at all."""
     if (coding := headers.get(b"content-encoding", "identity")) != "identity":
@@ -125,15 +158,21 @@ def _bounded(scope: Scope, headers: dict[bytes, str], receive: Receive, request_
     kind = headers.get(b"content-type", "").partition(";")[0].strip().lower()
     if kind == OCTETS or scope["method"] == "PUT":  # whatever their sender calls them
         return receive
+    request_bytes = limits.request_bytes
     most_bytes = request_bytes if kind == LINES else min(MOST_JSON_BYTES, request_bytes)
     told = headers.get(b"content-length", "")
-    size, least = 0, int(told) if told.isdecimal() else 0
+    size, least = 0, int(told) if told.isdecimal() and len(told) < _MOST_DIGITS else 0
+    unknown = not told and kind != LINES
 
     async def counted() -> Message:
         nonlocal size
         if least <= most_bytes:
             message = await receive()
-            size += len(message.get("body", b""))
+            piece_bytes = len(message.get("body", b""))
+            size += piece_bytes
+            if unknown and piece_bytes and size <= most_bytes:
+                before = needed_bytes(size - piece_bytes) if size > piece_bytes else 0
+                share.grow(needed_bytes(size) - before, limits.request_memory_bytes)
         if max(size, least) > most_bytes:
             whose = " (the workspace's limit)" if most_bytes == request_bytes else ""
             raise ValidationError(

@@ -9,26 +9,37 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from harena.core.checked import MOST_BYTES, encodable
-from harena.core.models import MIB, ExecOutcome, Limits, SandboxStatus
+from harena.core.checked import MOST_BYTES, MOST_CORES, MOST_PIDS, MOST_SECONDS
+from harena.core.models import ExecOutcome, Limits, SandboxStatus
 from harena.core.problems import PROBLEMS
 from harena.jobs.models import JobConfig, JobWebhook
+from harena.scoring.bounds import AtMost, StrictShape
+from harena.server.bounds import (
+    MOST_ENTRIES,
+    MOST_LONG,
+    MOST_PAGE,
+    Arguments,
+    Base64,
+    Files,
+    Mapping,
+    Notes,
+    Path,
+    Rows,
+    Text,
+    Variables,
+    Word,
+    Words,
+)
 
-Text = Annotated[str, AfterValidator(lambda text: encodable(text, "the request"))]
-"""JSON can hold halves of surrogate pairs, which nothing behind this can write"""
-Base64 = Annotated[str, Field(json_schema_extra={"contentEncoding": "base64"})]
 _LIMITS = Limits()
-
-MOST_JSON_BYTES = 64 * MIB
-"""of one request's body, and of one line of scenarios that are streamed; files and archives have no such bound"""
 
 Whole = dict[str, Any]
 """an answer whose shape is another room's: see `harena.jobs.models`"""
 
 
-class Asked(BaseModel):
+class Asked(StrictShape):
     """A request's body."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -41,31 +52,31 @@ class Answer(BaseModel):
 
 
 class LimitsShape(Asked):
-    """What one sandbox may use; null = no limit of that kind."""
+    """What one sandbox may use; null = as much as the workspace's sandboxes may. A workspace may allow less."""
 
-    memory_bytes: int | None = _LIMITS.memory_bytes
-    pids: int | None = _LIMITS.pids
-    cpu: float | None = _LIMITS.cpu
-    disk_bytes: int = _LIMITS.disk_bytes
-    inodes: int = _LIMITS.inodes
-    output_bytes: int = _LIMITS.output_bytes
-    open_files: int = _LIMITS.open_files
-    lifetime_seconds: float | None = _LIMITS.lifetime_seconds
+    memory_bytes: Annotated[int, Field(le=MOST_BYTES)] | None = _LIMITS.memory_bytes
+    pids: Annotated[int, Field(le=MOST_PIDS)] | None = _LIMITS.pids
+    cpu: Annotated[float, Field(le=MOST_CORES)] | None = _LIMITS.cpu
+    disk_bytes: Annotated[int, Field(le=MOST_BYTES)] = _LIMITS.disk_bytes
+    inodes: Annotated[int, Field(le=1 << 40)] = _LIMITS.inodes
+    output_bytes: Annotated[int, Field(le=MOST_BYTES)] = _LIMITS.output_bytes
+    open_files: Annotated[int, Field(le=1_048_576)] = _LIMITS.open_files
+    lifetime_seconds: Annotated[float, Field(lt=MOST_SECONDS)] | None = _LIMITS.lifetime_seconds
 
 
 class SandboxAsked(Asked):
     """A sandbox to create."""
 
-    image: Text = Field("default", min_length=1)
-    blueprint: Text | None = Field(None, min_length=1)
-    env: dict[Text, Text] = {}
-    cwd: Text | None = None
-    tags: list[Text] = []
-    annotations: dict[Text, Text] = {}
+    image: Word = Field("default", min_length=1)
+    blueprint: Word | None = Field(None, min_length=1)
+    env: Variables = {}
+    cwd: Path | None = None
+    tags: Words = []
+    annotations: Notes = {}
     limits: LimitsShape = LimitsShape()
-    files: dict[Text, Base64] = {}
+    files: Files = {}
     """absolute path -> content"""
-    lease_id: Text | None = None
+    lease_id: Word | None = None
     """the sandbox ends with this lease; null = it lives until its lifetime is over"""
 
 
@@ -76,7 +87,7 @@ class SandboxAnswer(Answer):
     status: SandboxStatus
     image: str
     blueprint: str | None
-    tags: list[str]
+    tags: Annotated[list[str], Field(max_length=MOST_LONG)]
     annotations: dict[str, str]
     limits: LimitsShape
     enforcement: dict[str, str]
@@ -90,7 +101,7 @@ class SandboxAnswer(Answer):
 class SandboxesAnswer(Answer):
     """One page."""
 
-    sandboxes: list[SandboxAnswer]
+    sandboxes: Annotated[list[SandboxAnswer], Field(max_length=MOST_PAGE)]
     next_cursor: str | None
     """null = this was the last page"""
 
@@ -104,21 +115,21 @@ class StopAsked(Asked):
 class ExtendAsked(Asked):
     """How long a sandbox shall live from now on, at least."""
 
-    seconds: float = Field(gt=0)
+    seconds: float = Field(gt=0, lt=MOST_SECONDS)
 
 
 class ExecAsked(Asked):
     """A command. `argv` is executed as it is, without a shell."""
 
-    argv: list[Text] = Field(min_length=1)
-    env: dict[Text, Text] = {}
-    cwd: Text | None = None
-    timeout_seconds: float | None = None
+    argv: Arguments = Field(min_length=1)
+    env: Variables = {}
+    cwd: Path | None = None
+    timeout_seconds: Annotated[float, Field(lt=MOST_SECONDS)] | None = None
     stdin: Base64 | None = None
     stdin_stream: bool = False
     output_bytes: int | None = Field(None, ge=0, le=MOST_BYTES)
-    cpu_seconds: float | None = None
-    terminal: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
+    cpu_seconds: Annotated[float, Field(lt=MOST_SECONDS)] | None = None
+    terminal: Annotated[list[Annotated[int, Field(le=65535)]], Field(min_length=2, max_length=2)] | None = None
     """[columns, rows]"""
     warm: bool | None = None
     guarded: bool = False
@@ -175,7 +186,7 @@ class FileAnswer(Answer):
 class FilesAnswer(Answer):
     """A directory's entries, sorted by name."""
 
-    entries: list[FileAnswer]
+    entries: Annotated[list[FileAnswer], Field(max_length=MOST_ENTRIES)]
 
 
 class ProcessAnswer(Answer):
@@ -184,13 +195,13 @@ class ProcessAnswer(Answer):
     pid: int
     parent_pid: int
     state: str
-    command: list[str]
+    command: Annotated[list[str], Field(max_length=MOST_ENTRIES)]
 
 
 class ProcessesAnswer(Answer):
     """The processes inside."""
 
-    processes: list[ProcessAnswer]
+    processes: Annotated[list[ProcessAnswer], Field(max_length=MOST_ENTRIES)]
 
 
 class LeaseAsked(Asked):
@@ -210,12 +221,12 @@ class LeaseAnswer(Answer):
 class BlueprintAsked(Asked):
     """A blueprint to create."""
 
-    name: Text
-    image: Text = "default"
-    packages: list[Text] = []
-    files: dict[Text, Base64] = {}
-    env: dict[Text, Text] = {}
-    warm: list[Text] | None = None
+    name: Word
+    image: Word = "default"
+    packages: Words = []
+    files: Files = {}
+    env: Variables = {}
+    warm: Words | None = None
 
 
 class PackageAnswer(Answer):
@@ -232,11 +243,11 @@ class BlueprintAnswer(Answer):
     id: str
     name: str
     image: str
-    packages: list[PackageAnswer]
-    requested: list[str]
+    packages: Annotated[list[PackageAnswer], Field(max_length=MOST_LONG)]
+    requested: Annotated[list[str], Field(max_length=MOST_LONG)]
     files: dict[str, Base64]
     env: dict[str, str]
-    warm: list[str] | None
+    warm: Annotated[list[str], Field(max_length=MOST_LONG)] | None
     layer: str | None
     created_at: datetime | None
 
@@ -244,7 +255,7 @@ class BlueprintAnswer(Answer):
 class BlueprintsAnswer(Answer):
     """The newest version of each name, newest first."""
 
-    blueprints: list[BlueprintAnswer]
+    blueprints: Annotated[list[BlueprintAnswer], Field(max_length=MOST_PAGE)]
 
 
 class HealthAnswer(Answer):
@@ -271,7 +282,7 @@ class ProblemAnswer(BaseModel):
 class ScenarioFile(Asked):
     """A scenario file's content; its name's ending says whether it is YAML, JSON or JSONL."""
 
-    file_name: Text = Field(min_length=1)
+    file_name: Path = Field(min_length=1)
     text: Text
 
 
@@ -298,26 +309,26 @@ def _any_of(schema: dict[str, Any]) -> None:
 class LinesAsked(Asked):
     """Lines that follow."""
 
-    lines: int = Field(ge=0)
-    file_name: Text | None = Field(None, min_length=1)
+    lines: int = Field(ge=0, le=1 << 40)
+    file_name: Path | None = Field(None, min_length=1)
     """null = each is a row, and they are no file"""
 
 
 class LinesFile(Asked):
     """The file that the lines are of."""
 
-    file_name: Text = Field(min_length=1)
+    file_name: Path = Field(min_length=1)
 
 
 class AnyJobAsked(Asked):
     """A benchmark job to start, but for its scenarios."""
 
     name: Text = Field(min_length=1, max_length=200)
-    format: Text | None = Field(None, min_length=1)
+    format: Word | None = Field(None, min_length=1)
     """of `scenarios`; null = told by its shape"""
-    grader: dict[Text, Any] | None = None
+    grader: Mapping | None = None
     """of rows that hold none of their own"""
-    blueprint_id: Text | None = Field(None, min_length=1)
+    blueprint_id: Word | None = Field(None, min_length=1)
     """null = `default`, or `python-warm` for a data set of Python programs"""
     config: JobConfig = JobConfig()
     webhook: JobWebhook | None = None
@@ -333,8 +344,8 @@ class JobLinesAsked(AnyJobAsked):
         Annotated[Literal["oracle", "nop"], Tag("<word>")]
         | Annotated[LinesAsked, Tag("<lines>")]
         | Annotated[ScenarioFile, Tag("<file>")]
-        | Annotated[list[Any], Tag("<list>")]
-        | Annotated[dict[Text, Any], Tag("<mapping>")]
+        | Annotated[Rows, Tag("<list>")]
+        | Annotated[Mapping, Tag("<mapping>")]
         | Annotated[None, Tag("<none>")],
         _told_apart(
             "'oracle', 'nop', {lines, file_name}, {file_name, text}, a list of answers, a mapping of them or null"
@@ -347,9 +358,7 @@ class JobAsked(AnyJobAsked):
     """A benchmark job to start."""
 
     scenarios: Annotated[
-        Annotated[ScenarioFile, Tag("<file>")]
-        | Annotated[list[Any], Tag("<list>")]
-        | Annotated[dict[Text, Any], Tag("<mapping>")],
+        Annotated[ScenarioFile, Tag("<file>")] | Annotated[Rows, Tag("<list>")] | Annotated[Mapping, Tag("<mapping>")],
         _told_apart("{file_name, text}, a list of scenarios or a mapping with them"),
         Field(json_schema_extra=_any_of),
     ]
@@ -357,8 +366,8 @@ class JobAsked(AnyJobAsked):
     candidates: Annotated[
         Annotated[Literal["oracle", "nop"], Tag("<word>")]
         | Annotated[ScenarioFile, Tag("<file>")]
-        | Annotated[list[Any], Tag("<list>")]
-        | Annotated[dict[Text, Any], Tag("<mapping>")]
+        | Annotated[Rows, Tag("<list>")]
+        | Annotated[Mapping, Tag("<mapping>")]
         | Annotated[None, Tag("<none>")],
         _told_apart("'oracle', 'nop', {file_name, text}, a list of answers, a mapping or null"),
         Field(json_schema_extra=_any_of),
@@ -369,15 +378,15 @@ class JobAsked(AnyJobAsked):
 class JobsAnswer(Answer):
     """One page of jobs, newest first."""
 
-    benchmark_jobs: list[Whole]
+    benchmark_jobs: list[Whole] = Field(max_length=MOST_PAGE)
     next_cursor: int | None
 
 
 class KeyAsked(Asked):
     """An API key to make, for the caller's workspace."""
 
-    name: Text
-    scopes: list[Literal["read", "write", "admin"]] = Field(min_length=1)
+    name: Word
+    scopes: Annotated[list[Literal["read", "write", "admin"]], AtMost(10)] = Field(min_length=1)
 
 
 class KeyAnswer(Answer):
@@ -386,7 +395,7 @@ class KeyAnswer(Answer):
     id: str
     name: str
     workspace: str
-    scopes: list[str]
+    scopes: Annotated[list[str], Field(max_length=MOST_LONG)]
     created_at: datetime
     revoked_at: datetime | None
 
@@ -401,4 +410,4 @@ class NewKeyAnswer(KeyAnswer):
 class KeysAnswer(Answer):
     """A workspace's keys."""
 
-    keys: list[KeyAnswer]
+    keys: Annotated[list[KeyAnswer], Field(max_length=MOST_LONG)]

@@ -17,6 +17,7 @@ from harena.server.leases import Leases
 from harena.server.metrics import Metrics
 from harena.server.owned import OwnedSandboxes
 from harena.server.quotas import Quotas
+from harena.server.request_memory import RequestMemory
 from harena.server.write_turns import WriteTurns
 from harena.store.access import AccessStore
 
@@ -54,6 +55,7 @@ class ServerState:
         self.draining = asyncio.Event()
         """no new work is taken; what is under way is finished"""
         self.write_turns = WriteTurns()
+        self.request_memory = RequestMemory()
         self._execs: dict[tuple[str, str, str], RunningExec] = {}
 
     def check_not_draining(self) -> None:

@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field
 from pydantic.json_schema import models_json_schema
 
 from harena.core.training_jobs import RetryFrom
+from harena.server.bounds import MOST_PAGE
 from harena.server.shapes import Answer, Asked, Whole
 from harena.training.requests import RLRequest, SFTRequest
 
@@ -23,7 +24,7 @@ class RetryAsked(Asked):
 class TrainingJobsAnswer(Answer):
     """One page."""
 
-    training_jobs: list[Whole]
+    training_jobs: list[Whole] = Field(max_length=MOST_PAGE)
     next_cursor: int | None
     """null = this was the last page"""
 
@@ -42,7 +43,8 @@ TRAINING_REQUEST = {
         "content": {
             "application/json": {
                 "schema": {
-                    "oneOf": [{"$ref": f"#/components/schemas/{kind.__name__}"} for kind in (SFTRequest, RLRequest)]
+                    "maxProperties": 100,
+                    "oneOf": [{"$ref": f"#/components/schemas/{kind.__name__}"} for kind in (SFTRequest, RLRequest)],
                 }
             }
         }

@@ -8,7 +8,6 @@ all others         the scenarios, one to a line
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import tempfile
 from collections.abc import AsyncIterator
@@ -21,9 +20,10 @@ from pydantic import ValidationError as PydanticError
 from harena.core.errors import ValidationError
 from harena.core.models import MIB
 from harena.core.rows import RowsFile
+from harena.core.threads import UPLOADS
 from harena.server import shapes
 from harena.server.bodies import read_json
-from harena.server.shapes import MOST_JSON_BYTES
+from harena.server.bounds import MOST_JSON_BYTES
 
 WRITTEN_BYTES = MIB
 """put into a file at a time"""
@@ -73,7 +73,7 @@ class Upload:
             await self._write("candidates", candidates.file_name, pieces, lines=candidates.lines)
         elif isinstance(candidates, shapes.ScenarioFile):
             path = self._path("candidates", candidates.file_name)
-            await asyncio.to_thread(path.write_text, candidates.text, encoding="utf-8")
+            await UPLOADS.run(path.write_text, candidates.text, encoding="utf-8")
             self._sources["candidates"] = path
         await self._write("scenarios", None if asked.scenarios is None else asked.scenarios.file_name, pieces)
 
@@ -108,7 +108,7 @@ class Upload:
         """Put the next `lines` (None = all that come) into a file of this name, or of rows."""
         path = self._path(field, file_name or "rows.jsonl")
         self._sources[field] = path if file_name is not None else RowsFile(path, field)
-        with await asyncio.to_thread(path.open, "wb") as file:
+        with await UPLOADS.run(path.open, "wb") as file:
             waiting, size = [], 0
             while lines is None or lines > 0:
                 piece, self._ahead = self._ahead or await anext(pieces, b""), b""
@@ -119,9 +119,9 @@ class Upload:
                 waiting.append(piece)
                 size += len(piece)
                 if size >= WRITTEN_BYTES:
-                    await asyncio.to_thread(_put, file, waiting)
+                    await UPLOADS.run(_put, file, waiting)
                     waiting, size = [], 0
-            await asyncio.to_thread(_put, file, waiting)
+            await UPLOADS.run(_put, file, waiting)
         if lines:
             raise ValidationError(f"{field}.lines: {lines} more lines were to come when the body ended")
 

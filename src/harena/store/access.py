@@ -5,7 +5,6 @@ Every method is one transaction and raises PlatformError.
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
@@ -15,6 +14,7 @@ from typing import Any
 from sqlalchemy import func, insert, select, update
 
 from harena.core.errors import PlatformError
+from harena.core.threads import NODE
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.store.database import Database, insert_new
 from harena.store.tables import api_keys, benchmark_jobs
@@ -66,7 +66,7 @@ class AccessStore:
         if not path.exists():
             return []
         try:
-            keys, owners = await asyncio.to_thread(_read, path)
+            keys, owners = await NODE.run(_read, path)
         except (sqlite3.Error, OSError) as error:
             message = (
                 f"{path} holds the API keys of an earlier version and cannot be read: {error}. Move it away to go on "

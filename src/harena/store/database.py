@@ -22,6 +22,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from harena.core.errors import PlatformError
 from harena.core.home import private_file, private_folder, private_opener
 from harena.core.job_store import STORE_UNAVAILABLE
+from harena.core.threads import NODE
 from harena.store.migrate import NEWEST, bring_to_newest
 from harena.store.rows import to_json
 
@@ -161,7 +162,7 @@ def is_away(error: DBAPIError) -> bool:
 
 async def _open_file(path: Path) -> Database:
     try:
-        await asyncio.to_thread(_prepare_file, path)
+        await NODE.run(_prepare_file, path)
     except (OSError, sqlite3.Error, DBAPIError) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
         raise PlatformError(
@@ -185,7 +186,7 @@ async def _open_url(written: str) -> Database:
     url = _postgres_url(written)
     name = url.set(drivername="postgresql").render_as_string(hide_password=True)
     try:
-        await asyncio.to_thread(_prepare_postgres, url)
+        await NODE.run(_prepare_postgres, url)
         engine = create_async_engine(
             url,
             connect_args={"connect_timeout": CONNECT_SECONDS},

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import select, union, update
 
-from harena.core.workspace import LIMITS
+from harena.core.workspace import STORED_LIMITS
 from harena.store.database import Database, insert_new
 from harena.store.tables import api_keys, benchmark_jobs, workspaces
 
@@ -43,4 +43,4 @@ class WorkspaceStore:
 
 
 def _set(row: Mapping[Any, Any]) -> dict[str, float | int]:
-    return {name: row[name] for name in LIMITS if row.get(name) is not None}
+    return {name: row[name] for name in STORED_LIMITS if row.get(name) is not None}

@@ -53,13 +53,18 @@ class FakeFiles:
 
     def read(self, path: str, max_bytes: int | None) -> bytes:
         """The whole file."""
+        if max_bytes is not None:
+            self.check_size(path, max_bytes)
         with _file_errors(path, "read"):
-            host_path = self.host_path(path)
-            size_bytes = host_path.stat().st_size
-            if max_bytes is not None and size_bytes > max_bytes:
-                message = f"cannot read {path}: it has {size_bytes} bytes, more than the {max_bytes} asked for"
-                raise SandboxFileError(message, filepath=path, reason="TOO_LARGE")
-            return host_path.read_bytes()
+            return self.host_path(path).read_bytes()
+
+    def check_size(self, path: str, max_bytes: int) -> None:
+        """Raises SandboxFileError for a larger file."""
+        with _file_errors(path, "read"):
+            size_bytes = self.host_path(path).stat().st_size
+        if size_bytes > max_bytes:
+            message = f"cannot read {path}: it has {size_bytes} bytes, more than the {max_bytes} asked for"
+            raise SandboxFileError(message, filepath=path, reason="TOO_LARGE")
 
     def chunks(self, path: str, chunk_bytes: int) -> Iterator[bytes]:
         """The file in pieces."""

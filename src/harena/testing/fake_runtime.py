@@ -159,9 +159,13 @@ class FakeSandbox:
         self._check_running()
         return self.files.read(path, max_bytes)
 
-    async def read_stream(self, path: str, *, chunk_bytes: int = 1024 * 1024) -> AsyncIterator[bytes]:
+    async def read_stream(
+        self, path: str, *, chunk_bytes: int = 1024 * 1024, max_bytes: int | None = None
+    ) -> AsyncIterator[bytes]:
         """The file in pieces."""
         self._check_running()
+        if max_bytes is not None:
+            self.files.check_size(path, max_bytes)
         for chunk in self.files.chunks(path, chunk_bytes):
             yield chunk
 

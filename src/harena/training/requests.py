@@ -22,11 +22,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import ConfigDict, Discriminator, Field, Tag
 from pydantic import ValidationError as PydanticError
 
 from harena.core.errors import ValidationError
 from harena.core.training_sources import HEADING
+from harena.scoring.bounds import AtMost, StrictShape
 from harena.training.advantages import AdvantageRule
 from harena.training.algorithms import Aggregation, AlgorithmName, Correction
 from harena.training.request_mistakes import PATH, STORED, sentences
@@ -50,7 +51,7 @@ Share = Annotated[float | None, Field(default=None, ge=0, le=1, allow_inf_nan=Fa
 Text = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
-class Asked(BaseModel):
+class Asked(StrictShape):
     """A part of a request: strict, and never changed."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -72,14 +73,14 @@ DatasetSource = Annotated[
     Discriminator(_source_kind),
 ]
 """a stored version, or the path of a file or directory"""
-DatasetSources = Annotated[list[DatasetSource], Field(default_factory=list)]
+DatasetSources = Annotated[list[DatasetSource], AtMost(1000), Field(default_factory=list)]
 
 
 class NamedPolicy(Asked):
     """A reward recipe, by name."""
 
     name: Text
-    params: dict[str, Any] = Field(default_factory=dict)
+    params: Annotated[dict[str, Any], AtMost(1000)] = Field(default_factory=dict)
 
 
 class TrainingConfig(Asked):
@@ -100,7 +101,7 @@ class TrainingConfig(Asked):
     checkpoint_interval: Count
     """steps"""
     tuning: Tuning | None = None
-    lora_target_modules: list[Text] | None = Field(default=None, min_length=1)
+    lora_target_modules: Annotated[list[Text], AtMost(1000, 1000)] | None = Field(default=None, min_length=1)
     """last steps of the modules' names, as q_proj"""
     max_grad_norm: Annotated[float | None, Field(default=None, gt=0, le=1e6, allow_inf_nan=False)]
     weight_decay: Amount
@@ -156,7 +157,7 @@ class RLConfig(TrainingConfig):
     temperature: Annotated[float | None, Field(default=None, ge=0, le=100, allow_inf_nan=False)]
     top_p: Annotated[float | None, Field(default=None, gt=0, le=1, allow_inf_nan=False)]
     top_k: Annotated[int | None, Field(default=None, ge=1, le=10**6)]
-    stop: list[Text] | None = None
+    stop: Annotated[list[Text], AtMost(1000, 1000)] | None = None
     """texts that end an answer"""
     overlong: OverlongPolicy | None = None
     """what is cut off at max_new_tokens earns nothing, or is scored like any other"""
@@ -175,10 +176,10 @@ class RLConfig(TrainingConfig):
     """of an offline job: whose rewards an episode's is compared with, those of its prompt or all"""
     num_rollout_workers: Count
     buffer_size: Count
-    world_manifest_id: str | None = None
-    world_runtime_id: str | None = None
-    world_agent_name: str | None = None
-    world_goal: str | None = None
+    world_manifest_id: Text | None = None
+    world_runtime_id: Text | None = None
+    world_agent_name: Text | None = None
+    world_goal: Annotated[str, Field(max_length=65536)] | None = None
     world_reward: NamedPolicy | None = None
 
 
@@ -192,7 +193,7 @@ class TrainingRequest(Asked):
     project_ref: Text | None = None
     run_ref: Text | None = None
     capability_ref: VersionRef | None = None
-    tags: list[Text] = Field(default_factory=list, max_length=100)
+    tags: Annotated[list[Text], AtMost(100, 1000)] = Field(default_factory=list)
 
 
 class SFTRequest(TrainingRequest):

@@ -19,6 +19,7 @@ from harena.core.errors import (
 )
 from harena.core.models import Blueprint, ExecRequest, Limits, SandboxSpec, SandboxStatus
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
+from harena.core.workspace import WorkspaceLimits
 from harena.node.sandboxes import MOST_ENDING, Sandboxes
 from harena.testing import FakeClock, FakeRuntime, FakeSandbox
 
@@ -495,3 +496,26 @@ async def test_limits_are_checked_before_any_work() -> None:
     record = await home.sandboxes.create(HERE, SPEC)
     with pytest.raises(SandboxValidationError, match="extended"):
         await record.extend_lifetime(1e300)
+
+
+async def test_no_limit_is_the_ceiling_and_more_is_refused() -> None:
+    """Also of sandboxes that jobs make. A default that is more than the ceiling is the ceiling."""
+    ceilings = WorkspaceLimits(sandbox_pids=100, sandbox_memory_bytes=64 << 20, sandbox_output_bytes=1000)
+
+    async def limits_of(workspace: str) -> WorkspaceLimits:
+        return ceilings
+
+    runtime = FakeRuntime()
+    sandboxes = Sandboxes(runtime, OneBlueprint(), FakeClock(auto_jump=False), limits_of=limits_of)
+    asked = Limits(pids=None, cpu=None, lifetime_seconds=None)
+    made = (await sandboxes.create(HERE, SandboxSpec(limits=asked))).info.limits
+    assert (made.pids, made.memory_bytes, made.output_bytes) == (100, 64 << 20, 1000)
+    assert (made.cpu, made.lifetime_seconds) == (ceilings.sandbox_cpu, ceilings.sandbox_lifetime_seconds)
+    greedy = SandboxSpec(limits=Limits(pids=101, disk_bytes=1 << 50, output_bytes=1001))
+    with pytest.raises(SandboxValidationError) as refused:
+        await sandboxes.create(HERE, greedy)
+    assert [word in str(refused.value) for word in ("pids", "disk_bytes", "output_bytes")] == [True] * 3
+    with pytest.raises(SandboxValidationError):
+        async with sandboxes.lend(HERE, greedy):
+            pass
+    await sandboxes.close()

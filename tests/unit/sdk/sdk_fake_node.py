@@ -125,7 +125,9 @@ class FakePort:
             raise SandboxFileError(f"{path} does not exist", filepath=path, reason="NOT_FOUND")
         return self.files[path]
 
-    async def read_stream(self, path: str, *, chunk_bytes: int = 1 << 20) -> AsyncIterator[bytes]:
+    async def read_stream(
+        self, path: str, *, chunk_bytes: int = 1 << 20, max_bytes: int | None = None
+    ) -> AsyncIterator[bytes]:
         content = await self.read_file(path)
         for start in range(0, len(content), chunk_bytes):
             yield content[start : start + chunk_bytes]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import tracemalloc
 from asyncio import StreamReader, StreamWriter
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -12,7 +13,9 @@ import pytest
 from server_world import World, world
 
 from harena.core.errors import ValidationError
-from harena.server.bodies import read_json
+from harena.core.models import MIB
+from harena.server import bodies
+from harena.server.bodies import MOST_DEPTH, MOST_VALUES, read_json
 
 JSON = {"content-type": "application/json"}
 
@@ -109,3 +112,39 @@ async def _connected(here: World) -> tuple[StreamReader, StreamWriter]:
 def _headers(head: bytes) -> list[tuple[str, str]]:
     lines = head.decode().split("\r\n")[1:]
     return [(name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines if line)]
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (b"[" + b"[]," * 20_000 + b"[]]", "more than 1000 values"),
+        (b'{"a": [' + b'{"b":1},' * 20_000, "more than 1000 values"),
+        (b"[" * (MOST_DEPTH + 1) + b"]" * (MOST_DEPTH + 1), "nested too deeply"),
+        (b'{"a":' * (MOST_DEPTH + 1) + b"1" + b"}" * (MOST_DEPTH + 1), "nested too deeply"),
+    ],
+    ids=["lists", "objects", "deep lists", "deep objects"],
+)
+def test_what_is_too_much_is_never_made(body: bytes, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is counted as text: a few bytes of it can become sixty of memory, each."""
+    monkeypatch.setattr(bodies, "MOST_VALUES", 1000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValidationError, match=says):
+            read_json(body)
+        assert tracemalloc.get_traced_memory()[1] < MIB // 4
+    finally:
+        tracemalloc.stop()
+
+
+def test_texts_are_one_value_each() -> None:
+    """Whatever stands in them: programs have many commas and brackets. Also as many values as there may be are read."""
+    program = '[{,\\"}]' * (MOST_VALUES // 2)
+    assert read_json(json.dumps({"program": program}).encode()) == {"program": program}
+    assert len(read_json(b"[" + b"1," * (MOST_VALUES - 2) + b"1]")) == MOST_VALUES - 1
+    assert read_json(b"[" * MOST_DEPTH + b"]" * MOST_DEPTH) != []
+
+
+def test_texts_without_an_end_take_no_time_of_their_square() -> None:
+    """Each byte is looked at once."""
+    with pytest.raises(ValidationError, match="no JSON"):
+        read_json(b'["",{"' * 60 + b"[" * 90 + b'\\"' * 2_000_000)

@@ -14,7 +14,8 @@ import pytest
 from server_world import World
 
 from harena.core.errors import ValidationError
-from harena.server import shapes, uploads
+from harena.server import uploads
+from harena.server.bounds import MOST_JSON_BYTES
 from harena.testing.conformance_operations import GOOD
 
 LINES = {"content-type": "application/x-ndjson"}
@@ -147,8 +148,8 @@ async def test_a_candidate_of_200_megabytes(http: aiohttp.ClientSession, kind: s
     finally:
         tracemalloc.stop()
     assert (answer.status, problem["reason"]) == (413, "TOO_LARGE")
-    assert str(shapes.MOST_JSON_BYTES) in problem["detail"]
-    assert peak < (16 << 20 if kind.endswith("ndjson") else 2 * shapes.MOST_JSON_BYTES)
+    assert str(MOST_JSON_BYTES) in problem["detail"]
+    assert peak < (16 << 20 if kind.endswith("ndjson") else 2 * MOST_JSON_BYTES)
 
 
 async def test_lines_that_are_too_many(http: aiohttp.ClientSession, here: World) -> None:

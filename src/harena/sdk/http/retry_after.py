@@ -29,7 +29,7 @@ def pause_seconds(error: HarenaError, *, idempotent: bool, tries: int, waited: f
     if error.retry_delay is None:
         return None
     if isinstance(error, LimitExceededError):
-        if error.reason != "REQUEST_RATE":
+        if error.reason not in ("REQUEST_RATE", "BUSY"):
             return None
     elif not idempotent:
         return None

@@ -133,15 +133,14 @@ class RemoteSandbox:
 
     async def read_file(self, path: str, *, max_bytes: int | None = None) -> bytes:
         """The whole file."""
-        query: dict[str, str | int | float | list[str]] = {"path": path}
-        if max_bytes is not None:
-            query["max_bytes"] = max_bytes
-        async with self._connection.request("GET", f"{self._handle.path}/files", query=query) as response:
-            return await response.read()
+        async with aclosing(self._stream("files", path, PIECE_BYTES, max_bytes)) as pieces:
+            return b"".join([piece async for piece in pieces])
 
-    async def read_stream(self, path: str, *, chunk_bytes: int = PIECE_BYTES) -> AsyncGenerator[bytes, None]:
+    async def read_stream(
+        self, path: str, *, chunk_bytes: int = PIECE_BYTES, max_bytes: int | None = None
+    ) -> AsyncGenerator[bytes, None]:
         """The file in pieces."""
-        async with aclosing(self._stream("files", path, chunk_bytes)) as pieces:
+        async with aclosing(self._stream("files", path, chunk_bytes, max_bytes)) as pieces:
             async for piece in pieces:
                 yield piece
 
@@ -220,8 +219,13 @@ class RemoteSandbox:
                 raise body.failure from None  # the source's own, and no fault of the connection
             raise
 
-    async def _stream(self, verb: str, path: str, piece_bytes: int) -> AsyncGenerator[bytes, None]:
-        async with self._connection.request("GET", f"{self._handle.path}/{verb}", query={"path": path}) as response:
+    async def _stream(
+        self, verb: str, path: str, piece_bytes: int, max_bytes: int | None = None
+    ) -> AsyncGenerator[bytes, None]:
+        query: dict[str, str | int | float | list[str]] = {"path": path}
+        if max_bytes is not None:
+            query["max_bytes"] = max_bytes
+        async with self._connection.request("GET", f"{self._handle.path}/{verb}", query=query) as response:
             try:
                 async for piece in response.content.iter_chunked(piece_bytes):
                     yield piece

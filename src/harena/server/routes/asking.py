@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Depends, Header, Request
+from fastapi import Depends, Request
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 
 from harena.core.errors import ValidationError
 from harena.core.idempotency import IdempotencyKey
+from harena.core.threads import BODIES
+from harena.server.bodies import IN_THREAD_BYTES
+from harena.server.bounds import OnceHeader
 from harena.server.identity import ADMIN, READ, WRITE, Caller
 from harena.server.state import ServerState, state_of
 
@@ -53,8 +56,15 @@ async def _admin(request: Request, _: Annotated[object, Depends(_documented)]) -
     return _caller(request, ADMIN)
 
 
-async def _once(request: Request, idempotency_key: Annotated[str | None, Header()] = None) -> IdempotencyKey | None:
-    return None if idempotency_key is None else IdempotencyKey.of(idempotency_key, await request.body())
+async def _once(request: Request, idempotency_key: OnceHeader = None) -> IdempotencyKey | None:
+    return None if idempotency_key is None else await fingerprinted(idempotency_key, await request.body())
+
+
+async def fingerprinted(idempotency_key: str, body: bytes) -> IdempotencyKey:
+    """The key of the request with this body. Raises ValidationError."""
+    if len(body) > IN_THREAD_BYTES:
+        return await BODIES.run(IdempotencyKey.of, idempotency_key, body)
+    return IdempotencyKey.of(idempotency_key, body)
 
 
 Reader = Annotated[Caller, Depends(_reader)]

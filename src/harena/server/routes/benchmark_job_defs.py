@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
-from harena.core.idempotency import IdempotencyKey
 from harena.jobs.models import JobConfig, JobWebhook
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
+from harena.server.bounds import MOST_PAGE, MOST_WORD, AskedWord, Id, Notes, OnceHeader, Word
+from harena.server.bounds import Mapping as JsonMapping
 from harena.server.catalog_shapes import Given, Name
-from harena.server.routes.asking import Once, Reader, State, Writer
+from harena.server.routes.asking import Once, Reader, State, Writer, fingerprinted
 from harena.server.routes.catalog import Cursor, Filters, Limit, page_of
 from harena.server.routes.given_files import with_files
-from harena.server.shapes import Text
 
 router = APIRouter(prefix="/v1/benchmark_job_defs", tags=["benchmark job defs"], route_class=JsonRoute)
 
@@ -29,13 +29,13 @@ router = APIRouter(prefix="/v1/benchmark_job_defs", tags=["benchmark job defs"],
 class JobFieldsAsked(shapes.Asked):
     """Any fields of a benchmark job's request; what is missing is left open, and null is a value."""
 
-    name: Text | None = Field(None, min_length=1, max_length=200)
+    name: Word | None = Field(None, min_length=1, max_length=200)
     """of the job; the definition's where there is none"""
     scenarios: Given | None = None
     candidates: Annotated[Literal["oracle", "nop"] | Given | None, Field(union_mode="left_to_right")] = None
-    format: Text | None = Field(None, min_length=1)
-    grader: dict[Text, Any] | None = None
-    blueprint_id: Text | None = Field(None, min_length=1)
+    format: Word | None = Field(None, min_length=1)
+    grader: JsonMapping | None = None
+    blueprint_id: Word | None = Field(None, min_length=1)
     config: JobConfig | None = None
     webhook: JobWebhook | None = None
 
@@ -45,13 +45,13 @@ class DefinitionAsked(shapes.Asked):
 
     name: Name
     request: JobFieldsAsked
-    metadata: dict[Text, Text] = {}
+    metadata: Notes = {}
 
 
 class DefinitionsPage(shapes.Answer):
     """One page of definitions, newest first."""
 
-    benchmark_job_defs: list[shapes.Whole]
+    benchmark_job_defs: list[shapes.Whole] = Field(max_length=MOST_PAGE)
     next_cursor: int | None
 
 
@@ -73,8 +73,8 @@ async def create(asked: DefinitionAsked, caller: Writer, state: State, key: Once
 async def list_definitions(
     caller: Reader,
     state: State,
-    name: str | None = None,
-    prefix: str = "",
+    name: AskedWord = None,
+    prefix: Annotated[str, Query(max_length=MOST_WORD)] = "",
     metadata: Filters = [],  # noqa: B006 - FastAPI copies it
     archived: bool = False,
     limit: Limit = 100,
@@ -85,14 +85,14 @@ async def list_definitions(
 
 
 @router.get("/{ref}", response_model=shapes.Whole)
-async def get(ref: str, caller: Reader, state: State, content: Annotated[bool, Query()] = False) -> JsonAnswer:
+async def get(ref: Id, caller: Reader, state: State, content: Annotated[bool, Query()] = False) -> JsonAnswer:
     """A version; with `content` its `request`, without the webhook's secret."""
     operations = state.operations.in_workspace(caller.workspace)
     return JsonAnswer(await operations.get_catalog_entry("benchmark_job_defs", ref, content=content))
 
 
 @router.post("/{ref}/archive", response_model=shapes.Whole)
-async def archive(ref: str, caller: Writer, state: State) -> JsonAnswer:
+async def archive(ref: Id, caller: Writer, state: State) -> JsonAnswer:
     """Hide a version, or with a bare name every version. It can still be run by NAME@2."""
     operations = state.operations.in_workspace(caller.workspace)
     return JsonAnswer(await operations.archive_catalog_entry("benchmark_job_defs", ref))
@@ -100,18 +100,18 @@ async def archive(ref: str, caller: Writer, state: State) -> JsonAnswer:
 
 @router.post("/{ref}/run", status_code=201, response_model=shapes.Whole)
 async def run(
-    ref: str,
+    ref: Id,
     asked: JobFieldsAsked,
     request: Request,
     caller: Writer,
     state: State,
-    idempotency_key: Annotated[str | None, Header()] = None,
+    idempotency_key: OnceHeader = None,
 ) -> JsonAnswer:
     """Check everything, then start a benchmark job of a definition and the fields that are given here."""
     state.check_not_draining()
     # the definition is a part of what is asked for, and not of the body
     body = ref.encode() + b"\n" + await request.body()
-    key = None if idempotency_key is None else IdempotencyKey.of(idempotency_key, body)
+    key = None if idempotency_key is None else await fingerprinted(idempotency_key, body)
     jobs = state.operations.in_workspace(caller.workspace)
 
     async def made() -> Mapping[str, Any]:

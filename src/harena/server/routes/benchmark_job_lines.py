@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Header, Request
+from fastapi import APIRouter, Request
 from fastapi.routing import APIRoute
 from starlette.routing import Match
 from starlette.types import Scope
@@ -15,6 +15,7 @@ from harena.core.errors import ValidationError
 from harena.core.idempotency import IdempotencyKey
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import LINES, content_type
+from harena.server.bounds import OnceHeader
 from harena.server.routes.asking import State, Writer
 from harena.server.uploads import Upload
 
@@ -34,7 +35,7 @@ router = APIRouter(prefix="/v1/benchmark_jobs", tags=["benchmark jobs"], route_c
 
 @router.post("", status_code=201, include_in_schema=False)
 async def create_of_lines(
-    request: Request, caller: Writer, state: State, idempotency_key: Annotated[str | None, Header()] = None
+    request: Request, caller: Writer, state: State, idempotency_key: OnceHeader = None
 ) -> JsonAnswer:
     """Documented with the route for bodies of JSON."""
     state.check_not_draining()

@@ -12,6 +12,7 @@ from harena.core.ports import Operations
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, StreamAnswer, begun
 from harena.server.bodies import LINES, JsonRoute
+from harena.server.bounds import MOST_LINES_BYTES, AskedWord, Id
 from harena.server.event_streams import EVENT_SCHEMA, EVENTS, MOST_CURSOR, LastEventId, sent
 from harena.server.routes.asking import Once, Reader, State, Writer
 from harena.server.routes.given_files import with_files
@@ -20,10 +21,17 @@ from harena.server.whole_results import whole_results
 
 router = APIRouter(prefix="/v1/benchmark_jobs", tags=["benchmark jobs"], route_class=JsonRoute)
 
+_LINES_TOLD = "A `JobLinesAsked`, then one scenario to a line."
 _OR_LINES = {
     "requestBody": {
         "content": {
-            LINES: {"schema": {"type": "string", "description": "A `JobLinesAsked`, then one scenario to a line."}}
+            LINES: {
+                "schema": {
+                    "type": "string",
+                    "maxLength": MOST_LINES_BYTES,
+                    "description": _LINES_TOLD,
+                }
+            }
         }
     }
 }
@@ -53,7 +61,7 @@ async def create(
 async def list_jobs(
     caller: Reader,
     state: State,
-    name: str | None = None,
+    name: AskedWord = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     cursor: Annotated[int | None, Query(ge=0, le=MOST_CURSOR)] = None,
 ) -> JsonAnswer:
@@ -64,7 +72,7 @@ async def list_jobs(
 
 @router.get("/{job}", response_model=shapes.Whole)
 async def get(
-    job: str,
+    job: Id,
     caller: Reader,
     state: State,
     wait_seconds: Annotated[float, Query(ge=0, le=MOST_WAIT_SECONDS)] = 0.0,
@@ -75,14 +83,14 @@ async def get(
 
 
 @router.get("/{job}/results", response_model=shapes.Whole)
-async def results(job: str, caller: Reader, state: State) -> StreamAnswer:
+async def results(job: Id, caller: Reader, state: State) -> StreamAnswer:
     """The results so far, the runs in the order in which they ended; made while they are sent."""
     return await begun(whole_results(state.operations.in_workspace(caller.workspace), job), "application/json")
 
 
 @router.get("/{job}/results/page", response_model=shapes.Whole)
 async def results_page(
-    job: str,
+    job: Id,
     caller: Reader,
     state: State,
     after: Annotated[int, Query(ge=0, le=MOST_CURSOR)] = 0,
@@ -94,20 +102,20 @@ async def results_page(
 
 
 @router.get("/{job}/summary", response_model=shapes.Whole)
-async def summary(job: str, caller: Reader, state: State) -> JsonAnswer:
+async def summary(job: Id, caller: Reader, state: State) -> JsonAnswer:
     """The results so far without the runs themselves."""
     return JsonAnswer(await state.operations.in_workspace(caller.workspace).benchmark_job_summary(job))
 
 
 @router.delete("/{job}", status_code=204)
-async def delete(job: str, caller: Writer, state: State) -> Response:
+async def delete(job: Id, caller: Writer, state: State) -> Response:
     """Delete a job that has ended, with its results."""
     await state.operations.in_workspace(caller.workspace).delete_benchmark_job(job)
     return Response(status_code=204)
 
 
 @router.post("/{job}/cancel", response_model=shapes.Whole)
-async def cancel(job: str, caller: Writer, state: State) -> JsonAnswer:
+async def cancel(job: Id, caller: Writer, state: State) -> JsonAnswer:
     """Stop the job's running sandboxes and end it; no effect on a job that has ended."""
     return JsonAnswer(await state.operations.in_workspace(caller.workspace).cancel_benchmark_job(job))
 
@@ -119,7 +127,7 @@ async def cancel(job: str, caller: Writer, state: State) -> JsonAnswer:
     responses={200: {"content": {EVENTS: {"schema": EVENT_SCHEMA}}}},
 )
 async def events(
-    job: str,
+    job: Id,
     caller: Reader,
     state: State,
     after: Annotated[int, Query(ge=0, le=MOST_CURSOR)] = 0,

@@ -9,6 +9,7 @@ from harena.core.wire import blueprint_to_json
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
+from harena.server.bounds import MOST_PAGE, Id
 from harena.server.routes.asking import Admin, Once, Reader, State, Writer
 from harena.server.routes.sandboxes import decoded
 
@@ -32,13 +33,13 @@ async def create(asked: shapes.BlueprintAsked, caller: Writer, state: State, key
 
 @router.get("", response_model=shapes.BlueprintsAnswer)
 async def list_blueprints(caller: Reader, state: State) -> JsonAnswer:
-    """Those of your workspace, newest first."""
+    """Those of your workspace, newest first; of more than 1000 the newest."""
     found = await state.operations.in_workspace(caller.workspace).list_blueprints()
-    return JsonAnswer({"blueprints": [blueprint_to_json(blueprint) for blueprint in found]})
+    return JsonAnswer({"blueprints": [blueprint_to_json(blueprint) for blueprint in found[:MOST_PAGE]]})
 
 
 @router.get("/{name_or_id}", response_model=shapes.BlueprintAnswer)
-async def get(name_or_id: str, caller: Reader, state: State) -> JsonAnswer:
+async def get(name_or_id: Id, caller: Reader, state: State) -> JsonAnswer:
     """The newest version of a name, or the one with this id."""
     return JsonAnswer(
         blueprint_to_json(await state.operations.in_workspace(caller.workspace).get_blueprint(name_or_id))
@@ -46,6 +47,6 @@ async def get(name_or_id: str, caller: Reader, state: State) -> JsonAnswer:
 
 
 @router.delete("/{name_or_id}", status_code=204)
-async def delete(name_or_id: str, caller: Admin, state: State) -> None:
+async def delete(name_or_id: Id, caller: Admin, state: State) -> None:
     """Forget every version of a name, or the one with this id. For admins: others may be using it."""
     await state.operations.in_workspace(caller.workspace).delete_blueprint(name_or_id)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 
 from harena.core.catalog import CatalogKind
 from harena.core.errors import ValidationError
@@ -17,6 +18,7 @@ from harena.core.idempotency import IdempotencyKey
 from harena.server import catalog_shapes, shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
+from harena.server.bounds import MOST_SHORT, MOST_TEXT, MOST_WORD, AskedWord, Id
 from harena.server.event_streams import MOST_CURSOR
 from harena.server.routes.asking import Once, Reader, State, Writer
 from harena.server.routes.given_files import with_files
@@ -25,7 +27,10 @@ from harena.server.state import ServerState
 
 router = APIRouter(prefix="/v1", tags=["catalog"], route_class=JsonRoute)
 
-Filters = Annotated[list[str], Query(description="NAME=VALUE: those whose metadata say so; may be given repeatedly")]
+Filters = Annotated[
+    list[Annotated[str, Field(max_length=MOST_TEXT)]],
+    Query(max_length=MOST_SHORT, description="NAME=VALUE: those whose metadata say so; may be given repeatedly"),
+]
 Limit = Annotated[int, Query(ge=1, le=500)]
 Cursor = Annotated[int | None, Query(ge=0, le=MOST_CURSOR)]
 
@@ -47,8 +52,8 @@ async def create_scenarios(
 async def list_scenarios(
     caller: Reader,
     state: State,
-    name: str | None = None,
-    prefix: str = "",
+    name: AskedWord = None,
+    prefix: Annotated[str, Query(max_length=MOST_WORD)] = "",
     metadata: Filters = [],  # noqa: B006 - FastAPI copies it
     archived: bool = False,
     limit: Limit = 100,
@@ -60,14 +65,14 @@ async def list_scenarios(
 
 
 @router.get("/scenarios/{ref}", response_model=shapes.Whole)
-async def get_scenarios(ref: str, caller: Reader, state: State, content: bool = False) -> JsonAnswer:
+async def get_scenarios(ref: Id, caller: Reader, state: State, content: bool = False) -> JsonAnswer:
     """A version, with its calibrations; with `content` what was stored."""
     operations = state.operations.in_workspace(caller.workspace)
     return JsonAnswer(await operations.get_catalog_entry("scenarios", ref, content=content))
 
 
 @router.post("/scenarios/{ref}/archive", response_model=shapes.Whole)
-async def archive_scenarios(ref: str, caller: Writer, state: State) -> JsonAnswer:
+async def archive_scenarios(ref: Id, caller: Writer, state: State) -> JsonAnswer:
     """Hide a version, or with a bare name every version. Jobs that name one go on as before."""
     return JsonAnswer(await state.operations.in_workspace(caller.workspace).archive_catalog_entry("scenarios", ref))
 
@@ -89,8 +94,8 @@ async def create_contract(
 async def list_contracts(
     caller: Reader,
     state: State,
-    name: str | None = None,
-    prefix: str = "",
+    name: AskedWord = None,
+    prefix: Annotated[str, Query(max_length=MOST_WORD)] = "",
     metadata: Filters = [],  # noqa: B006 - FastAPI copies it
     archived: bool = False,
     limit: Limit = 100,
@@ -101,13 +106,13 @@ async def list_contracts(
 
 
 @router.get("/scoring_contracts/{ref}", response_model=shapes.Whole)
-async def get_contract(ref: str, caller: Reader, state: State) -> JsonAnswer:
+async def get_contract(ref: Id, caller: Reader, state: State) -> JsonAnswer:
     """A version, with the contract."""
     return JsonAnswer(await state.operations.in_workspace(caller.workspace).get_catalog_entry("scoring_contracts", ref))
 
 
 @router.post("/scoring_contracts/{ref}/archive", response_model=shapes.Whole)
-async def archive_contract(ref: str, caller: Writer, state: State) -> JsonAnswer:
+async def archive_contract(ref: Id, caller: Writer, state: State) -> JsonAnswer:
     """Hide a version, or with a bare name every version. What refers to one goes on as before."""
     return JsonAnswer(
         await state.operations.in_workspace(caller.workspace).archive_catalog_entry("scoring_contracts", ref)
@@ -137,7 +142,7 @@ async def calibrate(
 
 @router.get("/calibrations/{calibration}", response_model=shapes.Whole)
 async def get_calibration(
-    calibration: str,
+    calibration: Id,
     caller: Reader,
     state: State,
     wait_seconds: Annotated[float, Query(ge=0, le=MOST_WAIT_SECONDS)] = 0.0,

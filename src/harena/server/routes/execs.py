@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from harena.core.errors import HarenaError
+from harena.core.errors import HarenaError, SandboxValidationError
 from harena.core.frames import MOST_BYTES, Frame, frames
 from harena.core.models import ExecRequest, ExecResult
 from harena.core.output import OutputBuffer
@@ -21,6 +21,7 @@ from harena.sdk.process import check_size, checked_command, checked_environment,
 from harena.server import shapes
 from harena.server.answers import StreamAnswer, begun, problem_of
 from harena.server.bodies import JsonRoute, read_bounded
+from harena.server.bounds import Id
 from harena.server.routes.asking import OCTETS, State, Writer
 from harena.server.routes.sandboxes import decoded
 
@@ -37,13 +38,16 @@ MOST_STDIN_BYTES = 4 * MOST_BYTES
     response_class=StreamAnswer,
     responses={200: {"content": {MEDIA_TYPE: {"schema": {"type": "string", "contentMediaType": MEDIA_TYPE}}}}},
 )
-async def run(sandbox_id: str, asked: shapes.ExecAsked, caller: Writer, state: State) -> StreamAnswer:
+async def run(sandbox_id: Id, asked: shapes.ExecAsked, caller: Writer, state: State) -> StreamAnswer:
     """Run a command and stream its output: frames STARTED, STDOUT and STDERR as they come, then RESULT or PROBLEM.
 
     The command belongs to this request: it is killed, with everything that it started, when the connection closes.
     """
     state.check_not_draining()
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
+    most = (await state.quotas.limits_of(caller.workspace)).sandbox_output_bytes
+    if asked.output_bytes is not None and asked.output_bytes > most:
+        raise SandboxValidationError(f"output_bytes: {most} bytes of a stream are kept at most (sandbox_output_bytes)")
     running = await handle.port.exec(_request(asked))
     exec_id = f"ex_{secrets.token_hex(8)}"
     state.note_exec(caller.workspace, sandbox_id, exec_id, running)
@@ -62,8 +66,8 @@ async def run(sandbox_id: str, asked: shapes.ExecAsked, caller: Writer, state: S
 
 @router.post("/{exec_id}/stdin", status_code=204, openapi_extra=OCTETS)
 async def write_stdin(
-    sandbox_id: str,
-    exec_id: str,
+    sandbox_id: Id,
+    exec_id: Id,
     request: Request,
     caller: Writer,
     state: State,
@@ -74,19 +78,19 @@ async def write_stdin(
 
 
 @router.post("/{exec_id}/stdin/close", status_code=204)
-async def close_stdin(sandbox_id: str, exec_id: str, caller: Writer, state: State) -> None:
+async def close_stdin(sandbox_id: Id, exec_id: Id, caller: Writer, state: State) -> None:
     """End of input."""
     state.find_exec(caller.workspace, sandbox_id, exec_id).close_stdin()
 
 
 @router.post("/{exec_id}/kill", status_code=204)
-async def kill(sandbox_id: str, exec_id: str, caller: Writer, state: State) -> None:
+async def kill(sandbox_id: Id, exec_id: Id, caller: Writer, state: State) -> None:
     """Kill the command's whole process tree; its RESULT says outcome `cancelled`."""
     state.find_exec(caller.workspace, sandbox_id, exec_id).kill()
 
 
 @router.post("/{exec_id}/resize", status_code=204)
-async def resize(sandbox_id: str, exec_id: str, asked: shapes.ResizeAsked, caller: Writer, state: State) -> None:
+async def resize(sandbox_id: Id, exec_id: Id, asked: shapes.ResizeAsked, caller: Writer, state: State) -> None:
     """Change the size of the pseudo-terminal."""
     state.find_exec(caller.workspace, sandbox_id, exec_id).resize(asked.columns, asked.rows)
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
-from typing import Annotated
+from contextlib import aclosing
+from typing import Annotated, cast
 
 from fastapi import APIRouter, Query, Request, Response
 
 from harena.core.checked import MOST_BYTES, MOST_MODE
+from harena.core.errors import SandboxFileError
 from harena.core.models import MIB
 from harena.core.wire import file_to_json
 from harena.sdk.options import check_path
 from harena.server import shapes
-from harena.server.answers import JsonAnswer, begun
+from harena.server.answers import JsonAnswer, begun, listed
+from harena.server.bounds import Id
 from harena.server.identity import Caller
 from harena.server.routes.asking import OCTETS, Reader, State, Writer
 from harena.server.state import ServerState
@@ -20,7 +23,9 @@ from harena.server.state import ServerState
 router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}", tags=["files"])
 
 AT_ONCE_BYTES = MIB
-"""a body that says that it is no larger is given to the sandbox in one piece"""
+"""what says that it is no larger is given to the sandbox, or taken from it, in one piece"""
+LEAST_ANSWER_BYTES = 1024 * MIB
+"""of a file's content, which one answer may have at least; a workspace whose sandboxes may write more gets more"""
 _OCTETS = "application/octet-stream"
 _TAR = "application/x-tar"
 _BINARY: dict[int | str, dict[str, object]] = {
@@ -30,33 +35,33 @@ _ARCHIVE: dict[int | str, dict[str, object]] = {
     200: {"content": {_TAR: {"schema": {"type": "string", "format": "binary"}}}}
 }
 
-PathInside = Annotated[str, Query(min_length=1, description="An absolute path inside the sandbox.")]
+PathInside = Annotated[str, Query(min_length=1, max_length=4096, description="An absolute path inside the sandbox.")]
 
 
 @router.get("/files", response_class=Response, responses=_BINARY)
 async def read(
-    sandbox_id: str,
+    sandbox_id: Id,
     path: PathInside,
     caller: Reader,
     state: State,
     max_bytes: Annotated[int | None, Query(ge=0, le=MOST_BYTES)] = None,
 ) -> Response:
-    """A file's content. With `max_bytes` a larger one is refused before anything is sent."""
+    """A file's content. One larger than `max_bytes`, or than the workspace's sandboxes may write (and 1 GiB), is
+    refused before anything is sent."""
     check_path(path)
     port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
-    if max_bytes is not None:
+    limits = await state.quotas.limits_of(caller.workspace)
+    most = max(LEAST_ANSWER_BYTES, limits.sandbox_disk_bytes)
+    if max_bytes is not None and max_bytes <= AT_ONCE_BYTES:
         return Response(await port.read_file(path, max_bytes=max_bytes), media_type=_OCTETS)
-
-    async def pieces() -> AsyncGenerator[bytes, None]:
-        async for piece in port.read_stream(path):
-            yield piece
-
-    return await begun(pieces(), _OCTETS)
+    bound = most if max_bytes is None else min(max_bytes, most)
+    pieces = cast("AsyncGenerator[bytes, None]", port.read_stream(path, max_bytes=bound))
+    return await begun(_at_most(pieces, path, bound), _OCTETS)
 
 
 @router.put("/files", status_code=204, openapi_extra=OCTETS)
 async def write(
-    sandbox_id: str,
+    sandbox_id: Id,
     path: PathInside,
     request: Request,
     caller: Writer,
@@ -69,7 +74,7 @@ async def write(
 
 @router.post("/files", status_code=204, openapi_extra=OCTETS)
 async def append(
-    sandbox_id: str,
+    sandbox_id: Id,
     path: PathInside,
     request: Request,
     caller: Writer,
@@ -82,7 +87,7 @@ async def append(
 
 @router.delete("/files", status_code=204)
 async def remove(
-    sandbox_id: str,
+    sandbox_id: Id,
     path: PathInside,
     caller: Writer,
     state: State,
@@ -96,7 +101,7 @@ async def remove(
 
 
 @router.get("/files/stat", response_model=shapes.FileAnswer)
-async def stat(sandbox_id: str, path: PathInside, caller: Reader, state: State) -> JsonAnswer:
+async def stat(sandbox_id: Id, path: PathInside, caller: Reader, state: State) -> JsonAnswer:
     """About one path; a link is described, not followed."""
     check_path(path)
     port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
@@ -104,22 +109,22 @@ async def stat(sandbox_id: str, path: PathInside, caller: Reader, state: State) 
 
 
 @router.get("/files/list", response_model=shapes.FilesAnswer)
-async def list_files(sandbox_id: str, path: PathInside, caller: Reader, state: State) -> JsonAnswer:
+async def list_files(sandbox_id: Id, path: PathInside, caller: Reader, state: State) -> Response:
     """A directory's entries, sorted by name."""
     check_path(path)
     port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
-    return JsonAnswer({"entries": [file_to_json(entry) for entry in await port.list_dir(path)]})
+    return await listed("entries", await port.list_dir(path), file_to_json)
 
 
 @router.post("/directories", status_code=204)
-async def make_dir(sandbox_id: str, path: PathInside, caller: Writer, state: State, parents: bool = True) -> None:
+async def make_dir(sandbox_id: Id, path: PathInside, caller: Writer, state: State, parents: bool = True) -> None:
     """Create a directory; with `parents` like `mkdir -p`."""
     check_path(path)
     await (await state.sandboxes.find(caller.workspace, sandbox_id)).port.make_dir(path, parents=parents)
 
 
 @router.put("/archive", status_code=204, openapi_extra=OCTETS)
-async def extract(sandbox_id: str, path: PathInside, request: Request, caller: Writer, state: State) -> None:
+async def extract(sandbox_id: Id, path: PathInside, request: Request, caller: Writer, state: State) -> None:
     """Unpack a tar stream into a directory, which is created where it is missing."""
     check_path(path)
     port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
@@ -127,15 +132,32 @@ async def extract(sandbox_id: str, path: PathInside, request: Request, caller: W
 
 
 @router.get("/archive", response_class=Response, responses=_ARCHIVE)
-async def archive(sandbox_id: str, path: PathInside, caller: Reader, state: State) -> Response:
+async def archive(sandbox_id: Id, path: PathInside, caller: Reader, state: State) -> Response:
     """A tar stream of the files and directories below a directory; links are left out."""
     check_path(path)
     port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
-    return await begun(port.create_archive(path), _TAR)
+    limits = await state.quotas.limits_of(caller.workspace)
+    most = 2 * max(LEAST_ANSWER_BYTES, limits.sandbox_disk_bytes)  # with the headers of many small files
+    return await begun(_at_most(port.create_archive(path), path, most), _TAR)
+
+
+async def _at_most(pieces: AsyncGenerator[bytes, None], path: str, most: int) -> AsyncGenerator[bytes, None]:
+    """The pieces, as long as they are no more than one answer may be. Raises SandboxFileError."""
+    sent = 0
+    async with aclosing(pieces) as stream:
+        async for piece in stream:
+            sent += len(piece)
+            if sent > most:
+                raise _too_large(path, f"more than the {most} bytes that one answer may have")
+            yield piece
+
+
+def _too_large(path: str, what: str) -> SandboxFileError:
+    return SandboxFileError(f"{path}: {what}", filepath=path, reason="TOO_LARGE")
 
 
 async def _write(
-    state: ServerState, caller: Caller, sandbox_id: str, path: str, request: Request, *, append: bool, mode: int | None
+    state: ServerState, caller: Caller, sandbox_id: Id, path: str, request: Request, *, append: bool, mode: int | None
 ) -> None:
     check_path(path)
     port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -10,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.core.threads import UPLOADS
 from harena.server import shapes
 
 
@@ -34,5 +34,5 @@ async def _written(folder: str, field: str, given: shapes.ScenarioFile) -> Path:
         raise ValidationError(f"{field}.file_name {given.file_name!r}: give the name of a file, as a.yaml")
     path = Path(folder) / field / name
     path.parent.mkdir()
-    await asyncio.to_thread(path.write_text, given.text, encoding="utf-8")
+    await UPLOADS.run(path.write_text, given.text, encoding="utf-8")
     return path

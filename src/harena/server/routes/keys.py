@@ -10,6 +10,7 @@ from harena.core.errors import AccessError
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
+from harena.server.bounds import Id
 from harena.server.keys import Keys
 from harena.server.routes.asking import Admin, Once, State
 from harena.server.state import ServerState
@@ -36,7 +37,7 @@ async def list_keys(caller: Admin, state: State) -> JsonAnswer:
 
 
 @router.delete("/{key_id}", status_code=204)
-async def revoke(key_id: str, caller: Admin, state: State) -> None:
+async def revoke(key_id: Id, caller: Admin, state: State) -> None:
     """Refuse the key from now on. May be asked for again."""
     await _keys(state).revoke(key_id, workspace=caller.workspace)
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
+from harena.server.bounds import Id
 from harena.server.leases import Lease
 from harena.server.routes.asking import Once, State, Writer
 
@@ -25,13 +26,13 @@ async def open_lease(asked: shapes.LeaseAsked, caller: Writer, state: State, key
 
 
 @router.post("/{lease_id}/renew", response_model=shapes.LeaseAnswer)
-async def renew(lease_id: str, caller: Writer, state: State) -> JsonAnswer:
+async def renew(lease_id: Id, caller: Writer, state: State) -> JsonAnswer:
     """It lasts its whole length from now on."""
     return _answer(state.leases.renew(caller.workspace, lease_id), 200)
 
 
 @router.delete("/{lease_id}", status_code=204)
-async def close(lease_id: str, caller: Writer, state: State) -> None:
+async def close(lease_id: Id, caller: Writer, state: State) -> None:
     """End it and its sandboxes; answers when they have ended."""
     await state.leases.close(caller.workspace, lease_id)
 

@@ -14,6 +14,7 @@ from fastapi import APIRouter, Query, Request, Response
 from harena.core.registry import NAME_PATTERN, VERSION_PATTERN, ObjectKind
 from harena.server import registry_shapes, shapes
 from harena.server.answers import JsonAnswer, begun
+from harena.server.bounds import MOST_WORD, AskedWord, Id
 from harena.server.event_streams import MOST_CURSOR
 from harena.server.routes.asking import OCTETS, Reader, State, Writer
 
@@ -31,7 +32,7 @@ async def list_objects(
     caller: Reader,
     state: State,
     kind: ObjectKind | None = None,
-    name: str | None = None,
+    name: AskedWord = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     cursor: Annotated[int | None, Query(ge=0, le=MOST_CURSOR)] = None,
 ) -> JsonAnswer:
@@ -44,12 +45,12 @@ async def list_objects(
 @router.post("", response_model=shapes.Whole, openapi_extra=OCTETS)
 async def push_object(
     kind: ObjectKind,
-    name: Annotated[str, Query(pattern=NAME_PATTERN)],
-    version: Annotated[str, Query(pattern=VERSION_PATTERN)],
+    name: Annotated[str, Query(pattern=NAME_PATTERN, max_length=MOST_WORD)],
+    version: Annotated[str, Query(pattern=VERSION_PATTERN, max_length=MOST_WORD)],
     request: Request,
     caller: Writer,
     state: State,
-    digest: Annotated[str | None, Query(pattern=DIGEST_PATTERN)] = None,
+    digest: Annotated[str | None, Query(pattern=DIGEST_PATTERN, max_length=64)] = None,
 ) -> JsonAnswer:
     """Publish the tree in a tar stream; with `digest` only if that is the tree's. The same content gives the object
     that there is, other content is refused (409)."""
@@ -58,13 +59,13 @@ async def push_object(
 
 
 @router.get("/{kind}/{ref}", response_model=shapes.Whole)
-async def get_object(kind: ObjectKind, ref: str, caller: Reader, state: State) -> JsonAnswer:
+async def get_object(kind: ObjectKind, ref: Id, caller: Reader, state: State) -> JsonAnswer:
     """A version, and what was read of it."""
     return JsonAnswer(await state.operations.in_workspace(caller.workspace).get_object(kind, ref))
 
 
 @router.get("/{kind}/{ref}/tree", response_class=Response, responses=_TREE)
-async def pull_object(kind: ObjectKind, ref: str, caller: Reader, state: State) -> Response:
+async def pull_object(kind: ObjectKind, ref: Id, caller: Reader, state: State) -> Response:
     """Its files as a tar stream."""
     pieces = state.operations.in_workspace(caller.workspace).pull_object(kind, ref)
 

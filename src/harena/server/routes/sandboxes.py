@@ -9,7 +9,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
+from fastapi import Path as InPath
+from pydantic import Field
 
 from harena.core.checked import MOST_PIDS
 from harena.core.errors import SandboxFailedError, SandboxValidationError, ValidationError
@@ -19,13 +21,15 @@ from harena.core.wire import bytes_of, info_to_json, process_to_json
 from harena.sdk.options import check_absolute
 from harena.sdk.process import checked_environment
 from harena.server import shapes
-from harena.server.answers import JsonAnswer
+from harena.server.answers import JsonAnswer, listed
 from harena.server.bodies import JsonRoute
+from harena.server.bounds import MOST_SHORT, MOST_WORD, AskedWord, Id
 from harena.server.routes.asking import Once, Reader, State, Writer
 from harena.server.state import ServerState
 
 router = APIRouter(prefix="/v1/sandboxes", tags=["sandboxes"], route_class=JsonRoute)
 
+Pid = Annotated[int, InPath(le=1 << 62)]
 MOST_WAIT_SECONDS = 60.0
 
 
@@ -46,11 +50,11 @@ async def create(asked: shapes.SandboxAsked, caller: Writer, state: State, key: 
 async def list_sandboxes(
     caller: Reader,
     state: State,
-    tag: Annotated[list[str], Query()] = [],  # noqa: B006 - FastAPI copies it
-    status: Annotated[list[SandboxStatus], Query()] = [],  # noqa: B006 - likewise
+    tag: Annotated[list[Annotated[str, Field(max_length=MOST_WORD)]], Query(max_length=MOST_SHORT)] = [],  # noqa: B006 - FastAPI copies it
+    status: Annotated[list[SandboxStatus], Query(max_length=100)] = [],  # noqa: B006 - likewise
     include_terminal: bool = False,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    cursor: str | None = None,
+    cursor: AskedWord = None,
 ) -> JsonAnswer:
     """Those of your workspace that carry all `tag`s and have one of the `status`es, oldest first."""
     found = await state.sandboxes.list(caller.workspace, tags=tag, statuses=status, include_terminal=include_terminal)
@@ -68,7 +72,7 @@ async def list_sandboxes(
 
 
 @router.get("/{sandbox_id}", response_model=shapes.SandboxAnswer)
-async def get(sandbox_id: str, caller: Reader, state: State) -> JsonAnswer:
+async def get(sandbox_id: Id, caller: Reader, state: State) -> JsonAnswer:
     """One sandbox; ended ones are remembered for a while."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
     return JsonAnswer(info_to_json(await handle.refresh()))
@@ -76,7 +80,7 @@ async def get(sandbox_id: str, caller: Reader, state: State) -> JsonAnswer:
 
 @router.get("/{sandbox_id}/wait", response_model=shapes.SandboxAnswer)
 async def wait(
-    sandbox_id: str,
+    sandbox_id: Id,
     caller: Reader,
     state: State,
     seconds: Annotated[float, Query(ge=0, le=MOST_WAIT_SECONDS)] = 30.0,
@@ -88,7 +92,7 @@ async def wait(
 
 
 @router.post("/{sandbox_id}/stop", response_model=shapes.SandboxAnswer)
-async def stop(sandbox_id: str, asked: shapes.StopAsked, caller: Writer, state: State) -> JsonAnswer:
+async def stop(sandbox_id: Id, asked: shapes.StopAsked, caller: Writer, state: State) -> JsonAnswer:
     """End it; answers when nothing of it runs any more. May be asked for again."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
     await handle.stop(grace_seconds=asked.grace_seconds)
@@ -96,21 +100,26 @@ async def stop(sandbox_id: str, asked: shapes.StopAsked, caller: Writer, state: 
 
 
 @router.post("/{sandbox_id}/extend", response_model=shapes.SandboxAnswer)
-async def extend(sandbox_id: str, asked: shapes.ExtendAsked, caller: Writer, state: State) -> JsonAnswer:
+async def extend(sandbox_id: Id, asked: shapes.ExtendAsked, caller: Writer, state: State) -> JsonAnswer:
     """It ends `seconds` from now at the earliest."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
+    most = (await state.quotas.limits_of(caller.workspace)).sandbox_lifetime_seconds
+    if asked.seconds > most:
+        raise SandboxValidationError(
+            f"seconds: a sandbox may live for {most:g} seconds here (sandbox_lifetime_seconds)"
+        )
     return JsonAnswer(info_to_json(await handle.extend_lifetime(asked.seconds)))
 
 
 @router.get("/{sandbox_id}/processes", response_model=shapes.ProcessesAnswer)
-async def processes(sandbox_id: str, caller: Reader, state: State) -> JsonAnswer:
+async def processes(sandbox_id: Id, caller: Reader, state: State) -> Response:
     """The processes inside."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
-    return JsonAnswer({"processes": [process_to_json(process) for process in await handle.port.processes()]})
+    return await listed("processes", await handle.port.processes(), process_to_json)
 
 
 @router.post("/{sandbox_id}/processes/{pid}/signal", status_code=204)
-async def signal(sandbox_id: str, pid: int, asked: shapes.SignalAsked, caller: Writer, state: State) -> None:
+async def signal(sandbox_id: Id, pid: Pid, asked: shapes.SignalAsked, caller: Writer, state: State) -> None:
     """Send a signal to one of them."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
     if not 1 < pid <= MOST_PIDS:
@@ -134,7 +143,7 @@ async def found_after(
     state: ServerState,
     find: Callable[[str], Awaitable[Mapping[str, Any]]],
     wait: Callable[[str], Awaitable[Any]],
-    job: str,
+    job: Id,
     seconds: float,
 ) -> Mapping[str, Any]:
     """What `find` says of a job, by its id or name; with `seconds` when it has ended, or after that time."""

@@ -10,9 +10,11 @@ from fastapi import APIRouter, Query, Response
 
 from harena.core.training_jobs import TrainingState
 from harena.core.training_sources import check_no_paths
+from harena.scoring.bounds import AtMost
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, StreamAnswer, begun
 from harena.server.bodies import JsonRoute
+from harena.server.bounds import AskedWord, Id
 from harena.server.event_streams import EVENT_SCHEMA, EVENTS, MOST_CURSOR, LastEventId, sent
 from harena.server.routes.asking import Once, Reader, State, Writer
 from harena.server.routes.sandboxes import MOST_WAIT_SECONDS, found_after
@@ -20,11 +22,13 @@ from harena.server.training_shapes import TRAINING_REQUEST, RetryAsked, Training
 
 router = APIRouter(prefix="/v1/training_jobs", tags=["training jobs"], route_class=JsonRoute)
 
+TrainingBody = Annotated[dict[str, Any], AtMost(100)]
+"""see `harena.training.requests`"""
 Cursor = Annotated[int, Query(ge=0, le=MOST_CURSOR)]
 
 
 @router.post("", status_code=201, response_model=shapes.Whole, openapi_extra=TRAINING_REQUEST)
-async def create(asked: dict[shapes.Text, Any], caller: Writer, state: State, key: Once) -> JsonAnswer:
+async def create(asked: TrainingBody, caller: Writer, state: State, key: Once) -> JsonAnswer:
     """Check everything, then accept a job; it begins when it is its turn. Nothing is stored where the answer is a
     problem, which lists every mistake."""
     state.check_not_draining()
@@ -41,9 +45,9 @@ async def create(asked: dict[shapes.Text, Any], caller: Writer, state: State, ke
 async def list_jobs(
     caller: Reader,
     state: State,
-    name: str | None = None,
+    name: AskedWord = None,
     status: Annotated[TrainingState | None, Query(alias="state")] = None,
-    trainer_type: str | None = None,
+    trainer_type: AskedWord = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     cursor: Annotated[int | None, Query(ge=0, le=MOST_CURSOR)] = None,
 ) -> JsonAnswer:
@@ -57,7 +61,7 @@ async def list_jobs(
 
 @router.get("/{job}", response_model=shapes.Whole)
 async def get(
-    job: str,
+    job: Id,
     caller: Reader,
     state: State,
     wait_seconds: Annotated[float, Query(ge=0, le=MOST_WAIT_SECONDS)] = 0.0,
@@ -68,20 +72,20 @@ async def get(
 
 
 @router.delete("/{job}", status_code=204)
-async def delete(job: str, caller: Writer, state: State) -> Response:
+async def delete(job: Id, caller: Writer, state: State) -> Response:
     """Delete a job that has ended, with all that it wrote."""
     await state.operations.in_workspace(caller.workspace).delete_training_job(job)
     return Response(status_code=204)
 
 
 @router.post("/{job}/cancel", response_model=shapes.Whole)
-async def cancel(job: str, caller: Writer, state: State) -> JsonAnswer:
+async def cancel(job: Id, caller: Writer, state: State) -> JsonAnswer:
     """End the job, its worker and its sandboxes; what it had stays. No effect on a job that has ended."""
     return JsonAnswer(await state.operations.in_workspace(caller.workspace).cancel_training_job(job))
 
 
 @router.post("/{job}/retry", response_model=shapes.Whole)
-async def retry(job: str, asked: RetryAsked, caller: Writer, state: State) -> JsonAnswer:
+async def retry(job: Id, asked: RetryAsked, caller: Writer, state: State) -> JsonAnswer:
     """Queue a job that has ended once more."""
     state.check_not_draining()
     jobs = state.operations.in_workspace(caller.workspace)
@@ -95,7 +99,7 @@ async def retry(job: str, asked: RetryAsked, caller: Writer, state: State) -> Js
     responses={200: {"content": {EVENTS: {"schema": EVENT_SCHEMA}}}},
 )
 async def events(
-    job: str, caller: Reader, state: State, after: Cursor = 0, last_event_id: LastEventId = None
+    job: Id, caller: Reader, state: State, after: Cursor = 0, last_event_id: LastEventId = None
 ) -> StreamAnswer:
     """Server-sent events from the first after cursor `after` (or Last-Event-ID) to the job's end, as those of benchmark
     jobs."""
@@ -107,7 +111,7 @@ async def events(
 
 @router.get("/{job}/logs", response_model=shapes.Whole)
 async def logs(
-    job: str,
+    job: Id,
     caller: Reader,
     state: State,
     after: Cursor = 0,
@@ -119,14 +123,14 @@ async def logs(
 
 
 @router.get("/{job}/metrics", response_model=shapes.Whole)
-async def metrics(job: str, caller: Reader, state: State, after: Cursor = 0) -> JsonAnswer:
+async def metrics(job: Id, caller: Reader, state: State, after: Cursor = 0) -> JsonAnswer:
     """What was measured since cursor `after`: arrays along their axes, and scalars."""
     jobs = state.operations.in_workspace(caller.workspace)
     return JsonAnswer(await jobs.training_job_metrics(job, after=after))
 
 
 @router.get("/{job}/artifacts", response_model=shapes.Whole)
-async def artifacts(job: str, caller: Reader, state: State) -> JsonAnswer:
+async def artifacts(job: Id, caller: Reader, state: State) -> JsonAnswer:
     """What the job's present try has written so far."""
     return JsonAnswer(await state.operations.in_workspace(caller.workspace).training_job_artifacts(job))
 
@@ -137,7 +141,7 @@ async def artifacts(job: str, caller: Reader, state: State) -> JsonAnswer:
     response_class=StreamAnswer,
     responses={200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}},
 )
-async def file(job: str, path: str, caller: Reader, state: State) -> StreamAnswer:
+async def file(job: Id, path: Annotated[str, Query(max_length=4096)], caller: Reader, state: State) -> StreamAnswer:
     """The content of one of its files."""
     found = state.operations.in_workspace(caller.workspace).training_job_file(job, path)
     return await begun(_pieces(found), "application/octet-stream")

@@ -1,0 +1,25 @@
+"""A short template can ask for much: what it becomes is bounded."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+
+from harena.core.models import MIB
+from harena.scoring.templates import SampleError, TemplateError, filled
+
+
+def test_a_template_that_becomes_gigabytes_is_refused() -> None:
+    """A megabyte, put in ten thousand times: a mistake of the template, or an answer that does not fit in it."""
+    large = "x" * MIB
+    tracemalloc.start()
+    try:
+        with pytest.raises(TemplateError, match="longer than"):
+            filled("{{item.a}}" * 10_000, {"a": large}, None)
+        with pytest.raises(SampleError, match="longer than"):
+            filled("{{sample.output_text}}" * 10_000, {}, large)
+        assert tracemalloc.get_traced_memory()[1] < 100 * MIB
+    finally:
+        tracemalloc.stop()
+    assert len(filled("{{item.a}}{{sample.output_text}}", {"a": large}, large)) == 2 * MIB

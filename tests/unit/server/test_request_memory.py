@@ -1,0 +1,39 @@
+"""Memory that the requests of one workspace take at one time."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from harena.core.errors import LimitExceededError, ValidationError
+from harena.server.request_memory import RequestMemory, needed_bytes
+
+
+async def test_requests_wait_for_those_of_their_own_workspace() -> None:
+    """In their order; who gives up takes no room, and another workspace does not wait."""
+    memory = RequestMemory()
+    first, second, third, other = (memory.share(name) for name in ("a", "a", "a", "b"))
+    await first.take(8, 10)
+    waiting = [asyncio.ensure_future(share.take(size, 10)) for share, size in ((second, 9), (third, 2))]
+    await asyncio.sleep(0)
+    await other.take(10, 10)
+    assert [task.done() for task in waiting] == [False, False], "who came later does not pass by"
+    waiting[0].cancel()
+    await asyncio.gather(waiting[0], return_exceptions=True)
+    await waiting[1]
+    with pytest.raises(LimitExceededError) as refused:
+        first.grow(1, 10)
+    assert refused.value.reason == "BUSY"
+    for share in (first, second, third):
+        share.release()
+    await second.take(10, 10)
+
+
+async def test_what_never_fits_is_refused() -> None:
+    """A body, with what it may become."""
+    share = RequestMemory().share("a")
+    with pytest.raises(ValidationError, match="request_memory_bytes"):
+        await share.take(11, 10)
+    assert needed_bytes(1000) > 50_000
+    assert needed_bytes(1000, values=False) == 1000
