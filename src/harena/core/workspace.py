@@ -54,7 +54,7 @@ class WorkspaceLimits:
     """of one sandbox, at most; so are all that follow. A sandbox that asks for no limit gets this one"""
     sandbox_pids: int = 32_768
     sandbox_cpu: float = 4096.0
-    """cores"""
+    """cores; 4096 = no ceiling"""
     sandbox_disk_bytes: int = 64 * 1024 * MIB
     sandbox_inodes: int = 10_000_000
     sandbox_output_bytes: int = 256 * MIB
@@ -65,6 +65,8 @@ class WorkspaceLimits:
 
 _PREFIX = "sandbox_"
 _DEFAULT = Limits()
+_NO_CEILING = {"cpu": 4096.0}
+"""so many are never reached: no limit is written, because to keep one costs each sandbox some time"""
 
 
 def within(ceilings: WorkspaceLimits, limits: Limits) -> Limits:
@@ -74,6 +76,8 @@ def within(ceilings: WorkspaceLimits, limits: Limits) -> Limits:
     mistakes = []
     for field in fields(Limits):
         asked, most = getattr(limits, field.name), getattr(ceilings, _PREFIX + field.name)
+        if asked is None and most == _NO_CEILING.get(field.name):
+            continue
         if asked is None or (asked > most and asked == getattr(_DEFAULT, field.name)):
             changes[field.name] = most
         elif asked > most:

@@ -33,7 +33,7 @@ MEANINGS = {
 """status -> what it means; a test holds it to the table of problems"""
 
 BEFORE_ROUTES = frozenset({400, 405, 414, 431})
-"""what is answered before there is a route"""
+"""what is answered before there is a route; an address can be too long for each of them"""
 _PROBLEM = {"schema": {"$ref": "#/components/schemas/ProblemAnswer"}}
 _SANDBOX = "/v1/sandboxes/{sandbox_id}"
 _FILES = tuple(f"{_SANDBOX}/{noun}" for noun in ("files", "directories", "archive"))
@@ -68,7 +68,7 @@ def describe(document: dict[str, Any]) -> dict[str, Any]:
 
 def statuses(method: str, path: str, operation: Mapping[str, Any]) -> set[int]:
     """Those of the problems that this operation can answer."""
-    found = {403, 500}  # a stranger asks, or there is a bug
+    found = {403, 414, 500}  # a stranger asks, with an address beyond all bounds, or there is a bug
     if operation.get("security"):
         found |= {401, 422, 429, 503}
     if "{" in path or (method == "post" and path in _NAMES_OTHERS):

@@ -24,7 +24,6 @@ GOOD, BAD = (
     for name, what in (("good", "sum"), ("bad", "max"))
 )
 YEAR = 365 * 24 * 3600
-MOST_CANDIDATE = 8 * 1024 * 1024
 """characters of one file of a candidate, see docs/reference/scenario.md"""
 
 
@@ -103,10 +102,6 @@ BAD_JOBS: dict[str, tuple[dict[str, Any], str]] = {
     "too many runs": (
         job(*({**GOOD, "id": str(number)} for number in range(1001)), config={"attempts": 1000}),
         "1 to 1000000 runs; 'x' would have 1001000",
-    ),
-    "candidate that is too large": (
-        scenario(candidate="x" * (MOST_CANDIDATE + 1)),
-        rf"\[0\].candidate: is longer than the {MOST_CANDIDATE} characters allowed",
     ),
     "deep metadata": (scenario(metadata={"x": deep(100_000)}), "nested more than 200 levels"),
     "less deep metadata": (scenario(metadata={"x": deep(201)}), "nested more than 200 levels"),

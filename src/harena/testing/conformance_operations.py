@@ -61,6 +61,9 @@ class OperationsRuntime:
             await self.operations.create_blueprint(blueprint.name, files=blueprint.files, env=blueprint.env)
         return (await self.operations.create_sandbox(spec)).port
 
+    def forget_blueprint(self, blueprint_id: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
+        """A node does so itself."""
+
     async def close(self) -> None:
         """Whoever opened the operations closes them."""
 
@@ -99,7 +102,9 @@ class OperationsConformance(
     async def test_record(self, operations: Operations) -> None:
         """A record says what was asked for, and is the same for whoever finds it by its id."""
         spec = SandboxSpec(
-            tags=("a", "b"), annotations={"who": "å"}, limits=Limits(memory_bytes=None, pids=77, lifetime_seconds=60.0)
+            tags=("a", "b"),
+            annotations={"who": "å"},
+            limits=Limits(memory_bytes=1 << 28, pids=77, lifetime_seconds=60.0),
         )
         made = await operations.create_sandbox(spec)
         found = await operations.get_sandbox(made.info.id)

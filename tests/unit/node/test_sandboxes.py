@@ -500,7 +500,8 @@ async def test_limits_are_checked_before_any_work() -> None:
 
 async def test_no_limit_is_the_ceiling_and_more_is_refused() -> None:
     """Also of sandboxes that jobs make. A default that is more than the ceiling is the ceiling."""
-    ceilings = WorkspaceLimits(sandbox_pids=100, sandbox_memory_bytes=64 << 20, sandbox_output_bytes=1000)
+    small = {"sandbox_memory_bytes": 64 << 20, "sandbox_output_bytes": 1000}
+    ceilings = WorkspaceLimits(sandbox_pids=100, sandbox_cpu=2.5, **small)
 
     async def limits_of(workspace: str) -> WorkspaceLimits:
         return ceilings
