@@ -185,8 +185,9 @@ async def test_an_import_has_limits(
     before = len(descendants(spawner_pid))
     with pytest.raises(HostUnsupportedError, match=said):
         await runtime.create(SandboxSpec(), layers.blueprint(source))
-    assert len(descendants(spawner_pid)) <= before
     await serves_on(runtime, neighbour)
+    while len(descendants(spawner_pid)) > before:  # the news of a failure comes a moment before the end
+        await serves_on(runtime, neighbour)
     await neighbour.destroy()
 
 
@@ -245,7 +246,7 @@ async def test_templates_end_with_their_blueprint_when_idle_and_beyond_the_quota
         await runtime.close()
 
 
-def test_limits_of_templates_are_stated() -> None:
+async def test_limits_of_templates_are_stated() -> None:
     """The threat model quotes them."""
     stated = (Path(__file__).parents[2] / "docs/explanation/threat-model.md").read_text()
     assert f"at most {spawner.TEMPLATE_MEMORY_BYTES >> 30} GiB and {spawner.TEMPLATE_PROCESSES} processes" in stated

@@ -34,13 +34,13 @@ def is_trusted(words: "list[str]", here: str) -> bool:
 
 OPTIONAL = ()
 """names that the verifier's programs import and do without, or with one of the standard library in their place"""
-TRUSTED: "Any" = ()
+TRUSTED = ()
 """paths of the verifier's own modules"""
 SEARCHED = ()
 """what the contract adds to the search path. It stands in no variable: a module that is imported before this one would
 be looked for there"""
 
-LEFT: "Any" = ()
+LEFT = ()
 """files in which the candidate has left rules for a test runner"""
 HARMLESS = ("pythonpath", "testpaths", "markers", "minversion", "asyncio_mode", "asyncio_default_fixture_loop_scope",
             "consider_namespace_packages", "DJANGO_SETTINGS_MODULE")  # fmt: skip
@@ -189,7 +189,8 @@ def find_rewritten(fullname: str, path: "Any" = None) -> "Any":
 def install() -> None:
     """Put it in the place of the finder of the search path."""
     global LEFT, TRUSTED
-    LEFT, TRUSTED = (frozenset(os.path.realpath(path) for path in paths) for paths in (LEFT, TRUSTED))
+    given: Any = (LEFT, TRUSTED)  # put in as this file is written
+    LEFT, TRUSTED = (frozenset(os.path.realpath(path) for path in paths) for paths in given)  # type: ignore[assignment]
     own = os.path.dirname(os.path.realpath(__file__))
     searched: Any = SEARCHED
     sys.path[:] = [

@@ -163,7 +163,9 @@ def guard(
         "LEFT": tuple(left),
     }
     for name, value in given.items():
-        source = source.replace(f"\n{name} = ()\n", f"\n{name} = {value!r}\n")
+        before, line, after = source.partition(f"\n{name} = ()\n")
+        assert line, f"guest_sitecustomize declares no {name}"
+        source = f"{before}\n{name} = {value!r}\n{after}"
     variables = {**environment, "PYTHONPATH": place if searched or not theirs else f"{place}:{theirs}"}
     return path, source.encode(), variables
 
