@@ -21,9 +21,10 @@ _SECUREBITS_LOCKED = 0b1100_1111 & ~0b0011_0000
 _EINVAL = 22
 
 
-_CAP_SETGID, _CAP_SETUID, _CAP_SETPCAP, _CAP_NET_ADMIN, _CAP_SYS_ADMIN = 6, 7, 8, 12, 21
-_NEEDED_BY_A_LAUNCH = frozenset((_CAP_SETGID, _CAP_SETUID, _CAP_SETPCAP, _CAP_NET_ADMIN, _CAP_SYS_ADMIN))
-"""maps of users, the locks of a sandbox, its loopback device, its mounts and namespaces"""
+_CAP_SETGID, _CAP_SETUID, _CAP_SETPCAP, _CAP_NET_ADMIN, _CAP_SYS_ADMIN, _CAP_SETFCAP = 6, 7, 8, 12, 21, 31
+_NEEDED_BY_A_LAUNCH = frozenset((_CAP_SETGID, _CAP_SETUID, _CAP_SETPCAP, _CAP_NET_ADMIN, _CAP_SYS_ADMIN, _CAP_SETFCAP))
+"""maps of users, the locks of a sandbox, its loopback device, its mounts and namespaces; the last one for who maps user
+0 of its user namespace into another (Linux 5.12)"""
 
 
 def keep_what_launches_need() -> None:
