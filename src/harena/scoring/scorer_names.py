@@ -18,8 +18,8 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_NODES = {name for name, kind in vars(ast).items() if isinstance(kind, type) and issubclass(kind, ast.AST)}
-_TOKENS = {name for name in vars(token) if name.isupper()}
+_NODES = frozenset(name for name, kind in vars(ast).items() if isinstance(kind, type) and issubclass(kind, ast.AST))
+_TOKENS = frozenset(name for name in vars(token) if name.isupper())
 
 MAY_USE: Mapping[str, frozenset[str]] = MappingProxyType({
     "__future__": _names("annotations division print_function unicode_literals absolute_import generator_stop"),
