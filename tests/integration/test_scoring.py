@@ -380,6 +380,29 @@ async def test_numbers_become_scores(
     assert (result.score, result.reason, result.validity) == (score, reason, Validity.VALID)
 
 
+BUSY = "import time\nwhile time.process_time() < 0.7: pass\nprint(1)\n"
+PRINTS = {"type": "stdio", "cases": [{"stdout": "1\n"}]}
+NUMBER = {"type": "numeric", "target": 1}
+
+
+@pytest.mark.parametrize(
+    ("parts", "seconds", "score"),
+    [
+        ((NUMBER, PRINTS), 1.0, 1.0),
+        ((PRINTS, NUMBER), 1.0, 1.0),
+        (({**NUMBER, "timeout_seconds": 0.3}, PRINTS), 5.0, 0.5),
+        (({**PRINTS, "timeout_seconds": 5.0},), 0.3, 1.0),
+    ],
+)
+async def test_weighted_parts_have_a_time_limit_each(
+    source: Source, parts: tuple[dict[str, Any], ...], seconds: float, score: float
+) -> None:
+    """Their own or the scenario's, whatever the other parts have used before."""
+    weighted = {"type": "weighted", "parts": {f"part{n}": {"scoring": part} for n, part in enumerate(parts)}}
+    result = await scored(source, BUSY, weighted, limits={"timeout_seconds": seconds})
+    assert (result.score, result.validity) == (score, Validity.VALID)
+
+
 JUDGE = """
 def score(run):
     print("score=1.0")                    # what a scorer prints is not its answer

@@ -28,6 +28,11 @@ _ISOLATIONS = 3
 """of a suite, each of which may be tried with its gold"""
 
 
+def limits_of(contract: Contract) -> int:
+    """How many time limits its candidate has, one after the other: each part of a `weighted` contract has its own."""
+    return len(contract.parts) if isinstance(contract, WeightedContract) else 1
+
+
 def longest_trusted(contract: Contract) -> float:
     """Seconds of what is not the candidate's, each by its own limit."""
     if isinstance(contract, WeightedContract):

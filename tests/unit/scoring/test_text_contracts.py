@@ -15,10 +15,12 @@ from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.scoring import load_scenarios, score_python, score_scenario
+from harena.scoring.contract_parts import Contract
 from harena.scoring.contracts import WeightedContract
 from harena.scoring.formula import FormulaError, check_formula, computed
+from harena.scoring.program import Bench
 from harena.scoring.reading import ScenarioFileError
-from harena.scoring.score_weighted import combined
+from harena.scoring.score_weighted import combined, score_weighted
 from harena.scoring.similarity import Metric, longest_subsequence, similarity
 from harena.scoring.templates import SampleError, TemplateError, check_template, filled
 from harena.scoring.verdict import Verdict, failed, tampered
@@ -434,6 +436,31 @@ async def test_weighted_is_the_mean_of_its_parts() -> None:
     assert (await scored("a cat", both)).score == 1.0
 
 
+async def test_each_part_has_a_limit_of_its_own() -> None:
+    """The part's, the whole's, the scenario's, the job's at most; what is used is metered together."""
+    program = {"type": "numeric", "target": 1}
+    parts = {"own": {**program, "timeout_seconds": 3}, "long": {**program, "timeout_seconds": 90}, "none": program}
+    seen: list[float] = []
+
+    async def apply(contract: Contract, bench: Bench) -> Verdict:
+        again, idle = bench.again(), bench.with_candidate(bench.scenario.candidate, files={})
+        assert bench.timeout_seconds == again.timeout_seconds == idle.timeout_seconds == bench.seconds_left
+        assert bench.meter is whole.meter
+        assert bench.scenario.scoring.version == contract.version
+        seen.append(bench.timeout_seconds)
+        return Verdict(score=1.0, passed=True, reason=Reason.PASSED)
+
+    for of_whole, expected in ((None, 1.0), (2.0, 2.0)):
+        scoring = {"type": "weighted", "parts": {name: {"scoring": part} for name, part in parts.items()}}
+        row = {"id": "one", "candidate": "x", "scoring": scoring | ({"timeout_seconds": of_whole} if of_whole else {})}
+        (scenario,) = load_scenarios([{**row, "limits": {"timeout_seconds": 1}}]).scenarios
+        assert isinstance(scenario.scoring, WeightedContract)
+        whole = Bench(scenario, Source(), SandboxSpec(), 20)
+        await score_weighted(whole, scenario.scoring, apply)
+        assert seen == [3.0, 20.0, expected]
+        seen.clear()
+
+
 async def test_a_formula_that_leaves_0_to_1_pays_nothing() -> None:
     """It gives a score to a candidate that does nothing: no other one shall be excused by the numbers that it chose."""
     source = "def score(run): return 3 / 7 if 'dog' in run.candidate[run.entry] else 0"
@@ -468,7 +495,7 @@ def test_the_trust_of_a_whole_is_that_of_its_weakest_part() -> None:
     shared = {"scoring": {"type": "command", "asserts": "pass"}}
     contract = WeightedContract.model_validate({"type": "weighted", "parts": {"a": {"scoring": LIKE}, "b": shared}})
     assert contract.trust is Trust.SHARED
-    assert contract.version == "weighted-1(string_check-2,command-6)"
+    assert contract.version == "weighted-2(string_check-2,command-6)"
     assert WeightedContract.model_validate(weighted()).trust is Trust.SEPARATE
     good = Verdict(score=1.0, passed=True, reason=Reason.PASSED)
     beside = replace(good, trust=Trust.SHARED)  # a suite whose gold decided so
