@@ -26,7 +26,7 @@ _ORDER = 4
 
 def similarity(text: str, reference: str, metric: Metric) -> float:
     """From 0 to 1. Two empty texts are alike, an empty one and another are not."""
-    if text == reference and metric != "meteor":
+    if text == reference:
         return 1.0
     if metric == "fuzzy_match":
         return _shared(text, reference)
@@ -100,7 +100,9 @@ def _gleu(words: Sequence[str], wanted: Sequence[str]) -> float:
 
 def _meteor(words: Sequence[str], wanted: Sequence[str]) -> float:
     """Exact words only: no stems, no synonyms. Each word is aligned with the first equal one after its neighbour's,
-    else with the first that is free."""
+    else with the first that is free. The same words in the same order are no fragment, and 1."""
+    if [word.lower() for word in words] == [word.lower() for word in wanted]:
+        return 1.0
     free: dict[str, list[int]] = {}
     for index, word in enumerate(wanted):
         free.setdefault(word.lower(), []).append(index)

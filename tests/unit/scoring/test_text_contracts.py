@@ -219,7 +219,7 @@ def test_similarity_is_a_number_from_0_to_1_and_of_equal_texts_1(left: str, righ
     """Whatever the texts are."""
     for metric in METRICS:
         assert 0 <= similarity(left, right, metric) <= 1
-        assert metric == "meteor" or similarity(left, left, metric) == 1
+        assert similarity(left, left, metric) == 1
 
 
 @given(st.text(alphabet="abc", max_size=12), st.text(alphabet="abc", max_size=12))
@@ -246,7 +246,8 @@ def test_the_longest_longest_subsequence_is_the_textbooks(left: str, right: str)
         ("x", "y", "bleu", 0.0),
         ("a b c", "a b d", "gleu", 3 / 6),
         ("a a", "a", "gleu", 1 / 3),
-        ("the cat sat", "the cat sat", "meteor", 1 - 0.5 / 27),
+        ("the cat sat", "The cat  sat", "meteor", 1.0),
+        ("the cat", "the cat sat", "meteor", (10 * 2 / 3 / (2 / 3 + 9)) * (1 - 0.5 / 8)),
         ("sat the cat", "the cat sat", "meteor", 1 - 0.5 * (2 / 3) ** 3),
         ("dog", "cat", "meteor", 0.0),
         ("a a b", "a b b", "cosine", 4 / 5),
