@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -230,6 +231,19 @@ def test_the_longest_longest_subsequence_is_the_textbooks(left: str, right: str)
         for j, y in enumerate(right):
             table[i + 1][j + 1] = table[i][j] + 1 if x == y else max(table[i][j + 1], table[i + 1][j])
     assert longest_subsequence(left, right) == table[-1][-1]
+
+
+def test_a_longest_subsequence_of_many_characters_takes_little_memory() -> None:
+    """An answer chooses how many different ones it has; a bit set for each would take 25 MB here, all of one 300 KB."""
+    many = "".join(map(chr, range(0x10000, 0x10000 + 20_000)))
+    tracemalloc.start()
+    try:
+        assert longest_subsequence(many, many[:100] + "x" * 100 + many[200:300]) == 200
+        assert longest_subsequence(many[:10_000], many[:10_000]) == 10_000
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 8_000_000
 
 
 @pytest.mark.parametrize(
