@@ -451,6 +451,21 @@ async def test_a_scorer_that_breaks_gives_no_score(source: Source, code: str) ->
 
 
 @pytest.mark.parametrize(
+    ("code", "fields"),
+    [
+        ("def score(run):\n    return float(int(run.stdout) == 42)\n", {}),
+        ("def score(run):\n    return float(run.stdout) / 10\n", {}),
+        ("def score(run):\n    return int(run.files['n.txt']) == 42\n", {"output_files": ["n.txt"]}),
+        ("def score(run):\n    return float(run.candidate[run.entry]) == 42\n", {"run_candidate": False}),
+    ],
+)
+async def test_an_answer_of_another_form_is_not_excused(source: Source, code: str, fields: dict[str, Any]) -> None:
+    """The scorer fails for an empty answer, too, but has one for a number."""
+    result = await scored(source, "print('no idea')\n", {"type": "python", "source": code, **fields})
+    assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.SCORER_REJECTED)
+
+
+@pytest.mark.parametrize(
     ("candidate", "code"),
     [
         ("print('three')\n", "def score(run):\n    return min(1.0, float(run.stdout or 0))\n"),

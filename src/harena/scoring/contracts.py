@@ -163,7 +163,7 @@ class PythonContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "python-1"
+        return "python-2"
 
 
 _Plain: TypeAlias = (
