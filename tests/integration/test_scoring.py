@@ -380,6 +380,29 @@ async def test_numbers_become_scores(
     assert (result.score, result.reason, result.validity) == (score, reason, Validity.VALID)
 
 
+BUSY = "import time\nwhile time.process_time() < 0.7: pass\nprint(1)\n"
+PRINTS = {"type": "stdio", "cases": [{"stdout": "1\n"}]}
+NUMBER = {"type": "numeric", "target": 1}
+
+
+@pytest.mark.parametrize(
+    ("parts", "seconds", "score"),
+    [
+        ((NUMBER, PRINTS), 1.0, 1.0),
+        ((PRINTS, NUMBER), 1.0, 1.0),
+        (({**NUMBER, "timeout_seconds": 0.3}, PRINTS), 5.0, 0.5),
+        (({**PRINTS, "timeout_seconds": 5.0},), 0.3, 1.0),
+    ],
+)
+async def test_weighted_parts_have_a_time_limit_each(
+    source: Source, parts: tuple[dict[str, Any], ...], seconds: float, score: float
+) -> None:
+    """Their own or the scenario's, whatever the other parts have used before."""
+    weighted = {"type": "weighted", "parts": {f"part{n}": {"scoring": part} for n, part in enumerate(parts)}}
+    result = await scored(source, BUSY, weighted, limits={"timeout_seconds": seconds})
+    assert (result.score, result.validity) == (score, Validity.VALID)
+
+
 JUDGE = """
 def score(run):
     print("score=1.0")                    # what a scorer prints is not its answer
@@ -425,6 +448,21 @@ async def test_a_scorer_that_breaks_gives_no_score(source: Source, code: str) ->
     """A fault of the scorer is neither 0 nor the platform's."""
     result = await scored(source, "print(1)\n", {"type": "python", "source": code})
     assert (result.score, result.validity, result.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
+
+
+@pytest.mark.parametrize(
+    ("code", "fields"),
+    [
+        ("def score(run):\n    return float(int(run.stdout) == 42)\n", {}),
+        ("def score(run):\n    return float(run.stdout) / 10\n", {}),
+        ("def score(run):\n    return int(run.files['n.txt']) == 42\n", {"output_files": ["n.txt"]}),
+        ("def score(run):\n    return float(run.candidate[run.entry]) == 42\n", {"run_candidate": False}),
+    ],
+)
+async def test_an_answer_of_another_form_is_not_excused(source: Source, code: str, fields: dict[str, Any]) -> None:
+    """The scorer fails for an empty answer, too, but has one for a number."""
+    result = await scored(source, "print('no idea')\n", {"type": "python", "source": code, **fields})
+    assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.SCORER_REJECTED)
 
 
 @pytest.mark.parametrize(

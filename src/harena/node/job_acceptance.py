@@ -339,14 +339,17 @@ def run_timeout(config: JobConfig, scenarios: Iterable[JobScenario] = ()) -> flo
     from harena.scoring.blame import MOST_JUDGINGS
     from harena.scoring.contract_parts import Contract
     from harena.scoring.fair_time import SLACK_SECONDS
-    from harena.scoring.longest import longest_trusted
+    from harena.scoring.longest import limits_of, longest_trusted
     from harena.scoring.time_limits import wall_limit
 
     if config.run_timeout_seconds is None:
         return None
+    candidates = wall_limit(config.timeout_seconds) + SLACK_SECONDS
     contracts = (scenario.scoring for scenario in scenarios)
-    trusted = max((longest_trusted(made) for made in contracts if isinstance(made, Contract)), default=0.0)
-    once = wall_limit(config.timeout_seconds) + SLACK_SECONDS + trusted
+    once = max(
+        (limits_of(made) * candidates + longest_trusted(made) for made in contracts if isinstance(made, Contract)),
+        default=candidates,
+    )
     return max(config.run_timeout_seconds, MOST_JUDGINGS * once)
 
 

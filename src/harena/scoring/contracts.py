@@ -163,7 +163,7 @@ class PythonContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "python-1"
+        return "python-2"
 
 
 _Plain: TypeAlias = (
@@ -237,7 +237,7 @@ class WeightedContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return f"weighted-1({','.join(part.scoring.version for part in self.parts.values())})"
+        return f"weighted-2({','.join(part.scoring.version for part in self.parts.values())})"
 
 
 def _tests_are_trusted(contract: CommandContract) -> None:

@@ -83,7 +83,7 @@ class TextSimilarityContract(TextContract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "text_similarity-2"
+        return "text_similarity-3"
 
 
 class RegexContract(TextContract):

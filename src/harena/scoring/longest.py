@@ -18,7 +18,7 @@ from harena.scoring.contracts import (
 from harena.scoring.contracts_judge import JudgeContract
 from harena.scoring.contracts_text import TextContract
 from harena.scoring.score_judge import longest_judging
-from harena.scoring.score_python import PATTERN_SECONDS
+from harena.scoring.score_python import PATTERN_SECONDS, PLAIN_ANSWERS
 from harena.scoring.score_reference import SOLUTION_SECONDS
 from harena.scoring.time_limits import wall_limit
 
@@ -28,6 +28,11 @@ _ISOLATIONS = 3
 """of a suite, each of which may be tried with its gold"""
 
 
+def limits_of(contract: Contract) -> int:
+    """How many time limits its candidate has, one after the other: each part of a `weighted` contract has its own."""
+    return len(contract.parts) if isinstance(contract, WeightedContract) else 1
+
+
 def longest_trusted(contract: Contract) -> float:
     """Seconds of what is not the candidate's, each by its own limit."""
     if isinstance(contract, WeightedContract):
@@ -35,7 +40,7 @@ def longest_trusted(contract: Contract) -> float:
     if isinstance(contract, JudgeContract):
         return longest_judging(contract)
     if isinstance(contract, PythonContract):
-        return _WITH_AND_WITHOUT * wall_limit(contract.scorer_timeout_seconds)
+        return (1 + len(PLAIN_ANSWERS)) * wall_limit(contract.scorer_timeout_seconds)
     if isinstance(contract, NumericContract | TextContract):
         return _WITH_AND_WITHOUT * wall_limit(PATTERN_SECONDS)
     if isinstance(contract, CommandContract) and contract.suite:

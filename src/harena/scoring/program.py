@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from harena.core.errors import HarenaError, PlatformError, SandboxError, SandboxFileError, SandboxTerminatedError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort, SandboxSource
+from harena.scoring.contract_parts import Contract
 from harena.scoring.fair_time import SLACK_SECONDS, Control, Pressure, Stopwatch, control_of, is_fed, run_within
 from harena.scoring.languages import PYTHON, Language, language_of, unknown_ending
 from harena.scoring.scenario import Candidate, Scenario
@@ -64,6 +65,7 @@ class Bench:
         """whose sandboxes they are, also while `blame` watches their creation: what is known of it is known of this"""
         self.base_spec = base_spec
         self.spec = replace(base_spec, limits=scenario.limits.applied_to(base_spec.limits))
+        self._most_seconds = timeout_seconds
         own = scenario.scoring.timeout_seconds or scenario.limits.timeout_seconds
         self.timeout_seconds = min(own, timeout_seconds) if own else timeout_seconds
         self.meter = Meter()
@@ -95,13 +97,23 @@ class Bench:
     def with_candidate(self, candidate: Candidate, *, files: Mapping[str, str]) -> Bench:
         """The same for another candidate; what it uses is not metered here."""
         scenario = replace(self.scenario, candidate=candidate, files=files)
-        return Bench(scenario, self.sandboxes, self.base_spec, self.timeout_seconds, alone=self.share.alone,
+        return Bench(scenario, self.sandboxes, self.base_spec, self._most_seconds, alone=self.share.alone,
                      demands_separate=self.demands_separate, source=self.source)  # fmt: skip
 
     def again(self) -> Bench:
         """The same from the beginning, with all of its time."""
-        return Bench(self.scenario, self.sandboxes, self.base_spec, self.timeout_seconds, alone=self.share.alone,
+        return Bench(self.scenario, self.sandboxes, self.base_spec, self._most_seconds, alone=self.share.alone,
                      demands_separate=self.demands_separate, source=self.source)  # fmt: skip
+
+    def for_part(self, part: Contract) -> Bench:
+        """The same for one part of its contract, with that part's limit, and all of it; what is used is metered here.
+        Parts that shared a limit would score by their order."""
+        own = part.timeout_seconds or self.scenario.scoring.timeout_seconds
+        scenario = replace(self.scenario, scoring=part.model_copy(update={"timeout_seconds": own}))
+        made = Bench(scenario, self.sandboxes, self.base_spec, self._most_seconds, alone=self.share.alone,
+                     demands_separate=self.demands_separate, source=self.source)  # fmt: skip
+        made.meter, made.share = self.meter, self.share
+        return made
 
     @asynccontextmanager
     async def sandbox(self) -> AsyncIterator[SandboxPort]:
@@ -120,7 +132,7 @@ class Bench:
 
     async def run_trusted(self, sandbox: SandboxPort, request: ExecRequest) -> ExecResult:
         """A program that is not the candidate's, within its own limit and not metered."""
-        ours = Bench(self.scenario, self.sandboxes, self.base_spec, self.timeout_seconds, alone=self.share.alone,
+        ours = Bench(self.scenario, self.sandboxes, self.base_spec, self._most_seconds, alone=self.share.alone,
                      source=self.source)  # fmt: skip
         return await ours.run(sandbox, request)
 

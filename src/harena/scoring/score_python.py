@@ -26,6 +26,8 @@ from harena.scoring.verdict import (
 )
 
 PATTERN_SECONDS = 10.0
+PLAIN_ANSWERS = ("", "0\n")
+"""that a scorer which fails for a candidate is shown: nothing, and what reads as text, number, JSON and literal"""
 
 
 class ScorerFailedError(HarenaError):
@@ -147,15 +149,26 @@ async def _scored(bench: Bench, contract: PythonContract, seen: dict[str, Any]) 
 
 async def _scorer_failure(bench: Bench, contract: PythonContract, seen: dict[str, Any], detail: str) -> Verdict:
     """Whose fault it is that the scorer failed: the candidate's (it printed what breaks a parser, or fills memory), if
-    the scorer has an answer for a program that does nothing. So no candidate can buy itself a run without a score."""
-    nothing = {**seen, "candidate": {bench.scenario.candidate.entry: ""}, "stdout": "", "stderr": "", "files": {}}
-    if contract.run_candidate:
-        nothing |= {"exit_code": 0, "outcome": ExecOutcome.EXITED.value, "timed_out": False}
-    try:
-        await _scored(bench, contract, nothing)
-    except ScorerFailedError:
-        return broken_contract(detail)
-    return failed(Reason.SCORER_REJECTED, f"what the candidate did breaks the scorer: {detail}")
+    the scorer has an answer for a program that does nothing, or for one that prints a number. So no candidate can buy
+    itself a run without a score, also where a scorer reads a number without asking whether there is one."""
+    for text in PLAIN_ANSWERS:
+        try:
+            await _scored(bench, contract, _seen_of(bench, contract, seen, text))
+        except ScorerFailedError:
+            continue
+        return failed(Reason.SCORER_REJECTED, f"what the candidate did breaks the scorer: {detail}")
+    return broken_contract(detail)
+
+
+def _seen_of(bench: Bench, contract: PythonContract, seen: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """What a scorer sees of a candidate that says no more than `text`."""
+    entry = bench.scenario.candidate.entry
+    if not contract.run_candidate:
+        return {**seen, "candidate": {entry: text}}
+    candidate = {entry: f"print({text.strip()})\n" if text else ""}
+    files = dict.fromkeys(contract.output_files, text) if text else {}
+    ended = {"exit_code": 0, "outcome": ExecOutcome.EXITED.value, "timed_out": False}
+    return {**seen, **ended, "candidate": candidate, "stdout": text, "stderr": "", "files": files}
 
 
 async def _observe(bench: Bench, contract: PythonContract, seen: dict[str, Any]) -> tuple[Reason, str] | None:

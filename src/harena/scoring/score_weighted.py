@@ -15,10 +15,10 @@ Apply = Callable[[Contract, Bench], Awaitable[Verdict]]
 
 
 async def score_weighted(bench: Bench, contract: WeightedContract, apply: Apply) -> Verdict:
-    """The verdict. Raises what the parts' scorers raise."""
+    """The verdict. Each part has a time limit of its own. Raises what the parts' scorers raise."""
     verdicts: dict[str, Verdict] = {}
     for name, part in contract.parts.items():
-        verdicts[name] = await apply(part.scoring, bench)
+        verdicts[name] = await apply(part.scoring, bench.for_part(part.scoring))
         if verdicts[name].score is None:
             return broken_contract(f"{name}: {verdicts[name].detail}")
     return combined(contract, verdicts)

@@ -1,72 +1,148 @@
 """Whether a `python` scorer could execute text that a candidate wrote: then its verdict can be forged from inside.
 
 Python has more ways to execute a text than a list of them can name. So the question is the other way round: a scorer is
-`separate` only if all that it imports and calls by name is known to execute none. Any doubt makes it `shared`.
-The source is its author's, who hides nothing: what is looked for are the ways that an author would write down.
+`separate` only if all that it imports, and all that it uses of what it imports, is known to execute none (`MAY_USE`).
+Any doubt makes it `shared`. The source is its author's, who hides nothing: what is looked for are the ways that an
+author would write down.
 """
 
 from __future__ import annotations
 
 import ast
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-_HARMLESS_MODULES = frozenset({
-    "__future__", "abc", "array", "ast", "base64", "binascii", "bisect", "calendar", "cmath", "collections", "copy",
-    "contextlib", "csv", "dataclasses", "datetime", "decimal", "difflib", "enum", "fractions", "functools", "hashlib",
-    "heapq", "html", "io", "itertools", "json", "keyword", "math", "numbers", "numpy", "operator", "random", "re",
-    "secrets", "shlex", "statistics", "string", "struct", "textwrap", "time", "tokenize", "typing", "unicodedata",
-    "uuid", "zlib", "zoneinfo",
-})  # fmt: skip
-_HARMLESS_BELOW = frozenset({"collections.abc", "html.parser", "json.decoder"})
+from harena.scoring.scorer_names import MAY_USE
+
 _NAMES_THAT_EXECUTE = frozenset({
     "breakpoint", "compile", "delattr", "eval", "exec", "getattr", "globals", "help", "locals", "setattr", "vars",
 })  # fmt: skip
 _ATTRIBUTES_THAT_EXECUTE = frozenset({
-    "ForwardRef", "FileIO", "ag_frame", "attrgetter", "cr_frame", "ctypeslib", "distutils", "f2py", "f_back",
-    "f_builtins", "f_globals", "f_locals", "get_type_hints", "gi_frame", "load", "make_dataclass", "methodcaller",
-    "open", "open_code", "run_module", "tb_frame", "testing",
+    "ag_frame", "cr_frame", "ctypes", "dump", "f_back", "f_builtins", "f_globals", "f_locals", "get_field", "gi_frame",
+    "load", "open", "open_code", "tb_frame", "tofile",
 })  # fmt: skip
-"""of harmless modules, or of objects, by which a text could be executed, be it written to a file before"""
-_ARE_FUNCTIONS_TOO = frozenset({"select", "trace"})
-"""of numpy"""
-_JSON_LOAD = ("json", "load")
+"""of objects, by which a text could be executed, be it written to a file before"""
+_HIDDEN_THAT_ARE_PLAIN = frozenset({
+    "_asdict", "_attributes", "_field_defaults", "_fields", "_make", "_name_", "_replace", "_value_",
+})  # fmt: skip
+"""of named tuples, syntax trees and members of enumerations"""
 _DUNDERS = frozenset({"__name__", "__doc__", "__class__", "__init__", "__post_init__", "__len__", "__contains__"})
 _READ_MODES = ("r", "rb", "rt")
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+_Modules = Mapping[str, str]
+"""name in the source -> module that it stands for"""
 
 
 @lru_cache(256)  # many scenarios share one
 def may_execute_text(source: str) -> str | None:
     """Why a scorer cannot be told to execute no text, with the line; None = it executes none."""
+    return _first_doubt(source, {})
+
+
+def _first_doubt(source: str, outer: _Modules) -> str | None:
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return "it cannot be read"
-    modules: set[str] = set()
+    own_names = frozenset(_names_of_its_own(tree))
+    return next(_doubts(tree, {**outer, **_imported(tree)}, own_names), None)
+
+
+def _imported(tree: ast.AST) -> dict[str, str]:
+    """What stands for a module, also in the constant programs that run among the same names."""
+    modules: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            modules |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-    return next(_doubts(tree, frozenset(modules)), None)
+            for alias in node.names:
+                modules[alias.asname or alias.name.partition(".")[0]] = (
+                    alias.name if alias.asname else alias.name.partition(".")[0]
+                )
+        elif isinstance(node, ast.ImportFrom):
+            whole = {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+            modules |= {name: module for name, module in whole.items() if module in MAY_USE}
+        elif (constant := _constant_program(node)) is not None and _shares_names(node):
+            try:
+                modules |= _imported(ast.parse(constant))
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                continue  # `_doubts` finds it
+    return modules
 
 
-def _doubts(tree: ast.AST, modules: frozenset[str]) -> Iterator[str]:
-    waiting: list[ast.AST] = [tree]
+def _names_of_its_own(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def _doubts(tree: ast.AST, modules: _Modules, own_names: frozenset[str]) -> Iterator[str]:
+    waiting: list[tuple[ast.AST, _Modules]] = [(tree, modules)]
     while waiting:
-        node = waiting.pop()
+        node, modules = waiting.pop()
         if (constant := _constant_program(node)) is not None:
-            if (below := may_execute_text(constant)) is not None:
-                yield f"{below}, in the text that line {node.lineno} executes"  # type: ignore[attr-defined]
             assert isinstance(node, ast.Call)
-            waiting += node.args[1:]
+            if (below := _first_doubt(constant, modules if _shares_names(node) else {})) is not None:
+                yield f"{below}, in the text that line {node.lineno} executes"
+            waiting += [(argument, modules) for argument in node.args[1:]]
             continue
         if _is_reading(node):
             assert isinstance(node, ast.Call)
-            waiting += [*node.args, *(keyword.value for keyword in node.keywords)]
+            waiting += [(argument, modules) for argument in node.args]
+            waiting += [(keyword.value, modules) for keyword in node.keywords]
             continue
-        if (what := _doubt(node, modules)) is not None:
+        if (what := _doubt(node, modules, own_names)) is not None:
             yield f"line {getattr(node, 'lineno', 1)} has {what}"
-        waiting += reversed(list(ast.iter_child_nodes(node)))
+        if isinstance(node, ast.Attribute) and _chain(node, modules) is not None:
+            continue  # the whole of it was looked at
+        waiting += reversed(list(_below(node, modules)))
+
+
+def _below(node: ast.AST, modules: _Modules) -> Iterator[tuple[ast.AST, _Modules]]:
+    """The parts of a node, each with what its names stand for: variables of a function stand for no module."""
+    if isinstance(node, _FUNCTIONS):
+        inner = _without(modules, _variables(node))
+        body = [node.body] if isinstance(node, ast.Lambda) else node.body
+        inside = {id(child) for child in body}
+        outside = [child for child in ast.iter_child_nodes(node) if id(child) not in inside]
+        yield from ((child, modules) for child in outside)
+        yield from ((child, inner) for child in body)
+    elif isinstance(node, _COMPREHENSIONS):
+        stored = {name.id for part in node.generators for name in ast.walk(part.target) if isinstance(name, ast.Name)}
+        inner, first = _without(modules, stored), node.generators[0]
+        yield first.iter, modules
+        yield from ((child, inner) for child in ast.iter_child_nodes(node) if child is not first)
+        yield from ((child, inner) for child in [first.target, *first.ifs])
+    else:
+        yield from ((child, modules) for child in ast.iter_child_nodes(node))
+
+
+def _without(modules: _Modules, names: set[str]) -> _Modules:
+    return {name: module for name, module in modules.items() if name not in names} if names & set(modules) else modules
+
+
+def _variables(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
+    """Names that a function itself binds, other than by `import`."""
+    every = function.args
+    bound = {argument.arg for argument in [*every.posonlyargs, *every.args, *every.kwonlyargs]}
+    bound |= {argument.arg for argument in (every.vararg, every.kwarg) if argument is not None}
+    not_bound: set[str] = set()
+    waiting: list[ast.AST] = [] if isinstance(function, ast.Lambda) else list(function.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.add(node.id)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            not_bound |= set(node.names)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            not_bound |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        if not isinstance(node, (*_FUNCTIONS, *_COMPREHENSIONS, ast.ClassDef)):
+            waiting += ast.iter_child_nodes(node)
+    return bound - not_bound
 
 
 def _constant_program(node: ast.AST) -> str | None:
@@ -79,6 +155,11 @@ def _constant_program(node: ast.AST) -> str | None:
     return made.value if isinstance(made, ast.Constant) and isinstance(made.value, str) else None
 
 
+def _shares_names(node: ast.AST) -> bool:
+    """Whether a constant program is given no names of its own."""
+    return isinstance(node, ast.Call) and len(node.args) == 1
+
+
 def _is_reading(node: ast.AST) -> bool:
     """`open(path)` and `open(path, "r")`: a file that is written could be a module that is imported later."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "open"):
@@ -88,48 +169,69 @@ def _is_reading(node: ast.AST) -> bool:
     return named and all(isinstance(mode, ast.Constant) and mode.value in _READ_MODES for mode in modes)
 
 
-def _doubt(node: ast.AST, modules: frozenset[str]) -> str | None:
+def _doubt(node: ast.AST, modules: _Modules, own_names: frozenset[str]) -> str | None:
     if isinstance(node, ast.Import):
-        return next((f"`import {alias.name}`" for alias in node.names if not _is_harmless(alias.name)), None)
+        return next((f"`import {alias.name}`" for alias in node.names if alias.name not in MAY_USE), None)
     if isinstance(node, ast.ImportFrom):
         return _doubt_of_names(node)
-    if isinstance(node, ast.Name):
-        doubtful = node.id in _NAMES_THAT_EXECUTE or node.id == "open" or _is_hidden(node.id)
-        return f"`{node.id}`" if doubtful and isinstance(node.ctx, ast.Load) else None
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        if node.id in modules:
+            return f"the module `{node.id}` as a value"
+        doubtful = node.id in _NAMES_THAT_EXECUTE or node.id == "open" or _is_dunder(node.id)
+        return f"`{node.id}`" if doubtful else None
     if isinstance(node, ast.Attribute):
-        base = node.value.id if isinstance(node.value, ast.Name) and node.value.id in modules else None
-        if (base, node.attr) == _JSON_LOAD:
-            return None
-        if (
-            (base is not None and _is_doubtful_module(node.attr))
-            or node.attr in _ATTRIBUTES_THAT_EXECUTE
-            or _is_hidden(node.attr)
-        ):
-            return f"`.{node.attr}`"
+        return _doubt_of_attribute(node, modules, own_names)
+    if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
+        return "`allow_pickle`"
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "type":
+        is_question = len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred)
+        return None if is_question else "`type` that makes a class"
     return None
 
 
 def _doubt_of_names(node: ast.ImportFrom) -> str | None:
-    if node.level or not _is_harmless(node.module or ""):
-        return f"`from {'.' * node.level}{node.module or ''} import ...`"
-    for alias in node.names:
-        if (node.module, alias.name) == _JSON_LOAD:
-            continue
-        named = alias.name in _ATTRIBUTES_THAT_EXECUTE or _is_hidden(alias.name) or _is_doubtful_module(alias.name)
-        if alias.name == "*" or named:
-            return f"`from {node.module} import {alias.name}`"
-    return None
+    module = node.module or ""
+    if node.level or module not in MAY_USE:
+        return f"`from {'.' * node.level}{module} import ...`"
+    known = MAY_USE[module]
+    doubtful = (n.name for n in node.names if n.name not in known and f"{module}.{n.name}" not in MAY_USE)
+    return next((f"`from {module} import {name}`" for name in doubtful), None)
 
 
-def _is_doubtful_module(name: str) -> bool:
-    """Modules hold those that they import: `re.sys`, `random._os`."""
-    name = name.lstrip("_")
-    return name in sys.stdlib_module_names - _HARMLESS_MODULES - _ARE_FUNCTIONS_TOO
+def _chain(node: ast.Attribute, modules: _Modules) -> tuple[str, list[str]] | None:
+    """(module, attributes) of `module.a.b`; None where it begins with something else."""
+    attributes = [node.attr]
+    base: ast.expr = node.value
+    while isinstance(base, ast.Attribute):
+        attributes.append(base.attr)
+        base = base.value
+    if not (isinstance(base, ast.Name) and base.id in modules):
+        return None
+    return modules[base.id], attributes[::-1]
 
 
-def _is_hidden(name: str) -> bool:
+def _doubt_of_attribute(node: ast.Attribute, modules: _Modules, own_names: frozenset[str]) -> str | None:
+    chain = _chain(node, modules)
+    if chain is None:
+        return f"`.{node.attr}`" if _is_doubtful(node.attr, own_names) else None
+    module, attributes = chain
+    while attributes and f"{module}.{attributes[0]}" in MAY_USE:
+        module = f"{module}.{attributes.pop(0)}"
+    if not attributes:
+        return f"the module `{module}` as a value"
+    if len(attributes) == 1 and not isinstance(node.ctx, ast.Load):
+        return f"another `{module}.{attributes[0]}`"
+    if attributes[0] not in MAY_USE.get(module, ()):
+        return f"`.{attributes[0]}`"
+    return next((f"`.{name}`" for name in attributes[1:] if _is_doubtful(name, own_names)), None)
+
+
+def _is_doubtful(attribute: str, own_names: frozenset[str]) -> bool:
+    """Objects whose class nobody knows."""
+    if attribute in _ATTRIBUTES_THAT_EXECUTE or _is_dunder(attribute):
+        return True
+    return attribute.startswith("_") and attribute not in _DUNDERS | _HIDDEN_THAT_ARE_PLAIN | own_names
+
+
+def _is_dunder(name: str) -> bool:
     return name.startswith("__") and name.endswith("__") and name not in _DUNDERS
-
-
-def _is_harmless(module: str) -> bool:
-    return module in _HARMLESS_MODULES or module in _HARMLESS_BELOW
