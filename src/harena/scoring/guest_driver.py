@@ -71,31 +71,43 @@ PLAIN: dict[Any, Callable[[Any], Any]] = {
 EXACT = (int, str, list, tuple, float, bool, type(None), dict, set, frozenset, bytes, complex)
 
 
-def offset_of(moment: Any) -> int | None:
+def read(item: Any, cls: Any, *names: str) -> tuple[Any, ...]:
+    """Attributes by a standard class's own descriptors, whatever a subclass of it overrides."""
+    return tuple([getattr(cls, name).__get__(item, type(item)) for name in names])
+
+
+def offset_of(moment: Any, cls: Any) -> int | None:
     """Microseconds that its clock is ahead of UTC; None where it has no time zone."""
-    offset = moment.utcoffset()
-    return None if offset is None else (offset.days * 86400 + offset.seconds) * 1000000 + offset.microseconds
+    offset = cls.utcoffset(moment)
+    if offset is None:
+        return None
+    delta = next(base for base in type(offset).__mro__ if base.__module__ == "datetime")
+    days, seconds, microseconds = read(offset, delta, "days", "seconds", "microseconds")
+    return (days * 86400 + seconds) * 1000000 + microseconds
 
 
-STANDARD: dict[Any, Callable[[Any], Any]] = {
-    "fractions.Fraction": lambda item: (item.numerator, item.denominator),
-    "decimal.Decimal": lambda item: (str(item),),
-    "builtins.bytearray": lambda item: (bytes(item),),
-    "builtins.memoryview": lambda item: (item.tobytes(),),
-    "builtins.range": lambda item: (item.start, item.stop, item.step),
-    "builtins.dict_keys": lambda item: (tuple(item),),
-    "builtins.dict_items": lambda item: (tuple(item),),
-    "collections.deque": lambda item: (list(item), item.maxlen),
-    "array.array": lambda item: (item.typecode, item.tolist()),
-    "datetime.date": lambda item: (item.year, item.month, item.day),
-    "datetime.time": lambda item: (item.hour, item.minute, item.second, item.microsecond, offset_of(item)),
-    "datetime.datetime": lambda item: (
-        *(item.year, item.month, item.day, item.hour, item.minute, item.second, item.microsecond),
-        offset_of(item),
+STANDARD: dict[Any, Callable[[Any, Any], Any]] = {
+    "fractions.Fraction": lambda item, cls: read(item, cls, "numerator", "denominator"),
+    "decimal.Decimal": lambda item, cls: (cls.__str__(item),),
+    "builtins.bytearray": lambda item, cls: (bytes(cls.__getitem__(item, WHOLE)),),
+    "builtins.memoryview": lambda item, cls: (item.tobytes(),),
+    "builtins.range": lambda item, cls: (item.start, item.stop, item.step),
+    "builtins.dict_keys": lambda item, cls: (tuple(item),),
+    "builtins.dict_items": lambda item, cls: (tuple(item),),
+    "collections.deque": lambda item, cls: (list(cls.__iter__(item)), *read(item, cls, "maxlen")),
+    "array.array": lambda item, cls: (*read(item, cls, "typecode"), cls.tolist(item)),
+    "datetime.date": lambda item, cls: read(item, cls, "year", "month", "day"),
+    "datetime.time": lambda item, cls: (
+        *read(item, cls, "hour", "minute", "second", "microsecond"),
+        offset_of(item, cls),
     ),
-    "datetime.timedelta": lambda item: (item.days, item.seconds, item.microseconds),
+    "datetime.datetime": lambda item, cls: (
+        *read(item, cls, "year", "month", "day", "hour", "minute", "second", "microsecond"),
+        offset_of(item, cls),
+    ),
+    "datetime.timedelta": lambda item, cls: read(item, cls, "days", "seconds", "microseconds"),
 }
-"""name of a class -> what its instance is made of. By name, because none of these modules is loaded by this program"""
+"""name of a class -> what its instance is made of, given that class. By name, because none of these modules is loaded by this program"""
 WIDE: dict[Any, Callable[[Any], Any]] = {
     "collections.Counter": lambda item: (dict(dict.items(item)),),
     "collections.OrderedDict": lambda item: (list(item.items()),),
@@ -114,17 +126,17 @@ ALIKE: dict[Any, Callable[[Any], Any]] = {
 """name of a class -> the plain value that equals its instance"""
 
 
-def names_of(item: Any, subclasses: Any) -> list[str]:
-    """The names of its class and, where instances of subclasses count, of that class's bases."""
+def classes_of(item: Any, subclasses: Any) -> list[tuple[str, Any]]:
+    """Its class by name and, where instances of subclasses count, that class's bases."""
     classes = type(item).__mro__ if subclasses in (True, "wide") else (type(item),)
-    return [f"{cls.__module__}.{cls.__qualname__}" for cls in classes]
+    return [(f"{cls.__module__}.{cls.__qualname__}", cls) for cls in classes]
 
 
 def standard_parts(item: Any, subclasses: Any) -> tuple[Any, Any] | None:
     """(name, parts) of a value of the standard library; None for every other one."""
-    for name in names_of(item, subclasses):
+    for name, cls in classes_of(item, subclasses):
         if name in STANDARD:
-            return name, STANDARD[name](item)
+            return name, STANDARD[name](item, cls)
         if subclasses in ("wide", "exact") and name in WIDE:
             return name, WIDE[name](item)
     if (
@@ -173,7 +185,7 @@ def made_of(item: Any) -> Any:
     for kind, plain in PLAIN.items():
         if isinstance(item, kind):
             return plain(item)
-    for name in names_of(item, True):
+    for name, _ in classes_of(item, True):
         if name in ALIKE:
             return ALIKE[name](item)
     raise UncarriedError(type(item).__name__)
