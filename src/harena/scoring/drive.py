@@ -157,8 +157,10 @@ class Conversation:
         running: RunningExec,
         contract: TestsContract,
         whole: Stopwatch | None = None,
+        is_timed: bool = False,
     ) -> None:
-        """`whole`: the time of all questions together; None = without a limit."""
+        """`whole`: the time of all questions together; None = without a limit. `is_timed`: the other side, a trusted
+        program, says of each call how long it took."""
         self._bench = bench
         self._sandbox = sandbox
         self._running = running
@@ -167,10 +169,19 @@ class Conversation:
         self._replies = FrameReader(running.stdout)
         self._heard_from = False
         self._limit_seconds = 0.0
+        self._is_timed = is_timed
+        self.took = (0.0, 0.0)
+        """wall and processor time of the call that was answered last, if calls are timed"""
 
     @classmethod
     async def open(
-        cls, bench: Bench, sandbox: SandboxPort, contract: TestsContract, deadline: Deadline
+        cls,
+        bench: Bench,
+        sandbox: SandboxPort,
+        contract: TestsContract,
+        deadline: Deadline,
+        *,
+        is_timed: bool = False,
     ) -> Conversation:
         """Start the guest's interpreter."""
         request = ExecRequest(
@@ -181,7 +192,7 @@ class Conversation:
             timeout_seconds=wall_limit(START_SECONDS) + wall_limit(deadline.left()) + SLACK_SECONDS,
         )
         running = await sandbox.exec(request)
-        return cls(bench, sandbox, running, contract, deadline.watch)
+        return cls(bench, sandbox, running, contract, deadline.watch, is_timed)
 
     async def load(self, first: Check, limit_seconds: float) -> bytes | None:
         """Send the driver, the candidate and the first question; its token. None if the process ended meanwhile.
@@ -197,7 +208,7 @@ class Conversation:
         loading = codec.encode(
             (contract.setup or "", source, path, stem, contract.entry_point, contract.takes_subclasses)
         )
-        question, first_token = _question(first, self._contract)
+        question, first_token = _question(first, self._contract, self._is_timed)
         self._limit_seconds = START_SECONDS
         asked = frame(b"L" + token + loading) + question
         starting = self._asking()
@@ -234,7 +245,7 @@ class Conversation:
         self._limit_seconds = limit_seconds
         asking = self._asking()
         if token is None:
-            question, token = _question(check, self._contract)
+            question, token = _question(check, self._contract, self._is_timed)
             await self._send(question)
         body = await self._hear(asking)
         if body is None:
@@ -243,6 +254,10 @@ class Conversation:
         if kind == b"q":
             names, message = _error(rest)
             raise ArgumentsFailedError(check, f"{names[0]}: {message}")
+        if kind == b"t" and self._is_timed:
+            wall, used, rest = _times(rest)
+            self.took = (wall, used)
+            kind, rest = rest[:1], rest[1:]
         return kind, rest
 
     def _asking(self) -> Stopwatch:
@@ -327,14 +342,24 @@ def _token() -> bytes:
     return secrets.token_hex(8).encode()
 
 
-def _question(check: Check, contract: TestsContract) -> tuple[bytes, bytes]:
+def _question(check: Check, contract: TestsContract, is_timed: bool = False) -> tuple[bytes, bytes]:
     token = _token()
     keywords = Bag("dict", tuple(check.kwargs.items()))
     comparison = check.comparison or contract.comparison
     asked = (
         comparison if comparison in ("truth", "not_none") else "items" if comparison in ("items", "members") else None
     )
-    return frame(b"C" + token + codec.encode((check.args, keywords, asked))), token
+    return frame((b"T" if is_timed else b"C") + token + codec.encode((check.args, keywords, asked))), token
+
+
+def _times(rest: bytes) -> tuple[float, float, bytes]:
+    """(wall time, processor time, the answer proper)."""
+    times, _, answer = rest.partition(b";")
+    try:
+        wall, used = (float.fromhex(time.decode()) for time in times.split(b","))
+    except (ValueError, OverflowError):
+        raise MalformedError("not the time of a call") from None
+    return wall, used, answer
 
 
 def _answer(body: bytes, token: bytes) -> tuple[bytes, bytes]:

@@ -16,6 +16,7 @@ of the body) and the body:
                               "truth" = its truth value, "not_none" = whether it is None, "items" = what a loop over
                               it gives, where it is a generator, a view, a range or the like; "arguments" = the
                               answer, and the arguments as they are afterwards)
+    host   T token16 value    call, and say how long it took: as C
     guest  H                  the interpreter runs; sent before any code of the candidate
     guest  token16 o          loaded
     guest  token16 s|m|p|e value   not loaded: syntax error, missing entry point, setup raised, candidate raised:
@@ -24,6 +25,7 @@ of the body) and the body:
     guest  token16 r value    what the call raised: (class names, message)
     guest  token16 q value    the arguments could not be built: (class names, message)
     guest  token16 x value    the call returned something that the codec does not carry: its type's name
+    guest  token16 tWALL,CPU;reply   to T: seconds that the call took (hexadecimal floats), then v, r or x
 
 A value is tagged and length-prefixed, so that nothing is ever quoted, evaluated or unpickled (`codec` is the host's
 half):
@@ -38,7 +40,7 @@ from __future__ import annotations
 
 import os
 import sys
-from time import perf_counter
+from time import perf_counter, process_time
 
 TYPE_CHECKING = False  # importing `typing` would cost a third of the start of the interpreter
 if TYPE_CHECKING:
@@ -107,7 +109,8 @@ STANDARD: dict[Any, Callable[[Any, Any], Any]] = {
     ),
     "datetime.timedelta": lambda item, cls: read(item, cls, "days", "seconds", "microseconds"),
 }
-"""name of a class -> what its instance is made of, given that class. By name, because none of these modules is loaded by this program"""
+"""name of a class -> what its instance is made of, given that class. By name, because none of these modules is loaded
+by this program"""
 WIDE: dict[Any, Callable[[Any], Any]] = {
     "collections.Counter": lambda item: (dict(dict.items(item)),),
     "collections.OrderedDict": lambda item: (list(item.items()),),
@@ -385,6 +388,14 @@ def call(function: Any, request: Any, subclasses: Any) -> bytes:
         return b"x" + encode(type(error).__name__[:100])
 
 
+def timed_call(function: Any, request: Any, subclasses: Any) -> bytes:
+    """The reply to one check with the time that it took, also that of its child processes."""
+    began, used, children = perf_counter(), process_time(), sum(os.times()[2:4])
+    reply = call(function, request, subclasses)
+    wall, used = perf_counter() - began, process_time() - used + sum(os.times()[2:4]) - children
+    return b"t%s,%s;" % (wall.hex().encode(), used.hex().encode()) + reply
+
+
 def main() -> None:
     """Serve the host until it closes standard input."""
     requests, replies = os.dup(0), os.dup(1)
@@ -433,7 +444,7 @@ def main() -> None:
                 held = framed(token + reply)
                 continue
         else:
-            reply = call(function, request, subclasses)
+            reply = (timed_call if body[:1] == b"T" else call)(function, request, subclasses)
         write(held + framed(token + reply))
         held = b""
         if function is None:
