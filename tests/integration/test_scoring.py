@@ -189,6 +189,16 @@ async def test_partial_credit_is_the_weighted_share(source: Source) -> None:
     assert (result.checks_planned, result.checks_run, result.checks_passed) == (3, 2, 2)
 
 
+async def test_an_answer_of_a_subclass_counts_only_where_its_check_says_so(source: Source) -> None:
+    """A lenient check beside it changes nothing for an exact one."""
+    subclass = "class Own(int): pass\ndef f(x): return Own(x)\n"
+    checks = [{"args": [n], "expected": n, **kind} for n, kind in enumerate(({"comparison": "equal"}, {}))]
+    contract = {"type": "tests", "entry_point": "f", "checks": checks, "partial_credit": True}
+    result = await scored(source, subclass, contract)
+    assert (result.score, result.trust, result.validity) == (0.5, Trust.SEPARATE, Validity.VALID)
+    assert "cannot cross the border: Own" in result.detail
+
+
 async def test_values_methods_setup_and_files_cross_the_border(source: Source) -> None:
     """Tags, keyword arguments, expected exceptions, a class, setup code and a problem's own file."""
     scoring = {

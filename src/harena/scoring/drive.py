@@ -205,9 +205,7 @@ class Conversation:
         path = f"{WORKSPACE}/{candidate.entry}"
         token = _token()
         contract = self._contract
-        loading = codec.encode(
-            (contract.setup or "", source, path, stem, contract.entry_point, contract.takes_subclasses)
-        )
+        loading = codec.encode((contract.setup or "", source, path, stem, contract.entry_point))
         question, first_token = _question(first, self._contract, self._is_timed)
         self._limit_seconds = START_SECONDS
         asked = frame(b"L" + token + loading) + question
@@ -349,7 +347,8 @@ def _question(check: Check, contract: TestsContract, is_timed: bool = False) -> 
     asked = (
         comparison if comparison in ("truth", "not_none") else "items" if comparison in ("items", "members") else None
     )
-    return frame((b"T" if is_timed else b"C") + token + codec.encode((check.args, keywords, asked))), token
+    request = (check.args, keywords, asked, contract.takes_subclasses(check))
+    return frame((b"T" if is_timed else b"C") + token + codec.encode(request)), token
 
 
 def _times(rest: bytes) -> tuple[float, float, bytes]:

@@ -8,14 +8,13 @@ made of), and be quick to start.
 The host sends frames on standard input and reads frames on standard output; a frame is 8 hexadecimal digits (the length
 of the body) and the body:
 
-    host   L token16 value    load: (setup source, candidate source, file name, module name, entry point, whether
-                              instances of subclasses are sent as what they are made of: False, True, or "wide" for
-                              trusted test code in Python, which gets Counters, iterators and the like back, and sends
-                              them as "exact")
+    host   L token16 value    load: (setup source, candidate source, file name, module name, entry point)
     host   C token16 value    call: (positional arguments, keyword arguments, None or all that is asked of the answer:
                               "truth" = its truth value, "not_none" = whether it is None, "items" = what a loop over
                               it gives, where it is a generator, a view, a range or the like; "arguments" = the
-                              answer, and the arguments as they are afterwards)
+                              answer, and the arguments as they are afterwards, whether instances of subclasses are
+                              sent as what they are made of: False, True, or "wide" for trusted test code in Python,
+                              which gets Counters, iterators and the like back, and sends them as "exact")
     host   T token16 value    call, and say how long it took: as C
     guest  H                  the interpreter runs; sent before any code of the candidate
     guest  token16 o          loaded
@@ -335,7 +334,7 @@ def put_file(path: str, source: str) -> None:
 
 def load(request: Any) -> tuple[bytes, Any]:
     """(reply, what gives the callable or None)."""
-    setup, source, file_name, module_name, entry, _ = request
+    setup, source, file_name, module_name, entry = request
     put_file(file_name, source)
     source = source[1:] if source[:1] == "\ufeff" else source  # as in a file, where it is a mark of UTF-8
     module = type(sys)(module_name)
@@ -367,9 +366,9 @@ def items_of(value: Any) -> list[Any]:
     return items
 
 
-def call(function: Any, request: Any, subclasses: Any) -> bytes:
+def call(function: Any, request: Any) -> bytes:
     """The reply to one check."""
-    arguments, keywords, asked = request
+    arguments, keywords, asked, subclasses = request
     try:
         value = function()(*arguments, **keywords)
         if asked == "arguments":
@@ -388,10 +387,10 @@ def call(function: Any, request: Any, subclasses: Any) -> bytes:
         return b"x" + encode(type(error).__name__[:100])
 
 
-def timed_call(function: Any, request: Any, subclasses: Any) -> bytes:
+def timed_call(function: Any, request: Any) -> bytes:
     """The reply to one check with the time that it took, also that of its child processes."""
     began, used, children = perf_counter(), process_time(), sum(os.times()[2:4])
-    reply = call(function, request, subclasses)
+    reply = call(function, request)
     wall, used = perf_counter() - began, process_time() - used + sum(os.times()[2:4]) - children
     return b"t%s,%s;" % (wall.hex().encode(), used.hex().encode()) + reply
 
@@ -423,7 +422,6 @@ def main() -> None:
 
     write(framed(b"H"))
     function: Any = None
-    subclasses = False
     held = ahead = b""
     while True:
         body = ahead or read(int(read(8), 16))
@@ -439,12 +437,11 @@ def main() -> None:
             ahead = read(int(read(8), 16))  # the first question, which comes with it: read before the candidate runs
             began = perf_counter()
             reply, function = load(request)
-            subclasses = request[5]
             if function is not None and perf_counter() - began < PROMPT_SECONDS:
                 held = framed(token + reply)
                 continue
         else:
-            reply = (timed_call if body[:1] == b"T" else call)(function, request, subclasses)
+            reply = (timed_call if body[:1] == b"T" else call)(function, request)
         write(held + framed(token + reply))
         held = b""
         if function is None:
