@@ -85,7 +85,7 @@ class TestsContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "tests-3"
+        return "tests-4"
 
     def tolerance(self, check: Check) -> Tolerance:
         """Of one check."""
@@ -138,7 +138,7 @@ class ReferenceContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "reference-3"
+        return "reference-4"
 
     @cached_property
     def exact_inputs(self) -> str:
