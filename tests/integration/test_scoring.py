@@ -175,6 +175,22 @@ async def test_a_slow_program_times_out_at_its_check(source: Source, candidate: 
     assert result.duration_seconds < 10
 
 
+async def test_a_question_that_nobody_reads_costs_its_own_time(source: Source) -> None:
+    """A candidate that stops itself while a large argument is on its way to it holds its place no longer than one that
+    sleeps."""
+    stopping = (
+        "import os, signal\n"
+        "write = os.write\n"
+        "def answered(*given):\n    write(*given)\n    os.kill(os.getpid(), signal.SIGSTOP)\n"
+        "def size(x):\n    os.write = answered\n    return len(x)\n"
+    )
+    checks = [{"args": ["x" * size], "expected": size} for size in (1, 3_000_000)]
+    contract = {"type": "tests", "entry_point": "size", "checks": checks, "check_timeout_seconds": 0.5}
+    result = await scored(source, stopping, contract, alone=True)
+    assert (result.score, result.reason) == (0.0, Reason.TIMEOUT)
+    assert result.duration_seconds < 10
+
+
 async def test_partial_credit_is_the_weighted_share(source: Source) -> None:
     """A check that ends the process costs that check only, and the others are asked in a new process."""
     checks = [

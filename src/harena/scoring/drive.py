@@ -12,6 +12,8 @@ import asyncio
 import builtins
 import posixpath
 import secrets
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from harena.core.clock import STOPPED_SECONDS
 from harena.core.errors import PlatformError, SandboxError, SandboxExecutionError
@@ -50,6 +52,9 @@ _LOAD_FAILURES = {
     b"m": Reason.MISSING_ENTRY_POINT,
     b"e": Reason.EXCEPTION,
 }
+
+
+Heard = TypeVar("Heard")
 
 
 class SetupFailedError(Exception):
@@ -210,10 +215,10 @@ class Conversation:
         self._limit_seconds = START_SECONDS
         asked = frame(b"L" + token + loading) + question
         starting = self._asking()
-        await self._send(code_frame() + asked)
+        await self._send(code_frame() + asked, starting)
         reply = await self._hear(starting)
         if reply == NEEDS_SOURCE:
-            await self._send(source_frame() + asked)
+            await self._send(source_frame() + asked, starting)
             reply = await self._hear(starting)
         if reply != b"H":
             return None
@@ -244,7 +249,7 @@ class Conversation:
         asking = self._asking()
         if token is None:
             question, token = _question(check, self._contract, self._is_timed)
-            await self._send(question)
+            await self._send(question, asking)
         body = await self._hear(asking)
         if body is None:
             return None
@@ -266,12 +271,16 @@ class Conversation:
 
     async def _hear(self, check: Stopwatch) -> bytes | None:
         """The next frame. Raises TimeoutError, StarvedError, MalformedError."""
+        return await self._within(self._replies.next_within, check)
+
+    async def _within(self, wait: Callable[[float], Awaitable[Heard]], check: Stopwatch) -> Heard:
+        """What `wait` gives, see `fair_time.within`. Raises TimeoutError, StarvedError."""
         whole = self._whole if self._heard_from else None
         watches = (
             (check,) if whole is None else (whole,) if whole.limit_seconds <= check.limit_seconds else (whole, check)
         )
         try:
-            return await within(self._replies.next_within, self._sandbox, watches, lambda: self._bench.control)
+            return await within(wait, self._sandbox, watches, lambda: self._bench.control)
         except StarvedError:
             self._running.kill()
             if not await self._bench.blames_candidate():
@@ -327,13 +336,22 @@ class Conversation:
             step="start the interpreter",
         )
 
-    async def _send(self, frames: bytes) -> None:
-        """Raises TimeoutError if the other side does not read."""
+    async def _send(self, frames: bytes, check: Stopwatch) -> None:
+        """The question's time runs. Raises TimeoutError if the other side does not read, StarvedError."""
+        sending = asyncio.ensure_future(self._running.write_stdin(frames))
+
+        async def sent(seconds: float) -> None:
+            done, _ = await asyncio.wait((sending,), timeout=seconds)
+            if not done:
+                raise TimeoutError
+            sending.result()
+
         try:
-            async with asyncio.timeout(wall_limit(self._limit_seconds)):
-                await self._running.write_stdin(frames)
+            await self._within(sent, check)
         except SandboxExecutionError:
             return  # it closed its end; that no answer comes tells the rest
+        finally:
+            sending.cancel()
 
 
 def _token() -> bytes:
