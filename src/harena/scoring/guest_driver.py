@@ -84,7 +84,8 @@ def offset_of(moment: Any, cls: Any) -> int | None:
         return None
     delta = next(base for base in type(offset).__mro__ if base.__module__ == "datetime")
     days, seconds, microseconds = read(offset, delta, "days", "seconds", "microseconds")
-    return (days * 86400 + seconds) * 1000000 + microseconds
+    ahead: int = (days * 86400 + seconds) * 1000000 + microseconds
+    return ahead
 
 
 STANDARD: dict[Any, Callable[[Any, Any], Any]] = {
