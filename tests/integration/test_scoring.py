@@ -175,6 +175,22 @@ async def test_a_slow_program_times_out_at_its_check(source: Source, candidate: 
     assert result.duration_seconds < 10
 
 
+async def test_a_question_that_nobody_reads_costs_its_own_time(source: Source) -> None:
+    """A candidate that stops itself while a large argument is on its way to it holds its place no longer than one that
+    sleeps."""
+    stopping = (
+        "import os, signal\n"
+        "write = os.write\n"
+        "def answered(*given):\n    write(*given)\n    os.kill(os.getpid(), signal.SIGSTOP)\n"
+        "def size(x):\n    os.write = answered\n    return len(x)\n"
+    )
+    checks = [{"args": ["x" * size], "expected": size} for size in (1, 3_000_000)]
+    contract = {"type": "tests", "entry_point": "size", "checks": checks, "check_timeout_seconds": 0.5}
+    result = await scored(source, stopping, contract, alone=True)
+    assert (result.score, result.reason) == (0.0, Reason.TIMEOUT)
+    assert result.duration_seconds < 10
+
+
 async def test_partial_credit_is_the_weighted_share(source: Source) -> None:
     """A check that ends the process costs that check only, and the others are asked in a new process."""
     checks = [
@@ -187,6 +203,16 @@ async def test_partial_credit_is_the_weighted_share(source: Source) -> None:
     result = await scored(source, candidate, scoring)
     assert (result.score, result.passed, result.reason) == (0.75, False, Reason.PARTIAL)
     assert (result.checks_planned, result.checks_run, result.checks_passed) == (3, 2, 2)
+
+
+async def test_an_answer_of_a_subclass_counts_only_where_its_check_says_so(source: Source) -> None:
+    """A lenient check beside it changes nothing for an exact one."""
+    subclass = "class Own(int): pass\ndef f(x): return Own(x)\n"
+    checks = [{"args": [n], "expected": n, **kind} for n, kind in enumerate(({"comparison": "equal"}, {}))]
+    contract = {"type": "tests", "entry_point": "f", "checks": checks, "partial_credit": True}
+    result = await scored(source, subclass, contract)
+    assert (result.score, result.trust, result.validity) == (0.5, Trust.SEPARATE, Validity.VALID)
+    assert "cannot cross the border: Own" in result.detail
 
 
 async def test_values_methods_setup_and_files_cross_the_border(source: Source) -> None:

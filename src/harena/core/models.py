@@ -109,7 +109,7 @@ class ExecRequest:
     timeout_seconds: float | None = None
     """wall time; then the whole process tree of this exec is killed"""
     stdin: bytes | None = None
-    """given at once; None = /dev/null unless `stdin_stream`"""
+    """given at once, as a file that can be read only (a pipe with `stdin_stream`); None = /dev/null unless that"""
     stdin_stream: bool = False
     """the caller will write to standard input and close it"""
     output_bytes: int | None = None

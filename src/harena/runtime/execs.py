@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from harena.core.clock import STOPPED_SECONDS
 from harena.core.errors import SandboxExecutionError
+from harena.core.given_input import input_file
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsage
 from harena.core.output import OutputBuffer
 from harena.core.threads import CONTENT
@@ -76,7 +77,9 @@ class LinuxExec:
             self._readers[self._terminal] = self.stdout
             return [inside]
         theirs: list[int] = []
-        if self.request.stdin_stream or self.request.stdin is not None:
+        if self.request.stdin is not None and not self.request.stdin_stream:
+            theirs.append(input_file(self.request.stdin))
+        elif self.request.stdin_stream:
             read_end, self._stdin = os.pipe2(os.O_CLOEXEC)
             os.fchmod(read_end, _OPENED_TO_READ)
             os.set_blocking(self._stdin, False)

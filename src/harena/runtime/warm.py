@@ -256,7 +256,8 @@ def rehearse_plain(received: memoryview, numbers: memoryview) -> None:
 def become_plain(received: memoryview, numbers: memoryview) -> Plan:
     """`plan` and `become` in a child of a template that stands ready, for the order in `received`.
 
-    `numbers` are the context's (see fast_path). Standard input is a pipe where a third stream came, else /dev/null.
+    `numbers` are the context's (see fast_path). Standard input is a pipe or a file where a third stream came,
+    else /dev/null.
     """
     found = _ready
     plan = found.plain
@@ -276,7 +277,8 @@ def become_plain(received: memoryview, numbers: memoryview) -> Plan:
         plan.rest = words[2:]
         sys.argv = words[1:]
     if numbers[_STREAM_COUNT] == 3:
-        sys.stdin = sys.__stdin__ = found.other_input  # type: ignore[assignment, misc]
+        given = found.ready[0].pop(_FILE) if _kind(0) == _FILE else found.other_input
+        sys.stdin = sys.__stdin__ = given  # type: ignore[assignment, misc]
         found.other_input = None
     if len(sys.modules) != found.module_count:
         _restore_import_state(found)  # init has waited for a child, which makes posix import `resource`
@@ -286,6 +288,8 @@ def become_plain(received: memoryview, numbers: memoryview) -> Plan:
     return plan
 
 
+_FILE = -1
+"""see `_kind`"""
 _ORDER_BYTES, _STREAM_COUNT, _SIZE = 32, 12, 14  # as in wire and fast_path, which this file shall not need
 _ENCODING = sys.getfilesystemencoding()
 _kept: list[object] = []
@@ -307,33 +311,35 @@ class A:
 
 
 def _streams_ahead(found: Baseline) -> tuple[dict[int, object], ...]:
-    """Streams over /dev/null and over pipes, which is what a program gets; a stream remembers what it was made over."""
+    """Streams over /dev/null, over pipes and, to read, over a file, which is what a program gets; a stream remembers
+    what it was made over."""
     made: tuple[dict[int, object], ...] = ({}, {}, {})
     kept = [os.dup(number) for number in (0, 1, 2)]
     null = os.open("/dev/null", os.O_RDWR)
     found.null = _kind(null)
     reading, writing = os.pipe()
+    file = os.memfd_create("stdin")
     try:
         for number in range(3):
-            for source in (null, writing if number else reading):
+            for source in (null, writing) if number else (null, reading, file):
                 os.dup2(source, number)
                 made[number][_kind(number)] = _stream(number, found, found.unbuffered)
     finally:
         for number, source in enumerate(kept):
             os.dup2(source, number)
-        for descriptor in (*kept, null, reading, writing):
+        for descriptor in (*kept, null, reading, writing, file):
             os.close(descriptor)
     return made
 
 
 def _kind(descriptor: int) -> int:
-    """0 for a pipe, the number of a character device, -1 for anything else."""
+    """0 for a pipe, the number of a character device, -1 for a file, -2 for anything else."""
     try:
         status = os.fstat(descriptor)
     except OSError:
-        return -1
+        return -2
     form = status.st_mode & 0o170000
-    return 0 if form == 0o010000 else status.st_rdev if form == 0o020000 else -1
+    return 0 if form == 0o010000 else status.st_rdev if form == 0o020000 else _FILE if form == 0o100000 else -2
 
 
 # -- in init -----------------------------------------------------------------------------------------------------------

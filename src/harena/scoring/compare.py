@@ -80,6 +80,17 @@ class Tolerance:
             return abs(expected) >= _EXACT_BELOW and self._is_rounded(answer, expected)
         return self.close(answer, expected)
 
+    def near_as_written(self, answer: float, expected: float) -> bool:
+        """For a tolerance that an author wrote: as `close`, but only the absolute one says that two whole numbers may
+        differ. A float of 2**53 or more stands for many integers, and is close to all that `close` says."""
+        is_one_number = type(expected) is int or abs(expected) < _EXACT_BELOW
+        if not (is_one_number and _is_whole(answer) and _is_whole(expected)):
+            return self.close(answer, expected)
+        try:
+            return abs(answer - expected) <= self.absolute
+        except OverflowError:  # an int that no float can hold
+            return False
+
     def _is_rounded(self, answer: float, expected: float) -> bool:
         """Whether a large answer is the expected float but for rounding; an int is its nearest float."""
         try:

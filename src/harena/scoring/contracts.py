@@ -108,7 +108,7 @@ class NumericContract(Contract):
     range: Annotated[tuple[float, float], Field(strict=False)] | None = None
     """[what gives 0, what gives 1], linear between and clipped; [10, 2] = lower is better"""
     target: int | float | None = None
-    """the right number: 1 if close enough, else 0; an integer must be met exactly, unless a tolerance is written"""
+    """the right number: 1 if close enough, else 0; no relative tolerance makes two whole numbers equal"""
     rel_tol: Annotated[float, Field(ge=0)] = 1e-9
     abs_tol: Annotated[float, Field(ge=0)] = 0.0
     pass_mark: Score = 1.0
@@ -125,7 +125,7 @@ class NumericContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "numeric-2"
+        return "numeric-3"
 
     @property
     def tolerance(self) -> Tolerance:

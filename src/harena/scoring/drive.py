@@ -12,6 +12,8 @@ import asyncio
 import builtins
 import posixpath
 import secrets
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from harena.core.clock import STOPPED_SECONDS
 from harena.core.errors import PlatformError, SandboxError, SandboxExecutionError
@@ -50,6 +52,9 @@ _LOAD_FAILURES = {
     b"m": Reason.MISSING_ENTRY_POINT,
     b"e": Reason.EXCEPTION,
 }
+
+
+Heard = TypeVar("Heard")
 
 
 class SetupFailedError(Exception):
@@ -157,8 +162,10 @@ class Conversation:
         running: RunningExec,
         contract: TestsContract,
         whole: Stopwatch | None = None,
+        is_timed: bool = False,
     ) -> None:
-        """`whole`: the time of all questions together; None = without a limit."""
+        """`whole`: the time of all questions together; None = without a limit. `is_timed`: the other side, a trusted
+        program, says of each call how long it took."""
         self._bench = bench
         self._sandbox = sandbox
         self._running = running
@@ -167,10 +174,19 @@ class Conversation:
         self._replies = FrameReader(running.stdout)
         self._heard_from = False
         self._limit_seconds = 0.0
+        self._is_timed = is_timed
+        self.took = (0.0, 0.0)
+        """wall and processor time of the call that was answered last, if calls are timed"""
 
     @classmethod
     async def open(
-        cls, bench: Bench, sandbox: SandboxPort, contract: TestsContract, deadline: Deadline
+        cls,
+        bench: Bench,
+        sandbox: SandboxPort,
+        contract: TestsContract,
+        deadline: Deadline,
+        *,
+        is_timed: bool = False,
     ) -> Conversation:
         """Start the guest's interpreter."""
         request = ExecRequest(
@@ -181,7 +197,7 @@ class Conversation:
             timeout_seconds=wall_limit(START_SECONDS) + wall_limit(deadline.left()) + SLACK_SECONDS,
         )
         running = await sandbox.exec(request)
-        return cls(bench, sandbox, running, contract, deadline.watch)
+        return cls(bench, sandbox, running, contract, deadline.watch, is_timed)
 
     async def load(self, first: Check, limit_seconds: float) -> bytes | None:
         """Send the driver, the candidate and the first question; its token. None if the process ended meanwhile.
@@ -194,17 +210,15 @@ class Conversation:
         path = f"{WORKSPACE}/{candidate.entry}"
         token = _token()
         contract = self._contract
-        loading = codec.encode(
-            (contract.setup or "", source, path, stem, contract.entry_point, contract.takes_subclasses)
-        )
-        question, first_token = _question(first, self._contract)
+        loading = codec.encode((contract.setup or "", source, path, stem, contract.entry_point))
+        question, first_token = _question(first, self._contract, self._is_timed)
         self._limit_seconds = START_SECONDS
         asked = frame(b"L" + token + loading) + question
         starting = self._asking()
-        await self._send(code_frame() + asked)
+        await self._send(code_frame() + asked, starting)
         reply = await self._hear(starting)
         if reply == NEEDS_SOURCE:
-            await self._send(source_frame() + asked)
+            await self._send(source_frame() + asked, starting)
             reply = await self._hear(starting)
         if reply != b"H":
             return None
@@ -234,8 +248,8 @@ class Conversation:
         self._limit_seconds = limit_seconds
         asking = self._asking()
         if token is None:
-            question, token = _question(check, self._contract)
-            await self._send(question)
+            question, token = _question(check, self._contract, self._is_timed)
+            await self._send(question, asking)
         body = await self._hear(asking)
         if body is None:
             return None
@@ -243,6 +257,10 @@ class Conversation:
         if kind == b"q":
             names, message = _error(rest)
             raise ArgumentsFailedError(check, f"{names[0]}: {message}")
+        if kind == b"t" and self._is_timed:
+            wall, used, rest = _times(rest)
+            self.took = (wall, used)
+            kind, rest = rest[:1], rest[1:]
         return kind, rest
 
     def _asking(self) -> Stopwatch:
@@ -253,12 +271,16 @@ class Conversation:
 
     async def _hear(self, check: Stopwatch) -> bytes | None:
         """The next frame. Raises TimeoutError, StarvedError, MalformedError."""
+        return await self._within(self._replies.next_within, check)
+
+    async def _within(self, wait: Callable[[float], Awaitable[Heard]], check: Stopwatch) -> Heard:
+        """What `wait` gives, see `fair_time.within`. Raises TimeoutError, StarvedError."""
         whole = self._whole if self._heard_from else None
         watches = (
             (check,) if whole is None else (whole,) if whole.limit_seconds <= check.limit_seconds else (whole, check)
         )
         try:
-            return await within(self._replies.next_within, self._sandbox, watches, lambda: self._bench.control)
+            return await within(wait, self._sandbox, watches, lambda: self._bench.control)
         except StarvedError:
             self._running.kill()
             if not await self._bench.blames_candidate():
@@ -314,27 +336,47 @@ class Conversation:
             step="start the interpreter",
         )
 
-    async def _send(self, frames: bytes) -> None:
-        """Raises TimeoutError if the other side does not read."""
+    async def _send(self, frames: bytes, check: Stopwatch) -> None:
+        """The question's time runs. Raises TimeoutError if the other side does not read, StarvedError."""
+        sending = asyncio.ensure_future(self._running.write_stdin(frames))
+
+        async def sent(seconds: float) -> None:
+            done, _ = await asyncio.wait((sending,), timeout=seconds)
+            if not done:
+                raise TimeoutError
+            sending.result()
+
         try:
-            async with asyncio.timeout(wall_limit(self._limit_seconds)):
-                await self._running.write_stdin(frames)
+            await self._within(sent, check)
         except SandboxExecutionError:
             return  # it closed its end; that no answer comes tells the rest
+        finally:
+            sending.cancel()
 
 
 def _token() -> bytes:
     return secrets.token_hex(8).encode()
 
 
-def _question(check: Check, contract: TestsContract) -> tuple[bytes, bytes]:
+def _question(check: Check, contract: TestsContract, is_timed: bool = False) -> tuple[bytes, bytes]:
     token = _token()
     keywords = Bag("dict", tuple(check.kwargs.items()))
     comparison = check.comparison or contract.comparison
     asked = (
         comparison if comparison in ("truth", "not_none") else "items" if comparison in ("items", "members") else None
     )
-    return frame(b"C" + token + codec.encode((check.args, keywords, asked))), token
+    request = (check.args, keywords, asked, contract.takes_subclasses(check))
+    return frame((b"T" if is_timed else b"C") + token + codec.encode(request)), token
+
+
+def _times(rest: bytes) -> tuple[float, float, bytes]:
+    """(wall time, processor time, the answer proper)."""
+    times, _, answer = rest.partition(b";")
+    try:
+        wall, used = (float.fromhex(time.decode()) for time in times.split(b","))
+    except (ValueError, OverflowError):
+        raise MalformedError("not the time of a call") from None
+    return wall, used, answer
 
 
 def _answer(body: bytes, token: bytes) -> tuple[bytes, bytes]:

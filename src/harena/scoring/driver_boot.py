@@ -55,10 +55,10 @@ _REHEARSAL = """\
 def rehearse():
     # the interpreter adapts code to what it meets by writing into it; what is adapted here is not copied by each fork
     for _ in range(20):
-        arguments = decode(encode(("", "def f(x, y=None): return [x]", "f.py", "harena_rehearsal", "f", False)), 0)[0]
+        arguments = decode(encode(("", "def f(x, y=None): return [x]", "f.py", "harena_rehearsal", "f")), 0)[0]
         function = load(arguments)[1]
-        question = ((1, [2.0, "a", None]), {}, None)
-        call(function, decode(encode(question), 0)[0], False)
+        question = ((1, [2.0, "a", None]), {}, None, False)
+        call(function, decode(encode(question), 0)[0])
         del sys.modules["harena_rehearsal"]
 rehearse()
 del rehearse

@@ -51,7 +51,7 @@ class Callee:
     def call(self, arguments: Any, keywords: Any, *, is_statement: bool) -> Any:
         """The answer. Where that is used, the arguments stay as they are: a candidate that empties its list would make
         `f(xs) == sorted(xs)` true."""
-        question = (arguments, keywords, "arguments")
+        question = (arguments, keywords, "arguments", "wide")
         if self.child is None:
             self.start(question)
         else:
@@ -80,7 +80,7 @@ class Callee:
             program = file.read()
         stem = os.path.splitext(path)[0].replace("/", ".")
         self.read()  # it runs
-        self.send(b"L", ("", program, os.path.abspath(path), stem, self.function, "wide"))
+        self.send(b"L", ("", program, os.path.abspath(path), stem, self.function))
         self.send(b"C", question)
         kind, value = self.answer()
         if kind != b"o":

@@ -8,14 +8,14 @@ made of), and be quick to start.
 The host sends frames on standard input and reads frames on standard output; a frame is 8 hexadecimal digits (the length
 of the body) and the body:
 
-    host   L token16 value    load: (setup source, candidate source, file name, module name, entry point, whether
-                              instances of subclasses are sent as what they are made of: False, True, or "wide" for
-                              trusted test code in Python, which gets Counters, iterators and the like back, and sends
-                              them as "exact")
+    host   L token16 value    load: (setup source, candidate source, file name, module name, entry point)
     host   C token16 value    call: (positional arguments, keyword arguments, None or all that is asked of the answer:
                               "truth" = its truth value, "not_none" = whether it is None, "items" = what a loop over
                               it gives, where it is a generator, a view, a range or the like; "arguments" = the
-                              answer, and the arguments as they are afterwards)
+                              answer, and the arguments as they are afterwards, whether instances of subclasses are
+                              sent as what they are made of: False, True, or "wide" for trusted test code in Python,
+                              which gets Counters, iterators and the like back, and sends them as "exact")
+    host   T token16 value    call, and say how long it took: as C
     guest  H                  the interpreter runs; sent before any code of the candidate
     guest  token16 o          loaded
     guest  token16 s|m|p|e value   not loaded: syntax error, missing entry point, setup raised, candidate raised:
@@ -24,6 +24,7 @@ of the body) and the body:
     guest  token16 r value    what the call raised: (class names, message)
     guest  token16 q value    the arguments could not be built: (class names, message)
     guest  token16 x value    the call returned something that the codec does not carry: its type's name
+    guest  token16 tWALL,CPU;reply   to T: seconds that the call took (hexadecimal floats), then v, r or x
 
 A value is tagged and length-prefixed, so that nothing is ever quoted, evaluated or unpickled (`codec` is the host's
 half):
@@ -38,7 +39,7 @@ from __future__ import annotations
 
 import os
 import sys
-from time import perf_counter
+from time import perf_counter, process_time
 
 TYPE_CHECKING = False  # importing `typing` would cost a third of the start of the interpreter
 if TYPE_CHECKING:
@@ -71,31 +72,45 @@ PLAIN: dict[Any, Callable[[Any], Any]] = {
 EXACT = (int, str, list, tuple, float, bool, type(None), dict, set, frozenset, bytes, complex)
 
 
-def offset_of(moment: Any) -> int | None:
+def read(item: Any, cls: Any, *names: str) -> tuple[Any, ...]:
+    """Attributes by a standard class's own descriptors, whatever a subclass of it overrides."""
+    return tuple([getattr(cls, name).__get__(item, type(item)) for name in names])
+
+
+def offset_of(moment: Any, cls: Any) -> int | None:
     """Microseconds that its clock is ahead of UTC; None where it has no time zone."""
-    offset = moment.utcoffset()
-    return None if offset is None else (offset.days * 86400 + offset.seconds) * 1000000 + offset.microseconds
+    offset = cls.utcoffset(moment)
+    if offset is None:
+        return None
+    delta = next(base for base in type(offset).__mro__ if base.__module__ == "datetime")
+    days, seconds, microseconds = read(offset, delta, "days", "seconds", "microseconds")
+    ahead: int = (days * 86400 + seconds) * 1000000 + microseconds
+    return ahead
 
 
-STANDARD: dict[Any, Callable[[Any], Any]] = {
-    "fractions.Fraction": lambda item: (item.numerator, item.denominator),
-    "decimal.Decimal": lambda item: (str(item),),
-    "builtins.bytearray": lambda item: (bytes(item),),
-    "builtins.memoryview": lambda item: (item.tobytes(),),
-    "builtins.range": lambda item: (item.start, item.stop, item.step),
-    "builtins.dict_keys": lambda item: (tuple(item),),
-    "builtins.dict_items": lambda item: (tuple(item),),
-    "collections.deque": lambda item: (list(item), item.maxlen),
-    "array.array": lambda item: (item.typecode, item.tolist()),
-    "datetime.date": lambda item: (item.year, item.month, item.day),
-    "datetime.time": lambda item: (item.hour, item.minute, item.second, item.microsecond, offset_of(item)),
-    "datetime.datetime": lambda item: (
-        *(item.year, item.month, item.day, item.hour, item.minute, item.second, item.microsecond),
-        offset_of(item),
+STANDARD: dict[Any, Callable[[Any, Any], Any]] = {
+    "fractions.Fraction": lambda item, cls: read(item, cls, "numerator", "denominator"),
+    "decimal.Decimal": lambda item, cls: (cls.__str__(item),),
+    "builtins.bytearray": lambda item, cls: (bytes(cls.__getitem__(item, WHOLE)),),
+    "builtins.memoryview": lambda item, cls: (item.tobytes(),),
+    "builtins.range": lambda item, cls: (item.start, item.stop, item.step),
+    "builtins.dict_keys": lambda item, cls: (tuple(item),),
+    "builtins.dict_items": lambda item, cls: (tuple(item),),
+    "collections.deque": lambda item, cls: (list(cls.__iter__(item)), *read(item, cls, "maxlen")),
+    "array.array": lambda item, cls: (*read(item, cls, "typecode"), cls.tolist(item)),
+    "datetime.date": lambda item, cls: read(item, cls, "year", "month", "day"),
+    "datetime.time": lambda item, cls: (
+        *read(item, cls, "hour", "minute", "second", "microsecond"),
+        offset_of(item, cls),
     ),
-    "datetime.timedelta": lambda item: (item.days, item.seconds, item.microseconds),
+    "datetime.datetime": lambda item, cls: (
+        *read(item, cls, "year", "month", "day", "hour", "minute", "second", "microsecond"),
+        offset_of(item, cls),
+    ),
+    "datetime.timedelta": lambda item, cls: read(item, cls, "days", "seconds", "microseconds"),
 }
-"""name of a class -> what its instance is made of. By name, because none of these modules is loaded by this program"""
+"""name of a class -> what its instance is made of, given that class. By name, because none of these modules is loaded
+by this program"""
 WIDE: dict[Any, Callable[[Any], Any]] = {
     "collections.Counter": lambda item: (dict(dict.items(item)),),
     "collections.OrderedDict": lambda item: (list(item.items()),),
@@ -114,17 +129,17 @@ ALIKE: dict[Any, Callable[[Any], Any]] = {
 """name of a class -> the plain value that equals its instance"""
 
 
-def names_of(item: Any, subclasses: Any) -> list[str]:
-    """The names of its class and, where instances of subclasses count, of that class's bases."""
+def classes_of(item: Any, subclasses: Any) -> list[tuple[str, Any]]:
+    """Its class by name and, where instances of subclasses count, that class's bases."""
     classes = type(item).__mro__ if subclasses in (True, "wide") else (type(item),)
-    return [f"{cls.__module__}.{cls.__qualname__}" for cls in classes]
+    return [(f"{cls.__module__}.{cls.__qualname__}", cls) for cls in classes]
 
 
 def standard_parts(item: Any, subclasses: Any) -> tuple[Any, Any] | None:
     """(name, parts) of a value of the standard library; None for every other one."""
-    for name in names_of(item, subclasses):
+    for name, cls in classes_of(item, subclasses):
         if name in STANDARD:
-            return name, STANDARD[name](item)
+            return name, STANDARD[name](item, cls)
         if subclasses in ("wide", "exact") and name in WIDE:
             return name, WIDE[name](item)
     if (
@@ -173,7 +188,7 @@ def made_of(item: Any) -> Any:
     for kind, plain in PLAIN.items():
         if isinstance(item, kind):
             return plain(item)
-    for name in names_of(item, True):
+    for name, _ in classes_of(item, True):
         if name in ALIKE:
             return ALIKE[name](item)
     raise UncarriedError(type(item).__name__)
@@ -320,7 +335,7 @@ def put_file(path: str, source: str) -> None:
 
 def load(request: Any) -> tuple[bytes, Any]:
     """(reply, what gives the callable or None)."""
-    setup, source, file_name, module_name, entry, _ = request
+    setup, source, file_name, module_name, entry = request
     put_file(file_name, source)
     source = source[1:] if source[:1] == "\ufeff" else source  # as in a file, where it is a mark of UTF-8
     module = type(sys)(module_name)
@@ -352,9 +367,9 @@ def items_of(value: Any) -> list[Any]:
     return items
 
 
-def call(function: Any, request: Any, subclasses: Any) -> bytes:
+def call(function: Any, request: Any) -> bytes:
     """The reply to one check."""
-    arguments, keywords, asked = request
+    arguments, keywords, asked, subclasses = request
     try:
         value = function()(*arguments, **keywords)
         if asked == "arguments":
@@ -371,6 +386,14 @@ def call(function: Any, request: Any, subclasses: Any) -> bytes:
         return b"x" + encode(str(error)[:100])
     except BaseException as error:  # noqa: BLE001 (recursion limit, memory, a container changed by a thread)
         return b"x" + encode(type(error).__name__[:100])
+
+
+def timed_call(function: Any, request: Any) -> bytes:
+    """The reply to one check with the time that it took, also that of its child processes."""
+    began, used, children = perf_counter(), process_time(), sum(os.times()[2:4])
+    reply = call(function, request)
+    wall, used = perf_counter() - began, process_time() - used + sum(os.times()[2:4]) - children
+    return b"t%s,%s;" % (wall.hex().encode(), used.hex().encode()) + reply
 
 
 def main() -> None:
@@ -400,7 +423,6 @@ def main() -> None:
 
     write(framed(b"H"))
     function: Any = None
-    subclasses = False
     held = ahead = b""
     while True:
         body = ahead or read(int(read(8), 16))
@@ -416,12 +438,11 @@ def main() -> None:
             ahead = read(int(read(8), 16))  # the first question, which comes with it: read before the candidate runs
             began = perf_counter()
             reply, function = load(request)
-            subclasses = request[5]
             if function is not None and perf_counter() - began < PROMPT_SECONDS:
                 held = framed(token + reply)
                 continue
         else:
-            reply = call(function, request, subclasses)
+            reply = (timed_call if body[:1] == b"T" else call)(function, request)
         write(held + framed(token + reply))
         held = b""
         if function is None:

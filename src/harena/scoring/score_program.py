@@ -102,7 +102,7 @@ def numeric_score(contract: NumericContract, number: float) -> float:
     if contract.range is None:
         assert contract.target is not None
         is_stated = not contract.model_fields_set.isdisjoint(("rel_tol", "abs_tol"))
-        near = contract.tolerance.close if is_stated else contract.tolerance.near
+        near = contract.tolerance.near_as_written if is_stated else contract.tolerance.near
         return float(near(number, contract.target))
     low, high = contract.range
     return min(1.0, max(0.0, (number - low) / (high - low)))

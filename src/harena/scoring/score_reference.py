@@ -6,7 +6,6 @@ for the candidates that follow: they usually share one contract.
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +14,11 @@ from harena.core.errors import HarenaError
 from harena.scoring.codec import MalformedError
 from harena.scoring.contracts import Check, Inputs, ReferenceContract, TestsContract
 from harena.scoring.drive import Conversation, LoadFailedError, answered_value
+from harena.scoring.fair_time import Pressure
 from harena.scoring.program import Bench, Deadline, put_files
 from harena.scoring.scenario import Candidate
 from harena.scoring.score_tests import score_tests
+from harena.scoring.time_limits import charged_seconds
 from harena.scoring.values import show
 from harena.scoring.verdict import Verdict, broken_contract
 
@@ -35,7 +36,8 @@ class Answers:
 
     values: tuple[Any, ...]
     longest_seconds: float
-    """wall time of its longest call"""
+    """time of its longest call: wall time, or on a host under pressure processor time. It is kept for the candidates
+    that follow, whose time another candidate's load must not lengthen"""
 
 
 _checks: OrderedDict[tuple[str, ...], TestsContract] = OrderedDict()
@@ -99,7 +101,7 @@ async def _ask_solution(bench: Bench, contract: ReferenceContract) -> Answers:
     questions = with_answers(contract, Answers((None,) * len(contract.inputs), 0.0))
     async with alone.sandboxes.sandbox(alone.base_spec) as sandbox:
         await put_files(sandbox, alone.scenario.files)
-        conversation = await Conversation.open(alone, sandbox, questions, Deadline(SOLUTION_SECONDS))
+        conversation = await Conversation.open(alone, sandbox, questions, Deadline(SOLUTION_SECONDS), is_timed=True)
         try:
             return await _answers_of(conversation, contract.inputs, questions.checks)
         except LoadFailedError as error:
@@ -111,7 +113,7 @@ async def _ask_solution(bench: Bench, contract: ReferenceContract) -> Answers:
 
 
 async def _answers_of(conversation: Conversation, inputs: tuple[Inputs, ...], checks: tuple[Check, ...]) -> Answers:
-    clock = asyncio.get_running_loop().time
+    pressure = Pressure()
     try:
         token = await conversation.load(checks[0], SOLUTION_SECONDS)
     except TimeoutError:
@@ -119,17 +121,18 @@ async def _answers_of(conversation: Conversation, inputs: tuple[Inputs, ...], ch
     values: list[Any] = []
     longest = 0.0
     for index, check in enumerate(checks):
-        started = clock()
         try:
             answer = None if token is None and index == 0 else await conversation.ask(check, token, SOLUTION_SECONDS)
         except TimeoutError:
             answer = None
-        token = None
+        token, pressed = None, pressure.is_high()
         if answer is None:
             raise SolutionFailedError(
                 f"the contract's `solution` gave no answer to inputs[{index}], {show(inputs[index].args)}"
             )
-        longest = max(longest, clock() - started)
+        wall, used = conversation.took
+        longest = max(longest, charged_seconds(wall_seconds=wall, cpu_seconds=used, pressed=pressed))
+        pressure = Pressure()
         values.append(_value(answer, index))
     return Answers(tuple(values), longest)
 

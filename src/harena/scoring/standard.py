@@ -11,13 +11,15 @@ import datetime
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
 from harena.scoring.values import Bag, Made
 
-_WRITTEN_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,18})?")
+_WRITTEN_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,19})?")
+_NOT_A_NUMBER = re.compile(r"-?s?NaN[0-9]*")
+"""a NaN of Decimal may have digits of its own"""
 _MOST_DIGITS = 100
 """a number with more digits, or further from 1 than that, is compared as it is written: 100,000 longer ones would take
 minutes"""
@@ -84,12 +86,15 @@ def _decimal(parts: tuple[Any, ...], _: Any) -> Any:
     (text,) = parts
     if text in ("Infinity", "-Infinity"):
         return float(text)
-    if text in ("NaN", "-NaN", "sNaN", "-sNaN"):
+    if _NOT_A_NUMBER.fullmatch(text):
         return float("nan")
     if not _WRITTEN_DECIMAL.fullmatch(text):
         raise ValueError("not a decimal number")
     if len(text) <= _MOST_DIGITS:
-        number = Decimal(text)
+        try:
+            number = Decimal(text)
+        except InvalidOperation:  # an exponent that no Decimal has
+            raise ValueError("not a decimal number") from None
         if not number:
             return 0
         if abs(number.adjusted()) <= _MOST_DIGITS:

@@ -138,6 +138,28 @@ class ExecConformance:
         result = await run(sandbox, "sha256sum", stdin=given[:size_bytes])
         assert result.stdout.split()[0].decode() == hashlib.sha256(given[:size_bytes]).hexdigest()
 
+    @pytest.mark.parametrize("flags", [(), ("-u",)])
+    async def test_input_given_at_once_is_a_file(self, sandbox: SandboxPort, flags: tuple[str, ...]) -> None:
+        """Its size is known, it can be read at once, mapped and read again, by name too, and nobody can change it."""
+        program = (
+            "import mmap, os, sys\n"
+            "size = os.fstat(0).st_size\n"
+            "assert os.read(0, size) == mmap.mmap(0, 0, access=mmap.ACCESS_READ)[:] == b'ab\\n' * 100_000\n"
+            "os.lseek(0, 0, 0)\n"
+            "assert sys.stdin.seekable() and sys.stdin.readline() == 'ab\\n'\n"
+            "assert sys.stdin.tell() == 3 and len(sys.stdin.read()) == 299_997 and sys.stdin.seek(0) == 0\n"
+            "assert len(sys.stdin.buffer.read()) == 300_000 == len(open('/dev/stdin').read())\n"
+            "changes = (lambda: os.write(0, b'x'), lambda: os.ftruncate(0, 1), lambda: open('/dev/stdin', 'w'),\n"
+            "           lambda: os.write(os.open('/dev/stdin', os.O_WRONLY), b'x'))\n"
+            "for change in changes:\n"
+            "    try: change()\n"
+            "    except OSError: continue\n"
+            "    print('changed')\n"
+            "print(size)\n"
+        )
+        result = await run(sandbox, "python3", *flags, "-c", program, stdin=b"ab\n" * 100_000)
+        assert (result.stdout, result.stderr) == (b"300000\n", b"")
+
     async def test_input_that_nobody_reads(self, sandbox: SandboxPort) -> None:
         """A program that ends without reading a large input ends normally."""
         result = await run(sandbox, "true", stdin=bytes(3 * MIB))

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from harena.core.errors import HarenaError, SandboxExecutionError
+from harena.core.given_input import input_file
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ProcessInfo, ResourceUsage
 from harena.core.output import OutputBuffer
 
@@ -58,13 +59,16 @@ class FakeExec:
             return
         ends = self._terminal_ends() if self._request.terminal else None
         command = ["setsid", "--ctty", *argv] if ends else list(argv)
-        has_stdin = self._request.stdin is not None or self._request.stdin_stream
+        given = subprocess.PIPE if self._request.stdin_stream else subprocess.DEVNULL
+        is_file = self._request.stdin is not None and not self._request.stdin_stream and not ends
+        if self._request.stdin is not None and is_file:
+            given = input_file(self._request.stdin)
         try:
             self._process = subprocess.Popen(
                 command,
                 env={**env, MARK: self._mark},
                 cwd=cwd,
-                stdin=ends[1] if ends else subprocess.PIPE if has_stdin else subprocess.DEVNULL,
+                stdin=ends[1] if ends else given,
                 stdout=ends[1] if ends else subprocess.PIPE,
                 stderr=ends[1] if ends else subprocess.PIPE,
                 start_new_session=ends is None,
@@ -78,6 +82,8 @@ class FakeExec:
         finally:
             if ends:
                 os.close(ends[1])
+            if is_file:
+                os.close(given)
         self._follow(self._process, ends[0] if ends else None)
 
     def kill(self) -> None:
@@ -154,7 +160,7 @@ class FakeExec:
                 self._stdin = os.dup(process.stdin.fileno())
                 process.stdin.close()
                 os.set_blocking(self._stdin, False)
-        if self._request.stdin is not None:
+        if self._request.stdin is not None and self._stdin is not None:
             self._feeder = self._loop.create_task(self._feed(self._request.stdin))
         if self._request.timeout_seconds is not None:
             self._timer = self._loop.call_later(self._request.timeout_seconds, self._end_by, ExecOutcome.TIMEOUT)

@@ -144,12 +144,22 @@ def test_only_an_absolute_tolerance_lets_integers_differ() -> None:
         (2**60 + 1, {}, str(2**60), 0.0),
         (2**60 + 1, {}, str(2**60 + 1), 1.0),
         (100, {"abs_tol": 5}, "104.5", 1.0),
-        (100, {"rel_tol": 0.01}, "101", 1.0),
+        (100, {"abs_tol": 0.5}, "99.75", 1.0),
+        (100, {"abs_tol": 1, "rel_tol": 0.5}, "102", 0.0),
+        (100, {"rel_tol": 0.01}, "101", 0.0),
+        (100, {"rel_tol": 0.01}, "100.5", 1.0),
+        (1000000007, {"rel_tol": 1e-6}, "1000000008", 0.0),
+        (1000000007.0, {"rel_tol": 1e-6}, "1000000008.0", 0.0),
+        (2**60 + 1, {"rel_tol": 1e-6}, str(2**60), 0.0),
+        (2**60 + 1, {"abs_tol": 1}, str(2**60), 1.0),
+        (3.0, {"abs_tol": 1}, "9" * 308, 0.0),
+        (6.022e23, {"rel_tol": 0.001}, "6.0221e23", 1.0),
+        (0.5, {"rel_tol": 0.01}, "0.501", 1.0),
         (0.3, {}, "0.30000000000000004", 1.0),
     ],
 )
 def test_a_whole_target_is_met_exactly(target: float, fields: dict[str, float], number: str, score: float) -> None:
-    """Unless its author writes a tolerance."""
+    """Unless its author writes an absolute tolerance: a relative one says nothing of two whole numbers."""
     contract = NumericContract.model_validate({"type": "numeric", "target": target, **fields})
     found = parse_number(number)
     assert found is not None

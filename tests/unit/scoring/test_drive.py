@@ -135,6 +135,17 @@ async def test_a_call_that_was_not_made_is_no_answer() -> None:
         judge(PLAIN, CONTRACT, b"q", value("x"))
 
 
+async def test_only_a_trusted_program_says_how_long_a_call_took() -> None:
+    """Its word is taken off the answer; a candidate's is malformed."""
+    said = frame(b"0" * 16 + b"t0x1p+1,0x1p-1;v" + value(3))
+    timed = Conversation(None, None, Answered(said), CONTRACT, is_timed=True)  # type: ignore[arg-type]
+    assert (await timed.ask(PLAIN, b"0" * 16, 1.0), timed.took) == ((b"v", value(3)), (2.0, 0.5))
+    asked = await Conversation(None, None, Answered(said), CONTRACT).ask(PLAIN, b"0" * 16, 1.0)  # type: ignore[arg-type]
+    assert asked is not None
+    with pytest.raises(MalformedError):
+        judge(PLAIN, CONTRACT, *asked)
+
+
 @pytest.mark.parametrize(
     ("kind", "rest"),
     [(b"p", b""), (b"", b""), (b"v", b""), (b"v", b"NN"), (b"r", value("x")), (b"r", value(((), ""))),

@@ -15,8 +15,8 @@ from harena.scoring.values import Bag, from_python
 TOKEN = b"0123456789abcdef"
 NO_KEYWORDS = Bag("dict", ())
 ASKED = (
-    frame(b"L" + TOKEN + codec.encode(("", "def f(x): return [x, 'a']", "/f.py", "f", "f", False))),
-    frame(b"C" + TOKEN + codec.encode(((7,), NO_KEYWORDS, None))),
+    frame(b"L" + TOKEN + codec.encode(("", "def f(x): return [x, 'a']", "/f.py", "f", "f"))),
+    frame(b"C" + TOKEN + codec.encode(((7,), NO_KEYWORDS, None, False))),
 )
 ANSWERS = (frame(b"H"), frame(TOKEN + b"o"), frame(TOKEN + b"v" + codec.encode(from_python([7, "a"]))))
 
@@ -59,7 +59,7 @@ def test_a_template_that_knows_the_driver_answers_the_same() -> None:
 def test_what_a_candidate_patches_as_it_loads_is_seen_at_once() -> None:
     """Its first question has been read by then, so that the host need not wait for an answer that cannot come."""
     source = "import builtins\nbuiltins.len = lambda thing: 1\ndef f(x): return x"
-    load = frame(b"L" + TOKEN + codec.encode(("", source, "/f.py", "f", "f", False)))
+    load = frame(b"L" + TOKEN + codec.encode(("", source, "/f.py", "f", "f")))
     begun = said(code_frame() + load + ASKED[1])
     assert begun.startswith(frame(b"H") + b"00000001" + TOKEN)
 

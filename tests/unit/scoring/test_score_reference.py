@@ -11,8 +11,9 @@ import pytest
 from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason, RunResult, Validity
-from harena.scoring import load_scenarios, score_scenario
+from harena.scoring import load_scenarios, score_reference, score_scenario
 from harena.scoring.contracts import ReferenceContract
+from harena.scoring.fair_time import Pressure
 from harena.scoring.score_reference import Answers, with_answers
 from harena.testing import FakeRuntime
 
@@ -114,3 +115,46 @@ def test_a_call_may_take_a_multiple_of_the_solutions_longest() -> None:
         (1.5, 1.0, False),
         (0.5, 3.0, True),
     ]
+
+
+BUSY = """\
+import time
+def half(x):
+    used = time.process_time()
+    while time.process_time() - used < 0.2: pass
+    return x / 2
+"""
+
+
+@pytest.mark.parametrize("inputs", [[{"args": [3]}], [{"args": [3]}, {"args": [1]}]])
+async def test_the_first_call_counts_too(inputs: list[Any]) -> None:
+    """Its answer comes together with the word that the solution is loaded."""
+    limits = {"check_timeout_seconds": 0.1, "slowdown": 20.0}
+    result = await scored(Source(), BUSY, solution=BUSY, inputs=inputs, **limits)
+    assert (result.score, result.reason) == (1.0, Reason.PASSED)
+    assert next(reversed(score_reference._checks.values())).check_timeout_seconds == pytest.approx(4.0, rel=0.9)
+
+
+@pytest.mark.parametrize(("stalls", "longest"), [(0.0, 8.0), (1.0, 0.5)])
+async def test_the_load_of_others_lengthens_no_limit(
+    monkeypatch: pytest.MonkeyPatch, stalls: float, longest: float
+) -> None:
+    """On a host under pressure the solution's processor time is its time; what it costs alone is never more."""
+
+    class Told:
+        """A trusted program that took 8 s, of which it ran for half a second."""
+
+        took = (8.0, 0.5)
+
+        async def load(self, first: object, limit_seconds: float) -> bytes:
+            return b"token"
+
+        async def ask(self, *asked: object) -> tuple[bytes, bytes]:
+            monkeypatch.setattr(Pressure, "_now", staticmethod(lambda: (8.0, 8.0 * stalls)))
+            return b"v", b"N"
+
+    monkeypatch.setattr(Pressure, "_now", staticmethod(lambda: (0.0, 0.0)))
+    contract = ReferenceContract.model_validate({**CONTRACT, "inputs": [{"args": [3]}]})
+    questions = with_answers(contract, Answers((None,), 0.0))
+    answers = await score_reference._answers_of(Told(), contract.inputs, questions.checks)  # type: ignore[arg-type]
+    assert answers == Answers((None,), longest)

@@ -110,6 +110,37 @@ def test_what_a_subclass_says_of_itself_does_not_count() -> None:
     assert compare_values(crossed(Half(1, 2)), 0.5, "equal", Tolerance())
 
 
+def _own(base: Any, **overridden: Any) -> Any:
+    """A class of the candidate's whose instances show something else than what they are made of."""
+    said = {name: property(lambda _: "two") if value is None else value for name, value in overridden.items()}
+    return type("Own", (base,), said)
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (_own(Decimal, __str__=lambda _: "$2.50")("2.50"), Decimal("2.50")),
+        (_own(Fraction, numerator=None, denominator=None)(5, 2), 2.5),
+        (_own(bytearray, __bytes__=lambda _: b"y", __iter__=None)(b"x"), b"x"),
+        (_own(deque, __iter__=lambda _: iter("y"), maxlen=None)([1, 2], 3), deque([1, 2])),
+        (_own(array, tolist=lambda _: "y", typecode=None)("i", [1]), array("i", [1])),
+        (_own(datetime.date, year=None, day=None)(2024, 5, 6), datetime.date(2024, 5, 6)),
+        (_own(datetime.time, hour=None, utcoffset=None)(1, 2), datetime.time(1, 2)),
+        (_own(datetime.datetime, year=None, utcoffset=None)(2024, 5, 6), datetime.datetime(2024, 5, 6)),
+        (_own(datetime.timedelta, days=None)(1), datetime.timedelta(1)),
+    ],
+)
+def test_what_a_subclass_shows_is_not_what_it_is_made_of(value: Any, plain: Any) -> None:
+    """It is read by its standard class's own methods and descriptors, so that an honest one is never malformed."""
+    assert compare_values(crossed(value), crossed(plain), "equal", Tolerance())
+
+
+@pytest.mark.parametrize("text", ["NaN7", "-NaN7", "sNaN7", "-sNaN", "1E-1999999999999999997"])
+def test_every_decimal_crosses(text: str) -> None:
+    """A NaN with digits of its own, and the least exponent."""
+    assert isinstance(crossed([Decimal(text)], False)[0], Made)
+
+
 def test_strict_comparisons_keep_the_type() -> None:
     """A Fraction is no float, a bytearray no bytes; each equals another one of its own class."""
     for value, plain in ((Fraction(1, 2), 0.5), (Decimal(1), 1), (bytearray(b"1"), b"1"), (deque([1]), [1])):
@@ -162,6 +193,8 @@ def test_trusted_test_code_gets_iterators() -> None:
         ("decimal.Decimal", ("1_0",)),
         ("decimal.Decimal", (1,)),
         ("decimal.Decimal", ("1e99999999999999999999",)),
+        ("decimal.Decimal", ("11e999999999999999999",)),
+        ("decimal.Decimal", ("+NaN",)),
         ("builtins.range", (1, 2, 0)),
         ("builtins.bytearray", ("x",)),
         ("builtins.dict_keys", ([1],)),
