@@ -7,9 +7,11 @@ import math
 from typing import Any
 
 import pytest
+from data_set_rows import MBPP, only
 
 from harena.scoring.codec import canonical
-from harena.scoring.formats.asserts import NotChecksError, asserted_calls, called_names, parse_tests
+from harena.scoring.contracts import CommandContract
+from harena.scoring.formats.asserts import NotChecksError, asserted_calls, called_names, parse_tests, with_collections
 from harena.scoring.formats.crossing import what_cannot_cross
 from harena.scoring.formats.literals import NotLiteralError, literal
 from harena.scoring.values import Bag, from_python
@@ -105,7 +107,6 @@ CALL = {"args": (1,), "kwargs": {}}
         ("assert set(f(1)) == {3}", {**CALL, "expected": Bag("set", (3,)), "comparison": "members"}),
         ("assert sorted(f(1)) == [3, 4]", {**CALL, "expected": [3, 4], "comparison": "items"}),
         ("assert sorted(f(1)) == sorted([4, 3])", {**CALL, "expected": [4, 3], "comparison": "items"}),
-        ("assert Counter(f(1)) == Counter('ab')", {**CALL, "expected": "ab", "comparison": "items"}),
     ],
 )
 def test_an_assert_becomes_a_check(code: str, check: dict[str, Any]) -> None:
@@ -127,7 +128,8 @@ def test_an_assert_becomes_a_check(code: str, check: dict[str, Any]) -> None:
         ("assert f(1)[0] == 2", "is not a call of the candidate"),
         ("assert g(f(1)) == 2", "something else than the candidate"),
         ("assert sorted(f(1)) == [4, 3]", "is not a sorted list"),
-        ("assert Counter(f(1)) == {3: 1}", "is no Counter"),
+        ("assert Counter(f(1)) == {3: 1}", "something else than the candidate"),
+        ("assert Counter(f(1)) == Counter([2, 1])", "is not a literal"),
         ("assert f(*[1]) == 2", "is not a literal"),
         ("assert f(**{}) == 2", "not written out"),
         ("for x in [1]:\n    assert f(x) == 2", "line 1 of the tests: `for x in [1]:"),
@@ -156,6 +158,20 @@ def test_what_an_assert_needs_beyond_that_is_said(code: str, why: str) -> None:
 def test_what_tests_call_of_the_candidate(tests: str, names: list[str]) -> None:
     """Nothing, if they want more of it than to call it."""
     assert called_names(ast.parse(tests)) == names
+
+
+def test_containers_that_tests_do_not_import_are_not_the_candidates() -> None:
+    """A `Counter` of the candidate's own could say that all answers are equal."""
+    code = "assert Counter(f([2, 1])) == Counter([2, 1])"
+    assert with_collections(code) == "from collections import Counter\n" + code
+    assert called_names(parse_tests(with_collections(code))) == ["f"]
+    for same in ("import collections\nassert f(collections.deque()) == 1", "x = ("):
+        assert with_collections(same) == same
+    assert with_collections("assert deque(1)", "deque") == "assert deque(1)"
+    tests = [code]
+    contract = only([{**MBPP, "test_list": tests}]).scoring
+    assert isinstance(contract, CommandContract)
+    assert list(contract.calls) == ["f"]
 
 
 def test_tests_that_are_not_python() -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from harena.scoring.carry import parsed
 from harena.scoring.contracts import CommandContract, Contract, TestsContract
-from harena.scoring.formats.asserts import NotChecksError, asserted_calls, parse_tests
+from harena.scoring.formats.asserts import NotChecksError, asserted_calls, parse_tests, with_collections
 from harena.scoring.formats.crossing import what_cannot_cross
 from harena.scoring.formats.literals import NotLiteralError, literal, source_of
 from harena.scoring.formats.plus import assigned, compares_sets, is_idle, loop_over_lists
@@ -74,10 +74,10 @@ def _run_tests(prompt: str, test: str, entry_point: str) -> tuple[CommandContrac
         why = None
     if why is not None:
         functions = _prompt_functions(prompt, tree, entry_point)
-        source = f"{functions}{test}\n\ncheck({entry_point})\n"
+        source = with_collections(f"{functions}{test}\n\ncheck({entry_point})\n", entry_point)
         return test_code(source, "test", TEST_CODE_SECONDS, {}), why
     bound = f"{_alone(prompt)}\n\n{entry_point} = {CANDIDATE}\n"  # the prompt may hold functions that tests call
-    source = f"{bound}\n{test}\n\ncheck({CANDIDATE})\n"
+    source = with_collections(f"{bound}\n{test}\n\ncheck({CANDIDATE})\n", entry_point)
     return test_code(source, "test", TEST_CODE_SECONDS, {CANDIDATE: entry_point}), None
 
 
