@@ -181,7 +181,7 @@ def _near(left: ast.expr, right: ast.expr, names: frozenset[str] | None, *, may_
             if not _has_call(call, names):
                 call, known = known, call
             within = float(tolerance) if may_equal else math.nextafter(float(tolerance), 0.0)
-            return _call(call, names, _as_float(literal(known)), "close_floats", rel_tol=0.0, abs_tol=within)
+            return _call(call, names, _as_float(literal(known), known), "close_floats", rel_tol=0.0, abs_tol=within)
     raise NotChecksError(left, f"`{source_of(left)}` is not the distance of a call from a known answer")
 
 
@@ -191,16 +191,18 @@ def _is_close(test: ast.Call, names: frozenset[str] | None) -> AssertedCall:
         raise NotChecksError(test, f"`{source_of(test)}` is not `isclose(call, known)`")
     call, known = test.args if _has_call(test.args[0], names) else test.args[::-1]
     relative, absolute = float(keywords.get("rel_tol", 1e-9)), float(keywords.get("abs_tol", 0.0))
-    expected = _as_float(literal(known))
+    expected = _as_float(literal(known), known)
     if type(expected) is float and relative * abs(expected) >= 1:  # then integers may differ, which `float` forbids
         raise NotChecksError(test, f"`{source_of(test)}` takes different integers for close")
     return _call(call, names, expected, "close_floats", rel_tol=relative, abs_tol=absolute)
 
 
-def _as_float(known: Any) -> Any:
+def _as_float(known: Any, node: ast.expr) -> Any:
     """The known answer as a float, to which other floats are near: these asserts say so also where it is written as an
-    integer. One that no float can hold stays an integer."""
-    return float(known) if type(known) is int and abs(known) < 2**53 else known
+    integer. Raises NotChecksError for an integer that no float may stand for: a check would take no other one."""
+    if type(known) is int and abs(known) >= 2**53:
+        raise NotChecksError(node, f"`{source_of(node)}` is no float")
+    return float(known) if type(known) is int else known
 
 
 def _function_name(node: ast.expr) -> str:
