@@ -155,6 +155,14 @@ def test_quotes_that_end_nowhere_take_no_longer_than_others(text: str) -> None:
     assert time.process_time() - began < 3.0
 
 
+def test_fences_in_strings_that_end_nowhere_take_no_longer_than_others() -> None:
+    """From each of them, up to sixteen ends of its block were tried: 12 s for a megabyte."""
+    text = "hello\n" + ("```\n\\'''\n" + "y\n" * 3700) * 135
+    began = time.process_time()
+    program_in(text, ["f"])
+    assert time.process_time() - began < 3.0
+
+
 def test_strings_and_comments_are_those_of_pythons_tokenizer() -> None:
     """Also of texts that end within one."""
     for path in sorted(Path(answers.__file__).parent.glob("*.py")):

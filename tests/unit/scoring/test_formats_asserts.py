@@ -7,9 +7,11 @@ import math
 from typing import Any
 
 import pytest
+from data_set_rows import MBPP, only
 
 from harena.scoring.codec import canonical
-from harena.scoring.formats.asserts import NotChecksError, asserted_calls, called_names, parse_tests
+from harena.scoring.contracts import CommandContract
+from harena.scoring.formats.asserts import NotChecksError, asserted_calls, called_names, parse_tests, with_collections
 from harena.scoring.formats.crossing import what_cannot_cross
 from harena.scoring.formats.literals import NotLiteralError, literal
 from harena.scoring.values import Bag, from_python
@@ -105,7 +107,6 @@ CALL = {"args": (1,), "kwargs": {}}
         ("assert set(f(1)) == {3}", {**CALL, "expected": Bag("set", (3,)), "comparison": "members"}),
         ("assert sorted(f(1)) == [3, 4]", {**CALL, "expected": [3, 4], "comparison": "items"}),
         ("assert sorted(f(1)) == sorted([4, 3])", {**CALL, "expected": [4, 3], "comparison": "items"}),
-        ("assert Counter(f(1)) == Counter('ab')", {**CALL, "expected": "ab", "comparison": "items"}),
     ],
 )
 def test_an_assert_becomes_a_check(code: str, check: dict[str, Any]) -> None:
@@ -127,7 +128,10 @@ def test_an_assert_becomes_a_check(code: str, check: dict[str, Any]) -> None:
         ("assert f(1)[0] == 2", "is not a call of the candidate"),
         ("assert g(f(1)) == 2", "something else than the candidate"),
         ("assert sorted(f(1)) == [4, 3]", "is not a sorted list"),
-        ("assert Counter(f(1)) == {3: 1}", "is no Counter"),
+        ("assert Counter(f(1)) == {3: 1}", "something else than the candidate"),
+        ("assert Counter(f(1)) == Counter([2, 1])", "is not a literal"),
+        ("assert abs(f(1) - 10**17) < 1000", "is no float"),
+        ("assert math.isclose(f(1), 2**60)", "is no float"),
         ("assert f(*[1]) == 2", "is not a literal"),
         ("assert f(**{}) == 2", "not written out"),
         ("for x in [1]:\n    assert f(x) == 2", "line 1 of the tests: `for x in [1]:"),
@@ -158,6 +162,20 @@ def test_what_tests_call_of_the_candidate(tests: str, names: list[str]) -> None:
     assert called_names(ast.parse(tests)) == names
 
 
+def test_containers_that_tests_do_not_import_are_not_the_candidates() -> None:
+    """A `Counter` of the candidate's own could say that all answers are equal."""
+    code = "assert Counter(f([2, 1])) == Counter([2, 1])"
+    assert with_collections(code) == "from collections import Counter\n" + code
+    assert called_names(parse_tests(with_collections(code))) == ["f"]
+    for same in ("import collections\nassert f(collections.deque()) == 1", "x = ("):
+        assert with_collections(same) == same
+    assert with_collections("assert deque(1)", "deque") == "assert deque(1)"
+    tests = [code]
+    contract = only([{**MBPP, "test_list": tests}]).scoring
+    assert isinstance(contract, CommandContract)
+    assert list(contract.calls) == ["f"]
+
+
 def test_tests_that_are_not_python() -> None:
     """Are said to be none."""
     with pytest.raises(NotChecksError, match="it is not Python"):
@@ -182,6 +200,33 @@ def test_tests_that_are_not_python() -> None:
         ("for n in range(3):\n    assert f([n] * n, x=str(n)) == n", None),
         ("a = [1]\nf(a)\nassert a == [2]", None),
         ("assert f(deque([1]), {k: v for k, v in [(1, 2)]}) == 1", None),
+        ("assert f(1)(2) == 3", "f(1)(2)"),
+        ("g = f(1)\nassert g(2) == 3", "g(2)"),
+        ("assert f(3)[0](2) == 4", "f(3)[0](2)"),
+        ("for g in f(1):\n    assert g(2)", "g(2)"),
+        ("r = f(1)\nassert r.left == 2", "r.left"),
+        ("with f(3) as v:\n    assert v == 3", "f(3)"),
+        ("a = [1]\nassert f(a) is a", "f(a) is a"),
+        ("assert f([]) is not f([])", "f([]) is not f([])"),
+        ("assert f(1) is None and f(2) is not True", None),
+        ("a = [1]\nb = f(a)\nb.append(2)\nassert a == [1, 2]", "b.append"),
+        ("b = f([2, 1])\nb.sort()\nassert b == [1, 2]", None),
+        ("it = f(3)\nassert next(it) == 1", "next(it)"),
+        ("from itertools import islice\nassert list(islice(f(3), 2)) == [1]", "islice(f(3), 2)"),
+        ("for n in f(1):\n    if n > 3: break", "f(1)"),
+        ("assert list(f(3)) == [1, 2, 3]", None),
+        ("put(1)\nassert get() == 1", "put(1)"),
+        ("assert put(1) == get(1)", None),
+        ("import itertools\nassert f(itertools.count()) == 1", "f(itertools.count())"),
+        ("from itertools import repeat\nassert f(repeat(1)) == 1", "f(repeat(1))"),
+        ("assert f('aa'.count('a'), repeat(1, 2)) == 1", None),
+        ("with contextlib.redirect_stdout(b):\n    f(3)", "contextlib.redirect_stdout"),
+        ("import types\nassert isinstance(f(1), types.GeneratorType)", "isinstance(f(1), types.GeneratorType)"),
+        ("assert isinstance(f(1), (int, float)) and isinstance(f(2), list)", None),
+        ("import asyncio\nassert asyncio.run(f(1)) == 2", "asyncio.run(f(1))"),
+        ("assert f.__name__ == 'f'", "f.__name__"),
+        ("assert callable(f(1))", "callable(f(1))"),
+        ("def ok(g, x): return g(x) == 1\nassert ok(f, 1) and list(map(f, [1])) == [1]", None),
         ("from fractions import Fraction\nassert f(iter([1]), (n for n in 'ab'), Fraction(1, 2)) == 1", None),
     ],
 )

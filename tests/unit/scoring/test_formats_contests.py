@@ -6,6 +6,8 @@ import base64
 import json
 import os
 import pickle
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 from typing import Any
@@ -95,6 +97,23 @@ def test_apps_calls_have_argument_lists() -> None:
     assert (second.expected, second.alternatives) == (Bag("dict", ()), ())
     assert contract.comparison == "equal_json"
     assert "from typing import *" in str(contract.setup)
+
+
+def test_what_calls_find_shadows_no_builtin() -> None:
+    """`pow` is not that of math, `compile` not that of re; and modules are modules."""
+    program = (
+        cases.CALL_SETUP
+        + "import builtins, types\n"
+        + "own = {name: value for name, value in vars(builtins).items() if name[:2] != '__'}\n"
+        + "assert not [name for name in own if globals().get(name, own[name]) is not own[name]]\n"
+        + "assert pow(3, 4, 5) == 1 and eval(compile('1', '', 'eval')) == 1 and open is builtins.open\n"
+        + "for name in 'string re datetime collections heapq bisect copy math random statistics itertools functools "
+        + "operator io sys json time fractions'.split():\n"
+        + "    assert isinstance(globals()[name], types.ModuleType), name\n"
+        + "assert List and deque and inf and accumulate and StringIO and loads and mul and fractions.Fraction(1, 2)\n"
+        + "assert time.time() > 0 and sys.getrecursionlimit() == 50000\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
 def test_keys_that_are_numbers_had_been_numbers() -> None:

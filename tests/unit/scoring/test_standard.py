@@ -155,6 +155,8 @@ def test_a_close_number_may_be_a_fraction() -> None:
     assert compare_values(crossed([Fraction(1, 3)]), [0.33333333333], "close_floats", Tolerance(1e-9))
     assert not compare_values(crossed([Decimal("0.3333333333333")]), [0.33333333333], "close_floats", Tolerance(1e-9))
     assert compare_values(crossed([Decimal("0.5")]), [0.5], "close_floats", Tolerance(1e-9))
+    assert compare_values([3.05 + 0j], [3.0], "close_floats", Tolerance(0.0, 0.1))
+    assert not compare_values([3.0 + 1e-3j], [3.0], "close_floats", Tolerance(0.0, 0.1))
 
 
 @pytest.mark.parametrize(

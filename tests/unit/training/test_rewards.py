@@ -335,6 +335,44 @@ async def test_a_reward_is_a_finite_number_exactly_where_it_is_valid(given: dict
             ("42", said)
             for said in ("x-42", "50 - 42", "6*42", "42e5", "41%42", "#### 42^2", "#### 42 is not right at all")
         ),
+        *(
+            ("42", said)
+            for said in (
+                "1 / 42",
+                "2 ** 42",
+                "2 \u00d7 42",
+                "2 \u00d7 **42**",
+                "20 + 42",
+                "$20 + $42",
+                "1 042",
+                "1'042",
+            )
+        ),
+        *(
+            ("42", said)
+            for said in (
+                "3:42",
+                "sqrt(42)",
+                "\\sqrt{42}",
+                "\\frac{1}{42}",
+                "2^{42}",
+                "2 \\cdot 42",
+                "10 times 42",
+                "< 42",
+            )
+        ),
+        *(
+            ("42", said)
+            for said in (
+                "#### 42 million",
+                "#### 42k",
+                "42 thousand",
+                "42\u00b2",
+                "#### not 42",
+                "it isn't 42",
+                "x > 42",
+            )
+        ),
         ("-7", "10-7"),
         ("-7", "10 - 7"),
     ],
@@ -352,6 +390,23 @@ async def test_gsm8k_reads_no_number_out_of_another(expected: str, said: str) ->
         *(
             ("42", said)
             for said in ("#### $42", "#### 42 dollars per hour", "#### Step one\nof 3\n#### 42", "\u662f42")
+        ),
+        *(
+            ("42", said)
+            for said in (
+                "42!",
+                "42%",
+                "- 1\n* 42",
+                "> 42",
+                "=> 42",
+                "<b>42</b>",
+                "\\boxed{\\text{42}}",
+                "**Answer** 42",
+            )
+        ),
+        *(
+            ("42", said)
+            for said in ("is **42**", "2024: 42", "(42)", "\\boxed{\\$42}", "it rose by 42", "42 m", "6*7 = **42**")
         ),
         *(("-7", said) for said in ("-7", "\u22127", "(-7)", "-$7", "#### \u20137", "3 - 10 = -7")),
         ("1000000", "#### 1,000,000.0"),

@@ -41,6 +41,9 @@ _MOST_PARSED = 128 * 1024
 """characters of a text that is cut into tokens; a longer one with marks in it is taken for an answer"""
 _MOST_ENDS = 16
 """closing fences that are tried for one block"""
+_MOST_TRIED = 1 << 20
+"""characters that are cut into tokens to find where the blocks of one text end; from then on a block ends at the first
+fence that closes it"""
 _CLOSING_INDENT = 3
 """columns that a closing fence may stand further right than its opening one, as in CommonMark"""
 
@@ -139,7 +142,7 @@ def _blocks(text: str) -> Iterator[_Block]:
             if any(line.strip() for line in lines[first:last]):
                 yield _Block("", "\n".join(lines[first:last]) + "\n", first, last)
         return
-    after = 0
+    after, budget = 0, _MOST_TRIED
     for number in fences:
         if number < after:
             continue
@@ -153,11 +156,15 @@ def _blocks(text: str) -> Iterator[_Block]:
         )
         ends = [*islice(closing, 1)] or [len(lines)]
         texts = [_outdented(lines[number + 1 : ends[0]], width)]
-        while _ends_in_a_string(texts[-1]) and len(ends) < _MOST_ENDS and (more := next(closing, None)) is not None:
+        while (is_open := budget > 0 and _ends_in_a_string(texts[-1])) and len(ends) < _MOST_ENDS:
+            budget -= len(texts[-1])
+            more = next(closing, None)
+            if more is None:
+                break
             ends.append(more)
             texts.append(_outdented(lines[number + 1 : more], width))
         # where no end fits, the quotes are not those of a program
-        chosen = 0 if _ends_in_a_string(texts[-1]) else -1
+        chosen = 0 if is_open or budget <= 0 else -1
         yield _Block(fence[2].lower(), texts[chosen], number + 1, ends[chosen])
         after = ends[chosen] + 1
 

@@ -10,6 +10,7 @@ import ast
 import builtins
 from collections.abc import Iterable
 
+from harena.scoring.formats.crossing_answers import what_more_is_asked
 from harena.scoring.formats.literals import source_of
 
 _MAKERS = frozenset(
@@ -64,7 +65,9 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 def what_cannot_cross(tests: ast.Module, names: Iterable[str]) -> str | None:
     """The expression because of which the candidate's functions, called by `names`, cannot be in another process."""
-    return _Reader(tests, frozenset(names)).found
+    called = frozenset(names)
+    more = what_more_is_asked(tests, called)
+    return _Reader(tests, called).found or (source_of(more) if more is not None else None)
 
 
 class _Reader:
@@ -130,12 +133,22 @@ class _Reader:
         if isinstance(function, ast.Name):
             if function.id in self._names:
                 return not function.id[:1].isupper()
+            if _has_no_end(call):
+                return False
             is_own = function.id[:1].islower() and function.id not in vars(builtins)  # a helper of the tests, say
             return is_own or function.id in _MAKERS
         if isinstance(function, ast.Attribute):
+            if isinstance(function.value, ast.Name) and function.value.id == "itertools" and _has_no_end(call):
+                return False
             is_numpy = isinstance(function.value, ast.Name) and function.value.id in ("np", "numpy")
             return not is_numpy and (function.attr in _MAKERS or function.attr in _METHODS)
         return False
+
+
+def _has_no_end(call: ast.Call) -> bool:
+    """`count(1)`, `cycle(x)` and `repeat(x)` of itertools, which no message can hold."""
+    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    return name in ("count", "cycle") or (name == "repeat" and len(call.args) + len(call.keywords) < 2)
 
 
 def _passed(call: ast.Call) -> list[ast.AST]:

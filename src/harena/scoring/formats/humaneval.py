@@ -16,9 +16,9 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from harena.scoring.carry import parsed
 from harena.scoring.contracts import CommandContract, Contract, TestsContract
-from harena.scoring.formats.asserts import NotChecksError, asserted_calls, parse_tests
+from harena.scoring.formats.asserts import NotChecksError, asserted_calls, parse_tests, with_collections
+from harena.scoring.formats.continuing import whole_prompt
 from harena.scoring.formats.crossing import what_cannot_cross
 from harena.scoring.formats.literals import NotLiteralError, literal, source_of
 from harena.scoring.formats.plus import assigned, compares_sets, is_idle, loop_over_lists
@@ -74,10 +74,10 @@ def _run_tests(prompt: str, test: str, entry_point: str) -> tuple[CommandContrac
         why = None
     if why is not None:
         functions = _prompt_functions(prompt, tree, entry_point)
-        source = f"{functions}{test}\n\ncheck({entry_point})\n"
+        source = with_collections(f"{functions}{test}\n\ncheck({entry_point})\n", entry_point)
         return test_code(source, "test", TEST_CODE_SECONDS, {}), why
-    bound = f"{_alone(prompt)}\n\n{entry_point} = {CANDIDATE}\n"  # the prompt may hold functions that tests call
-    source = f"{bound}\n{test}\n\ncheck({CANDIDATE})\n"
+    bound = f"{whole_prompt(prompt)}\n\n{entry_point} = {CANDIDATE}\n"  # the prompt may hold functions that tests call
+    source = with_collections(f"{bound}\n{test}\n\ncheck({CANDIDATE})\n", entry_point)
     return test_code(source, "test", TEST_CODE_SECONDS, {CANDIDATE: entry_point}), None
 
 
@@ -86,7 +86,7 @@ def _prompt_functions(prompt: str, tests: ast.Module, entry_point: str) -> str:
     redefined them."""
     used = {node.id for node in ast.walk(tests) if isinstance(node, ast.Name)} - {entry_point}
     try:
-        statements = parse_tests(_alone(prompt)).body
+        statements = parse_tests(whole_prompt(prompt)).body
     except NotChecksError:
         return ""
     return "".join(
@@ -114,15 +114,6 @@ def _required(source: str) -> tuple[str, ...]:
     names = [alias.name for part in body if isinstance(part, ast.Import) for alias in part.names]
     names += [part.module for part in body if isinstance(part, ast.ImportFrom) and part.module and not part.level]
     return tuple(sorted({name.partition(".")[0] for name in names} - sys.stdlib_module_names))
-
-
-def _alone(prompt: str) -> str:
-    """The prompt, if it is a program by itself: then its last function has a docstring for its body."""
-    try:
-        parsed(prompt)
-    except ValueError:
-        return ""
-    return prompt
 
 
 def _checks(test: str, entry_point: str) -> TestsContract:

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.rows import RowsFile
-from harena.scoring.carry import parsed
 from harena.scoring.contract_parts import Contract
 from harena.scoring.contracts import CommandContract, ReferenceContract, TestsContract
 from harena.scoring.formats.answers import program_in
+from harena.scoring.formats.continuing import continued
 from harena.scoring.formats.graders import GRADER, grader_in, read_grader_file
 from harena.scoring.formats.harbor import DIRECTORY, task_folders
 from harena.scoring.formats.recognise import FORMATS, SCENARIOS, family_named, is_own, recognised
@@ -292,16 +292,13 @@ class _Join:
 
 
 def _program(task: Task, answer: Answer) -> str:
-    """What is run of an answer. A fenced completion is either the rest of the prompt or, not indented, the whole of
-    it once more; then the prompt is only kept for what it imports and defines."""
+    """What is run of an answer."""
     if not task.entry.endswith(".py"):
         return answer.text
     code = program_in(answer.text, _asked_for(task))
     if not answer.is_completion:
         return code
-    if code is answer.text or code[:1].isspace():
-        return task.prefix + code
-    return f"{task.prefix}\n{code}" if _is_whole(task.prefix) else code
+    return continued(task.prefix, code, is_rest=code is answer.text)
 
 
 def _asked_for(task: Task) -> set[str]:
@@ -313,14 +310,6 @@ def _asked_for(task: Task) -> set[str]:
         elif isinstance(contract, CommandContract):
             names.update(contract.calls.values())
     return names
-
-
-def _is_whole(prefix: str) -> bool:
-    try:
-        parsed(prefix)
-    except ValueError:
-        return False
-    return True
 
 
 __all__ = ["FORMATS", "NOP", "ORACLE", "SCENARIOS", "ProblemSet", "import_problems", "import_scenarios"]

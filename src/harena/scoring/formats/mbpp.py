@@ -20,7 +20,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from harena.scoring.contracts import Contract, TestsContract
-from harena.scoring.formats.asserts import AssertedCall, NotChecksError, asserted_calls, called_names, parse_tests
+from harena.scoring.formats.asserts import (
+    AssertedCall,
+    NotChecksError,
+    asserted_calls,
+    called_names,
+    parse_tests,
+    with_collections,
+)
 from harena.scoring.formats.crossing import what_cannot_cross
 from harena.scoring.formats.humaneval import test_code
 from harena.scoring.formats.literals import NotLiteralError, literal
@@ -46,7 +53,7 @@ def read(row: Row) -> Task:
         contract = _plus_checks(plus) if plus else _checks(asserts, setup)
     except NotChecksError as error:
         note = str(error)
-        code = plus or "\n".join([setup, *asserts])
+        code = with_collections(plus or "\n".join([setup, *asserts]))
         field, seconds = ("test", 60.0) if plus else ("test_list", _SECONDS)
         calls, why = _called_functions(code, setup)
         note += f"; `{why}` cannot be given to another process" if why else ""

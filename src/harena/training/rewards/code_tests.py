@@ -21,8 +21,8 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from harena.core.errors import NotFoundError, ValidationError
-from harena.scoring.carry import parsed
 from harena.scoring.formats.answers import PYTHON, program_in
+from harena.scoring.formats.continuing import continued
 from harena.scoring.slices import aside
 from harena.sdk import scenarios, scoring_contracts
 from harena.training.imported_rows import ProgramForm
@@ -142,7 +142,7 @@ class CodeTests:
             suffix = PurePosixPath(self._entry(form)).suffix
             code = program_in(text, names, languages=_LANGUAGES.get(suffix, PYTHON))
         if form is not None and form.prefix:
-            code = _continued(text, code, form.prefix)
+            code = continued(form.prefix, code, is_rest=code is text)
         return self.template.replace(COMPLETION, code)
 
     def _idle(self, form: ProgramForm | None) -> Candidate:
@@ -168,18 +168,6 @@ class CodeTests:
             stored = self._stored.get(reference_key(row.scoring))
             return row.program if stored is None or stored[1] is None else stored[1]
         return row.program
-
-
-def _continued(text: str, code: str, prefix: str) -> str:
-    """The rule of imported candidates: an answer that is the rest of the prompt stands behind it; one that says the
-    whole program once more needs of the prompt only what that imports and defines."""
-    if code is text or code[:1].isspace():
-        return prefix + code
-    try:
-        parsed(prefix)
-    except ValueError:
-        return code
-    return f"{prefix}\n{code}"
 
 
 async def _looked_up(scoring: Mapping[str, Any]) -> tuple[Mapping[str, Any], ProgramForm | None] | str:

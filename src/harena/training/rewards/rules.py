@@ -18,6 +18,33 @@ _UNIT_WORDS = 3
 _MINUS = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d", "-"))
 _CURRENCIES = "$€£¥₹"
 _NOT_BEFORE = frozenset("./^√%\u00d7\u00f7\u00b7")
+_OPERATOR = re.compile(
+    r"""[\w)\]}%!.][ \t]*[+/%^\u00d7\u00f7\u00b7\u22c5][ \t]*$
+    | [\w)\]}%!.][ \t]+\*{1,2}[ \t]+$ | [\w)\]}]\*{1,2}$ | \d\*{1,2}[ \t]+$  # but not the end of bold words
+    | \\(?:times|cdot|div|ast|pm)[ \t]*$
+    """,
+    re.VERBOSE,
+)
+"""before a number that is computed with: behind a word, a number or a bracket of the same line"""
+_PART = re.compile(
+    r"""\d[:'\u2019_]$ | [A-Za-z\d^\])}]\([ \t]*$
+    | [<\u2260\u2264\u2265\u221a][ \t]*$ | [!<>]=[ \t]*$ | (?<=[\w)])[ \t]+>[ \t]*$
+    | (?:\b(?:not|minus|negative|plus|times|(?:divided|multiplied)\ by|sqrt|log|ln)|n['\u2019]t)[ \t]+$
+    | \b(?:out|half|root)\ of[ \t]+$
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""before a number that is a part of another one (3:42, sqrt(42)), or that is said not to be the answer"""
+_BRACE = re.compile(r"(\\?[A-Za-z]+|[\w^\]}])\{[ \t\\]*$")
+_TEXT_BRACES = frozenset({f"\\{name}" for name in ("boxed", "fbox", "text", "textbf", "mathbf", "mathrm", "bf", "rm")})
+"""what LaTeX writes around a number that stays what it is, unlike roots, powers and fractions"""
+_GROUP = re.compile(r"(?<!\d)\d{1,3}[ \u00a0\u2009\u202f]$")
+_MULTIPLE = re.compile(
+    r"[ \t]?(?:k|thousand|million|billion|trillion|dozen|hundred)\b"
+    r"|[ \t]*[\u00b2\u00b3\u00b9\u2070-\u207f\u03c0\u221a]",
+    re.IGNORECASE,
+)
+"""after a number that is multiplied by it; a unit (`42%`, `42 km`) and the end of a sentence (`42!`) are none"""
 _LATER_LETTERS = "\u2e80"
 """from here on letters are of scripts that put no space between a word and a number"""
 
@@ -122,7 +149,7 @@ def _number_at_end(text: str) -> Decimal | None:
     start = _before_digits(text, end)
     written = text[start:end].lstrip(",")
     before = text[: end - len(written)]
-    if not _WRITTEN.fullmatch(written):
+    if not _WRITTEN.fullmatch(written) or _is_part(before, written, text[end : end + 12]):
         return None
     signed = before.rstrip(_CURRENCIES).rstrip(" \t") if before[-1:] in _CURRENCIES else before.rstrip(" \t")
     if signed.endswith("-"):
@@ -133,6 +160,19 @@ def _number_at_end(text: str) -> Decimal | None:
     is_part = (previous.isalnum() and previous < _LATER_LETTERS) or previous in _NOT_BEFORE
     is_computed = previous in ("*", "+") and _is_operand(before.rstrip("*+"))
     return None if is_part or is_computed else Decimal(written.replace(",", ""))
+
+
+def _is_part(before: str, written: str, after: str) -> bool:
+    """Whether what stands around a number makes another one of it, as in `2 * 42`, `1 042` and `42 million`."""
+    near = before[-40:].rpartition("\n")[2]
+    if after.startswith("*") and near.endswith("*"):  # bold
+        near = near.rstrip("*")
+    near = near.rstrip(_CURRENCIES)
+    is_group = len(written.partition(".")[0]) == 3 and _GROUP.search(near) is not None
+    brace = _BRACE.search(near)
+    if brace is not None and brace[1] not in _TEXT_BRACES:
+        return True
+    return is_group or bool(_OPERATOR.search(near) or _PART.search(near) or _MULTIPLE.match(after))
 
 
 def _is_operand(text: str) -> bool:
