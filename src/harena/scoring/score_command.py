@@ -19,8 +19,6 @@ from __future__ import annotations
 
 import fnmatch
 import json
-import posixpath
-import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -41,6 +39,7 @@ from harena.scoring import (
 )
 from harena.scoring.contracts import CommandContract
 from harena.scoring.fingerprints import fingerprints
+from harena.scoring.missing_programs import missing_of_image
 from harena.scoring.program import WORKSPACE, Bench, output_file, overlaid, put_files
 from harena.scoring.score_suite import score_suite
 from harena.scoring.slices import SLICE, aside, last_line
@@ -60,12 +59,6 @@ from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, p
 _PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
 
-
-_CANNOT_RUN = re.compile(
-    r"(?m)(?:^|: )([^\s:]*/[^:\n]*): "
-    r"(?:No such file or directory|[Pp]ermission denied|not found|cannot execute|Is a directory)"
-)
-_MOST_SAID = 4096
 _MAX_CHANGED_BYTES = 64 * 1024 * 1024
 _LINE_ENDS = (b"\n", b"\r")
 
@@ -136,24 +129,17 @@ async def _broken_without_candidate(bench: Bench, contract: CommandContract, res
     alone = await ends_alike(bench, result, await taking_part(bench, contract), ended)
     if alone is None:
         return None
-    if exited and (missing := _candidates_program(contract, alone.stderr)) is not None:
-        detail = f"the trusted command cannot run {missing}, which the candidate is to make"
-        return failed(Reason.SCORER_REJECTED, detail, observation=f"{result.outcome}:{result.returncode}:False")
+    if exited and result.returncode != guest_pytest.NO_PYTEST:
+        texts = [*contract.files.values(), *bench.scenario.files.values(), *(contract.command or ("python",))]
+        text = "\n".join([*texts, *(f"PATH={path}" for name, path in contract.env.items() if name == "PATH")])
+        if missing_of_image(alone.stderr, text, contract.files) is None:
+            said = _last_line(alone) or f"exit code {result.returncode}"
+            detail = f"the trusted command cannot go on without what the candidate is to make: {said}"
+            return failed(Reason.SCORER_REJECTED, detail, observation=f"{result.outcome}:{result.returncode}:False")
     if exited:
         return broken_contract(f"the trusted command cannot be run: {_last_line(alone)}")
     _, why = program_failure(alone) or (None, str(alone.outcome))
     return broken_contract(f"the trusted command does not end well with a candidate that does nothing, too: {why}")
-
-
-def _candidates_program(contract: CommandContract, said: bytes) -> str | None:
-    """The program without which the command ends, where a candidate is to make it: it has a folder, which a program of
-    the image is found without, where candidates write, and no trusted file is meant."""
-    for path in reversed(_CANNOT_RUN.findall(said[-_MOST_SAID:].decode("utf-8", "replace"))):
-        place = posixpath.normpath(posixpath.join(WORKSPACE, path))
-        is_theirs = place.startswith(("/tmp/", f"{WORKSPACE}/"))
-        if is_theirs and not any(place.endswith(f"/{posixpath.normpath(each)}") for each in contract.files):
-            return one_line(path)
-    return None
 
 
 def _verdict(result: ExecResult, proven: bool) -> Verdict:
