@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 _WRITES_TO = re.compile(
-    r"(?:(?<![-=<>])(?:>\|?(?!>)|(?P<adds>>>))|\btee|(?<!unzip)[ \t]-o|--(?:output|output-file|out-file|outfile|log-file|junit-?xml|ctrf"
+    r"(?:(?<![-=<>])(?:>\|?(?!>)|(?P<adds>>>))|\btee|(?<!unzip)[ \t]-o"
+    r"|--(?:output|output-file|out-file|outfile|log-file|junit-?xml|ctrf"
     r"|json-report-file)(?:=|(?=[ \t]))|\bof=)[ \t]*[\"']?(?P<to>[\w./+${}][\w./+${}-]*)"
 )
 """a redirection of a shell, or an option of which it is known that it names a file that is written"""
