@@ -26,7 +26,7 @@ from harena.scoring.fingerprints import fingerprints
 from harena.scoring.program import Bench
 from harena.scoring.scenario import Candidate
 from harena.scoring.slices import last_line
-from harena.scoring.start_up_files import StartUpFiles, guard, guarded_shell
+from harena.scoring.start_up_files import StartUpFiles, TooManyFilesError, guard, guarded_shell
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
 from harena.scoring.verifier_ground import (
     CLEAR_WRITTEN,
@@ -60,6 +60,8 @@ done
 """in the default image these places are links into a directory that can be written to"""
 _REAL = """\
 printf '%s\\n' "$HOME"
+readlink -m -- "${HOME:-/}" "$1" || exit 1
+shift
 for place in "$@"; do
     readlink -m -- "$place" || exit 1
 done
@@ -201,9 +203,13 @@ async def _run(bench: Bench, contract: HarborContract, candidate: Candidate) -> 
 
 async def _ground(sandbox: SandboxPort, contract: HarborContract) -> Ground:
     places = (SOLUTION, TESTS, f"{LOGS}/verifier")
-    told = await _command(sandbox, ("sh", "-c", _REAL, "sh", *places), "/", dict(contract.env))
+    told = await _command(sandbox, ("sh", "-c", _REAL, "sh", contract.workdir, *places), "/", dict(contract.env))
     home, *real = told.splitlines() or ("",)
-    start_up = await StartUpFiles.of(sandbox, sandbox.list_dir, home.rstrip("/")) if home.startswith("/") else None
+    start_up = None
+    if home.startswith("/"):
+        at_home = real[:1] == real[1:2]
+        start_up = await StartUpFiles.of(sandbox, sandbox.list_dir, home.rstrip("/"), holds_project=at_home)
+    del real[:2]
     emptied = tuple(real) or places
     return Ground(emptied, start_up, await _left(sandbox, contract, emptied), await _steering(sandbox, contract))
 
@@ -239,7 +245,10 @@ async def _verified(bench: Bench, sandbox: SandboxPort, contract: HarborContract
     await _command(sandbox, ("sh", "-c", _EMPTIED, "sh", *ground.emptied), "/", {})
     await _clean(sandbox, contract, ground)
     if ground.start_up is not None:
-        await ground.start_up.restore(sandbox, sandbox.list_dir, contract.tests.values())
+        try:
+            await ground.start_up.restore(sandbox, sandbox.list_dir, contract.tests.values(), most=_MOST_LEFT)
+        except TooManyFilesError as error:
+            raise EnvironmentFailedError(str(error)) from None
     left = left_by_candidate(ground.steering, await _steering(sandbox, contract), contract.tests)
     if len(left) > _MOST_LEFT:
         raise EnvironmentFailedError("the candidate leaves too many files that steer tools")
