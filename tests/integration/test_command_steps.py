@@ -162,6 +162,13 @@ async def test_a_program_that_nobody_has_is_the_contracts_fault(source: Source, 
     assert (result.score, result.validity) == (None, Validity.INVALID), result.detail
 
 
+async def test_output_without_a_line_break_hides_no_proof(source: Source) -> None:
+    """The word is at the end of the same line."""
+    files = {"check.py": f"import sys\nword = sys.stdin.readline().strip()\nimport solution\nsolution.f()\n{PROOF}"}
+    result = await scored(source, "def f():\n    print('x', end=' ')\n", ["python", "check.py"], files)
+    assert (result.score, result.validity) == (1.0, Validity.VALID), result.detail
+
+
 PATHS = {"env": {"PYTHONPATH": "lib"}}
 
 

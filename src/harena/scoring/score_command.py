@@ -189,7 +189,7 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
             said = (await output_file(sandbox, contract.proof.file) or "").encode()
         else:
             said = b""
-        proven = await aside(len(said), holds_line, said, f"harena-proof {word}".encode())
+        proven = await aside(len(said), holds_at_end_of_line, said, f"harena-proof {word}".encode())
         changed: dict[str, bytes | None] = {}
         has_passed = result.outcome is ExecOutcome.EXITED and result.returncode == 0 and proven
         if guarded.path and (has_passed or compares):
@@ -218,8 +218,9 @@ def _guarded(contract: CommandContract, files: Mapping[str, str]) -> _Guarded:
     return _Guarded(environment, texts, path, source, argv)
 
 
-def holds_line(text: bytes, line: bytes) -> bool:
-    """One of the lines of a text is this one; no list of them all is made."""
+def holds_at_end_of_line(text: bytes, line: bytes) -> bool:
+    """One of the lines of a text ends so; no list of them all is made. What comes before may be a candidate's output
+    without a line break: who knows the word could as well have written one."""
     start = 0
     while start < len(text):  # slice by slice: see `slices`
         at = text.find(line, start, start + SLICE)
@@ -227,7 +228,7 @@ def holds_line(text: bytes, line: bytes) -> bool:
             start += SLICE - len(line)
             continue
         end = at + len(line)
-        if (at == 0 or text[at - 1 : at] in _LINE_ENDS) and (end == len(text) or text[end : end + 1] in _LINE_ENDS):
+        if end == len(text) or text[end : end + 1] in _LINE_ENDS:
             return True
         start = end
     return False
@@ -273,7 +274,9 @@ def _is_program(contract: CommandContract, path: str) -> bool:
 def _touched(contract: CommandContract, path: str) -> Verdict:
     if path not in contract.files:
         return tampered("the guard of the trusted programs was changed while the command ran")
-    advice = "" if _is_program(contract, path) else "; if the candidate may change it, name it in `changeable`"
+    advice = "; a command that changes it after its checks shall change a copy"
+    if not _is_program(contract, path):
+        advice += "; if the candidate may change it, name it in `changeable`"
     return tampered(f"the trusted {path} was changed while the command ran{advice}")
 
 
