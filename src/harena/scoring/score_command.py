@@ -48,6 +48,7 @@ from harena.scoring.trusted_names import optional_names, told
 from harena.scoring.trusted_suite import (
     ENVIRONMENT,
     LIST_IT,
+    REQUIRES_SECONDS,
     ends_alike,
     guest_program,
     idle_bench,
@@ -132,7 +133,7 @@ async def _broken_without_candidate(bench: Bench, contract: CommandContract, res
     if exited and result.returncode != guest_pytest.NO_PYTEST:
         texts = [*contract.files.values(), *bench.scenario.files.values(), *(contract.command or ("python",))]
         text = "\n".join([*texts, *(f"PATH={path}" for name, path in contract.env.items() if name == "PATH")])
-        if missing_of_image(alone.stderr, text, contract.files) is None:
+        if missing_of_image(alone.stderr, text, contract.files) is None and await _image_has_command(bench, contract):
             said = _last_line(alone) or f"exit code {result.returncode}"
             detail = f"the trusted command cannot go on without what the candidate is to make: {said}"
             return failed(Reason.SCORER_REJECTED, detail, observation=f"{result.outcome}:{result.returncode}:False")
@@ -140,6 +141,18 @@ async def _broken_without_candidate(bench: Bench, contract: CommandContract, res
         return broken_contract(f"the trusted command cannot be run: {_last_line(alone)}")
     _, why = program_failure(alone) or (None, str(alone.outcome))
     return broken_contract(f"the trusted command does not end well with a candidate that does nothing, too: {why}")
+
+
+async def _image_has_command(bench: Bench, contract: CommandContract) -> bool:
+    """False: what the contract starts is on no path of a sandbox without any candidate."""
+    name = (contract.command or ("python",))[0]
+    if "/" in name:
+        return True
+    async with bench.sandboxes.sandbox(bench.base_spec) as sandbox:
+        argv = ("sh", "-c", 'command -v -- "$1"', "sh", name)
+        request = ExecRequest(argv=argv, env=contract.env, cwd="/", timeout_seconds=REQUIRES_SECONDS)
+        done = await (await sandbox.exec(request)).wait()
+    return done.outcome is ExecOutcome.EXITED and done.returncode == 0
 
 
 def _verdict(result: ExecResult, proven: bool) -> Verdict:
@@ -274,9 +287,8 @@ def _is_program(contract: CommandContract, path: str) -> bool:
 def _touched(contract: CommandContract, path: str) -> Verdict:
     if path not in contract.files:
         return tampered("the guard of the trusted programs was changed while the command ran")
-    advice = "; a command that changes it after its checks shall change a copy"
-    if not _is_program(contract, path):
-        advice += "; if the candidate may change it, name it in `changeable`"
+    advice = "; if the candidate may change it, name it in `changeable`; a command that changes it itself takes a copy"
+    advice = "" if _is_program(contract, path) else advice
     return tampered(f"the trusted {path} was changed while the command ran{advice}")
 
 
