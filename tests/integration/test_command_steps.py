@@ -73,7 +73,8 @@ def late(lines: str) -> str:
 SUBSTITUTE = "try:\n    import orjson_missing as json\nexcept ImportError:\n    import json\n"
 HERE = f"{SHELL}python - $word <<'END'\n{BODY}{SUBSTITUTE}assert open('out.txt').read() == '42\\n'\n{PROOF}END\n"
 CASES = {"check.py": late("import cases\nassert cases.WANT == said"), "cases.py": "WANT = b'42\\n'\n"}
-FORGERIES: dict[str, tuple[str, Any, dict[str, str]]] = {
+SOURCES = "set -e\nread word\n. ./lib.sh\nout=$(add 1 2)\n[ $out = 3 ]\necho harena-proof $word\n"
+FORGERIES: dict[str, tuple[str | dict[str, str], Any, dict[str, str]]] = {
     "data": (planted("expected.txt", "x\n") + "print('x')\n", ["bash", "c.sh"], {"c.sh": COMPARED, "expected.txt": "1\n"}),
     "data, put back": (
         put_back("expected.txt", "") , ["bash", "c.sh"], {"c.sh": COMPARED + "sleep 1\n", "expected.txt": "1\n"}
@@ -135,6 +136,13 @@ FORGERIES: dict[str, tuple[str, Any, dict[str, str]]] = {
         "x = 1\n", ["sh", "c.sh"], {"c.sh": f'{SHELL}/workspace/bin/made && echo "harena-proof $word"'}
     ),
     "one that cannot be run": (planted("prog", "x"), f'{SHELL}./prog && echo "harena-proof $word"', {}),
+    "a sourced file that ends with 127": ({"lib.sh": "exit 127\n"}, ["bash", "c.sh"], {"c.sh": SOURCES}),
+    "a sourced file without the function": ({"lib.sh": "# sorry\n"}, ["bash", "c.sh"], {"c.sh": SOURCES}),
+    "a missing script": ("x = 1\n", f'{SHELL}set -e\nbash run.sh\necho "harena-proof $word"', {}),
+    "a missing program below a time limit": ("x = 1\n", f'{SHELL}set -e\ntimeout 2 ./run\necho "harena-proof $word"', {}),
+    "a program on a path of the candidate's": (
+        {"bin/other": "x"}, f'{SHELL}set -e\nPATH="$PWD/bin:$PATH"\ngreet\necho "harena-proof $word"', {}
+    ),
     "a folder in its place": ("import os\nos.mkdir('prog')\n", f'{SHELL}./prog && echo "harena-proof $word"', {}),
 }  # fmt: skip
 
@@ -152,6 +160,13 @@ async def test_a_program_that_nobody_has_is_the_contracts_fault(source: Source, 
     """Of the image, or a trusted file that cannot be run."""
     result = await scored(source, "x = 1\n", f"read word\n{command}", {"trusted.sh": "true\n"})
     assert (result.score, result.validity) == (None, Validity.INVALID), result.detail
+
+
+async def test_output_without_a_line_break_hides_no_proof(source: Source) -> None:
+    """The word is at the end of the same line."""
+    files = {"check.py": f"import sys\nword = sys.stdin.readline().strip()\nimport solution\nsolution.f()\n{PROOF}"}
+    result = await scored(source, "def f():\n    print('x', end=' ')\n", ["python", "check.py"], files)
+    assert (result.score, result.validity) == (1.0, Validity.VALID), result.detail
 
 
 PATHS = {"env": {"PYTHONPATH": "lib"}}

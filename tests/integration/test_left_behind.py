@@ -96,6 +96,11 @@ REACHED = {
     "a link to what comes": (
         "ln -s /tmp/b /tmp/a", f"echo x > /tmp/a; echo y > /tmp/b; cmp /tmp/a /tmp/b && echo 1 > {REWARD}"
     ),
+    "a link without a name in Unicode": ("ln -s /tests/test.sh $'a\\xff'", f"grep -q 42 a* && echo 1 > {REWARD}"),
+    "a link with a line break in its name": ("ln -s /tests/test.sh $'a\\nb'", f"grep -q 42 a* && echo 1 > {REWARD}"),
+    "too many links": (
+        "python3 -c 'import os; [os.symlink(\"/tests/x\", f\"l{i}\") for i in range(45_000)]'", f"echo 1 > {REWARD}"
+    ),
     "a start-up file": ("echo 42 > ~/.any_rc", f"cat ~/.any* | grep -q 42 && echo 1 > {REWARD}"),
     "a file system monitor": (
         f"git init -q; git config core.fsmonitor 'echo 1 > {REWARD}; :'", "cd /app; git status --porcelain; true"

@@ -88,6 +88,14 @@ HONEST: dict[str, tuple[str, str, dict[str, str], dict[str, Any]]] = {
     "its answer in the scratch folder": ("echo 42 > /tmp/answer; chmod 444 /tmp/answer", f"r=0; [ $(cat /tmp/answer) = 42 ] && r=1{END}", {}, {}),
     "a server that goes on": (SERVER, f"cd /app; r=0; python3 server.py & grep -q 42 out.txt && r=1{END}", {}, {}),
     "a search path": ("echo 42 > out.txt", SEARCHED, {}, {}),
+    "a project in the home folder": (
+        "cd /root; mkdir bin; touch .env .gitignore .npmrc bin/x .bashrc; echo 42 > out.txt",
+        f"r=0\n[ $(ls -Ad .e* .g* .n* b*/* .b* 2>/dev/null | wc -l) = 4 ] && r=1{END}", {},
+        {"workdir": "/root", "env": {"HOME": "/root"}},
+    ),
+    "a folder that the verifier names": (
+        "mkdir /tmp/made; echo 42 > /tmp/made/x", f"r=0\nMADE=/tmp/made\n[ $(cat $MADE/x) = 42 ] && r=1{END}", {}, {},
+    ),
     "a folder of data": ("mkdir data; echo 42 > data/x; chmod -R a-w data", f"cd /app; r=0; [ $(cat data/x) = 42 ] && r=1\nif [ 1 \\> data ]; then :; fi{END}", {}, {}),
 }  # fmt: skip
 

@@ -17,6 +17,7 @@ from harena.scoring.contracts import (
 )
 from harena.scoring.contracts_judge import JudgeContract
 from harena.scoring.contracts_text import TextContract
+from harena.scoring.score_harbor import CLEANING_SECONDS
 from harena.scoring.score_judge import longest_judging
 from harena.scoring.score_python import PATTERN_SECONDS, PLAIN_ANSWERS
 from harena.scoring.score_reference import SOLUTION_SECONDS
@@ -46,5 +47,5 @@ def longest_trusted(contract: Contract) -> float:
     if isinstance(contract, CommandContract) and contract.suite:
         return (_ISOLATIONS + _WITH_AND_WITHOUT) * wall_limit(contract.scorer_timeout_seconds)
     if isinstance(contract, HarborContract):
-        return _WITH_AND_WITHOUT * wall_limit(contract.verifier_timeout_seconds)
+        return _WITH_AND_WITHOUT * (wall_limit(contract.verifier_timeout_seconds) + CLEANING_SECONDS)
     return wall_limit(SOLUTION_SECONDS) if isinstance(contract, ReferenceContract) else 0.0

@@ -19,8 +19,6 @@ from __future__ import annotations
 
 import fnmatch
 import json
-import posixpath
-import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -41,6 +39,7 @@ from harena.scoring import (
 )
 from harena.scoring.contracts import CommandContract
 from harena.scoring.fingerprints import fingerprints
+from harena.scoring.missing_programs import missing_of_image
 from harena.scoring.program import WORKSPACE, Bench, output_file, overlaid, put_files
 from harena.scoring.score_suite import score_suite
 from harena.scoring.slices import SLICE, aside, last_line
@@ -49,6 +48,7 @@ from harena.scoring.trusted_names import optional_names, told
 from harena.scoring.trusted_suite import (
     ENVIRONMENT,
     LIST_IT,
+    REQUIRES_SECONDS,
     ends_alike,
     guest_program,
     idle_bench,
@@ -60,12 +60,6 @@ from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, p
 _PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
 
-
-_CANNOT_RUN = re.compile(
-    r"(?m)(?:^|: )([^\s:]*/[^:\n]*): "
-    r"(?:No such file or directory|[Pp]ermission denied|not found|cannot execute|Is a directory)"
-)
-_MOST_SAID = 4096
 _MAX_CHANGED_BYTES = 64 * 1024 * 1024
 _LINE_ENDS = (b"\n", b"\r")
 
@@ -136,24 +130,29 @@ async def _broken_without_candidate(bench: Bench, contract: CommandContract, res
     alone = await ends_alike(bench, result, await taking_part(bench, contract), ended)
     if alone is None:
         return None
-    if exited and (missing := _candidates_program(contract, alone.stderr)) is not None:
-        detail = f"the trusted command cannot run {missing}, which the candidate is to make"
-        return failed(Reason.SCORER_REJECTED, detail, observation=f"{result.outcome}:{result.returncode}:False")
+    if exited and result.returncode != guest_pytest.NO_PYTEST:
+        texts = [*contract.files.values(), *bench.scenario.files.values(), *(contract.command or ("python",))]
+        text = "\n".join([*texts, *(f"PATH={path}" for name, path in contract.env.items() if name == "PATH")])
+        if missing_of_image(alone.stderr, text, contract.files) is None and await _image_has_command(bench, contract):
+            said = _last_line(alone) or f"exit code {result.returncode}"
+            detail = f"the trusted command cannot go on without what the candidate is to make: {said}"
+            return failed(Reason.SCORER_REJECTED, detail, observation=f"{result.outcome}:{result.returncode}:False")
     if exited:
         return broken_contract(f"the trusted command cannot be run: {_last_line(alone)}")
     _, why = program_failure(alone) or (None, str(alone.outcome))
     return broken_contract(f"the trusted command does not end well with a candidate that does nothing, too: {why}")
 
 
-def _candidates_program(contract: CommandContract, said: bytes) -> str | None:
-    """The program without which the command ends, where a candidate is to make it: it has a folder, which a program of
-    the image is found without, where candidates write, and no trusted file is meant."""
-    for path in reversed(_CANNOT_RUN.findall(said[-_MOST_SAID:].decode("utf-8", "replace"))):
-        place = posixpath.normpath(posixpath.join(WORKSPACE, path))
-        is_theirs = place.startswith(("/tmp/", f"{WORKSPACE}/"))
-        if is_theirs and not any(place.endswith(f"/{posixpath.normpath(each)}") for each in contract.files):
-            return one_line(path)
-    return None
+async def _image_has_command(bench: Bench, contract: CommandContract) -> bool:
+    """False: what the contract starts is on no path of a sandbox without any candidate."""
+    name = (contract.command or ("python",))[0]
+    if "/" in name:
+        return True
+    async with bench.sandboxes.sandbox(bench.base_spec) as sandbox:
+        argv = ("sh", "-c", 'command -v -- "$1"', "sh", name)
+        request = ExecRequest(argv=argv, env=contract.env, cwd="/", timeout_seconds=REQUIRES_SECONDS)
+        done = await (await sandbox.exec(request)).wait()
+    return done.outcome is ExecOutcome.EXITED and done.returncode == 0
 
 
 def _verdict(result: ExecResult, proven: bool) -> Verdict:
@@ -203,7 +202,7 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
             said = (await output_file(sandbox, contract.proof.file) or "").encode()
         else:
             said = b""
-        proven = await aside(len(said), holds_line, said, f"harena-proof {word}".encode())
+        proven = await aside(len(said), holds_at_end_of_line, said, f"harena-proof {word}".encode())
         changed: dict[str, bytes | None] = {}
         has_passed = result.outcome is ExecOutcome.EXITED and result.returncode == 0 and proven
         if guarded.path and (has_passed or compares):
@@ -232,8 +231,9 @@ def _guarded(contract: CommandContract, files: Mapping[str, str]) -> _Guarded:
     return _Guarded(environment, texts, path, source, argv)
 
 
-def holds_line(text: bytes, line: bytes) -> bool:
-    """One of the lines of a text is this one; no list of them all is made."""
+def holds_at_end_of_line(text: bytes, line: bytes) -> bool:
+    """One of the lines of a text ends so; no list of them all is made. What comes before may be a candidate's output
+    without a line break: who knows the word could as well have written one."""
     start = 0
     while start < len(text):  # slice by slice: see `slices`
         at = text.find(line, start, start + SLICE)
@@ -241,7 +241,7 @@ def holds_line(text: bytes, line: bytes) -> bool:
             start += SLICE - len(line)
             continue
         end = at + len(line)
-        if (at == 0 or text[at - 1 : at] in _LINE_ENDS) and (end == len(text) or text[end : end + 1] in _LINE_ENDS):
+        if end == len(text) or text[end : end + 1] in _LINE_ENDS:
             return True
         start = end
     return False
@@ -287,7 +287,8 @@ def _is_program(contract: CommandContract, path: str) -> bool:
 def _touched(contract: CommandContract, path: str) -> Verdict:
     if path not in contract.files:
         return tampered("the guard of the trusted programs was changed while the command ran")
-    advice = "" if _is_program(contract, path) else "; if the candidate may change it, name it in `changeable`"
+    advice = "; if the candidate may change it, name it in `changeable`; a command that changes it itself takes a copy"
+    advice = "" if _is_program(contract, path) else advice
     return tampered(f"the trusted {path} was changed while the command ran{advice}")
 
 

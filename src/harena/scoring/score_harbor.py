@@ -26,7 +26,7 @@ from harena.scoring.fingerprints import fingerprints
 from harena.scoring.program import Bench
 from harena.scoring.scenario import Candidate
 from harena.scoring.slices import last_line
-from harena.scoring.start_up_files import StartUpFiles, guard, guarded_shell
+from harena.scoring.start_up_files import StartUpFiles, TooManyFilesError, guard, guarded_shell
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
 from harena.scoring.verifier_ground import (
     CLEAR_WRITTEN,
@@ -60,6 +60,8 @@ done
 """in the default image these places are links into a directory that can be written to"""
 _REAL = """\
 printf '%s\\n' "$HOME"
+readlink -m -- "${HOME:-/}" "$1" || exit 1
+shift
 for place in "$@"; do
     readlink -m -- "$place" || exit 1
 done
@@ -76,16 +78,19 @@ elsewhere=$1
 shift
 for place in "$@"; do
     [ -d "$place" ] && find "$place/" -xdev \\
-    \\( -type d -name __pycache__ -printf '%p\\0' -prune \\) -o -type l -exec sh -c '
-        for link do
-            real=$(readlink -m -- "$link")
+    \\( -type d -name __pycache__ -printf '%p\\0' -prune \\) -o -xtype l -printf '%p\\0' -o -type l -exec sh -c '
+        if [ "$(readlink -m -- "$@" | wc -l)" -ne $# ]; then  # a line break in a name
+            printf "%s\\0" "$@"
+            exit
+        fi
+        readlink -m -- "$@" | for link do
+            IFS= read -r real
             case "$real/" in
                 /proc/*|/tests/*|/logs/*|/solution/*) printf "%s\\0" "$link"; continue;;
             esac
             for other in $0; do
                 case "$real/" in "$other"/*) printf "%s\\0" "$link"; continue 2;; esac
             done
-            [ -e "$link" ] || printf "%s\\0" "$link"
         done' "$elsewhere" {} +
 done
 exit 0
@@ -95,7 +100,13 @@ _GIT = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONF
 """a repository of the candidate's names no program that is run where its state is asked for"""
 _STILL_SECONDS = 0.1
 """in which a reward does not change"""
-_CLEAN_ROUNDS, _MOST_AT_ONCE = 20, 1000
+_CLEAN_ROUNDS, _MOST_AT_ONCE = 2, 1000
+_CLEAN_SECONDS = 60.0
+"""for each command by which it is found what the candidate left, or removed"""
+CLEANING_SECONDS = (2 * _CLEAN_ROUNDS + 2) * _CLEAN_SECONDS
+"""that all of it takes at most"""
+_MOST_LEFT = 5000
+"""links, or files that steer tools: who leaves more means that no verifier follows"""
 
 
 class EnvironmentFailedError(Exception):
@@ -109,7 +120,7 @@ class Ground:
     emptied: tuple[str, ...]
     """where tests, solution and logs are, after all links"""
     start_up: StartUpFiles | None
-    left: frozenset[str] = frozenset()
+    left: frozenset[bytes] = frozenset()
     """links, and folders of compiled modules, that are the environment's"""
     steering: Mapping[str, str] = field(default_factory=dict)
     """files with the rules of tools, see `verifier_ground`"""
@@ -192,33 +203,41 @@ async def _run(bench: Bench, contract: HarborContract, candidate: Candidate) -> 
 
 async def _ground(sandbox: SandboxPort, contract: HarborContract) -> Ground:
     places = (SOLUTION, TESTS, f"{LOGS}/verifier")
-    told = await _command(sandbox, ("sh", "-c", _REAL, "sh", *places), "/", dict(contract.env))
+    told = await _command(sandbox, ("sh", "-c", _REAL, "sh", contract.workdir, *places), "/", dict(contract.env))
     home, *real = told.splitlines() or ("",)
-    start_up = await StartUpFiles.of(sandbox, sandbox.list_dir, home.rstrip("/")) if home.startswith("/") else None
+    start_up = None
+    if home.startswith("/"):
+        at_home = real[:1] == real[1:2]
+        start_up = await StartUpFiles.of(sandbox, sandbox.list_dir, home.rstrip("/"), holds_project=at_home)
+    del real[:2]
     emptied = tuple(real) or places
     return Ground(emptied, start_up, await _left(sandbox, contract, emptied), await _steering(sandbox, contract))
 
 
 async def _steering(sandbox: SandboxPort, contract: HarborContract) -> dict[str, str]:
     places = dict.fromkeys((contract.workdir, "/app"))
-    return parsed(await _command(sandbox, ("sh", "-c", FIND_STEERING, "sh", *places), "/", {}))
+    argv = ("sh", "-c", FIND_STEERING, "sh", *places)
+    return parsed((await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS)).decode("utf-8", "replace"))
 
 
-async def _left(sandbox: SandboxPort, contract: HarborContract, elsewhere: tuple[str, ...]) -> frozenset[str]:
-    """What a verifier's files could be read, written or replaced through; see `_LEFT`."""
+async def _left(sandbox: SandboxPort, contract: HarborContract, elsewhere: tuple[str, ...]) -> frozenset[bytes]:
+    """What a verifier's files could be read, written or replaced through; see `_LEFT`. Names need not be UTF-8."""
     places = dict.fromkeys((contract.workdir, "/app", "/tmp"))
-    told = await _command(sandbox, ("sh", "-c", _LEFT, "sh", " ".join(elsewhere), *places), "/", {})
-    return frozenset(path for path in told.split("\0") if path.startswith("/"))
+    argv = ("sh", "-c", _LEFT, "sh", " ".join(elsewhere), *places)
+    told = await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS)
+    return frozenset(path for path in told.split(b"\0") if path.startswith(b"/"))
 
 
 async def _clean(sandbox: SandboxPort, contract: HarborContract, ground: Ground) -> None:
-    """Remove what of it the candidate has made. Raises EnvironmentFailedError where it does not end."""
-    for _ in range(_CLEAN_ROUNDS):  # what is told at once is limited
+    """Remove what of it the candidate has made. Raises EnvironmentFailedError where that is too much."""
+    for _ in range(_CLEAN_ROUNDS):  # a link into a folder that was removed leads nowhere
         new = await _left(sandbox, contract, ground.emptied) - ground.left
         if not new:
             return
-        for path in sorted(new)[:_MOST_AT_ONCE]:
-            await sandbox.remove(path, recursive=True, missing_ok=True)
+        if len(new) > _MOST_LEFT:
+            break
+        argv = ("xargs", "-0", "rm", "-rf", "--")
+        await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS, stdin=b"".join(path + b"\0" for path in sorted(new)))
     raise EnvironmentFailedError("the candidate leaves too many links")
 
 
@@ -226,10 +245,17 @@ async def _verified(bench: Bench, sandbox: SandboxPort, contract: HarborContract
     await _command(sandbox, ("sh", "-c", _EMPTIED, "sh", *ground.emptied), "/", {})
     await _clean(sandbox, contract, ground)
     if ground.start_up is not None:
-        await ground.start_up.restore(sandbox, sandbox.list_dir, contract.tests.values())
+        try:
+            await ground.start_up.restore(sandbox, sandbox.list_dir, contract.tests.values(), most=_MOST_LEFT)
+        except TooManyFilesError as error:
+            raise EnvironmentFailedError(str(error)) from None
     left = left_by_candidate(ground.steering, await _steering(sandbox, contract), contract.tests)
-    for path in hiding_makefiles(ground.steering, left, contract.tests):
-        await sandbox.remove(path, recursive=True, missing_ok=True)
+    if len(left) > _MOST_LEFT:
+        raise EnvironmentFailedError("the candidate leaves too many files that steer tools")
+    hiding = hiding_makefiles(ground.steering, left, contract.tests)
+    if hiding:
+        given = b"".join(path.encode("utf-8", "replace") + b"\0" for path in hiding)
+        await _told(sandbox, ("xargs", "-0", "rm", "-rf", "--"), "/", seconds=_CLEAN_SECONDS, stdin=given)
     written = written_paths(contract.tests, contract.workdir)
     if written:
         await _command(sandbox, ("sh", "-c", CLEAR_WRITTEN, "sh", *written[:_MOST_AT_ONCE]), "/", {})
@@ -282,8 +308,20 @@ async def _fresh(sandbox: SandboxPort, *places: str) -> None:
 
 async def _command(sandbox: SandboxPort, argv: tuple[str, ...], cwd: str, env: dict[str, str]) -> str:
     """What it prints. Raises EnvironmentFailedError unless it succeeds."""
-    running = await sandbox.exec(ExecRequest(argv=argv, cwd=cwd, env=env, timeout_seconds=_PREPARE_SECONDS, warm=False))
-    done = await running.wait()
+    return (await _told(sandbox, argv, cwd, env)).decode("utf-8", "replace")
+
+
+async def _told(
+    sandbox: SandboxPort,
+    argv: tuple[str, ...],
+    cwd: str,
+    env: dict[str, str] | None = None,
+    *,
+    seconds: float = _PREPARE_SECONDS,
+    stdin: bytes | None = None,
+) -> bytes:
+    request = ExecRequest(argv=argv, cwd=cwd, env=env or {}, timeout_seconds=seconds, warm=False, stdin=stdin)
+    done = await (await sandbox.exec(request)).wait()
     if done.outcome is not ExecOutcome.EXITED or done.returncode != 0:
         last = one_line(last_line(done.stderr))
         what = one_line(" ".join(argv[2:]) if argv[:2] == ("bash", "-c") else argv[-1], 120)
@@ -292,7 +330,7 @@ async def _command(sandbox: SandboxPort, argv: tuple[str, ...], cwd: str, env: d
             + (f": {last}" if last else "")
             + "; choose a blueprint that has it"
         )
-    return done.stdout.decode("utf-8", "replace")
+    return done.stdout
 
 
 async def _write(sandbox: SandboxPort, path: str, text: str) -> None:

@@ -31,6 +31,8 @@ _FOLDERS = (
     ".jq", ".gnupg", ".vim", ".ipython", ".jupyter", ".docker",
     ".pip", ".node_modules", ".node_libraries", ".pyenv", ".cargo/bin", "bin",
 )  # fmt: skip
+_OF_PROJECTS = (".npmrc", ".yarnrc", ".yarnrc.yml", ".coveragerc", ".tool-versions", "bin")
+"""of these, what a project has in its own folder"""
 _NAMED_FOR_OTHER_REASONS = (".local/bin/env",)
 """what an installer of tools leaves, which verifiers read after they have run it"""
 
@@ -60,6 +62,10 @@ class Files(Protocol):
         """Remove a file, a link, or a whole tree."""
 
 
+class TooManyFilesError(Exception):
+    """A candidate has left more start-up files than are removed one by one."""
+
+
 @dataclass(frozen=True, slots=True)
 class StartUpFiles:
     """What was there before the candidate."""
@@ -68,23 +74,29 @@ class StartUpFiles:
     files: dict[str, bytes]
     """those of `_FILES`: path below the home folder -> content"""
     folders: frozenset[str]
+    holds_project: bool = False
+    """the home folder is the working directory: what a project has there is no start-up file"""
 
     @classmethod
-    async def of(cls, sandbox: Files, listed: Listed, home: str) -> StartUpFiles:
+    async def of(cls, sandbox: Files, listed: Listed, home: str, *, holds_project: bool = False) -> StartUpFiles:
         """Those that are there now. `listed`: what gives the entries of a folder."""
-        kinds = await _kinds(listed, home)
+        kinds = await _kinds(listed, home, holds_project=holds_project)
         files = {
             path: await sandbox.read_file(f"{home}/{path}")
             for path, kind in kinds.items()
             if kind == "file" and path not in _FOLDERS
         }
-        return cls(home, files, frozenset(path for path in kinds if path in _FOLDERS or path not in (*_FILES, *files)))
+        folders = frozenset(path for path in kinds if path in _FOLDERS or path not in (*_FILES, *files))
+        return cls(home, files, folders, holds_project)
 
-    async def restore(self, sandbox: Files, listed: Listed, texts: Iterable[str]) -> None:
-        """Make it as it was, but for what these texts name."""
+    async def restore(self, sandbox: Files, listed: Listed, texts: Iterable[str], *, most: int | None = None) -> None:
+        """Make it as it was, but for what these texts name. Raises TooManyFilesError: there are more than `most`."""
         texts = list(texts)
         named = _named(texts)
-        for path, kind in (await _kinds(listed, self.home)).items():
+        kinds = await _kinds(listed, self.home, holds_project=self.holds_project)
+        if most is not None and len(kinds.keys() - self.files.keys()) > most:
+            raise TooManyFilesError("the candidate leaves too many start-up files")
+        for path, kind in kinds.items():
             if path.startswith(".") and "/" not in path and any(path in text for text in texts):
                 continue
             place = f"{self.home}/{path}"
@@ -98,15 +110,15 @@ class StartUpFiles:
                 await sandbox.write_file(f"{self.home}/{path}", content)
 
 
-async def _kinds(listed: Listed, home: str) -> dict[str, str]:
+async def _kinds(listed: Listed, home: str, *, holds_project: bool = False) -> dict[str, str]:
     """What there is of `_FILES` and `_FOLDERS`, and each other hidden file, links as links."""
     places = {"": await _entries(listed, home or "/")}
-    wanted = (*_FILES, *_FOLDERS)
+    wanted = [path for path in (*_FILES, *_FOLDERS) if not (holds_project and path in _OF_PROJECTS)]
     for folder in {path.partition("/")[0] for path in wanted if "/" in path} & places[""].keys():
         places[folder] = await _entries(listed, f"{home}/{folder}")
     found: dict[str, str] = {}
     # other hidden files: what programs call their start-up files nobody can list. Below a program's own folder are data
-    found.update({
+    found.update({} if holds_project else {
         name: kind for name, kind in places[""].items()
         if name[:1] == "." and kind != "directory" and name not in {path.partition("/")[0] for path in wanted}
     })  # fmt: skip

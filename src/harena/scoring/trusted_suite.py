@@ -44,6 +44,7 @@ LIST_IT = "if the image should have it, list it in the contract's `requires` and
 _MOST_STUB_NAMES, _MOST_STUBS = 300, 100
 _NEVER_STUBBED = ("__", "_answer")
 """names that the interpreter, or a stub itself, calls"""
+_SHELL = (".sh", ".bash")
 _WORD = re.compile(r"[^\W\d]\w*")
 
 ENVIRONMENT = {
@@ -99,6 +100,9 @@ def idle_bench(bench: Bench, paths: Collection[str] = (), *, raises: bool = Fals
     files: dict[str, str] = {}
     left = _MOST_STUB_NAMES
     for path in [candidate.entry, *sorted(set(modules) - {candidate.entry})[:_MOST_STUBS]]:
+        if path.endswith(_SHELL):  # sourced or started, it does nothing; Python there would be a broken script
+            files[path] = "#!/bin/sh\ntrue\n"
+            continue
         defined = defined_functions(candidate.files[path])
         named = (name for name in defined if not name.startswith(_NEVER_STUBBED))
         names = tuple(name for name in named if words is None or words.issuperset(name.split(".")))[:left]

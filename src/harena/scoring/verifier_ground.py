@@ -13,8 +13,17 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
-_WRITES_TO = re.compile(r"(?:(?<![-=<>])>{1,2}|\btee(?:[ \t]+-a)?)[ \t]*[\"']?([\w./+-]+)|=(/[\w./+-]+)")
-"""a redirection of a shell, or an option that names a file"""
+_WRITES_TO = re.compile(
+    r"(?:(?<![-=<>])(?:>\|?(?!>)|(?P<adds>>>))|\btee|(?<!unzip)[ \t]-o"
+    r"|--(?:output|output-file|out-file|outfile|log-file|junit-?xml|ctrf"
+    r"|json-report-file)(?:=|(?=[ \t]))|\bof=)[ \t]*[\"']?(?P<to>[\w./+${}][\w./+${}-]*)"
+)
+"""a redirection of a shell, or an option of which it is known that it names a file that is written"""
+_ASSIGNED = re.compile(r"(?m)(?:^|[;&|({]|\b(?:export|local|readonly|then|do))[ \t]*(\w+)=[\"']?([\w./+${}-]+)")
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_MAKES = re.compile(r"(?:>|\btee|-o|=)[ \t]*[\"']?$|\b(?:rm|mkdir|touch|trap|chmod)\b[^;&|]*$")
+_FUNCTION = re.compile(r"\w[ \t]*\(\)|\bfunction\b")
+_MOST_VALUES = 20
 _SCRATCH = ("/tmp/", "/var/tmp/")
 _CHANGES_TO = re.compile(r"(?m)(?:^|[;&|(])[ \t]*(?:cd|pushd)[ \t]+[\"']?(/[\w./-]*)")
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
@@ -45,17 +54,67 @@ exit 0
 
 
 def written_paths(texts: Mapping[str, str], workdir: str) -> list[str]:
-    """Scratch files that the lines of shell of a verifier write to, wherever it may be then."""
-    shell = "\n".join(text for path, text in texts.items() if path.endswith((".sh", ".bash")))
+    """Scratch files that the lines of shell of a verifier write to, wherever it may be then; but for those that it has
+    read before, which are the candidate's."""
+    scripts = [_without_comments(text) for path, text in texts.items() if path.endswith((".sh", ".bash"))]
+    shell = "\n".join(scripts)
     folders = dict.fromkeys((workdir, *_CHANGES_TO.findall(shell)))
+    values: dict[str, list[str]] = {}
+    for name, value in _ASSIGNED.findall(shell):
+        values.setdefault(name, []).append(value)
     found: dict[str, None] = {}
-    for redirected, option in _WRITES_TO.findall(shell):
-        path = redirected or option
-        if path.startswith("/"):
-            found[path] = None
-        elif path.strip("./"):
-            found.update(dict.fromkeys(str(PurePosixPath(folder) / path) for folder in folders))
+    for script in scripts:
+        for match in _WRITES_TO.finditer(script):
+            before, target = script[: match.start()], match["to"]
+            # what is added to a file that was not removed hides nothing of what was there
+            if _is_read(before, target) or (match["adds"] and not _is_removed(before, target)):
+                continue
+            for path in _resolved(target, values):
+                if path.startswith("/"):
+                    found[path] = None
+                elif path.strip("./"):
+                    found.update(dict.fromkeys(str(PurePosixPath(folder) / path) for folder in folders))
     return [path for path in found if path.startswith(_SCRATCH) and ".." not in path.split("/")]
+
+
+def _without_comments(text: str) -> str:
+    lines = []
+    for line in text.split("\n"):
+        for match in re.finditer(r"(?:^|(?<=[ \t;]))#", line):
+            before = line[: match.start()]
+            if before.count('"') % 2 == 0 and before.count("'") % 2 == 0:
+                line = before
+                break
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _resolved(target: str, values: Mapping[str, list[str]]) -> list[str]:
+    """What a word of shell may stand for, by the assignments of the same text; [] where these do not tell."""
+    waiting, found = [target], []
+    for _ in range(_MOST_VALUES):
+        if not waiting:
+            break
+        word = waiting.pop()
+        variable = _VARIABLE.search(word)
+        if variable is None:
+            found.append(word)
+        else:
+            named = values.get(variable[1] or variable[2], ())
+            waiting += [word[: variable.start()] + value + word[variable.end() :] for value in named]
+    return [word for word in found if "$" not in word and "{" not in word]
+
+
+def _is_removed(before: str, target: str) -> bool:
+    return re.search(rf"\brm\b[^;&|\n]*(?<![\w./-]){re.escape(target)}(?![\w-])", before) is not None
+
+
+def _is_read(before: str, target: str) -> bool:
+    """The lines that come before name this file, and do not make or remove it. What a function does comes later."""
+    if _FUNCTION.search(before):
+        return False
+    named = re.finditer(rf"(?<![\w./-]){re.escape(target)}(?![\w-])", before)
+    return any(not _MAKES.search(before[before.rfind("\n", 0, match.start()) + 1 : match.start()]) for match in named)
 
 
 def parsed(told: str) -> dict[str, str]:

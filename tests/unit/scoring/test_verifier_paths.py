@@ -1,0 +1,37 @@
+"""Which scratch files a verifier writes to."""
+
+from __future__ import annotations
+
+import pytest
+
+from harena.scoring.verifier_ground import written_paths
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("python3 t.py > /tmp/result.txt", ["/tmp/result.txt"]),
+        ("python3 t.py 2>&1 | tee '/tmp/log'", ["/tmp/log"]),
+        ("curl -s -o /tmp/page http://x/", ["/tmp/page"]),
+        ("pytest --junitxml=/tmp/r.xml", ["/tmp/r.xml"]),
+        ('D=/tmp/r\nLOG="$D/log"\nrun &> "${LOG}"', ["/tmp/r/log"]),
+        ("cd /tmp/build\necho x > log.txt", ["/tmp/build/log.txt"]),
+        ("rm -rf /tmp/r; run > /tmp/r; grep PASS /tmp/r", ["/tmp/r"]),
+        ("check() { grep PASS /tmp/r; }\nrun > /tmp/r", ["/tmp/r"]),
+        ('echo "#" > /tmp/r', ["/tmp/r"]),
+        ("RESULT=/tmp/result\ngrep -q 42 $RESULT/summary.txt", []),
+        ("export DATA=/var/tmp/data\n[ -f $DATA/a ]", []),
+        ("curl -s --unix-socket=/tmp/app.sock http://x/", []),
+        ("git --git-dir=/tmp/repo.git log", []),
+        ("python3 /tests/check.py --dir=/tmp/result", []),
+        ("head /tmp/latest # rebuilt: sort > /tmp/latest", []),
+        ("#!/bin/sh\n# sort > /tmp/latest", []),
+        ("echo started >> /tmp/app.log", []),
+        ('R=/tmp/a/r; rm -f "$R"\nrun >> "$R"', ["/tmp/a/r"]),
+        ("[ -d a -o -d /tmp/b ]; unzip -o /tmp/x.zip", []),
+        ("grep -q 42 /tmp/latest; run > /tmp/latest", []),
+    ],
+)
+def test_only_what_a_verifier_writes_is_its_own(text: str, paths: list[str]) -> None:
+    """A folder, socket or link that it only names is the candidate's."""
+    assert written_paths({"test.sh": text, "notes.md": "> /tmp/notes"}, "/app") == paths
