@@ -42,6 +42,7 @@ from harena.scoring.guest_standins import (
     Method,
     StandIn,
     StandInClass,
+    doubts,
     generator,
     made_of_value,
     make_class,
@@ -113,16 +114,21 @@ class Candidate(Border):
         """questions so far"""
         self.notes: list[str] = []
         """what the suite did that cannot be served, in its order"""
+        self.doubts = doubts
+        """why a pass may say nothing, in their order"""
         self.replaced: list[str] = []
         """what the suite has replaced for now in modules that the candidate has, too"""
         self.is_changed = False
         """the suite has changed the candidate's modules, and what they do from then on may be its own doing"""
         self._follow_seeds()
 
-    def note(self, what: str) -> None:
-        """The suite did something that cannot be served. What it does at the candidate's request is no reason."""
+    def note(self, what: str, *, is_doubt: bool = True) -> None:
+        """The suite did something that cannot be served. What it does at the candidate's request is no excuse. Unless
+        told otherwise, a test that passes all the same is in doubt, too."""
         if not self._serving:
             self.notes.append(what)
+        if is_doubt:
+            self.doubts.append(what)
 
     def _follow_seeds(self) -> None:
         seed = random.seed
@@ -208,10 +214,12 @@ class Candidate(Border):
             if kind == "stop":
                 if question[0] == "many" or (question[0], question[2]) in (("special", "__next__"), ("call", "send")):
                     raise StopIteration(roots[0])
+                self.doubts.append("the candidate raises StopIteration, which arrives as a RuntimeError")
                 raise RuntimeError("the candidate raised StopIteration")
             raised = self.raised(*roots)
             if isinstance(raised, (StopIteration, StopAsyncIteration)) and question[0] != "anext":
                 # it would end a loop of the suite's as if all were well
+                self.doubts.append(f"the candidate raises {type(raised).__name__}, which arrives as a RuntimeError")
                 raised = RuntimeError(f"the candidate raised {type(raised).__name__}")
             raise raised
 
@@ -220,6 +228,7 @@ class Candidate(Border):
             return encode((kind, *self.pack(*roots), more), most_parts=MOST_PARTS)
         except (UncarriedError, RecursionError) as error:
             # what is too large or too deep with the candidate's own answers in it is no doing of the suite's
+            self.doubts.append(f"it gives the candidate what cannot be sent: {error}")
             if self._heard_bytes <= _LARGE_ANSWER_BYTES and self._heard_tuples <= _DEEP_ANSWER_TUPLES:
                 self.note(f"it gives the candidate what cannot be sent: {error}")
             raise UnservedError(f"what the candidate is given cannot be sent: {error}") from None
@@ -453,7 +462,7 @@ class Candidate(Border):
             self._given_numbers[id(value)] = number
         is_function = is_called_only(value)
         if not is_function and not is_mock(value) and not hasattr(cls, "__next__"):
-            self.note(f"it gives the candidate an object of {cls.__module__}.{cls.__qualname__}")
+            self.note(f"it gives the candidate an object of {cls.__module__}.{cls.__qualname__}", is_doubt=False)
         name = str(getattr(value, "__name__", cls.__name__) if is_function or isinstance(value, type) else cls.__name__)
         return ("c", number, name, is_function, special_methods(value, SPECIAL))
 
@@ -750,7 +759,7 @@ class StandInModule(types.ModuleType):
             return
         candidate = self.__dict__["__harena__"]
         candidate.is_changed = True
-        candidate.note(f"it replaces {self.__name__}.{name}")
+        candidate.note(f"it replaces {self.__name__}.{name}", is_doubt=False)
         candidate.ask("set", self.__name__, "@" + name, value)
 
     def __delattr__(self, name: str) -> None:

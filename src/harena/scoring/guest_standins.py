@@ -66,6 +66,8 @@ _NUMBERS = frozenset({
     "__abs__", "__round__", "__int__", "__float__", "__complex__", "__index__", "__trunc__", "__floor__", "__ceil__",
     "__neg__", "__pos__", "__invert__", "__bytes__",
 })  # fmt: skip
+doubts: list[str] = []
+"""what this process did in the candidate's place, by which a test may have passed"""
 class_names: set[str] = set()
 """what the suite's text uses as a class, beside names that begin with a capital letter"""
 
@@ -86,6 +88,12 @@ def _origin(stand_in: Any) -> str:
 
 def _is_theirs(value: Any) -> bool:
     return isinstance(type(value), StandInClass)
+
+
+def refused(what: str) -> TypeError:
+    """The error of a look at an object that is not believed. A test may expect one, so a pass is in doubt."""
+    doubts.append(what)
+    return TypeError(what)
 
 
 class StandIn:
@@ -158,7 +166,7 @@ class Method:
             cls = type(owner)
             is_judge = cls._harena_kind in _BASES or self.__name__ in _JUDGES
             if is_judge and not cls._harena_is_named and not any(map(_is_theirs, (*positional, *keywords.values()))):
-                raise TypeError(f"what {self.__name__} of a {cls.__name__!r} object says is not the candidate's to say")
+                raise refused(f"what {self.__name__} of a {cls.__name__!r} object says is not the candidate's to say")
             if self.__name__ == "get" and found is not positional[-1]:
                 _check_item(owner, positional[0])
         return found
@@ -225,7 +233,7 @@ class StandInClass(type):
     def _harena_checked(cls, name: str) -> None:
         """A class in the place of a function is no container."""
         if cls._harena_kind != "enum" and not cls._harena_is_named:
-            raise TypeError(f"a class of the candidate's has no {name} that a suite could believe")
+            raise refused(f"a class of the candidate's has no {name} that a suite could believe")
 
     def __iter__(cls) -> Any:
         cls._harena_checked("__iter__")
@@ -270,7 +278,7 @@ def _check_item(stand_in: Any, key: Any) -> None:
     else:
         is_item = type(key) is int and _has_an_end(stand_in)
     if not is_item:
-        raise TypeError(f"{key!r} is none of the items of a {cls.__name__!r} object")
+        raise refused(f"{key!r} is none of the items of a {cls.__name__!r} object")
 
 
 def _has_an_end(stand_in: Any) -> bool:
@@ -301,7 +309,7 @@ def _forwarded(name: str) -> Any:
             candidate = object.__getattribute__(self, "_harena_candidate")
             found = candidate.ask("special", self, name, positional, tuple(keywords.items()))
             if name in _NUMBERS and _origin(self) == "seen":
-                raise TypeError(f"{name} of a {type(self).__name__!r} object is not the candidate's to say")
+                raise refused(f"{name} of a {type(self).__name__!r} object is not the candidate's to say")
             if name == "__getitem__" and type(found) is bool:
                 _check_item(self, positional[0])
             return found
@@ -390,7 +398,7 @@ def _items(self: Any) -> Any:
 def _length(self: Any) -> int:
     if not type(self)._harena_is_named:
         if not _loops(self):
-            raise TypeError(f"object of type {type(self).__name__!r} has no items to count")
+            raise refused(f"object of type {type(self).__name__!r} has no items to count")
         return sum(1 for _ in _items(self))
     said = self._harena_candidate.ask("special", self, "__len__")
     if type(said) is not int:
@@ -401,7 +409,7 @@ def _length(self: Any) -> int:
 def _contains(self: Any, wanted: Any) -> bool:
     if not type(self)._harena_is_named or not (_origin(self) == "made" or _is_theirs(wanted)):
         if not _loops(self):
-            raise TypeError(f"argument of type {type(self).__name__!r} has no items to compare")
+            raise refused(f"argument of type {type(self).__name__!r} has no items to compare")
         return any(item is wanted or item == wanted for item in _items(self))
     candidate = self._harena_candidate
     said = candidate.ask("special", self, "__contains__", (wanted,))
@@ -415,7 +423,7 @@ def _true(self: Any) -> bool:
     if not type(self)._harena_is_named or _origin(self) == "seen":
         if _loops(self):
             return next(iter(self), self) is not self
-        raise TypeError(f"the truth of a {type(self).__name__!r} object is not the candidate's to say")
+        raise refused(f"the truth of a {type(self).__name__!r} object is not the candidate's to say")
     said = self._harena_candidate.ask("special", self, "__bool__" if "__bool__" in special else "__len__")
     if type(said) not in (bool, int):
         raise TypeError("the candidate's __bool__ gave no bool")
