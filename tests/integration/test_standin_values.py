@@ -290,3 +290,19 @@ async def test_who_needs_what_is_withheld_has_no_score() -> None:
     assert found["right"].reason is Reason.SCORER_ERROR
     assert "imports rules.py" in found["right"].detail and "`gold`" in found["right"].detail  # noqa: PT018
     assert (await scored(imports, suite, files=files, gold=imports)).score == 1.0
+
+
+async def test_no_exception_is_of_every_builtin_class() -> None:
+    """Whatever its classes call themselves: two unrelated ones are believed, and no third."""
+    program = (
+        "import zipfile\nclass A(KeyError, ValueError): __module__ = 'builtins'\nclass B(A, TypeError): __module__ = 'builtins'\n"
+        "class C(B, zipfile.BadZipFile): pass\nclass D(ValueError, KeyError): pass\ndef f(): raise C('x')\ndef g(): raise D('x')\n"
+    )
+    suite = (
+        "import unittest, zipfile\nfrom solution import A, B, C, D, f, g\nclass T(unittest.TestCase):\n    def test_a(self):\n"
+        "        for kind in (KeyError, ValueError, LookupError):\n            with self.assertRaises(kind): g()\n"
+        "        for kind in (TypeError, zipfile.BadZipFile):\n            with self.assertRaises(C):\n"
+        "                try: f()\n                except kind: pass\n"
+    )
+    result = await scored(program, suite)
+    assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SEPARATE)

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 _NEVER_RAISED = (*OF_TESTS, "hypothesis")
 _MOST_UNRELATED = 2
-"""builtin exceptions, none a base of another, that a class of the candidate's may derive from"""
+"""exceptions of Python's or a package's, none a base of another, that a class of the candidate's may derive from"""
 _MOST_DEEP = 200
 _CONTAINERS = ("list", "set", "dict", "deque", "bytearray")
 _LARGE_ANSWER_BYTES = 64 * 1024
@@ -289,7 +289,7 @@ class Candidate(Border):
             self._failed.append(error)
         self._raised.append(error)
         number = len(self._raised) - 1
-        names = [cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins"]
+        names = [cls.__name__ for cls in type(error).__mro__ if vars(builtins).get(cls.__name__) is cls]
         arguments = tuple(part for part in error.args if self._is_plain(part))
         try:
             return self._packed("fail", (names[0], arguments, str(error), number), ())
@@ -352,7 +352,11 @@ class Candidate(Border):
         of it: a test that expects it must not catch what the suite itself raises, in the course of its own work."""
         if type(found) is tuple:
             return tuple(map(self.alias, found))
-        if not isinstance(found, type) or not issubclass(found, Exception) or found.__module__ != "builtins":
+        if (
+            not isinstance(found, type)
+            or not issubclass(found, Exception)
+            or vars(builtins).get(found.__name__) is not found
+        ):
             return found
         if found in _OWN_ERRORS.values() or found in self._aliases.values():
             return found
@@ -443,7 +447,7 @@ class Candidate(Border):
         if isinstance(value, types.ModuleType):
             return ("M", value.__name__)
         if isinstance(value, BaseException):
-            names = [cls.__name__ for cls in type(value).__mro__ if cls.__module__ == "builtins"]
+            names = [cls.__name__ for cls in type(value).__mro__ if vars(builtins).get(cls.__name__) is cls]
             known_class = next((("k", n) for n, cls in self._classes.items() if cls is type(value)), None)
             own = value.__dict__.get("_harena_error", -1)
             told = [self.item(part) for part in (names[0], tuple(value.args), str(value), -1, own)]
@@ -649,7 +653,14 @@ def _is_installed(module: str) -> bool:
 
 
 def _builtin_roots(cls: type) -> list[type]:
-    return [part for part in cls.__mro__ if part.__module__ == "builtins" and issubclass(part, Exception)]
+    """The exceptions that it derives from and that this process knows itself: a candidate's class may call itself a
+    builtin one."""
+    return [part for part in cls.__mro__ if issubclass(part, BaseException) and not _is_told(part)]
+
+
+def _is_told(cls: type) -> bool:
+    """An exception that the candidate describes."""
+    return vars(cls).get("__str__") is _error_text
 
 
 def _unrelated(classes: set[type]) -> list[type]:
@@ -662,9 +673,7 @@ def _error_text(self: Any) -> str:
 
 
 def _made(cls: Any, arguments: Any, message: str) -> BaseException:
-    if cls.__dict__.get("__str__") is _error_text or any(
-        vars(part).get("__str__") is _error_text for part in cls.__mro__
-    ):
+    if any(map(_is_told, cls.__mro__)):
         made: BaseException = cls.__new__(cls)
         made.args = arguments
         made.__dict__["_harena_message"] = message
