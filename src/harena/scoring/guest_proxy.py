@@ -102,6 +102,8 @@ class Candidate(Border):
         self._given: dict[int, Any] = {}
         self._given_numbers: dict[int, int] = {}
         self._raised: list[BaseException] = []
+        self._met: list[Any] = []
+        """objects that the suite has made, in the message that came last"""
         self._seed: Any = None
         self._depth = 0
         self._serving = 0
@@ -205,7 +207,11 @@ class Candidate(Border):
         self._released, self._seed = [], None
         said = self._packed("ask", question, more)
         while True:
+            self._met.clear()
             kind, roots = self._exchanged(questions, answers, said)
+            if kind == "give" and _gives_answers(*question[:3]):
+                for found in self._met:
+                    object.__setattr__(found, "_harena_origin", "given")
             if kind == "ask":
                 said = self._served(roots)
                 continue
@@ -290,7 +296,7 @@ class Candidate(Border):
         self._raised.append(error)
         number = len(self._raised) - 1
         names = [cls.__name__ for cls in type(error).__mro__ if vars(builtins).get(cls.__name__) is cls]
-        arguments = tuple(part for part in error.args if self._is_plain(part))
+        arguments = tuple(part for part in error.args if self.is_plain(part))
         try:
             return self._packed("fail", (names[0], arguments, str(error), number), ())
         except UnservedError:
@@ -316,7 +322,8 @@ class Candidate(Border):
             return getattr(type(given), parts[1])(given, *parts[2], **dict(parts[3]))
         raise AttributeError(str(parts[1]))
 
-    def _is_plain(self, value: Any) -> bool:
+    def is_plain(self, value: Any) -> bool:
+        """It is of values that travel as they are, alone."""
         try:
             encode(value)
         except UncarriedError:
@@ -497,6 +504,8 @@ class Candidate(Border):
                 return found
             self._stand_ins[number] = found
             weakref.finalize(found, self._released.append, number)
+        elif kind in ("o", "w") and getattr(found, "_harena_origin", "") == "made":
+            self._met.append(found)
         return found
 
     def _stand_in(self, kind: str, number: int, *parts: Any) -> Any:
@@ -617,6 +626,14 @@ class _Reference:
     def __init__(self, item: tuple[Any, ...]) -> None:
         self.item = item
         self._harena_item = item
+
+
+def _gives_answers(verb: str, target: Any, name: str) -> bool:
+    """Objects that come back for this question are answers, also where the suite has made them: not where it makes one,
+    enters its context, or changes it in place."""
+    if verb == "special":
+        return name in ("__call__", "__getitem__")
+    return verb in ("get", "run", "many", "anext") or (verb == "call" and bool(name or not isinstance(target, type)))
 
 
 def _builtin_class(name: Any) -> Any:

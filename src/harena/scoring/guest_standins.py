@@ -78,8 +78,9 @@ def names_a_class(name: str) -> bool:
 
 
 def _origin(stand_in: Any) -> str:
-    """made: by the suite, which called a class that it names. seen: made from a plain operand that the candidate was
-    told, so that no number of it says anything."""
+    """made: by the suite, which called a class that it names. given: made so, but then an answer of the candidate's,
+    too, and judged as such. seen: made from a plain operand that the candidate was told, so that no number of it says
+    anything."""
     try:
         return str(object.__getattribute__(stand_in, "_harena_origin"))
     except AttributeError:
@@ -342,16 +343,19 @@ def _is_opaque(other: Any) -> bool:
 def _is_indifferent(self: Any, name: str) -> bool:
     """What is true of something that it has never seen is true of everything."""
     try:
-        return self._harena_candidate.ask("probe", self, name) is not False
+        is_indifferent = self._harena_candidate.ask("probe", self, name) is not False
     except Exception:  # noqa: BLE001 (an honest comparison needs the attributes of its own class)
         return False
+    if is_indifferent:
+        doubts.append(f"the candidate's {name} says yes to everything, which is taken for a no")
+    return is_indifferent
 
 
 def _equal(self: Any, other: Any) -> Any:
     if self is other:
         return True
     if not _is_opaque(other):
-        return NotImplemented
+        return _judged_plain(self, "__eq__", other) if type(self)._harena_compares else NotImplemented
     cls = type(self)
     if not cls._harena_compares and not type(other)._harena_compares:
         return False
@@ -363,6 +367,22 @@ def _equal(self: Any, other: Any) -> Any:
     return type(said) is bool and said and not _is_indifferent(asked, "__eq__")
 
 
+def _judged_plain(self: Any, name: str, other: Any) -> Any:
+    """What an object of a class that the suite names says of a plain operand. What it raises is its answer. What it
+    says counts of one that the suite has made; but for a no of `__eq__`, a pass is then in doubt."""
+    candidate = self._harena_candidate
+    if not type(self)._harena_is_named or _origin(self) == "seen" or not candidate.is_plain(other):
+        return NotImplemented
+    said = candidate.ask("special", self, name, (other,))
+    if type(said) is not bool:
+        return NotImplemented
+    if said or name != "__eq__":
+        doubts.append(f"the candidate's {name} says {said} of a plain value")
+    if _origin(self) != "made":
+        return NotImplemented
+    return said and not (name == "__eq__" and _is_indifferent(self, name))
+
+
 def _unequal(self: Any, other: Any) -> Any:
     equal = _equal(self, other)
     return equal if equal is NotImplemented else not equal
@@ -370,6 +390,8 @@ def _unequal(self: Any, other: Any) -> Any:
 
 def _compared(name: str) -> Any:
     def method(self: Any, other: Any) -> Any:
+        if not _is_opaque(other) and (told := _judged_plain(self, name, other)) is not NotImplemented:
+            return told
         if not _is_opaque(other) or "seen" in (_origin(self), _origin(other)):
             return NotImplemented
         said = self._harena_candidate.ask("special", self, name, (other,))
