@@ -295,7 +295,7 @@ class Candidate(Border):
             self._failed.append(error)
         self._raised.append(error)
         number = len(self._raised) - 1
-        names = [cls.__name__ for cls in type(error).__mro__ if vars(builtins).get(cls.__name__) is cls]
+        names = [cls.__name__ for cls in type(error).__mro__ if _is_builtin(cls)]
         arguments = tuple(part for part in error.args if self.is_plain(part))
         try:
             return self._packed("fail", (names[0], arguments, str(error), number), ())
@@ -359,11 +359,7 @@ class Candidate(Border):
         of it: a test that expects it must not catch what the suite itself raises, in the course of its own work."""
         if type(found) is tuple:
             return tuple(map(self.alias, found))
-        if (
-            not isinstance(found, type)
-            or not issubclass(found, Exception)
-            or vars(builtins).get(found.__name__) is not found
-        ):
+        if not isinstance(found, type) or not issubclass(found, Exception) or not _is_builtin(found):
             return found
         if found in _OWN_ERRORS.values() or found in self._aliases.values():
             return found
@@ -454,7 +450,7 @@ class Candidate(Border):
         if isinstance(value, types.ModuleType):
             return ("M", value.__name__)
         if isinstance(value, BaseException):
-            names = [cls.__name__ for cls in type(value).__mro__ if vars(builtins).get(cls.__name__) is cls]
+            names = [cls.__name__ for cls in type(value).__mro__ if _is_builtin(cls)]
             known_class = next((("k", n) for n, cls in self._classes.items() if cls is type(value)), None)
             own = value.__dict__.get("_harena_error", -1)
             told = [self.item(part) for part in (names[0], tuple(value.args), str(value), -1, own)]
@@ -667,6 +663,11 @@ def _is_installed(module: str) -> bool:
     """It comes with Python or with a package of the image."""
     file = getattr(sys.modules.get(module), "__file__", None) or ""
     return module in sys.builtin_module_names or file.startswith((sys.base_prefix + "/", sys.prefix + "/"))
+
+
+def _is_builtin(cls: type) -> bool:
+    found: object = vars(builtins).get(cls.__name__)
+    return found is cls
 
 
 def _builtin_roots(cls: type) -> list[type]:
