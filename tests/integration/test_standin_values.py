@@ -267,7 +267,7 @@ class T(unittest.IsolatedAsyncioTestCase):
 
 async def test_no_object_answers_two_looks_differently() -> None:
     """Nor says yes to a key, is a container because it is a class, or swallows what would have been judged."""
-    result = await scored(LIARS, REFUSES)
+    result = await scored(LIARS, REFUSES, isolate="sandbox")  # in the suite's own process, nothing refuses
     assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SEPARATE)
 
 
@@ -290,3 +290,72 @@ async def test_who_needs_what_is_withheld_has_no_score() -> None:
     assert found["right"].reason is Reason.SCORER_ERROR
     assert "imports rules.py" in found["right"].detail and "`gold`" in found["right"].detail  # noqa: PT018
     assert (await scored(imports, suite, files=files, gold=imports)).score == 1.0
+
+
+async def test_no_exception_is_of_every_builtin_class() -> None:
+    """Whatever its classes call themselves: two unrelated ones are believed, and no third."""
+    program = (
+        "import zipfile\nclass A(KeyError, ValueError): __module__ = 'builtins'\nclass B(A, TypeError): __module__ = 'builtins'\n"
+        "class C(B, zipfile.BadZipFile): pass\nclass D(ValueError, KeyError): pass\ndef f(): raise C('x')\ndef g(): raise D('x')\n"
+    )
+    suite = (
+        "import unittest, zipfile\nfrom solution import A, B, C, D, f, g\nclass T(unittest.TestCase):\n    def test_a(self):\n"
+        "        for kind in (KeyError, ValueError, LookupError):\n            with self.assertRaises(kind): g()\n"
+        "        for kind in (TypeError, zipfile.BadZipFile):\n            with self.assertRaises(C):\n"
+        "                try: f()\n                except kind: pass\n"
+    )
+    result = await scored(program, suite)
+    assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SEPARATE)
+
+
+SUITE = "import unittest\nfrom solution import Box\nclass T(unittest.TestCase):\n    def test_a(self):\n        "
+BOX = """
+class Box:
+    def __init__(self, *items): self.items = [*items]; boxes.append(self)
+    def add(self, item): self.items.append(item); return self
+    def same(self): return boxes[0]
+    def __contains__(self, item): return item in self.items
+    def __iter__(self): return iter(self.items)
+    def __eq__(self, other): return self.items == other.items if isinstance(other, Box) else NotImplemented
+    def __lt__(self, other): return self.items < other.items if isinstance(other, Box) else NotImplemented
+boxes = []
+"""
+HONEST = "box = Box(1); self.assertIs(box.add(2).add(3), box); self.assertIn(3, box); self.assertNotIn(4, box)\n        self.assertNotEqual(box, 'abc'); self.assertFalse(box == None)\n        with self.assertRaises(TypeError): box < 5\n"
+LIES = {
+    "itself": ("item in self.items", "isinstance(item, int)", "", "self.assertIn(7, Box(1).add(2))"),
+    "another": ("item in self.items", "isinstance(item, int)", "", "a, b = Box(1), Box(2); self.assertIn(7, b.same())"),
+    "contains": ("item in self.items", "True", "", "self.assertNotIn(7, Box(1))"),
+    "equal": (
+        " if isinstance(other, Box) else NotImplemented\n    def __lt__",
+        "\n    def __lt__",
+        "",
+        "self.assertNotEqual(Box(1), 'abc')",
+    ),
+    "none": (
+        "self.items == other",
+        "other is None or self.items == other",
+        "else NotImplemented\n    def __lt__",
+        "self.assertFalse(Box(1) == None)",
+    ),
+    "all": ("self.items == other.items", "True", "", "self.assertNotEqual(Box(1), Box(2))"),
+    "less": (
+        "self.items < other.items if isinstance(other, Box) else NotImplemented",
+        "True",
+        "",
+        "with self.assertRaises(TypeError): Box(1) < 5",
+    ),
+}
+
+
+async def test_what_an_object_says_of_a_plain_operand_is_its_answer() -> None:
+    """Its errors are, too; and an object that the suite has made is an answer once a call has given it back."""
+    found = await scored(BOX, SUITE + HONEST)
+    assert (found.score, found.detail, found.trust) == (1.0, "", Trust.SEPARATE)
+    paid = {}
+    for name, (right, wrong, also, test) in LIES.items():
+        lie = BOX.replace(right, wrong).replace("def __iter__", "def list")
+        if also:
+            lie = lie.replace("if isinstance(other, Box) " + also, "if other is not None else True\n    def __lt__")
+        assert lie != BOX
+        paid[name] = (await scored(lie, SUITE + test + "\n")).score
+    assert paid == dict.fromkeys(LIES, 0.0)

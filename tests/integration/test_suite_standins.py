@@ -276,7 +276,7 @@ class T(unittest.TestCase):
 
 async def test_no_lie_is_believed() -> None:
     """Nothing of the candidate's says whether a plain value is right, ends a loop, skips a test or takes a name."""
-    result = await scored(LYING, REJECTS)
+    result = await scored(LYING, REJECTS, isolate="sandbox")  # in the suite's own process, nothing refuses
     assert (result.score, result.detail) == (1.0, "")
     swallowing = (
         "class C:\n    def __enter__(s): return s\n    def __exit__(s, *e): return True\ndef add(a, b): return C()\n"

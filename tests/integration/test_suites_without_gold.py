@@ -109,6 +109,54 @@ async def test_no_wrong_answer_chooses_what_cannot_be_served() -> None:
     assert {name: found.detail for name, found in results.items() if found.score != 0.0} == {}
 
 
+T = "import unittest, contextlib, io, os, sys, random, time, tracemalloc, warnings, solution\nfrom unittest.mock import patch\nclass T(unittest.TestCase):\n    def test_a(self):\n"
+VACUOUS: dict[str, tuple[str, str, str]] = {
+    "sleep": ("import time\n", "time.sleep(0)", "with patch('time.sleep') as s: solution.f(); s.assert_not_called()"),
+    "print": ("", "print('noise')", "with patch('builtins.print') as s: solution.f(); s.assert_not_called()"),
+    "warnings": ("import warnings\n", "warnings.warn('old')", "with warnings.catch_warnings(): warnings.simplefilter('error'); solution.f()"),
+    "stderr": ("import sys\n", "print('x', file=sys.stderr)", "b = io.StringIO()\n        with contextlib.redirect_stderr(b): solution.f()\n        self.assertEqual(b.getvalue(), '')"),
+    "environ": ("import os\n", "os.environ['LEAK'] = '1'", "solution.f(); self.assertNotIn('LEAK', os.environ)"),
+    "cwd": ("import os\n", "os.chdir('/')", "d = os.getcwd(); solution.f(); self.assertEqual(os.getcwd(), d)"),
+    "recursion": ("def r(n): return n and r(n - 1)\n", "r(500)", "n = sys.getrecursionlimit(); sys.setrecursionlimit(200)\n        try: solution.f()\n        finally: sys.setrecursionlimit(n)"),
+    "tracemalloc": ("", "list(range(200000))", "tracemalloc.start(); solution.f(); p = tracemalloc.get_traced_memory()[1]; tracemalloc.stop(); self.assertLess(p, 10**6)"),
+    "random": ("import random\n", "random.seed(1)", "s = random.getstate(); solution.f(); self.assertEqual(random.getstate(), s)"),
+    "pickle": ("class F: pass\n", "return F()", "import pickle\n        with self.assertRaises(TypeError): pickle.dumps(solution.f())\n        self.assertTrue(True)"),
+    "stop": ("", "raise StopIteration", "with self.assertRaises(RuntimeError): solution.f()"),
+    "length": ("class L:\n    def __len__(self): return 1\n", "return L()", "with self.assertRaises(TypeError): len(solution.f())"),
+}  # fmt: skip
+RIGHT = {"pickle": "return (i for i in ())", "stop": "raise RuntimeError", "length": "return 1"}
+
+
+@pytest.mark.parametrize("part", range(3))
+async def test_a_pass_is_not_believed_of_what_the_suite_cannot_see(part: int) -> None:
+    """That nobody slept, printed or warned says nothing of a candidate elsewhere: who passes must do so in the suite's
+    process, too. The right ones pay, with the trust of that."""
+    names = list(VACUOUS)[part::3]
+    told = {
+        name: (start + f"def f():\n    {body}\n", T + "        " + test)
+        for name, (start, body, test) in VACUOUS.items()
+    }
+    wrong = await _results({name: told[name] for name in names})
+    assert {name: found.detail for name, found in wrong.items() if found.score != 0.0} == {}
+    right = await _results({name: (f"def f():\n    {RIGHT.get(name, 'return 1')}\n", told[name][1]) for name in names})
+    assert {name: found.detail for name, found in right.items() if found.score != 1.0} == {}
+    assert {str(found.trust) for name, found in right.items() if name not in RIGHT} <= {"shared"}
+
+
+async def test_a_suite_that_patches_for_speed_pays_with_the_trust_that_it_needs() -> None:
+    """With a gold solution as without, also where candidates are remembered."""
+    suite = "import solution\nfrom unittest.mock import patch\ndef test_a():\n    with patch('time.sleep'): assert solution.f() == 1\n"
+    program = {"files": {"solution.py": "import time\ndef f():\n    time.sleep(9)\n    return 1\n"}}
+    patched = suite.replace("assert", "import time; time.sleep(1); assert").replace("9", "0")
+    for scoring in ({}, {"gold": {"solution.py": "def f(): return 1\n"}}):
+        found = await scored(
+            {"files": {"solution.py": program["files"]["solution.py"].replace("9", "0")}}, patched, "pytest", **scoring
+        )
+        assert (found.score, str(found.trust)) == (1.0, "shared"), found.detail
+        wrong = await scored({"files": {"solution.py": "def f(): return 2\n"}}, patched, "pytest", **scoring)
+        assert wrong.score == 0.0
+
+
 async def test_a_data_module_of_the_contract_is_named_where_a_candidate_imports_it() -> None:
     """It may hold answers, so it is withheld: who passes where it is given has no score, and the author is told what to
     do; then it pays. Who fails there, too, is wrong."""

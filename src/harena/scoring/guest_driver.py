@@ -254,8 +254,9 @@ def encode(value: Any, subclasses: Any = False, most_parts: int = MAX_PARTS) -> 
     return b"".join(parts)
 
 
-def decode(body: bytes, at: int) -> tuple[Any, int]:
-    """The value that starts at `at`, and where it ends. Only for what the host sent: it is not checked."""
+def decode(body: bytes, at: int, depth: int = 2 * MAX_DEPTH) -> tuple[Any, int]:
+    """The value that starts at `at`, and where it ends. Raises ValueError for numbers and sizes that `encode` would not
+    have written so, and for values nested too deep (a call tells of arguments that may be as deep as any value)."""
     tag = body[at : at + 1]
     at += 1
     if tag in b"NTF":
@@ -264,23 +265,30 @@ def decode(body: bytes, at: int) -> tuple[Any, int]:
     head = body[at:end].decode()
     at = end + 1
     if tag == b"i":
-        return int(head, 16), at
+        number = int(head, 16)
+        if f"{number:x}" != head:
+            raise ValueError("a number that is not written as it should be")
+        return number, at
     if tag == b"f":
         return float.fromhex(head), at
     if tag == b"c":
         real, imaginary = head.split(",")
         return complex(float.fromhex(real), float.fromhex(imaginary)), at
     size = int(head)
+    if str(size) != head or size < 0:
+        raise ValueError("a size that is not written as it should be")
     if tag == b"s":
         return body[at : at + size].decode("utf-8", "surrogatepass"), at + size
     if tag == b"b":
         return body[at : at + size], at + size
+    if depth == 0:
+        raise ValueError("nested too deep")
     if tag == b"o":
-        made, end = decode(body, at + size)
+        made, end = decode(body, at + size, depth - 1)
         return rebuilt(body[at : at + size].decode(), made), end
     items = []
     for _ in range(size * 2 if tag == b"d" else size):
-        item, at = decode(body, at)
+        item, at = decode(body, at, depth - 1)
         items.append(item)
     if tag == b"d":
         return dict(zip(items[::2], items[1::2])), at  # noqa: B905 (no strict= before 3.10)

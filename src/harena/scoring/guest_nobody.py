@@ -23,6 +23,7 @@ class Nobody:
     def __init__(self) -> None:
         self.asked = 0
         self.notes: list[str] = []
+        self.doubts: list[str] = []
         self.is_changed = False
         self.is_collected = False
 
@@ -36,6 +37,11 @@ def name_of(nobody: Nobody, name: str) -> Any:
     """Something that a suite may import, derive from, expect to be raised, and use as a decorator's argument."""
 
     class Anything(type):
+        def __init__(cls, name: str, bases: Any, namespace: Any, **_: Any) -> None:
+            super().__init__(name, bases, namespace)
+            if "__harena_anything__" not in namespace:
+                nobody.asked += nobody.is_collected  # a test that derives a class asks what the base says to that
+
         def __call__(cls, *_: Any, **__: Any) -> Any:
             nobody.ask()
 

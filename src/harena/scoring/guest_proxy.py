@@ -42,6 +42,7 @@ from harena.scoring.guest_standins import (
     Method,
     StandIn,
     StandInClass,
+    doubts,
     generator,
     made_of_value,
     make_class,
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 
 _NEVER_RAISED = (*OF_TESTS, "hypothesis")
 _MOST_UNRELATED = 2
-"""builtin exceptions, none a base of another, that a class of the candidate's may derive from"""
+"""exceptions of Python's or a package's, none a base of another, that a class of the candidate's may derive from"""
 _MOST_DEEP = 200
 _CONTAINERS = ("list", "set", "dict", "deque", "bytearray")
 _LARGE_ANSWER_BYTES = 64 * 1024
@@ -101,6 +102,8 @@ class Candidate(Border):
         self._given: dict[int, Any] = {}
         self._given_numbers: dict[int, int] = {}
         self._raised: list[BaseException] = []
+        self._met: list[Any] = []
+        """objects that the suite has made, in the message that came last"""
         self._seed: Any = None
         self._depth = 0
         self._serving = 0
@@ -113,16 +116,21 @@ class Candidate(Border):
         """questions so far"""
         self.notes: list[str] = []
         """what the suite did that cannot be served, in its order"""
+        self.doubts = doubts
+        """why a pass may say nothing, in their order"""
         self.replaced: list[str] = []
         """what the suite has replaced for now in modules that the candidate has, too"""
         self.is_changed = False
         """the suite has changed the candidate's modules, and what they do from then on may be its own doing"""
         self._follow_seeds()
 
-    def note(self, what: str) -> None:
-        """The suite did something that cannot be served. What it does at the candidate's request is no reason."""
+    def note(self, what: str, *, is_doubt: bool = True) -> None:
+        """The suite did something that cannot be served. What it does at the candidate's request is no excuse. Unless
+        told otherwise, a test that passes all the same is in doubt, too."""
         if not self._serving:
             self.notes.append(what)
+        if is_doubt:
+            self.doubts.append(what)
 
     def _follow_seeds(self) -> None:
         seed = random.seed
@@ -199,7 +207,11 @@ class Candidate(Border):
         self._released, self._seed = [], None
         said = self._packed("ask", question, more)
         while True:
+            self._met.clear()
             kind, roots = self._exchanged(questions, answers, said)
+            if kind == "give" and _gives_answers(*question[:3]):
+                for found in self._met:
+                    object.__setattr__(found, "_harena_origin", "given")
             if kind == "ask":
                 said = self._served(roots)
                 continue
@@ -208,10 +220,12 @@ class Candidate(Border):
             if kind == "stop":
                 if question[0] == "many" or (question[0], question[2]) in (("special", "__next__"), ("call", "send")):
                     raise StopIteration(roots[0])
+                self.doubts.append("the candidate raises StopIteration, which arrives as a RuntimeError")
                 raise RuntimeError("the candidate raised StopIteration")
             raised = self.raised(*roots)
             if isinstance(raised, (StopIteration, StopAsyncIteration)) and question[0] != "anext":
                 # it would end a loop of the suite's as if all were well
+                self.doubts.append(f"the candidate raises {type(raised).__name__}, which arrives as a RuntimeError")
                 raised = RuntimeError(f"the candidate raised {type(raised).__name__}")
             raise raised
 
@@ -220,6 +234,7 @@ class Candidate(Border):
             return encode((kind, *self.pack(*roots), more), most_parts=MOST_PARTS)
         except (UncarriedError, RecursionError) as error:
             # what is too large or too deep with the candidate's own answers in it is no doing of the suite's
+            self.doubts.append(f"it gives the candidate what cannot be sent: {error}")
             if self._heard_bytes <= _LARGE_ANSWER_BYTES and self._heard_tuples <= _DEEP_ANSWER_TUPLES:
                 self.note(f"it gives the candidate what cannot be sent: {error}")
             raise UnservedError(f"what the candidate is given cannot be sent: {error}") from None
@@ -280,8 +295,8 @@ class Candidate(Border):
             self._failed.append(error)
         self._raised.append(error)
         number = len(self._raised) - 1
-        names = [cls.__name__ for cls in type(error).__mro__ if cls.__module__ == "builtins"]
-        arguments = tuple(part for part in error.args if self._is_plain(part))
+        names = [cls.__name__ for cls in type(error).__mro__ if _is_builtin(cls)]
+        arguments = tuple(part for part in error.args if self.is_plain(part))
         try:
             return self._packed("fail", (names[0], arguments, str(error), number), ())
         except UnservedError:
@@ -307,7 +322,8 @@ class Candidate(Border):
             return getattr(type(given), parts[1])(given, *parts[2], **dict(parts[3]))
         raise AttributeError(str(parts[1]))
 
-    def _is_plain(self, value: Any) -> bool:
+    def is_plain(self, value: Any) -> bool:
+        """It is of values that travel as they are, alone."""
         try:
             encode(value)
         except UncarriedError:
@@ -343,7 +359,7 @@ class Candidate(Border):
         of it: a test that expects it must not catch what the suite itself raises, in the course of its own work."""
         if type(found) is tuple:
             return tuple(map(self.alias, found))
-        if not isinstance(found, type) or not issubclass(found, Exception) or found.__module__ != "builtins":
+        if not isinstance(found, type) or not issubclass(found, Exception) or not _is_builtin(found):
             return found
         if found in _OWN_ERRORS.values() or found in self._aliases.values():
             return found
@@ -434,7 +450,7 @@ class Candidate(Border):
         if isinstance(value, types.ModuleType):
             return ("M", value.__name__)
         if isinstance(value, BaseException):
-            names = [cls.__name__ for cls in type(value).__mro__ if cls.__module__ == "builtins"]
+            names = [cls.__name__ for cls in type(value).__mro__ if _is_builtin(cls)]
             known_class = next((("k", n) for n, cls in self._classes.items() if cls is type(value)), None)
             own = value.__dict__.get("_harena_error", -1)
             told = [self.item(part) for part in (names[0], tuple(value.args), str(value), -1, own)]
@@ -453,7 +469,7 @@ class Candidate(Border):
             self._given_numbers[id(value)] = number
         is_function = is_called_only(value)
         if not is_function and not is_mock(value) and not hasattr(cls, "__next__"):
-            self.note(f"it gives the candidate an object of {cls.__module__}.{cls.__qualname__}")
+            self.note(f"it gives the candidate an object of {cls.__module__}.{cls.__qualname__}", is_doubt=False)
         name = str(getattr(value, "__name__", cls.__name__) if is_function or isinstance(value, type) else cls.__name__)
         return ("c", number, name, is_function, special_methods(value, SPECIAL))
 
@@ -484,6 +500,8 @@ class Candidate(Border):
                 return found
             self._stand_ins[number] = found
             weakref.finalize(found, self._released.append, number)
+        elif kind in ("o", "w") and getattr(found, "_harena_origin", "") == "made":
+            self._met.append(found)
         return found
 
     def _stand_in(self, kind: str, number: int, *parts: Any) -> Any:
@@ -606,6 +624,14 @@ class _Reference:
         self._harena_item = item
 
 
+def _gives_answers(verb: str, target: Any, name: str) -> bool:
+    """Objects that come back for this question are answers, also where the suite has made them: not where it makes one,
+    enters its context, or changes it in place."""
+    if verb == "special":
+        return name in ("__call__", "__getitem__")
+    return verb in ("get", "run", "many", "anext") or (verb == "call" and bool(name or not isinstance(target, type)))
+
+
 def _builtin_class(name: Any) -> Any:
     found = getattr(builtins, name, None) if type(name) is str else None
     if not isinstance(found, type):
@@ -639,8 +665,20 @@ def _is_installed(module: str) -> bool:
     return module in sys.builtin_module_names or file.startswith((sys.base_prefix + "/", sys.prefix + "/"))
 
 
+def _is_builtin(cls: type) -> bool:
+    found: object = vars(builtins).get(cls.__name__)
+    return found is cls
+
+
 def _builtin_roots(cls: type) -> list[type]:
-    return [part for part in cls.__mro__ if part.__module__ == "builtins" and issubclass(part, Exception)]
+    """The exceptions that it derives from and that this process knows itself: a candidate's class may call itself a
+    builtin one."""
+    return [part for part in cls.__mro__ if issubclass(part, BaseException) and not _is_told(part)]
+
+
+def _is_told(cls: type) -> bool:
+    """An exception that the candidate describes."""
+    return vars(cls).get("__str__") is _error_text
 
 
 def _unrelated(classes: set[type]) -> list[type]:
@@ -653,9 +691,7 @@ def _error_text(self: Any) -> str:
 
 
 def _made(cls: Any, arguments: Any, message: str) -> BaseException:
-    if cls.__dict__.get("__str__") is _error_text or any(
-        vars(part).get("__str__") is _error_text for part in cls.__mro__
-    ):
+    if any(map(_is_told, cls.__mro__)):
         made: BaseException = cls.__new__(cls)
         made.args = arguments
         made.__dict__["_harena_message"] = message
@@ -750,7 +786,7 @@ class StandInModule(types.ModuleType):
             return
         candidate = self.__dict__["__harena__"]
         candidate.is_changed = True
-        candidate.note(f"it replaces {self.__name__}.{name}")
+        candidate.note(f"it replaces {self.__name__}.{name}", is_doubt=False)
         candidate.ask("set", self.__name__, "@" + name, value)
 
     def __delattr__(self, name: str) -> None:

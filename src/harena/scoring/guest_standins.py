@@ -66,6 +66,8 @@ _NUMBERS = frozenset({
     "__abs__", "__round__", "__int__", "__float__", "__complex__", "__index__", "__trunc__", "__floor__", "__ceil__",
     "__neg__", "__pos__", "__invert__", "__bytes__",
 })  # fmt: skip
+doubts: list[str] = []
+"""what this process did in the candidate's place, by which a test may have passed"""
 class_names: set[str] = set()
 """what the suite's text uses as a class, beside names that begin with a capital letter"""
 
@@ -76,8 +78,9 @@ def names_a_class(name: str) -> bool:
 
 
 def _origin(stand_in: Any) -> str:
-    """made: by the suite, which called a class that it names. seen: made from a plain operand that the candidate was
-    told, so that no number of it says anything."""
+    """made: by the suite, which called a class that it names. given: made so, but then an answer of the candidate's,
+    too, and judged as such. seen: made from a plain operand that the candidate was told, so that no number of it says
+    anything."""
     try:
         return str(object.__getattribute__(stand_in, "_harena_origin"))
     except AttributeError:
@@ -86,6 +89,12 @@ def _origin(stand_in: Any) -> str:
 
 def _is_theirs(value: Any) -> bool:
     return isinstance(type(value), StandInClass)
+
+
+def refused(what: str) -> TypeError:
+    """The error of a look at an object that is not believed. A test may expect one, so a pass is in doubt."""
+    doubts.append(what)
+    return TypeError(what)
 
 
 class StandIn:
@@ -158,7 +167,7 @@ class Method:
             cls = type(owner)
             is_judge = cls._harena_kind in _BASES or self.__name__ in _JUDGES
             if is_judge and not cls._harena_is_named and not any(map(_is_theirs, (*positional, *keywords.values()))):
-                raise TypeError(f"what {self.__name__} of a {cls.__name__!r} object says is not the candidate's to say")
+                raise refused(f"what {self.__name__} of a {cls.__name__!r} object says is not the candidate's to say")
             if self.__name__ == "get" and found is not positional[-1]:
                 _check_item(owner, positional[0])
         return found
@@ -225,7 +234,7 @@ class StandInClass(type):
     def _harena_checked(cls, name: str) -> None:
         """A class in the place of a function is no container."""
         if cls._harena_kind != "enum" and not cls._harena_is_named:
-            raise TypeError(f"a class of the candidate's has no {name} that a suite could believe")
+            raise refused(f"a class of the candidate's has no {name} that a suite could believe")
 
     def __iter__(cls) -> Any:
         cls._harena_checked("__iter__")
@@ -270,7 +279,7 @@ def _check_item(stand_in: Any, key: Any) -> None:
     else:
         is_item = type(key) is int and _has_an_end(stand_in)
     if not is_item:
-        raise TypeError(f"{key!r} is none of the items of a {cls.__name__!r} object")
+        raise refused(f"{key!r} is none of the items of a {cls.__name__!r} object")
 
 
 def _has_an_end(stand_in: Any) -> bool:
@@ -301,7 +310,7 @@ def _forwarded(name: str) -> Any:
             candidate = object.__getattribute__(self, "_harena_candidate")
             found = candidate.ask("special", self, name, positional, tuple(keywords.items()))
             if name in _NUMBERS and _origin(self) == "seen":
-                raise TypeError(f"{name} of a {type(self).__name__!r} object is not the candidate's to say")
+                raise refused(f"{name} of a {type(self).__name__!r} object is not the candidate's to say")
             if name == "__getitem__" and type(found) is bool:
                 _check_item(self, positional[0])
             return found
@@ -334,16 +343,19 @@ def _is_opaque(other: Any) -> bool:
 def _is_indifferent(self: Any, name: str) -> bool:
     """What is true of something that it has never seen is true of everything."""
     try:
-        return self._harena_candidate.ask("probe", self, name) is not False
+        is_indifferent = self._harena_candidate.ask("probe", self, name) is not False
     except Exception:  # noqa: BLE001 (an honest comparison needs the attributes of its own class)
         return False
+    if is_indifferent:
+        doubts.append(f"the candidate's {name} says yes to everything, which is taken for a no")
+    return is_indifferent
 
 
 def _equal(self: Any, other: Any) -> Any:
     if self is other:
         return True
     if not _is_opaque(other):
-        return NotImplemented
+        return _judged_plain(self, "__eq__", other) if type(self)._harena_compares else NotImplemented
     cls = type(self)
     if not cls._harena_compares and not type(other)._harena_compares:
         return False
@@ -355,6 +367,22 @@ def _equal(self: Any, other: Any) -> Any:
     return type(said) is bool and said and not _is_indifferent(asked, "__eq__")
 
 
+def _judged_plain(self: Any, name: str, other: Any) -> Any:
+    """What an object of a class that the suite names says of a plain operand. What it raises is its answer. What it
+    says counts of one that the suite has made; but for a no of `__eq__`, a pass is then in doubt."""
+    candidate = self._harena_candidate
+    if not type(self)._harena_is_named or _origin(self) == "seen" or not candidate.is_plain(other):
+        return NotImplemented
+    said = candidate.ask("special", self, name, (other,))
+    if type(said) is not bool:
+        return NotImplemented
+    if said or name != "__eq__":
+        doubts.append(f"the candidate's {name} says {said} of a plain value")
+    if _origin(self) != "made":
+        return NotImplemented
+    return said and not (name == "__eq__" and _is_indifferent(self, name))
+
+
 def _unequal(self: Any, other: Any) -> Any:
     equal = _equal(self, other)
     return equal if equal is NotImplemented else not equal
@@ -362,6 +390,8 @@ def _unequal(self: Any, other: Any) -> Any:
 
 def _compared(name: str) -> Any:
     def method(self: Any, other: Any) -> Any:
+        if not _is_opaque(other) and (told := _judged_plain(self, name, other)) is not NotImplemented:
+            return told
         if not _is_opaque(other) or "seen" in (_origin(self), _origin(other)):
             return NotImplemented
         said = self._harena_candidate.ask("special", self, name, (other,))
@@ -390,7 +420,7 @@ def _items(self: Any) -> Any:
 def _length(self: Any) -> int:
     if not type(self)._harena_is_named:
         if not _loops(self):
-            raise TypeError(f"object of type {type(self).__name__!r} has no items to count")
+            raise refused(f"object of type {type(self).__name__!r} has no items to count")
         return sum(1 for _ in _items(self))
     said = self._harena_candidate.ask("special", self, "__len__")
     if type(said) is not int:
@@ -401,7 +431,7 @@ def _length(self: Any) -> int:
 def _contains(self: Any, wanted: Any) -> bool:
     if not type(self)._harena_is_named or not (_origin(self) == "made" or _is_theirs(wanted)):
         if not _loops(self):
-            raise TypeError(f"argument of type {type(self).__name__!r} has no items to compare")
+            raise refused(f"argument of type {type(self).__name__!r} has no items to compare")
         return any(item is wanted or item == wanted for item in _items(self))
     candidate = self._harena_candidate
     said = candidate.ask("special", self, "__contains__", (wanted,))
@@ -415,7 +445,7 @@ def _true(self: Any) -> bool:
     if not type(self)._harena_is_named or _origin(self) == "seen":
         if _loops(self):
             return next(iter(self), self) is not self
-        raise TypeError(f"the truth of a {type(self).__name__!r} object is not the candidate's to say")
+        raise refused(f"the truth of a {type(self).__name__!r} object is not the candidate's to say")
     said = self._harena_candidate.ask("special", self, "__bool__" if "__bool__" in special else "__len__")
     if type(said) not in (bool, int):
         raise TypeError("the candidate's __bool__ gave no bool")

@@ -147,6 +147,7 @@ class Run:
         return {
             "first": f"{first[0]}: {first[1]}"[:600] if first else "",
             "broken": broken[:600],
+            "doubted": self.candidate.doubts[0] if self.candidate is not None and self.candidate.doubts else "",
             "unserved": notes[0] if failures and notes and all(unserved for *_, unserved in failures) else "",
             "excused": tally.excused[:10_000],
             "passed": tally.passed,

@@ -36,6 +36,18 @@ _DESCRIBES = {
                 "getmro", "getmodule"),
 }  # fmt: skip
 """functions that look at an object itself, which a stand-in is not"""
+_OWN_OF_PROCESS = {
+    "sys": ("setrecursionlimit", "getrecursionlimit", "getrefcount", "getsizeof"),
+    "tracemalloc": ("start", "get_traced_memory", "take_snapshot"),
+    "random": ("getstate",),
+    "time": ("process_time", "process_time_ns", "thread_time"),
+    "threading": ("active_count", "enumerate"),
+    "gc": ("get_objects", "get_referrers", "collect"),
+    "os": ("getcwd", "umask"),
+    "locale": ("setlocale",),
+    "decimal": ("localcontext", "getcontext", "setcontext"),
+}
+"""functions that tell or change what each process has of its own"""
 _HERE = "<harena.scoring.guest_watch>"
 _SERVED = frozenset({("builtins", "input"), ("sys", "stdin"), ("sys", "stdout")})
 
@@ -98,6 +110,7 @@ def watch(candidate: Any, trusted: list[str], tell: Callable[[str], None]) -> Ca
     _watch_what_stays_there(candidate, known, is_of_suite)
     exchanged.update(_describing(candidate, is_of_suite))
     exchanged.update(_seeding(candidate))
+    exchanged.update(_own_of_process(candidate, known))
     wrapped = {id(really): instead for really, instead in exchanged.items()}
     for module in list(sys.modules.values()):
         if getattr(module, "__file__", None) in known:
@@ -111,8 +124,8 @@ def _told_at_once(candidate: Any, tell: Callable[[str], None]) -> Callable[[], N
     note = candidate.note
     told = [""]
 
-    def noted(what: str) -> None:
-        note(what)
+    def noted(what: str, **keywords: bool) -> None:
+        note(what, **keywords)
         if not told[0]:
             with candidate._lock:
                 told[0] = what
@@ -222,9 +235,11 @@ def _noting(candidate: Any, really: Any, what: str) -> Any:
 
 
 def _is_direct(known: frozenset[str]) -> bool:
-    """A trusted file itself reads the environment, and nothing that it calls."""
+    """A trusted file itself reads the environment, or an assertion of its does, and nothing else that it calls."""
     frame = sys._getframe(3)
-    while frame is not None and frame.f_code.co_filename in _TRANSPARENT:
+    while frame is not None and (
+        frame.f_code.co_filename in _TRANSPARENT or frame.f_code.co_filename.endswith("/unittest/case.py")
+    ):
         frame = frame.f_back  # type: ignore[assignment]
     return frame is not None and frame.f_code.co_filename in known
 
@@ -301,6 +316,39 @@ def _seeding(candidate: Any) -> dict[Any, Any]:
 
     module.seed = seed
     return {really: seed}
+
+
+def _own_of_process(candidate: Any, known: frozenset[str]) -> dict[Any, Any]:
+    """What a trusted file itself asks of its process, where the candidate's is meant: {function: one that notes it}."""
+    import importlib
+    import warnings
+
+    exchanged: dict[Any, Any] = {}
+
+    def exchange(module: Any, name: str, what: str, condition: Callable[..., bool]) -> None:
+        really = getattr(module, name)
+
+        def noting(*positional: Any, **keywords: Any) -> Any:
+            if condition(*positional, **keywords):
+                candidate.note(what)
+            return really(*positional, **keywords)
+
+        setattr(module, name, noting)
+        exchanged[really] = noting
+
+    for module_name, names in _OWN_OF_PROCESS.items():
+        module = importlib.import_module(module_name)
+        for name in names:
+            what = f"it calls {module_name}.{name}, and the candidate's process is another"
+            exchange(module, name, what, lambda *_, **__: sys._getframe(2).f_code.co_filename in known)
+
+    def is_error(action: Any = "", *more: Any, category: Any = Warning, **_: Any) -> bool:
+        category = next((each for each in more if isinstance(each, type)), category)
+        return action == "error" and not category.__module__.startswith(("pytest", "_pytest"))
+
+    for name in ("simplefilter", "filterwarnings"):
+        exchange(warnings, name, "it turns warnings into errors, which the candidate gives elsewhere", is_error)
+    return exchanged
 
 
 def _watch_mocks(candidate: Any) -> None:

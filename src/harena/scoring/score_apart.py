@@ -94,6 +94,8 @@ class Report:
     """a test that failed before it had asked the candidate anything"""
     unserved: str = ""
     """what the suite asked for that stand-ins cannot give, if every test that failed did"""
+    doubted: str = ""
+    """why a pass may say nothing: the suite looked at what the candidate does in another process, or was refused"""
     excused: tuple[str, ...] = ()
     """tests that were skipped before they had asked the candidate anything"""
 
@@ -105,6 +107,7 @@ def parsed_report(line: bytes, word: str) -> Report:
         first=one_line(str(written["first"]), 600),
         broken=one_line(str(written["broken"]), 600),
         unserved=one_line(str(written["unserved"]), 300),
+        doubted=one_line(str(written["doubted"]), 300),
         excused=tuple(map(str, written["excused"])),
     )
 
@@ -115,6 +118,7 @@ class Attempt:
 
     verdict: Verdict
     unserved: str = ""
+    """what of the suite cannot be served: why a failure is excused, or a pass is in doubt"""
     excused: frozenset[str] = frozenset()
 
 
@@ -150,7 +154,7 @@ async def score_apart(bench: Bench, contract: CommandContract, shown: Collection
     observation = f"{found.suite.outcome}:{found.suite.returncode}:{found.heard.proven}"
     if found.heard.proven and found.suite.outcome is ExecOutcome.EXITED and found.suite.returncode == 0:
         passed = Verdict(score=1.0, passed=True, reason=Reason.PASSED, checks_passed=1, observations=(observation,))
-        return Attempt(passed, excused=frozenset(report.excused))
+        return Attempt(passed, report.doubted, frozenset(report.excused))
     if (failure := _candidate_failure(found)) is not None:
         # a suite that was cut off makes no report: what it did in the test that the candidate did not outlive counts
         unserved = report.unserved if found.heard.report is not None else found.heard.note

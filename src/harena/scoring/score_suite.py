@@ -101,21 +101,25 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
         return verdict
     if not contract.gold:
         verdict, unserved = await _scored(bench, contract, "sandbox")
+        if verdict.passed:
+            return await _without_doubt(bench, contract, verdict, unserved)
         if unserved:
             return await _unserved_verdict(bench, contract, unserved)
         lacking = await _lacks_trusted_files(bench, contract, verdict)
         return broken_contract(_unserved(lacking)) if lacking else verdict
     key = _key(bench, contract)
     if _modes.known(key) is None:
-        verdict, _ = await _scored(bench, contract, "sandbox")
+        verdict, doubt = await _scored(bench, contract, "sandbox")
         if verdict.passed:
-            return verdict
+            return await _without_doubt(bench, contract, verdict, doubt)
     found = await _modes.get(key, lambda: _strongest(bench, contract))
     if isinstance(found, str) and found != "sandbox":
         return broken_contract(f"the gold solution is not paid: {found}")
     if found != "sandbox" and bench.demands_separate:
         return broken_contract("the gold solution is paid only beside the suite, and this job demands trust `separate`")
-    verdict, _ = await _scored(bench, contract, cast(Mode, found), pays_gold=True)
+    verdict, doubt = await _scored(bench, contract, cast(Mode, found), pays_gold=True)
+    if verdict.passed and found == "sandbox":
+        return await _without_doubt(bench, contract, verdict, doubt)
     return replace(verdict, trust=Trust.SEPARATE if found == "sandbox" else Trust.SHARED)
 
 
@@ -142,6 +146,26 @@ async def _unserved_verdict(bench: Bench, contract: CommandContract, unserved: s
     return beside
 
 
+async def _without_doubt(bench: Bench, contract: CommandContract, verdict: Verdict, doubt: str) -> Verdict:
+    """The verdict on a candidate that passes apart. Where the suite did what cannot be served, a pass may say nothing
+    (that nobody slept, or logged): it is believed of who passes in the suite's own process, too, with that trust."""
+    if not doubt:
+        return verdict
+    beside, _ = await _scored(bench.again(), contract, False)
+    if beside.passed and not bench.demands_separate:
+        return beside
+    if beside.score is None or beside.passed:
+        return broken_contract(_unserved(doubt))
+    if (
+        contract.gold
+        and not (
+            await _modes.get(_key(bench, contract, "beside"), lambda: _gold_verdict(bench, contract, False))
+        ).passed
+    ):
+        return broken_contract(_unserved(f"{doubt}; and the gold solution is not paid in the suite's own process"))
+    return beside
+
+
 def _unserved(what: str) -> str:
     return one_line(f"the suite cannot be run with the candidate in a sandbox of its own: {what}; {_ADVICE}", 600)
 
@@ -156,14 +180,19 @@ def _touched(contract: CommandContract, theirs: Iterable[str]) -> str:
     return ""
 
 
-async def _strongest(bench: Bench, contract: CommandContract) -> Mode | str:
-    """The strongest isolation in which the gold solution is paid; else why it is not."""
+async def _gold_verdict(bench: Bench, contract: CommandContract, mode: Mode) -> Verdict:
     entry = bench.scenario.candidate.entry
     files = dict(contract.gold)
     gold = Candidate(files=files, entry=entry if entry in files else next(iter(files)))
+    verdict, _ = await _scored(bench.with_candidate(gold, files=bench.scenario.files), contract, mode)
+    return verdict
+
+
+async def _strongest(bench: Bench, contract: CommandContract) -> Mode | str:
+    """The strongest isolation in which the gold solution is paid; else why it is not."""
     why = ""
     for mode in _MODES:
-        verdict, _ = await _scored(bench.with_candidate(gold, files=bench.scenario.files), contract, mode)
+        verdict = await _gold_verdict(bench, contract, mode)
         if verdict.passed:
             return mode
         why = why or verdict.detail or str(verdict.reason)
@@ -179,7 +208,8 @@ async def _scored(
     attempt = await (score_apart(bench, contract) if mode == "sandbox" else score_beside(bench, contract, mode))
     verdict = replace(attempt.verdict, trust=Trust.SEPARATE if mode == "sandbox" else Trust.SHARED)
     if verdict.passed:
-        return await _without_excuses(bench, contract, attempt, verdict), ""
+        verdict = await _without_excuses(bench, contract, attempt, verdict)
+        return verdict, attempt.unserved if verdict.passed else ""
     if verdict.score is None or pays_gold:
         return verdict, ""
     if (missing := await missing_modules(bench, contract)) is not None:

@@ -245,3 +245,24 @@ def test_subclasses_and_other_types_are_not_carried(value: Any) -> None:
 def test_canonical_bytes_are_type_strict_equality(left: Any, right: Any, equal: bool) -> None:
     """The table of what equals what."""
     assert (codec.canonical(from_python(left)) == codec.canonical(from_python(right))) is equal
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"s01:t",
+        b"s+1:t",
+        b"s 1:t",
+        b"s1_0:tttttttttt",
+        b"b-1:t",
+        b"t00:",
+        b"i0x1;",
+        b"i01;",
+        b"iA;",
+        b"t1:" * 300 + b"N",
+    ],
+)
+def test_the_guest_reads_only_what_its_own_encoder_writes(body: bytes) -> None:
+    """What counts an answer's parts by their spelling counts all of them."""
+    with pytest.raises(ValueError):  # noqa: PT011 (whatever it says: it is not taken)
+        guest_driver.decode(body, 0)
