@@ -452,3 +452,52 @@ async def test_what_the_candidate_makes_too_large_is_its_failure() -> None:
     for body, score in (("n.same = lambda value: True", 0.0), ("n.value = 2", 1.0)):
         files = {"test_it.py": record, "node.py": node}
         assert (await scored(f"def f(n):\n    {body}\n    return n\n", record, files=files)).score == score
+
+
+KIN = """
+import enum
+class AppError(ValueError): pass
+class MissingError(AppError): pass
+class DeepError(MissingError): pass
+class Coded:
+    code = 5
+class CodedError(Coded, KeyError): pass
+class Animal:
+    def legs(self): return 4
+class Mammal(Animal): pass
+class Dog(Mammal): pass
+class Plain(dict): pass
+class Shown(Coded, Plain): pass
+class Size(Coded, int): pass
+def fail(code=0): raise (CodedError if code else DeepError)(code)
+def fetch(): return [DeepError("x"), Dog(), Shown(), Size(3)]
+def huge(): return Dog(), "x" * 9_000_000
+def dog(): return Dog()
+"""
+KINDRED = """
+import unittest
+import solution
+class T(unittest.TestCase):
+    def test_an_error(self):
+        with self.assertRaises(ValueError): solution.fail()
+        with self.assertRaises(solution.AppError): solution.fail()
+        with self.assertRaises(KeyError) as caught: solution.fail(1)
+        self.assertIsInstance(caught.exception, solution.Coded)
+    def test_objects(self):
+        error, dog, shown, size = solution.fetch()
+        self.assertIsInstance(error, solution.AppError)
+        self.assertIsInstance(dog, solution.Animal)
+        self.assertNotIsInstance(dog, solution.Coded)
+        self.assertIsInstance(shown, solution.Coded)
+        self.assertIsInstance(size, solution.Coded)
+        self.assertTrue(issubclass(solution.Shown, (solution.Coded, str)))
+        self.assertTrue(issubclass(solution.Dog, solution.Animal) and not issubclass(solution.Animal, solution.Dog))
+"""
+KINDRED_LATE = "import unittest\nimport solution\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertRaises(TypeError, solution.huge)\n        self.assertIsInstance(solution.dog(), solution.Animal)\n"
+
+
+async def test_classes_derive_as_they_do_where_the_candidate_is() -> None:
+    """Whichever of them is met first, with what was not said, and from what a stand-in cannot derive."""
+    for suite in (KINDRED, KINDRED_LATE):
+        result = await scored(KIN, suite)
+        assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SEPARATE)

@@ -361,14 +361,22 @@ class Candidate(Border):
         known = _known_class(module, qualified, self._on_both_sides)
         if kind == "error":
             self._classes[number] = known or self._error_class(name, qualified, module, doc, bases)
+            if known is None:
+                type.__setattr__(self._classes[number], "_harena_bases", self._own_bases(bases))
             return
         found = [self._base(item) for item in bases]
         special = [each for each in special if each in SPECIAL]
         self._classes[number] = known or make_class(
             self, number, name, qualified, module, doc, found, special, [str(each) for each in methods], kind, bool(unhashable)  # noqa: E501
         )  # fmt: skip
+        if known is None:
+            type.__setattr__(self._classes[number], "_harena_bases", self._own_bases(bases))
         if is_abstract is True and isinstance(self._classes[number], StandInClass):
             self._classes[number]._harena_is_abstract = True
+
+    def _own_bases(self, items: Any) -> tuple[Any, ...]:
+        """Classes of the candidate's that one of its classes derives from, also where a stand-in cannot."""
+        return tuple(base for base in map(self._base, items) if isinstance(base, StandInClass))
 
     def _base(self, item: Any) -> Any:
         if item[0] == "k":

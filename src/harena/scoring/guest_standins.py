@@ -239,11 +239,14 @@ class StandInClass(type):
         return True
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        if type.__instancecheck__(cls, instance):
+        if type.__instancecheck__(cls, instance) or _derives(type(instance), cls):
             return True
         if "_harena_is_abstract" not in vars(cls) or not _is_theirs(instance):
             return False
         return cls._harena_candidate.ask("isinstance", cls, "", instance) is True
+
+    def __subclasscheck__(cls, subclass: Any) -> bool:
+        return type.__subclasscheck__(cls, subclass) or (isinstance(subclass, type) and _derives(subclass, cls))
 
     def __contains__(cls, item: Any) -> bool:
         return any(item is member or item == member for member in cls)
@@ -252,6 +255,12 @@ class StandInClass(type):
         if cls._harena_kind != "enum":
             return cls._harena_candidate.ask("call", cls, "__class_getitem__", (key,))
         return cls._harena_candidate.ask("special", cls, "__getitem__", (key,))
+
+
+def _derives(cls: type, wanted: type) -> bool:
+    """It does so where the candidate is, though its stand-in cannot (from a dict and a class without one, say)."""
+    bases = [base for part in cls.__mro__ for base in vars(part).get("_harena_bases", ())]
+    return any(base is wanted or _derives(base, wanted) for base in bases if base not in cls.__mro__ or base is wanted)
 
 
 class _StandInNumber(StandInClass, abc.ABCMeta):
