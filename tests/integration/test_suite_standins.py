@@ -501,3 +501,88 @@ async def test_classes_derive_as_they_do_where_the_candidate_is() -> None:
     for suite in (KINDRED, KINDRED_LATE):
         result = await scored(KIN, suite)
         assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SEPARATE)
+
+
+VALUED = """
+import enum
+from collections import Counter
+class Folded(dict):
+    def __setitem__(self, key, value): super().__setitem__(key.lower(), value)
+    def __getitem__(self, key): return super().__getitem__(key.lower())
+    def __contains__(self, key): return super().__contains__(key.lower())
+class Bag(Counter):
+    def __len__(self): return sum(self.values())
+class Text(str):
+    def __eq__(self, other): return self.lower() == other.lower()
+    def __ne__(self, other): return not self == other
+    def __hash__(self): return hash(self.lower())
+    def __bool__(self): return bool(self.strip())
+class Version(str):
+    def __lt__(self, other): return list(map(int, self.split("."))) < list(map(int, other.split(".")))
+class Ordered(list):
+    def __iter__(self): return iter(sorted(list.__iter__(self)))
+class Frozen(dict):
+    def __hash__(self): return hash(tuple(self.items()))
+class Rank(str, enum.Enum):
+    LOW = "low"
+    HIGH = "high"
+    def __lt__(self, other): return self is Rank.LOW and other is Rank.HIGH
+def solve(n): return Ordered(n)
+def text(word): return Text(word)
+"""
+OF_VALUES = """
+import unittest
+from solution import Bag, Folded, Frozen, Ordered, Rank, Text, Version
+class T(unittest.TestCase):
+    def test_containers(self):
+        folded = Folded()
+        folded["Foo"] = 1
+        self.assertEqual((folded["FOO"], folded), (1, {"foo": 1}))
+        self.assertIn("FOO", folded)
+        self.assertNotIn("bar", folded)
+        bag = Bag()
+        self.assertFalse(bag)
+        bag["a"] += 2
+        self.assertEqual(len(bag), 2)
+        self.assertEqual(list(Ordered([3, 1, 2])), [1, 2, 3])
+        self.assertEqual({Frozen(a=1): 2}[Frozen(a=1)], 2)
+    def test_texts(self):
+        self.assertEqual(Text("Foo"), Text("foo"))
+        self.assertNotEqual(Text("Foo"), Text("bar"))
+        self.assertEqual(len({Text("a"), Text("A")}), 1)
+        self.assertFalse(Text(" "))
+        self.assertEqual(sorted(map(Version, ["1.10", "1.9"])), ["1.9", "1.10"])
+        self.assertLess(Rank.LOW, Rank.HIGH)
+"""
+VALUED_LIARS = """
+class Ordered(list):
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    def __len__(self): return 3
+    def __contains__(self, item): return True
+    __lt__ = __gt__ = __eq__
+class Text(str):
+    def __eq__(self, other): return type(other) is Text
+    def __ne__(self, other): return False
+    def __hash__(self): return hash("right")
+def solve(n): return Ordered([5])
+def text(word): return Text("wrong")
+"""
+OF_LIARS = """
+import unittest
+from solution import Ordered, Text, solve, text
+class T(unittest.TestCase):
+    def test(self):
+        self.assertFalse(solve(3) == [1, 2, 3] or Ordered([4]) == [1, 2, 3] or Ordered([4]) == Ordered([5]))
+        self.assertFalse(solve(3) == Ordered([1, 2, 3]) or Ordered([1, 2, 3]) == solve(3) or 7 in solve(3))
+        self.assertFalse(text("a") == "right" or Text("a") == "right" or "right" in {text("a"), Text("a")})
+        self.assertFalse(text("a") == Text("right") or Text("right") == text("a"))
+        self.assertFalse(solve(3) < [1] or solve(3) > [7] or len(solve(3)) == 3 or 7 in Ordered([1]))
+"""
+
+
+async def test_named_classes_of_values_have_their_own_methods() -> None:
+    """What the suite made of them shows what they are; a plain value, and what a call gave, are compared as values."""
+    for candidate, suite in ((VALUED, OF_VALUES), (VALUED_LIARS, OF_LIARS)):
+        result = await scored(candidate, suite)
+        assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SEPARATE)

@@ -438,6 +438,8 @@ def _loops(self: Any) -> bool:
 
 def _looped(self: Any) -> Any:
     candidate = self._harena_candidate
+    if object.__getattribute__(self, "_harena_item") is None:  # a container, whose items both sides have
+        return iter(candidate.ask("special", self, "__iter__"))
     return candidate.looks.loop(self, candidate)
 
 
@@ -596,9 +598,11 @@ class Member(StandIn):
         return self._ordered(operator.ge, "__ge__", other)
 
     def _ordered(self, compare: Any, name: str, other: Any) -> Any:
-        if self._harena_inner is not None:
+        cls = type(self)
+        is_asked = name in cls._harena_special and type(other) is cls and cls._harena_is_named
+        if self._harena_inner is not None and not is_asked:
             return compare(self._harena_inner, other._harena_inner if isinstance(other, Member) else other)
-        if isinstance(other, Member) and name in type(self)._harena_special:
+        if isinstance(other, Member) and name in cls._harena_special:
             return self._harena_candidate.ask("special", self, name, (other,))
         return NotImplemented
 
@@ -710,6 +714,41 @@ def _of_value(name: str, own: Any) -> Any:
     return method
 
 
+def _compared_values(name: str) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        said = self._harena_candidate.ask("special", self, name, (other,))
+        if type(said) is not bool:
+            return NotImplemented
+        return said and not (name == "__eq__" and _is_indifferent(self, name))
+
+    return method
+
+
+_JUDGED_VALUE = {
+    "__len__": _length, "__contains__": _contains, "__bool__": _true, "__iter__": _looped, "__hash__": _hashed,
+    **{name: _compared_values(name) for name in ("__eq__", "__ne__", *_COMPARISONS)},
+}  # fmt: skip
+
+
+def _of_made_value(name: str, own: Any) -> Any:
+    """The class's own method of what the suite made of a class that it names, because that is what it tests; a
+    comparison is so of two such objects. Else the plain value's."""
+    judged = _JUDGED_VALUE[name]
+    is_comparison = name in _COMPARISONS or name in ("__eq__", "__ne__")
+
+    def method(self: Any, *operands: Any) -> Any:
+        judges = (self, *operands) if is_comparison else (self,)
+        if all(_is_theirs(each) and type(each)._harena_is_named and _origin(each) == "made" for each in judges):
+            return judged(self, *operands)
+        if own is not None:
+            return own(self, *operands)
+        if name == "__bool__":
+            return len(self) > 0
+        raise TypeError(f"{name} of a {type(self).__name__!r} object is not the candidate's to say")
+
+    return method
+
+
 def _missing(self: Any, key: Any) -> Any:
     return self._harena_candidate.ask("special", self, "__missing__", (key,))
 
@@ -721,6 +760,8 @@ def _valued(name: str, names: dict[str, Any], bases: Any, special: Any) -> Any:
             continue  # a number has no items
         if each == "__missing__":
             names[each] = _missing
+        elif each in _JUDGED_VALUE:
+            names[each] = _of_made_value(each, getattr(base, each, None))
         elif each not in _VALUE_METHODS and each not in _OWN:
             names[each] = _of_value(each, getattr(base, each, None))
     kept = tuple(found for found in bases if isinstance(found, StandInClass) and issubclass(found, base))
