@@ -586,3 +586,109 @@ async def test_named_classes_of_values_have_their_own_methods() -> None:
     for candidate, suite in ((VALUED, OF_VALUES), (VALUED_LIARS, OF_LIARS)):
         result = await scored(candidate, suite)
         assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SEPARATE)
+
+
+SEEN = """
+import enum, time
+class Perm(enum.Flag):
+    R = enum.auto()
+    W = enum.auto()
+class Bits(enum.IntFlag):
+    A = 1
+    B = 2
+class Window:
+    def __init__(self, data): self.data = data
+    def __len__(self): return len(self.data)
+    def __iter__(self): return iter(self.data)
+    def __bool__(self): return bool(self.data)
+class _View(Window): pass
+def view(data): return _View(data)
+class Cache:
+    def __init__(self): self.until = time.monotonic() + 0.2
+    def __len__(self): return int(time.monotonic() < self.until)
+def cache(): return Cache()
+class Bus:
+    def __init__(self): self.handlers = []
+    def on(self, handler): self.handlers.append(handler)
+    def off(self, handler): self.handlers.remove(handler)
+    def emit(self, value):
+        for handler in self.handlers: handler(value)
+"""
+OF_SEEN = """
+import asyncio, threading, unittest
+from solution import Bits, Bus, Cache, Perm, Window, cache, view
+class Handler:
+    def __init__(self): self.got = []
+    def take(self, value): self.got.append(value)
+class T(unittest.IsolatedAsyncioTestCase):
+    def test_flags(self):
+        self.assertFalse(Perm.R & Perm.W)
+        self.assertEqual((Bits.A | Bits.B, Bits.A & Bits.B, (Perm.R | Perm.W).value), (3, 0, 3))
+        self.assertIn(Perm.R, Perm.R | Perm.W)
+        self.assertIs(Perm.R & Perm.W, Perm(0))
+        self.assertEqual((Perm.R & Perm.W) | Perm.R, Perm.R)
+    def test_shared(self):
+        data = [1, 2]
+        for window in (Window(data), view(data)):
+            self.assertEqual((len(window), list(window), bool(window)), (2, [1, 2], True))
+            data.append(3)
+            self.assertEqual((len(window), list(window)), (3, [1, 2, 3]))
+            data.clear()
+            self.assertFalse(window)
+            data.extend([1, 2])
+    async def test_time(self):
+        found = cache()
+        self.assertEqual(len(found), 1)
+        await asyncio.sleep(0.25)
+        self.assertEqual(len(found), 0)
+    def test_event(self):
+        found = cache()
+        self.assertEqual(len(found), 1)
+        threading.Event().wait(0.25)
+        self.assertEqual(len(found), 0)
+    def test_methods(self):
+        bus, handler, got = Bus(), Handler(), []
+        bus.on(got.append)
+        bus.on(handler.take)
+        bus.emit(1)
+        bus.off(got.append)
+        bus.off(handler.take)
+        bus.emit(2)
+        self.assertEqual((got, handler.got), ([1], [1]))
+"""
+WAVERS = """
+log = []
+letters = {"a", "b", "c"}
+class Key:
+    def __hash__(self): return len(letters)
+    def __eq__(self, other): return self is other
+class Waverer:
+    def __init__(self): self.n = 0
+    def __iter__(self):
+        log.append(1)
+        self.n += 1
+        return iter([1] * (3 if self.n == 1 else 5))
+    def __str__(self):
+        log.append(2)
+        letters.add(Key())
+        self.n += 1
+        return str(self.n)
+def waver(): return Waverer(), log, letters
+"""
+OF_WAVERS = """
+import unittest
+from solution import waver
+class T(unittest.TestCase):
+    def test(self):
+        found, log, letters = waver()
+        self.assertEqual(str(found), str(found))
+        self.assertEqual(len(list(found)), len(list(found)))
+        self.assertEqual(str(found), str(found))
+"""
+
+
+async def test_looks_see_what_the_suite_does() -> None:
+    """A list that it changes and a time that it waits; flags without a name, and bound methods; and no more than that."""
+    for candidate, suite in ((SEEN, OF_SEEN), (WAVERS, OF_WAVERS)):
+        result = await scored(candidate, suite)
+        assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SEPARATE)

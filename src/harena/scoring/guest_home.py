@@ -376,7 +376,7 @@ class Home(Border):
         if isinstance(value, type):
             return self._class_item(value)
         kind = type(value)
-        if isinstance(value, enum.Enum) and isinstance(value.name, str):
+        if isinstance(value, enum.Enum) and (value.name is None or isinstance(value.name, str)):  # None: no flag
             inner = value._value_ if isinstance(value, _IMMUTABLE) else None
             return (
                 "n",
