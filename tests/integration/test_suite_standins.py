@@ -692,3 +692,69 @@ async def test_looks_see_what_the_suite_does() -> None:
     for candidate, suite in ((SEEN, OF_SEEN), (WAVERS, OF_WAVERS)):
         result = await scored(candidate, suite)
         assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SEPARATE)
+
+
+WAITING = """
+import asyncio, queue
+class Queue:
+    def __init__(self): self.items = queue.Queue()
+    def put(self, item): self.items.put(item)
+    def get(self, timeout=None): return self.items.get(timeout=timeout)
+class Gate:
+    def __init__(self): self.event = asyncio.Event()
+    async def passed(self):
+        await self.event.wait()
+        return 1
+    async def open(self): self.event.set()
+async def retry(function, times):
+    for _ in range(times):
+        try: return await function()
+        except ValueError: pass
+"""
+OF_QUEUES = """
+import threading, unittest
+from solution import Queue
+class T(unittest.TestCase):
+    def test(self):
+        queue, got = Queue(), []
+        thread = threading.Thread(target=lambda: got.append(queue.get()), daemon=True)
+        thread.start()
+        queue.put(5)
+        thread.join()
+        self.assertEqual(got, [5])
+"""
+OF_GATES = """
+import asyncio, unittest
+from solution import Gate
+class T(unittest.IsolatedAsyncioTestCase):
+    async def test(self):
+        gate = Gate()
+        self.assertEqual((await asyncio.wait_for(asyncio.gather(gate.passed(), gate.open()), 1))[0], 1)
+"""
+OF_RETRIES = """
+import asyncio, unittest
+from solution import retry
+class T(unittest.IsolatedAsyncioTestCase):
+    async def test(self):
+        async def work():
+            await asyncio.sleep(0.01)
+            return "ok"
+        self.assertEqual(await retry(work, 5), "ok")
+"""
+WRONG = {
+    OF_QUEUES: ("items.put(item)", "items"),
+    OF_GATES: ("return 1", "return 2"),
+    OF_RETRIES: ("await function()", "5"),
+}
+
+
+@pytest.mark.parametrize("suite", [OF_QUEUES, OF_GATES, OF_RETRIES], ids=["threads", "gathered", "awaited"])
+async def test_what_waits_for_the_suite_is_no_failure(suite: str) -> None:
+    """There is no score for who passes in the suite's process, 0 for who does not, and less isolation with a gold."""
+    right = await scored(WAITING, suite, timeout_seconds=1.0)
+    assert (right.score, right.reason) == (None, Reason.SCORER_ERROR), right.detail
+    assert "cannot be run" in right.detail
+    wrong = WAITING.replace(*WRONG[suite])
+    for candidate, score in ((wrong, 0.0), (WAITING, 1.0)):  # the isolation is decided once
+        result = await scored(candidate, suite, timeout_seconds=1.0, gold=WAITING)
+        assert (result.score, result.trust, str(result.validity)) == (score, Trust.SHARED, "valid"), result.detail

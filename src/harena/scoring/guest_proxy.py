@@ -65,6 +65,8 @@ _LARGE_ANSWER_BYTES = 64 * 1024
 _DEEP_ANSWER_TUPLES = 10
 _NESTING = tuple(encode(kind) for kind in "tzvwE")
 _MOST_OBJECTS = 2**31
+_LONG_WAIT_SECONDS = 0.25
+_TASKS_AT_ONCE = 2
 _BOUND = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
 _OWN_ERRORS = {
     cls: type(cls.__name__, (cls,), {"__module__": "builtins"}) for cls in (AssertionError, Exception, BaseException)
@@ -94,6 +96,10 @@ class Candidate(Border):
         self._on_both_sides = frozenset(on_both_sides)
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.RLock()
+        self._writing = threading.Lock()
+        self.tell_wait: Callable[[str], None] = lambda what: None
+        self.waited = ""
+        """why the candidate could not do for the test under way what it would do beside it: an excuse if the test fails"""
         self._classes: dict[int, Any] = {}
         self._stand_ins: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
         self._values: dict[int, Any] = {}  # classes that derive from int or tuple have no weak references
@@ -160,7 +166,18 @@ class Candidate(Border):
     # Talking.
 
     def ask(self, verb: str, target: Any, name: str = "", positional: Any = (), keywords: Any = (), *_: Any) -> Any:
-        """What the candidate's side does on request, or what was seen of it before. Raises what that raised."""
+        """What the candidate's side does on request, or what was seen of it before. Raises what that raised. A thread
+        that has to wait for its turn may be what the answer to another one waits for."""
+        if not self._lock.acquire(timeout=_LONG_WAIT_SECONDS):
+            self._waits("two of its threads call the candidate at the same time")
+            self._lock.acquire()
+            self._waits("")
+        try:
+            return self._seen_or_asked(verb, target, name, positional, keywords)
+        finally:
+            self._lock.release()
+
+    def _seen_or_asked(self, verb: str, target: Any, name: str, positional: Any, keywords: Any) -> Any:
         with self._lock:
             key = self.looks.key(verb, target, name, positional, keywords)
             if key is None:
@@ -184,6 +201,27 @@ class Candidate(Border):
                 raise
             self._keep(key, found)
             return found
+
+    def _waits(self, what: str) -> None:
+        """Whoever waits for the candidate shall know why it may never answer."""
+        self.waited = what or self.waited
+        with self._writing:
+            self.tell_wait(what)
+
+    def run(self, coroutine: Any) -> Any:
+        """What a coroutine of the candidate's comes to. Nothing else of the suite's goes on while it runs."""
+        import asyncio
+
+        try:
+            is_alone = len(asyncio.all_tasks()) < _TASKS_AT_ONCE
+        except RuntimeError:
+            is_alone = True
+        if is_alone:
+            return self.ask("run", coroutine)
+        self._waits("it runs several coroutines at the same time")
+        found = self.ask("run", coroutine)
+        self._waits("")
+        return found
 
     def _keep(self, key: Any, found: Any, error: Exception | None = None) -> None:
         if not self.looks.has_any:
@@ -267,7 +305,8 @@ class Candidate(Border):
 
     def _exchanged(self, questions: int, answers: int, said: bytes) -> tuple[str, list[Any]]:
         try:
-            write_frame(questions, said)
+            with self._writing:
+                write_frame(questions, said)
             body = read_frame(answers)
             if body is None:
                 raise CandidateEndedError("the candidate's process has ended")
@@ -349,7 +388,10 @@ class Candidate(Border):
             write(given, *parts[1:])
             return None
         if verb == "special" and parts[1] in special_methods(given, SPECIAL):
-            return getattr(type(given), parts[1])(given, *parts[2], **dict(parts[3]))
+            found = getattr(type(given), parts[1])(given, *parts[2], **dict(parts[3]))
+            if hasattr(found, "_asyncio_future_blocking"):
+                self.waited = "it gives the candidate a coroutine that waits"
+            return found
         raise AttributeError(str(parts[1]))
 
     def _is_plain(self, value: Any) -> bool:
@@ -757,7 +799,7 @@ def _standard_name(value: Any) -> tuple[str, str] | None:
 
 def _coroutine(candidate: Candidate, reference: Any) -> Any:
     async def awaited() -> Any:
-        return candidate.ask("run", reference)
+        return candidate.run(reference)
 
     return awaited()
 

@@ -490,7 +490,7 @@ async def _next_async(self: Any) -> Any:
 
 
 def _awaited(self: Any) -> Any:
-    return self._harena_candidate.ask("run", self, "")
+    return self._harena_candidate.run(self)
     yield  # a generator, as what awaits needs
 
 
