@@ -99,7 +99,7 @@ class Candidate(Border):
         self._writing = threading.Lock()
         self.tell_wait: Callable[[str], None] = lambda what: None
         self.waited = ""
-        """why the candidate could not do for the test under way what it would do beside it: an excuse if the test fails"""
+        """why the candidate could not do for the test under way what it would do beside it; an excuse if that fails"""
         self._classes: dict[int, Any] = {}
         self._stand_ins: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
         self._values: dict[int, Any] = {}  # classes that derive from int or tuple have no weak references
