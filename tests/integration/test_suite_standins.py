@@ -452,3 +452,309 @@ async def test_what_the_candidate_makes_too_large_is_its_failure() -> None:
     for body, score in (("n.same = lambda value: True", 0.0), ("n.value = 2", 1.0)):
         files = {"test_it.py": record, "node.py": node}
         assert (await scored(f"def f(n):\n    {body}\n    return n\n", record, files=files)).score == score
+
+
+KIN = """
+import enum
+class AppError(ValueError): pass
+class MissingError(AppError): pass
+class DeepError(MissingError): pass
+class Coded:
+    code = 5
+class CodedError(Coded, KeyError): pass
+class Animal:
+    def legs(self): return 4
+class Mammal(Animal): pass
+class Dog(Mammal): pass
+class Plain(dict): pass
+class Shown(Coded, Plain): pass
+class Size(Coded, int): pass
+def fail(code=0): raise (CodedError if code else DeepError)(code)
+def fetch(): return [DeepError("x"), Dog(), Shown(), Size(3)]
+def huge(): return Dog(), "x" * 9_000_000
+def dog(): return Dog()
+"""
+KINDRED = """
+import unittest
+import solution
+class T(unittest.TestCase):
+    def test_an_error(self):
+        with self.assertRaises(ValueError): solution.fail()
+        with self.assertRaises(solution.AppError): solution.fail()
+        with self.assertRaises(KeyError) as caught: solution.fail(1)
+        self.assertIsInstance(caught.exception, solution.Coded)
+    def test_objects(self):
+        error, dog, shown, size = solution.fetch()
+        self.assertIsInstance(error, solution.AppError)
+        self.assertIsInstance(dog, solution.Animal)
+        self.assertNotIsInstance(dog, solution.Coded)
+        self.assertIsInstance(shown, solution.Coded)
+        self.assertIsInstance(size, solution.Coded)
+        self.assertTrue(issubclass(solution.Shown, (solution.Coded, str)))
+        self.assertTrue(issubclass(solution.Dog, solution.Animal) and not issubclass(solution.Animal, solution.Dog))
+"""
+KINDRED_LATE = "import unittest\nimport solution\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertRaises(TypeError, solution.huge)\n        self.assertIsInstance(solution.dog(), solution.Animal)\n"
+
+
+async def test_classes_derive_as_they_do_where_the_candidate_is() -> None:
+    """Whichever of them is met first, with what was not said, and from what a stand-in cannot derive."""
+    for suite in (KINDRED, KINDRED_LATE):
+        result = await scored(KIN, suite)
+        assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SEPARATE)
+
+
+VALUED = """
+import enum
+from collections import Counter
+class Folded(dict):
+    def __setitem__(self, key, value): super().__setitem__(key.lower(), value)
+    def __getitem__(self, key): return super().__getitem__(key.lower())
+    def __contains__(self, key): return super().__contains__(key.lower())
+class Bag(Counter):
+    def __len__(self): return sum(self.values())
+class Text(str):
+    def __eq__(self, other): return self.lower() == other.lower()
+    def __ne__(self, other): return not self == other
+    def __hash__(self): return hash(self.lower())
+    def __bool__(self): return bool(self.strip())
+class Version(str):
+    def __lt__(self, other): return list(map(int, self.split("."))) < list(map(int, other.split(".")))
+class Ordered(list):
+    def __iter__(self): return iter(sorted(list.__iter__(self)))
+class Frozen(dict):
+    def __hash__(self): return hash(tuple(self.items()))
+class Rank(str, enum.Enum):
+    LOW = "low"
+    HIGH = "high"
+    def __lt__(self, other): return self is Rank.LOW and other is Rank.HIGH
+def solve(n): return Ordered(n)
+def text(word): return Text(word)
+"""
+OF_VALUES = """
+import unittest
+from solution import Bag, Folded, Frozen, Ordered, Rank, Text, Version
+class T(unittest.TestCase):
+    def test_containers(self):
+        folded = Folded()
+        folded["Foo"] = 1
+        self.assertEqual((folded["FOO"], folded), (1, {"foo": 1}))
+        self.assertIn("FOO", folded)
+        self.assertNotIn("bar", folded)
+        bag = Bag()
+        self.assertFalse(bag)
+        bag["a"] += 2
+        self.assertEqual(len(bag), 2)
+        self.assertEqual(list(Ordered([3, 1, 2])), [1, 2, 3])
+        self.assertEqual({Frozen(a=1): 2}[Frozen(a=1)], 2)
+    def test_texts(self):
+        self.assertEqual(Text("Foo"), Text("foo"))
+        self.assertNotEqual(Text("Foo"), Text("bar"))
+        self.assertEqual(len({Text("a"), Text("A")}), 1)
+        self.assertFalse(Text(" "))
+        self.assertEqual(sorted(map(Version, ["1.10", "1.9"])), ["1.9", "1.10"])
+        self.assertLess(Rank.LOW, Rank.HIGH)
+"""
+VALUED_LIARS = """
+class Ordered(list):
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    def __len__(self): return 3
+    def __contains__(self, item): return True
+    __lt__ = __gt__ = __eq__
+class Text(str):
+    def __eq__(self, other): return type(other) is Text
+    def __ne__(self, other): return False
+    def __hash__(self): return hash("right")
+def solve(n): return Ordered([5])
+def text(word): return Text("wrong")
+"""
+OF_LIARS = """
+import unittest
+from solution import Ordered, Text, solve, text
+class T(unittest.TestCase):
+    def test(self):
+        self.assertFalse(solve(3) == [1, 2, 3] or Ordered([4]) == [1, 2, 3] or Ordered([4]) == Ordered([5]))
+        self.assertFalse(solve(3) == Ordered([1, 2, 3]) or Ordered([1, 2, 3]) == solve(3) or 7 in solve(3))
+        self.assertFalse(text("a") == "right" or Text("a") == "right" or "right" in {text("a"), Text("a")})
+        self.assertFalse(text("a") == Text("right") or Text("right") == text("a"))
+        self.assertFalse(solve(3) < [1] or solve(3) > [7] or len(solve(3)) == 3 or 7 in Ordered([1]))
+"""
+
+
+async def test_named_classes_of_values_have_their_own_methods() -> None:
+    """What the suite made of them shows what they are; a plain value, and what a call gave, are compared as values."""
+    for candidate, suite in ((VALUED, OF_VALUES), (VALUED_LIARS, OF_LIARS)):
+        result = await scored(candidate, suite)
+        assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SEPARATE)
+
+
+SEEN = """
+import enum, time
+class Perm(enum.Flag):
+    R = enum.auto()
+    W = enum.auto()
+class Bits(enum.IntFlag):
+    A = 1
+    B = 2
+class Window:
+    def __init__(self, data): self.data = data
+    def __len__(self): return len(self.data)
+    def __iter__(self): return iter(self.data)
+    def __bool__(self): return bool(self.data)
+class _View(Window): pass
+def view(data): return _View(data)
+class Cache:
+    def __init__(self): self.until = time.monotonic() + 0.2
+    def __len__(self): return int(time.monotonic() < self.until)
+def cache(): return Cache()
+class Bus:
+    def __init__(self): self.handlers = []
+    def on(self, handler): self.handlers.append(handler)
+    def off(self, handler): self.handlers.remove(handler)
+    def emit(self, value):
+        for handler in self.handlers: handler(value)
+"""
+OF_SEEN = """
+import asyncio, threading, unittest
+from solution import Bits, Bus, Cache, Perm, Window, cache, view
+class Handler:
+    def __init__(self): self.got = []
+    def take(self, value): self.got.append(value)
+class T(unittest.IsolatedAsyncioTestCase):
+    def test_flags(self):
+        self.assertFalse(Perm.R & Perm.W)
+        self.assertEqual((Bits.A | Bits.B, Bits.A & Bits.B, (Perm.R | Perm.W).value), (3, 0, 3))
+        self.assertIn(Perm.R, Perm.R | Perm.W)
+        self.assertIs(Perm.R & Perm.W, Perm(0))
+        self.assertEqual((Perm.R & Perm.W) | Perm.R, Perm.R)
+    def test_shared(self):
+        data = [1, 2]
+        for window in (Window(data), view(data)):
+            self.assertEqual((len(window), list(window), bool(window)), (2, [1, 2], True))
+            data.append(3)
+            self.assertEqual((len(window), list(window)), (3, [1, 2, 3]))
+            data.clear()
+            self.assertFalse(window)
+            data.extend([1, 2])
+    async def test_time(self):
+        found = cache()
+        self.assertEqual(len(found), 1)
+        await asyncio.sleep(0.25)
+        self.assertEqual(len(found), 0)
+    def test_event(self):
+        found = cache()
+        self.assertEqual(len(found), 1)
+        threading.Event().wait(0.25)
+        self.assertEqual(len(found), 0)
+    def test_methods(self):
+        bus, handler, got = Bus(), Handler(), []
+        bus.on(got.append)
+        bus.on(handler.take)
+        bus.emit(1)
+        bus.off(got.append)
+        bus.off(handler.take)
+        bus.emit(2)
+        self.assertEqual((got, handler.got), ([1], [1]))
+"""
+WAVERS = """
+log = []
+letters = {"a", "b", "c"}
+class Key:
+    def __hash__(self): return len(letters)
+    def __eq__(self, other): return self is other
+class Waverer:
+    def __init__(self): self.n = 0
+    def __iter__(self):
+        log.append(1)
+        self.n += 1
+        return iter([1] * (3 if self.n == 1 else 5))
+    def __str__(self):
+        log.append(2)
+        letters.add(Key())
+        self.n += 1
+        return str(self.n)
+def waver(): return Waverer(), log, letters
+"""
+OF_WAVERS = """
+import unittest
+from solution import waver
+class T(unittest.TestCase):
+    def test(self):
+        found, log, letters = waver()
+        self.assertEqual(str(found), str(found))
+        self.assertEqual(len(list(found)), len(list(found)))
+        self.assertEqual(str(found), str(found))
+"""
+
+
+async def test_looks_see_what_the_suite_does() -> None:
+    """A list that it changes and a time that it waits; flags without a name, and bound methods; and no more than that."""
+    for candidate, suite in ((SEEN, OF_SEEN), (WAVERS, OF_WAVERS)):
+        result = await scored(candidate, suite)
+        assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SEPARATE)
+
+
+WAITING = """
+import asyncio, queue
+class Queue:
+    def __init__(self): self.items = queue.Queue()
+    def put(self, item): self.items.put(item)
+    def get(self, timeout=None): return self.items.get(timeout=timeout)
+class Gate:
+    def __init__(self): self.event = asyncio.Event()
+    async def passed(self):
+        await self.event.wait()
+        return 1
+    async def open(self): self.event.set()
+async def retry(function, times):
+    for _ in range(times):
+        try: return await function()
+        except ValueError: pass
+"""
+OF_QUEUES = """
+import threading, unittest
+from solution import Queue
+class T(unittest.TestCase):
+    def test(self):
+        queue, got = Queue(), []
+        thread = threading.Thread(target=lambda: got.append(queue.get()), daemon=True)
+        thread.start()
+        queue.put(5)
+        thread.join()
+        self.assertEqual(got, [5])
+"""
+OF_GATES = """
+import asyncio, unittest
+from solution import Gate
+class T(unittest.IsolatedAsyncioTestCase):
+    async def test(self):
+        gate = Gate()
+        self.assertEqual((await asyncio.wait_for(asyncio.gather(gate.passed(), gate.open()), 1))[0], 1)
+"""
+OF_RETRIES = """
+import asyncio, unittest
+from solution import retry
+class T(unittest.IsolatedAsyncioTestCase):
+    async def test(self):
+        async def work():
+            await asyncio.sleep(0.01)
+            return "ok"
+        self.assertEqual(await retry(work, 5), "ok")
+"""
+WRONG = {
+    OF_QUEUES: ("items.put(item)", "items"),
+    OF_GATES: ("return 1", "return 2"),
+    OF_RETRIES: ("await function()", "5"),
+}
+
+
+@pytest.mark.parametrize("suite", [OF_QUEUES, OF_GATES, OF_RETRIES], ids=["threads", "gathered", "awaited"])
+async def test_what_waits_for_the_suite_is_no_failure(suite: str) -> None:
+    """There is no score for who passes in the suite's process, 0 for who does not, and less isolation with a gold."""
+    right = await scored(WAITING, suite, timeout_seconds=1.0)
+    assert (right.score, right.reason) == (None, Reason.SCORER_ERROR), right.detail
+    assert "cannot be run" in right.detail
+    wrong = WAITING.replace(*WRONG[suite])
+    for candidate, score in ((wrong, 0.0), (WAITING, 1.0)):  # the isolation is decided once
+        result = await scored(candidate, suite, timeout_seconds=1.0, gold=WAITING)
+        assert (result.score, result.trust, str(result.validity)) == (score, Trust.SHARED, "valid"), result.detail

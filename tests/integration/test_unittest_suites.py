@@ -229,3 +229,52 @@ def test_mistakes(scoring: dict[str, Any], says: str) -> None:
     """Before anything runs."""
     with pytest.raises(ValidationError, match=says):
         load_scenarios([{"id": "one", "candidate": "x", "scoring": {"type": "command", **scoring}}])
+
+
+SKIPS = """
+import sys, unittest
+from solution import add
+class T(unittest.TestCase):
+    def test_subtests(self):
+        for value in (1, None, 2):
+            with self.subTest(value=value):
+                if value is None: self.skipTest("not for None")
+                self.assertEqual(add(value, 1), value + 1)
+    def test_first(self):
+        with self.subTest("windows"):
+            if sys.platform != "win32": self.skipTest("only there")
+        self.assertEqual(add(2, 2), 4)
+class Windows(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls): raise unittest.SkipTest("only there")
+    def test_one(self): self.fail()
+    def test_two(self): self.fail()
+"""
+SKIPPED_BY_IT = """
+import unittest
+from solution import add
+class T(unittest.TestCase):
+    def test(self):
+        found = [add(1, 2), add(2, 2)]
+        for index, value in enumerate(found):
+            with self.subTest(index=index):
+                if not value: self.skipTest("nothing")
+                self.assertEqual(value, index + 3)
+    def test_more(self):
+        with self.subTest():
+            if add(1, 2) != 3: self.skipTest("nothing")
+    def test_any(self): self.assertTrue(add)
+"""
+
+
+async def test_subtests_and_classes_may_be_skipped() -> None:
+    """They count as tests do: not as failures if nothing was asked before, and not if the candidate is the reason."""
+    for suite, candidate, score in (
+        (SKIPS, RIGHT, 1.0),
+        (SKIPS, "def add(a, b): return a\n", 0.0),
+        (SKIPPED_BY_IT, RIGHT, 1.0),
+        (SKIPPED_BY_IT, "def add(a, b): return None\n", 0.0),
+        (SKIPPED_BY_IT, "def add(a, b): return 3 if b == 2 and a == 1 else None\n", 0.0),
+    ):
+        result = await scored(candidate, suite)
+        assert (result.score, str(result.validity)) == (score, "valid"), result.detail

@@ -229,9 +229,15 @@ class Home(Border):
     def _said(self, kind: str, roots: tuple[Any, ...]) -> bytes:
         items, states, dropped = self.pack(*roots)
         described: list[Any] = []
+        telling: list[Any] = []
         while self._untold:  # a description may name other classes
-            described.append(self._described(self._untold.pop(0)))
-        return encode((kind, items, states, dropped, (described, self._printed.taken())), most_parts=MOST_PARTS)
+            telling.append(self._untold.pop(0))
+            described.append(self._described(telling[-1]))
+        try:
+            return encode((kind, items, states, dropped, (described, self._printed.taken())), most_parts=MOST_PARTS)
+        except BaseException:
+            self._untold[:0] = telling  # what is said instead tells of them
+            raise
 
     def ask_suite(self, verb: str, *parts: Any) -> Any:
         """Let the suite do something with its own objects. Raises what that raised."""
@@ -370,7 +376,7 @@ class Home(Border):
         if isinstance(value, type):
             return self._class_item(value)
         kind = type(value)
-        if isinstance(value, enum.Enum) and isinstance(value.name, str):
+        if isinstance(value, enum.Enum) and (value.name is None or isinstance(value.name, str)):  # None: no flag
             inner = value._value_ if isinstance(value, _IMMUTABLE) else None
             return (
                 "n",
@@ -430,6 +436,8 @@ class Home(Border):
     def _class_number(self, cls: Any) -> int:
         number = self._classes.get(id(cls))
         if number is None:
+            for base in type.__dict__["__bases__"].__get__(cls):
+                self._class_item(base)  # a class is told of after what it derives from, which is how it is known there
             number = len(self._class_list)
             self._classes[id(cls)] = number
             self._class_list.append(cls)

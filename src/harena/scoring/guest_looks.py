@@ -52,6 +52,11 @@ class Looks:
         told = _name_of(tuple(positional)) if positional else ()
         return None if owner is None or told is None else (verb, owner, name, told)
 
+    @property
+    def has_any(self) -> bool:
+        """Something is kept."""
+        return bool(self._known or self._loops)
+
     def known(self, key: Any) -> tuple[Any, BaseException | None] | None:
         """(what was seen, what was raised), if it was."""
         if key == self._last:
@@ -146,6 +151,14 @@ class Loop:
 def _is_named(target: Any) -> bool:
     """An object of a class that the suite names."""
     return bool(getattr(type(target), "_harena_is_named", False))
+
+
+def is_tested(target: Any) -> bool:
+    """What the suite itself made of a class that it names; what it says is asked for each time."""
+    try:
+        return _is_named(target) and object.__getattribute__(target, "_harena_origin") == "made"
+    except AttributeError:
+        return False
 
 
 def _name_of(value: Any) -> Any:

@@ -15,6 +15,7 @@ import collections
 import importlib.abc
 import importlib.machinery
 import random
+import selectors
 import subprocess
 import sys
 import threading
@@ -35,7 +36,7 @@ from harena.scoring.guest_given import (
 )
 from harena.scoring.guest_graph import MOST_PARTS, MUTABLE, Border, GraphError
 from harena.scoring.guest_home import SPECIAL, fill_instance, made_instance, read_frame, state_of_instance, write_frame
-from harena.scoring.guest_looks import Looks
+from harena.scoring.guest_looks import PURE, Looks, is_tested
 from harena.scoring.guest_nobody import Nobody, NobodysModule
 from harena.scoring.guest_standins import (
     Member,
@@ -65,6 +66,9 @@ _LARGE_ANSWER_BYTES = 64 * 1024
 _DEEP_ANSWER_TUPLES = 10
 _NESTING = tuple(encode(kind) for kind in "tzvwE")
 _MOST_OBJECTS = 2**31
+_LONG_WAIT_SECONDS = 0.25
+_TASKS_AT_ONCE = 2
+_BOUND = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
 _OWN_ERRORS = {
     cls: type(cls.__name__, (cls,), {"__module__": "builtins"}) for cls in (AssertionError, Exception, BaseException)
 }
@@ -93,6 +97,10 @@ class Candidate(Border):
         self._on_both_sides = frozenset(on_both_sides)
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.RLock()
+        self._writing = threading.Lock()
+        self.tell_wait: Callable[[str], None] = lambda what: None
+        self.waited = ""
+        """why the candidate could not do for the test under way what it would do beside it; an excuse if that fails"""
         self._classes: dict[int, Any] = {}
         self._stand_ins: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
         self._values: dict[int, Any] = {}  # classes that derive from int or tuple have no weak references
@@ -100,7 +108,7 @@ class Candidate(Border):
         self._functions: dict[int, tuple[Any, Any]] = {}
         self._released: list[int] = []
         self._given: dict[int, Any] = {}
-        self._given_numbers: dict[int, int] = {}
+        self._given_numbers: dict[Any, int] = {}
         self._raised: list[BaseException] = []
         self._met: list[Any] = []
         """objects that the suite has made, in the message that came last"""
@@ -110,6 +118,9 @@ class Candidate(Border):
         self._heard_bytes = self._heard_tuples = 0
         self._failed: list[BaseException] = []
         self.looks = Looks()
+        self._seen_states: list[Any] = []
+        self._is_comparing = False
+        self._receiving = 0
         self._aliases: dict[Any, Any] = {}
         self._input = builtins.input
         self.asked = 0
@@ -147,11 +158,34 @@ class Candidate(Border):
             really(seconds)
 
         time.sleep = self._sleep = sleep
+        waits: list[tuple[Any, str]] = [(threading.Condition, "wait"), (threading.Thread, "join")]
+        for owner, name in [*waits, (selectors.DefaultSelector, "select")]:  # the last is each turn of an event loop
+            setattr(owner, name, self._forgetting(getattr(owner, name)))
+
+    def _forgetting(self, really: Any) -> Any:
+        def waited(*positional: Any, **keywords: Any) -> Any:
+            try:
+                return really(*positional, **keywords)
+            finally:
+                self.looks.forget()
+
+        return waited
 
     # Talking.
 
     def ask(self, verb: str, target: Any, name: str = "", positional: Any = (), keywords: Any = (), *_: Any) -> Any:
-        """What the candidate's side does on request, or what was seen of it before. Raises what that raised."""
+        """What the candidate's side does on request, or what was seen of it before. Raises what that raised. A thread
+        that has to wait for its turn may be what the answer to another one waits for."""
+        if not self._lock.acquire(timeout=_LONG_WAIT_SECONDS):
+            self._waits("two of its threads call the candidate at the same time")
+            self._lock.acquire()
+            self._waits("")
+        try:
+            return self._seen_or_asked(verb, target, name, positional, keywords)
+        finally:
+            self._lock.release()
+
+    def _seen_or_asked(self, verb: str, target: Any, name: str, positional: Any, keywords: Any) -> Any:
         with self._lock:
             key = self.looks.key(verb, target, name, positional, keywords)
             if key is None:
@@ -160,7 +194,9 @@ class Candidate(Border):
                     return self._ask(verb, target, name, positional, keywords)
                 finally:
                     self.looks.did(verb, name)
-            seen = self.looks.known(key)
+            if self.looks.has_any and not self._receiving and self._shared_states() != self._seen_states:
+                self.looks.forget()  # the suite has changed what the candidate looks at, too
+            seen = None if is_tested(target) and name in PURE else self.looks.known(key)
             if seen is not None:
                 found, raised = seen
                 if raised is not None:
@@ -169,10 +205,51 @@ class Candidate(Border):
             try:
                 found = self._ask(verb, target, name, positional, keywords)
             except Exception as error:
-                self.looks.keep(key, None, error)
+                self._keep(key, None, error)
                 raise
-            self.looks.keep(key, found)
+            self._keep(key, found)
             return found
+
+    def _waits(self, what: str) -> None:
+        """Whoever waits for the candidate shall know why it may never answer."""
+        self.waited = what or self.waited
+        with self._writing:
+            self.tell_wait(what)
+
+    def run(self, coroutine: Any) -> Any:
+        """What a coroutine of the candidate's comes to. Nothing else of the suite's goes on while it runs."""
+        import asyncio
+
+        try:
+            is_alone = len(asyncio.all_tasks()) < _TASKS_AT_ONCE
+        except RuntimeError:
+            is_alone = True
+        if is_alone:
+            return self.ask("run", coroutine)
+        self._waits("it runs several coroutines at the same time")
+        found = self.ask("run", coroutine)
+        self._waits("")
+        return found
+
+    def _keep(self, key: Any, found: Any, error: Exception | None = None) -> None:
+        if not self.looks.has_any:
+            self._seen_states = self._shared_states()
+        self.looks.keep(key, found, error)
+
+    def _shared_states(self) -> list[Any]:
+        """What the objects that both sides have are now; they are a candidate's to change only while it is asked."""
+        states: list[Any] = []
+        self._is_comparing = True
+        try:
+            for number, value in list(self.shared.items()):
+                kind = MUTABLE.get(type(value)) or self._kind(value)
+                try:
+                    states.append((number, encode((kind, self._state(str(kind), value)), most_parts=MOST_PARTS)))
+                except Exception:  # noqa: BLE001 (what cannot be told is told when it is sent)
+                    states.append((number, b""))
+        finally:
+            self._is_comparing = False
+        return states
 
     def _ask(self, verb: str, target: Any, name: str, positional: Any, keywords: Any) -> Any:
         with self._lock:
@@ -194,6 +271,8 @@ class Candidate(Border):
             finally:
                 self._depth -= 1
                 self._failed = outer
+                if self.looks.has_any:
+                    self._seen_states = self._shared_states()
             if failed:  # the candidate has swallowed what a test says
                 raise failed[0]
             return given
@@ -241,7 +320,8 @@ class Candidate(Border):
 
     def _exchanged(self, questions: int, answers: int, said: bytes) -> tuple[str, list[Any]]:
         try:
-            write_frame(questions, said)
+            with self._writing:
+                write_frame(questions, said)
             body = read_frame(answers)
             if body is None:
                 raise CandidateEndedError("the candidate's process has ended")
@@ -250,7 +330,11 @@ class Candidate(Border):
             kind, items, states, dropped, (described, printed) = decode(body, 0)[0]
             for description in described:
                 self._learn(*description)
-            roots = self.unpack(items, states, dropped)
+            self._receiving += 1
+            try:
+                roots = self.unpack(items, states, dropped)
+            finally:
+                self._receiving -= 1
             if kind not in ("ask", "give", "stop", "fail"):
                 raise GraphError("an unknown kind of message")
         except CandidateEndedError:
@@ -319,7 +403,10 @@ class Candidate(Border):
             write(given, *parts[1:])
             return None
         if verb == "special" and parts[1] in special_methods(given, SPECIAL):
-            return getattr(type(given), parts[1])(given, *parts[2], **dict(parts[3]))
+            found = getattr(type(given), parts[1])(given, *parts[2], **dict(parts[3]))
+            if hasattr(found, "_asyncio_future_blocking"):
+                self.waited = "it gives the candidate a coroutine that waits"
+            return found
         raise AttributeError(str(parts[1]))
 
     def is_plain(self, value: Any) -> bool:
@@ -377,14 +464,22 @@ class Candidate(Border):
         known = _known_class(module, qualified, self._on_both_sides)
         if kind == "error":
             self._classes[number] = known or self._error_class(name, qualified, module, doc, bases)
+            if known is None:
+                type.__setattr__(self._classes[number], "_harena_bases", self._own_bases(bases))
             return
         found = [self._base(item) for item in bases]
         special = [each for each in special if each in SPECIAL]
         self._classes[number] = known or make_class(
             self, number, name, qualified, module, doc, found, special, [str(each) for each in methods], kind, bool(unhashable)  # noqa: E501
         )  # fmt: skip
+        if known is None:
+            type.__setattr__(self._classes[number], "_harena_bases", self._own_bases(bases))
         if is_abstract is True and isinstance(self._classes[number], StandInClass):
             self._classes[number]._harena_is_abstract = True
+
+    def _own_bases(self, items: Any) -> tuple[Any, ...]:
+        """Classes of the candidate's that one of its classes derives from, also where a stand-in cannot."""
+        return tuple(base for base in map(self._base, items) if isinstance(base, StandInClass))
 
     def _base(self, item: Any) -> Any:
         if item[0] == "k":
@@ -418,6 +513,8 @@ class Candidate(Border):
 
     def refer(self, value: Any) -> tuple[Any, ...]:
         """See Border."""
+        if self._is_comparing:
+            return ("", id(value))
         kind = type(value)
         if kind is _Reference:
             item: tuple[Any, ...] = value.item
@@ -462,11 +559,12 @@ class Candidate(Border):
         if is_withheld(value):
             self.note(f"it gives the candidate an object of {cls.__module__}.{cls.__qualname__}")
             raise UnservedError(f"an object of {cls.__qualname__} is not given to a candidate")
-        number = self._given_numbers.get(id(value))
+        known_by = _identity(value)
+        number = self._given_numbers.get(known_by)
         if number is None:
             number = len(self._given)
             self._given[number] = value
-            self._given_numbers[id(value)] = number
+            self._given_numbers[known_by] = number
         is_function = is_called_only(value)
         if not is_function and not is_mock(value) and not hasattr(cls, "__next__"):
             self.note(f"it gives the candidate an object of {cls.__module__}.{cls.__qualname__}", is_doubt=False)
@@ -528,12 +626,12 @@ class Candidate(Border):
         self._functions[id(made)] = weakref.ref(made), number
         return made
 
-    def _member(self, class_number: int, name: str, inner: Any, number: int) -> Any:
+    def _member(self, class_number: int, name: Any, inner: Any, number: int) -> Any:
         found = self._members.get(number)
         if found is None:
             cls: Any = self._classes[class_number]
             found = self._members[number] = object.__new__(cls)
-            if not isinstance(found, Member):
+            if not isinstance(found, Member) or type(name) not in (str, type(None)):
                 raise GraphError("no member of an enumeration")
             object.__setattr__(found, "_harena_item", ("o", number))
             object.__setattr__(found, "_harena_inner", self.value(inner))
@@ -606,6 +704,14 @@ class Candidate(Border):
             dict.clear(made)
             for index in range(0, len(parts), 2):
                 dict.__setitem__(made, parts[index], parts[index + 1])
+
+
+def _identity(value: Any) -> Any:
+    """What an object is known by. A bound method is another object each time that it is looked up."""
+    owner = getattr(value, "__self__", None) if isinstance(value, _BOUND) else None
+    if owner is None or isinstance(owner, types.ModuleType):
+        return id(value)
+    return id(owner), id(value.__func__) if isinstance(value, types.MethodType) else value.__name__
 
 
 class _Opaque(StandIn):
@@ -729,7 +835,7 @@ def _standard_name(value: Any) -> tuple[str, str] | None:
 
 def _coroutine(candidate: Candidate, reference: Any) -> Any:
     async def awaited() -> Any:
-        return candidate.ask("run", reference)
+        return candidate.run(reference)
 
     return awaited()
 

@@ -248,11 +248,14 @@ class StandInClass(type):
         return True
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        if type.__instancecheck__(cls, instance):
+        if type.__instancecheck__(cls, instance) or _derives(type(instance), cls):
             return True
         if "_harena_is_abstract" not in vars(cls) or not _is_theirs(instance):
             return False
         return cls._harena_candidate.ask("isinstance", cls, "", instance) is True
+
+    def __subclasscheck__(cls, subclass: Any) -> bool:
+        return type.__subclasscheck__(cls, subclass) or (isinstance(subclass, type) and _derives(subclass, cls))
 
     def __contains__(cls, item: Any) -> bool:
         return any(item is member or item == member for member in cls)
@@ -261,6 +264,12 @@ class StandInClass(type):
         if cls._harena_kind != "enum":
             return cls._harena_candidate.ask("call", cls, "__class_getitem__", (key,))
         return cls._harena_candidate.ask("special", cls, "__getitem__", (key,))
+
+
+def _derives(cls: type, wanted: type) -> bool:
+    """It does so where the candidate is, though its stand-in cannot (from a dict and a class without one, say)."""
+    bases = [base for part in cls.__mro__ for base in vars(part).get("_harena_bases", ())]
+    return any(base is wanted or _derives(base, wanted) for base in bases if base not in cls.__mro__ or base is wanted)
 
 
 class _StandInNumber(StandInClass, abc.ABCMeta):
@@ -459,6 +468,8 @@ def _loops(self: Any) -> bool:
 
 def _looped(self: Any) -> Any:
     candidate = self._harena_candidate
+    if object.__getattribute__(self, "_harena_item") is None:  # a container, whose items both sides have
+        return iter(candidate.ask("special", self, "__iter__"))
     return candidate.looks.loop(self, candidate)
 
 
@@ -509,7 +520,7 @@ async def _next_async(self: Any) -> Any:
 
 
 def _awaited(self: Any) -> Any:
-    return self._harena_candidate.ask("run", self, "")
+    return self._harena_candidate.run(self)
     yield  # a generator, as what awaits needs
 
 
@@ -617,9 +628,11 @@ class Member(StandIn):
         return self._ordered(operator.ge, "__ge__", other)
 
     def _ordered(self, compare: Any, name: str, other: Any) -> Any:
-        if self._harena_inner is not None:
+        cls = type(self)
+        is_asked = name in cls._harena_special and type(other) is cls and cls._harena_is_named
+        if self._harena_inner is not None and not is_asked:
             return compare(self._harena_inner, other._harena_inner if isinstance(other, Member) else other)
-        if isinstance(other, Member) and name in type(self)._harena_special:
+        if isinstance(other, Member) and name in cls._harena_special:
             return self._harena_candidate.ask("special", self, name, (other,))
         return NotImplemented
 
@@ -731,6 +744,41 @@ def _of_value(name: str, own: Any) -> Any:
     return method
 
 
+def _compared_values(name: str) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        said = self._harena_candidate.ask("special", self, name, (other,))
+        if type(said) is not bool:
+            return NotImplemented
+        return said and not (name == "__eq__" and _is_indifferent(self, name))
+
+    return method
+
+
+_JUDGED_VALUE = {
+    "__len__": _length, "__contains__": _contains, "__bool__": _true, "__iter__": _looped, "__hash__": _hashed,
+    **{name: _compared_values(name) for name in ("__eq__", "__ne__", *_COMPARISONS)},
+}  # fmt: skip
+
+
+def _of_made_value(name: str, own: Any) -> Any:
+    """The class's own method of what the suite made of a class that it names, because that is what it tests; a
+    comparison is so of two such objects. Else the plain value's."""
+    judged = _JUDGED_VALUE[name]
+    is_comparison = name in _COMPARISONS or name in ("__eq__", "__ne__")
+
+    def method(self: Any, *operands: Any) -> Any:
+        judges = (self, *operands) if is_comparison else (self,)
+        if all(_is_theirs(each) and type(each)._harena_is_named and _origin(each) == "made" for each in judges):
+            return judged(self, *operands)
+        if own is not None:
+            return own(self, *operands)
+        if name == "__bool__":
+            return len(self) > 0
+        raise TypeError(f"{name} of a {type(self).__name__!r} object is not the candidate's to say")
+
+    return method
+
+
 def _missing(self: Any, key: Any) -> Any:
     return self._harena_candidate.ask("special", self, "__missing__", (key,))
 
@@ -742,6 +790,8 @@ def _valued(name: str, names: dict[str, Any], bases: Any, special: Any) -> Any:
             continue  # a number has no items
         if each == "__missing__":
             names[each] = _missing
+        elif each in _JUDGED_VALUE:
+            names[each] = _of_made_value(each, getattr(base, each, None))
         elif each not in _VALUE_METHODS and each not in _OWN:
             names[each] = _of_value(each, getattr(base, each, None))
     kept = tuple(found for found in bases if isinstance(found, StandInClass) and issubclass(found, base))

@@ -48,11 +48,14 @@ class Tally:
         self.passed = 0
         self.excused: list[str] = []
         """tests that were skipped, or expected to fail, by no doing of the candidate's"""
+        self.has_waited: Callable[[], bool] = lambda: False
+        """the test under way waited for what cannot come from another process"""
         self.failures: list[tuple[str, str, bool, bool]] = []
         """(test, error, whether nothing was asked before it, whether it did what cannot be served)"""
 
     def failed(self, test: str, error: str, unasked: bool, unserved: bool) -> None:
         """One that did not pass."""
+        unserved = self.has_waited() or unserved
         self.failures.append((test, error, unasked and not error.startswith("NobodyAskedError"), unserved))
 
     def ended_unserved(self, first: int) -> None:
@@ -78,6 +81,7 @@ class Run:
         self.candidate: Any = None
         self._notes_told: Callable[[], None] | None = None
         self.tally = Tally()
+        self.tally.has_waited = self._has_waited
         if self._home == BESIDE:
             sys.path[:0] = [self.here, *(os.path.join(self.here, folder) for folder in self._folders())]
         else:
@@ -99,8 +103,16 @@ class Run:
 
     def began(self) -> None:
         """A test begins."""
+        if self.candidate is not None:
+            self.candidate.waited = ""
         if self._notes_told is not None:
             self._notes_told()
+
+    def _has_waited(self) -> bool:
+        why = getattr(self.candidate, "waited", "")
+        if why:
+            self.candidate.notes.append(why)
+        return bool(why)
 
     def _tell_note(self, what: str) -> None:
         """Whoever waits for the candidate shall know, before it is asked, that the test under way cannot be served;

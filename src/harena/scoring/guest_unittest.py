@@ -20,6 +20,7 @@ import unittest
 import unittest.case
 import unittest.result
 import unittest.suite
+import unittest.util
 
 from harena.scoring.guest_suite import Run, Tally, module_name, told
 
@@ -58,19 +59,21 @@ class Verdicts:
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
         self._before = _as_they_are()
+        self.returned: set[int] = set()
+        """`id` of each test whose method has returned"""
 
     def begin(self) -> None:
         """The tools are as they shall be from here on."""
         self._before = _as_they_are()
 
-    def taken_of(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        """The method, counted when it returns."""
+    def taken_of(self, case: Any, method: Callable[..., Any]) -> Callable[..., Any]:
+        """The test's method, counted when it returns."""
         if inspect.iscoroutinefunction(method):
 
             @functools.wraps(method)
             async def awaited(*positional: Any, **keywords: Any) -> Any:
                 result = await method(*positional, **keywords)
-                self._count()
+                self._count(case)
                 return result
 
             return awaited
@@ -78,13 +81,15 @@ class Verdicts:
         @functools.wraps(method)
         def called(*positional: Any, **keywords: Any) -> Any:
             result = method(*positional, **keywords)
-            self._count()
+            self._count(case)
             return result
 
         return called
 
-    def _count(self) -> None:
-        self._tally.passed += all(map(_is_same, _TOOLS, self._before, _as_they_are()))
+    def _count(self, case: Any) -> None:
+        if all(map(_is_same, _TOOLS, self._before, _as_they_are())):
+            self._tally.passed += 1
+            self.returned.add(id(case))
 
 
 class Result(unittest.TestResult):
@@ -96,12 +101,15 @@ class Result(unittest.TestResult):
         self._asked = run.asked
         self._notes = run.notes
         self._failures = 0
-        self.excused: set[str] = set()
+        self._asked_in_subtest = run.asked
+        self._excused: dict[str, None] = {}
+        self._excused_cases: set[int] = set()
 
     def startTest(self, test: Any) -> None:  # noqa: N802
         """See TestResult."""
         self._run.began()
         self._asked, self._notes = self._run.asked, self._run.notes
+        self._asked_in_subtest = self._asked
         self._failures = len(self._run.tally.failures)
         super().startTest(test)
 
@@ -126,6 +134,7 @@ class Result(unittest.TestResult):
         """See TestResult."""
         if err is not None:
             self._failed(subtest, told(err[1]))
+        self._asked_in_subtest = self._run.asked
         super().addSubTest(test, subtest, err)
 
     def addUnexpectedSuccess(self, test: Any) -> None:  # noqa: N802
@@ -135,20 +144,29 @@ class Result(unittest.TestResult):
 
     def addSkip(self, test: Any, reason: str) -> None:  # noqa: N802
         """See TestResult."""
-        if self._run.asked == self._asked:
-            self._excused(test)
+        before = self._asked_in_subtest if isinstance(test, unittest.case._SubTest) else self._asked  # type: ignore[attr-defined]
+        self._asked_in_subtest = self._run.asked
+        if self._run.asked == before:
+            self._excuse(test)
         else:
             self._failed(test, f"it skips itself after the candidate was asked: {reason}")
         super().addSkip(test, reason)
 
     def addExpectedFailure(self, test: Any, err: Any) -> None:  # noqa: N802
         """See TestResult."""
-        self._excused(test)
+        self._excuse(test)
         super().addExpectedFailure(test, err)
 
-    def _excused(self, test: Any) -> None:
-        if test.id() not in self.excused:
-            self.excused.add(test.id())
+    def excuses(self, case: Any) -> bool:
+        """It was skipped as a whole, by itself or with its class or module, or failed as expected."""
+        cls = type(case)
+        fixtures = (f"setUpClass ({unittest.util.strclass(cls)})", f"setUpModule ({cls.__module__})")
+        return id(case) in self._excused_cases or any(fixture in self._excused for fixture in fixtures)
+
+    def _excuse(self, test: Any) -> None:
+        self._excused_cases.add(id(test))
+        if test.id() not in self._excused:
+            self._excused[test.id()] = None
             self._run.tally.excused.append(test.id())
 
     def _failed(self, test: Any, error: str) -> None:
@@ -185,7 +203,7 @@ def main() -> None:
     tally.planned = len(cases)
     for case in cases:
         name = case._testMethodName
-        setattr(case, name, verdicts.taken_of(getattr(case, name)))
+        setattr(case, name, verdicts.taken_of(case, getattr(case, name)))
     run.collected()
     if run.candidate is not None:  # nothing of it is in this process, and the watch has put itself around the tools
         verdicts.begin()
@@ -194,7 +212,7 @@ def main() -> None:
     for _, text in [*result.errors, *result.failures]:
         sys.stderr.write(text)
     all_passed = not tally.failures and not result.errors and not result.failures and not result.unexpectedSuccesses
-    counted = 0 < tally.passed == len(cases) - len(result.excused)
+    counted = tally.passed > 0 and all(id(case) in verdicts.returned or result.excuses(case) for case in cases)
     sys.stderr.write(f"{result.testsRun} tests run, {tally.passed} of {len(cases)} passed\n")
     sys.stderr.flush()
     run.end(all_passed and counted, 0 if all_passed and counted else 1)

@@ -139,6 +139,7 @@ def _told_at_once(candidate: Any, tell: Callable[[str], None]) -> Callable[[], N
                 tell(last)
 
     candidate.note = noted
+    candidate.tell_wait = lambda what: tell(what or told[0])
     return began
 
 

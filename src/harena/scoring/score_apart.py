@@ -52,6 +52,7 @@ from harena.scoring.verdict import (
 MOST_QUESTION_BYTES = 8 * MAX_BYTES
 """of all questions of one suite"""
 _NOT_STARTED = (126, 127, NO_PYTEST, NO_MODULE)
+_MEANWHILE_SECONDS = 0.5
 _END_SECONDS = 5.0
 """that a suite may take to end once it has given its proof, or has nobody to ask any more"""
 
@@ -278,6 +279,8 @@ async def _relay(
         heard.tampered = "the candidate's process said what is no answer" if heard.waited_for_candidate else ""
     except TimeoutError:
         heard.waited_for_suite = not heard.waited_for_candidate
+        if heard.waited_for_candidate:
+            heard.note = await _told_meanwhile(questions, word) or heard.note
     except StarvedError:
         candidate.kill()
         if not await bench.blames_candidate():
@@ -286,6 +289,18 @@ async def _relay(
     finally:
         suite.close_stdin()
     return heard
+
+
+async def _told_meanwhile(questions: FrameReader, word: str) -> str:
+    """What the suite's other threads have said of the test under way while the candidate was waited for."""
+    note = ""
+    marker = f"harena-note {word} ".encode()
+    try:
+        while (told := await questions.next_within(_MEANWHILE_SECONDS)) is not None and told.startswith(marker):
+            note = one_line(told[len(marker) :].decode("utf-8", "replace"), 300)
+    except (TimeoutError, MalformedError, StarvedError):
+        pass
+    return note
 
 
 async def _ended(running: RunningExec, grace_seconds: float) -> ExecResult:
