@@ -751,10 +751,10 @@ WRONG = {
 @pytest.mark.parametrize("suite", [OF_QUEUES, OF_GATES, OF_RETRIES], ids=["threads", "gathered", "awaited"])
 async def test_what_waits_for_the_suite_is_no_failure(suite: str) -> None:
     """There is no score for who passes in the suite's process, 0 for who does not, and less isolation with a gold."""
-    right = await scored(WAITING, suite, timeout_seconds=1.0)
+    right = await scored(WAITING, suite, timeout_seconds=1.0, scorer_timeout_seconds=3.0)
     assert (right.score, right.reason) == (None, Reason.SCORER_ERROR), right.detail
     assert "cannot be run" in right.detail
     wrong = WAITING.replace(*WRONG[suite])
     for candidate, score in ((wrong, 0.0), (WAITING, 1.0)):  # the isolation is decided once
-        result = await scored(candidate, suite, timeout_seconds=1.0, gold=WAITING)
+        result = await scored(candidate, suite, timeout_seconds=1.0, scorer_timeout_seconds=3.0, gold=WAITING)
         assert (result.score, result.trust, str(result.validity)) == (score, Trust.SHARED, "valid"), result.detail
