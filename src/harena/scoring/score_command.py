@@ -287,7 +287,9 @@ def _is_program(contract: CommandContract, path: str) -> bool:
 def _touched(contract: CommandContract, path: str) -> Verdict:
     if path not in contract.files:
         return tampered("the guard of the trusted programs was changed while the command ran")
-    advice = "; if the candidate may change it, name it in `changeable`; a command that changes it itself takes a copy"
+    advice = (
+        "; a command that changes it itself shall take a copy; if the candidate may change it, name it in `changeable`"
+    )
     advice = "" if _is_program(contract, path) else advice
     return tampered(f"the trusted {path} was changed while the command ran{advice}")
 
