@@ -112,6 +112,13 @@ def test_without_a_name_the_last_block_counts() -> None:
     assert program_in(fenced(CODE) + fenced(USE), {"triple"}) == USE
 
 
+@pytest.mark.parametrize("mark", ["python3.11", "Python3.12", "py3", "python-3.9", "python"])
+def test_a_mark_may_name_a_version(mark: str) -> None:
+    """Python's, in any writing."""
+    other = fenced("print(1)", "")
+    assert program_in(fenced(CODE, mark) + other, {"double"}) == CODE
+
+
 def test_blocks_of_other_languages_alone_are_no_program() -> None:
     """The answer fails as it is."""
     text = fenced("ls", "bash")

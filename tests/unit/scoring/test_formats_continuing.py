@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from data_set_rows import HUMANEVAL, only
 
-from harena.scoring.formats.continuing import continued, whole_prompt
+from harena.scoring.formats.continuing import continued, has_solution_class, whole_prompt
 from harena.training.imported_rows import ProgramForm
 from harena.training.rewards.code_tests import CodeTests
 
@@ -57,3 +57,10 @@ def test_a_prompt_that_is_no_python_is_left_out() -> None:
     """Prose, for instance."""
     assert whole_prompt("Write f(x)!") == ""
     assert continued("Write f(x)!", WHOLE, is_rest=False) == WHOLE
+
+
+def test_a_class_that_a_docstring_names_is_none() -> None:
+    """A function after it was looked for in a class that is not there."""
+    assert not has_solution_class('"""notes\nclass Solution: is not used\n"""\ndef f(): ...\n')
+    assert has_solution_class('"""notes\nclass Solution: is used\n"""\nclass Solution:\n    def f(self): ...\n')
+    assert has_solution_class("class Solution(object):\n    def f(self): ...\n")

@@ -33,6 +33,8 @@ PYTHON = frozenset({"python", "python3", "py", "py3", "python-3"})
 
 _BEGIN = re.compile(rf"\s*{re.escape(REASONING_BEGIN)}")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)")
+_VERSION = re.compile(r"(?<=[a-z])-?[0-9][0-9.]*$")
+"""of the mark of a block: `python3.11`"""
 _MARKER = re.compile(rf"^[ \t]*(?:`{{3,}}|~{{3,}})|{re.escape(REASONING_END)}", re.MULTILINE)
 UNENDED = "the answer never ends its reasoning: it says nothing"
 _MOST_CUTS = 8
@@ -78,7 +80,7 @@ def program_in(text: str, names: Collection[str] = (), *, languages: Collection[
     if _MARKER.search(said) is None or (is_python and _is_program(said)):
         return said if said is text else said.lstrip("\n")
     blocks = list(_blocks(said))
-    marked = [block for block in blocks if block.language in languages]
+    marked = [block for block in blocks if not {block.language, _VERSION.sub("", block.language)}.isdisjoint(languages)]
     unmarked = [block for block in blocks if not block.language]
     for pool in (marked, unmarked):
         defining = [block for block in pool if any(_defines(block.text, name) for name in names)]

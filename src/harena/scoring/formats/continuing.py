@@ -6,7 +6,10 @@ import __future__
 import re
 
 from harena.scoring.carry import parsed
+from harena.scoring.formats.lexemes import literals
 
+_SOLUTION_CLASS = re.compile(r"^class\s+Solution\b", re.MULTILINE)
+_MOST_READ, _MOST_TRIED = 128 * 1024, 16
 _FEATURE = f"(?:{'|'.join(__future__.all_feature_names)})"
 _FUTURE = re.compile(rf"^from __future__ import {_FEATURE}(?:, ?{_FEATURE})*", re.MULTILINE)
 
@@ -22,6 +25,15 @@ def continued(prefix: str, code: str, *, is_rest: bool) -> str:
         return code
     future, rest = _future_imports(code)
     return f"{future}{whole}\n{rest}"
+
+
+def has_solution_class(program: str) -> bool:
+    """Whether it defines `class Solution` at its top level: outside of strings, so that a docstring names none."""
+    found = [match.start() for match in _SOLUTION_CLASS.finditer(program)]
+    if not found or len(program) > _MOST_READ:
+        return bool(found)
+    places = literals(program).places
+    return any(not any(begin < place < end for begin, end in places) for place in found[:_MOST_TRIED])
 
 
 def whole_prompt(prefix: str) -> str:

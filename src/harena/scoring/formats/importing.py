@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from harena.core.rows import RowsFile
 from harena.scoring.contract_parts import Contract
 from harena.scoring.contracts import CommandContract, ReferenceContract, TestsContract
 from harena.scoring.formats.answers import program_in
-from harena.scoring.formats.continuing import continued
+from harena.scoring.formats.continuing import continued, has_solution_class
 from harena.scoring.formats.graders import GRADER, grader_in, read_grader_file
 from harena.scoring.formats.harbor import DIRECTORY, task_folders
 from harena.scoring.formats.recognise import FORMATS, SCENARIOS, family_named, is_own, recognised
@@ -37,8 +36,6 @@ ORACLE, NOP = "oracle", "nop"
 """in place of answers: the rows' own solutions, which must pass, and answers that do nothing, which must not"""
 MOST_MISTAKES = 1000
 """then the reading ends"""
-
-_SOLUTION_CLASS = re.compile(r"^class\s+Solution\b", re.MULTILINE)
 
 
 def import_scenarios(
@@ -257,7 +254,7 @@ class _Join:
         beside: Mapping[str, str] | None = None,
     ) -> Scenario:
         contract = task.contract
-        if task.class_contract is not None and _SOLUTION_CLASS.search(program):
+        if task.class_contract is not None and has_solution_class(program):
             contract = task.class_contract
         metadata = {"format": self._family.name}
         if task.note:

@@ -14,7 +14,6 @@ out of a bad reward.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -22,7 +21,7 @@ from typing import Any, Literal
 
 from harena.core.errors import NotFoundError, ValidationError
 from harena.scoring.formats.answers import PYTHON, program_in
-from harena.scoring.formats.continuing import continued
+from harena.scoring.formats.continuing import continued, has_solution_class
 from harena.scoring.slices import aside
 from harena.sdk import scenarios, scoring_contracts
 from harena.training.imported_rows import ProgramForm
@@ -34,7 +33,6 @@ from harena.training.trajectory import MINIMUM, Candidate, Reward
 
 COMPLETION = "{completion}"
 ENTRY = "solution.py"
-_SOLUTION_CLASS = re.compile(r"^class\s+Solution\b", re.MULTILINE)
 _IDLE = {".py": "pass\n", ".sh": "true\n", ".bash": "true\n"}
 """programs that do nothing, by the ending of their file"""
 _SHELL = ("sh", "bash", "shell", "console")
@@ -123,7 +121,7 @@ class CodeTests:
         if isinstance(text, str):
             program = await aside(len(text), self.program, text, _names(judged_by), form)
             candidate = self._file(program, form)
-            if form is not None and form.class_scoring and _SOLUTION_CLASS.search(program):
+            if form is not None and form.class_scoring and has_solution_class(program):
                 judged_by = {**judged_by, "scoring": dict(form.class_scoring)}
         return await judged(
             candidate,
