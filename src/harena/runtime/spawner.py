@@ -199,7 +199,10 @@ class Spawner:
         self.templates[number] = made
         self._watch(made.control.fileno(), lambda: self._from_template(made))
         self._watch(made.pidfd, lambda: self._template_died(made))
-        made.control.send(marshal.dumps(configuration, 2))
+        try:
+            made.control.send(marshal.dumps(configuration, 2))
+        except OSError:
+            return  # it has failed already, and has said why
 
     def _clone_template(self, number: int, plan: dict[str, object]) -> _Template:
         trees: list[tuple[object, str, bool, bool]] = plan["trees"]  # type: ignore[assignment]

@@ -168,6 +168,18 @@ def test_one_that_closes_its_socket_does_not_keep_the_spawner_busy(bench: Bench)
     bench.until(lambda: ended(bench, made))
 
 
+def test_one_that_ends_at_once_ends_nobody_else(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before it could be told what to import."""
+    made = bench.template()
+    bench.sockets[made.number].close()
+    monkeypatch.setattr(bench.spawner, "_clone_template", lambda number, plan: made)
+    for descriptor in (made.control.fileno(), made.pidfd):
+        bench.spawner._unwatch(descriptor)
+    bench.spawner._start_template(made.number, {}, {"warm": None})
+    bench.until(lambda: ended(bench, made))
+    assert [number for number, *_ in bench.said.about("template")] == [made.number]
+
+
 def test_one_that_does_not_read_holds_up_nobody(bench: Bench) -> None:
     """What it is to be told waits, and is told when it reads again; what waited when it died is not lost."""
     made = bench.template()
