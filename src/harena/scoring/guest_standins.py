@@ -16,6 +16,7 @@ import datetime
 import decimal
 import fractions
 import operator
+import os
 
 from harena.scoring.guest_graph import VALUES
 from harena.scoring.guest_leaving import is_verdict, skips_a_judgement
@@ -331,7 +332,9 @@ def _forwarded(name: str) -> Any:
         if is_told and not type(self)._harena_is_named:
             return NotImplemented
         found = object.__getattribute__(self, "_harena_candidate").ask("special", self, name, operands)
-        if (is_told and _origin(self) != "made") or "seen" in map(_origin, (self, *operands)):
+        if is_told and _origin(self) == "given":
+            doubts.append(f"an object that a call gave back says what {name} with a plain operand is")
+        if (is_told and _origin(self) not in ("made", "given")) or "seen" in map(_origin, (self, *operands)):
             # what the candidate says of a plain operand is no value: an object of a kind with its own, at most
             if not _is_theirs(found) or type(found)._harena_kind not in ("", "list", "tuple", "dict", "set"):
                 return NotImplemented
@@ -418,6 +421,9 @@ def _hashed(self: Any) -> int:
     return said
 
 
+_MOST_OTHERS = 8
+
+
 def _items(self: Any) -> Any:
     """What a loop gives, which must end."""
     for count, item in enumerate(iter(self)):
@@ -437,8 +443,18 @@ def _length(self: Any) -> int:
     return said
 
 
+def _others(wanted: Any) -> list[Any]:
+    """Values that nobody can foresee, of the size of one that a suite asks for."""
+    drawn = [int.from_bytes(os.urandom(8), "big") for _ in range(_MOST_OTHERS)]
+    if type(wanted) is int:
+        return [number % (20 * abs(wanted) + 200) - 10 * abs(wanted) - 100 for number in drawn]
+    if type(wanted) is str:
+        return ["".join(chr(97 + (number >> 5 * place) % 26) for place in range(len(wanted) or 1)) for number in drawn]
+    return [object()]
+
+
 def _contains(self: Any, wanted: Any) -> bool:
-    if not type(self)._harena_is_named or not (_origin(self) == "made" or _is_theirs(wanted)):
+    if not type(self)._harena_is_named or not (_origin(self) in ("made", "given") or _is_theirs(wanted)):
         if not _loops(self):
             raise refused(f"argument of type {type(self).__name__!r} has no items to compare")
         return any(item is wanted or item == wanted for item in _items(self))
@@ -446,6 +462,10 @@ def _contains(self: Any, wanted: Any) -> bool:
     said = candidate.ask("special", self, "__contains__", (wanted,))
     if type(said) is not bool:
         raise TypeError("the candidate's __contains__ gave no bool")
+    if _origin(self) == "given" and not _is_theirs(wanted):
+        doubts.append("an object that a call gave back says what is in it")  # `return self`: an object, or an answer
+        if said and all(candidate.ask("special", self, "__contains__", (other,)) is True for other in _others(wanted)):
+            return False  # whatever is asked of it, it says yes
     return said and not _is_indifferent(self, "__contains__")
 
 
