@@ -65,8 +65,9 @@ class _Template:
         self.key = key
         self.is_forgotten = False
         """its blueprint was deleted: it ends with its last sandbox"""
-        self.claimed: set[int] = set()
-        """sandboxes that somebody was given, or waits for; not those that wait in a pool"""
+        self.claimed: set[object] = set()
+        """numbers of sandboxes that somebody was given, and a token for each that somebody waits for; not those that
+        wait in a pool"""
         self.used_at = asyncio.get_running_loop().time()
         self.image = image
         self.environment = environment
@@ -105,7 +106,6 @@ class LinuxRuntime:
         self._sandboxes: dict[int, LinuxSandbox] = {}
         self._pools: dict[tuple[object, ...], Pool] = {}
         self._closed = False
-        self._claims = 0
         self._looking: asyncio.TimerHandle | None = None
 
     async def start(self) -> None:
@@ -140,7 +140,7 @@ class LinuxRuntime:
     ) -> tuple[_Template, LinuxSandbox]:
         key = (workspace, images.resolve(spec.image), blueprint.id if blueprint else "")
         template = await self._template(key, blueprint)
-        waiting = -self._next_claim()
+        waiting = object()
         template.claimed.add(waiting)  # it is not idle
         try:
             sandbox = await self._pool(template, spec.limits).claim()
@@ -152,12 +152,8 @@ class LinuxRuntime:
         finally:
             self._let_go(template, waiting)
 
-    def _next_claim(self) -> int:
-        self._claims += 1
-        return self._claims
-
-    def _let_go(self, template: _Template, number: int) -> None:
-        template.claimed.discard(number)
+    def _let_go(self, template: _Template, claim: object) -> None:
+        template.claimed.discard(claim)
         if not template.claimed:
             template.used_at = asyncio.get_running_loop().time()
             if template.is_forgotten:
@@ -166,7 +162,7 @@ class LinuxRuntime:
                 self._looking = asyncio.get_running_loop().call_later(IDLE_TO_END_SECONDS, self._end_idle_templates)
 
     def _end_idle_templates(self) -> None:
-        """Those without a sandbox since IDLE_TO_END_SECONDS; looks again when the next may have come so far."""
+        """End templates that have had no sandbox for IDLE_TO_END_SECONDS, and look again when the next may be due."""
         self._looking = None
         now = asyncio.get_running_loop().time()
         unused = [template for _, template in self._made_templates() if not template.claimed]
@@ -190,7 +186,7 @@ class LinuxRuntime:
         return [(key, task.result()) for key, task in self._templates.items() if _has_succeeded(task)]
 
     def _end_template(self, template: _Template) -> None:
-        """And every sandbox of it, which nobody has been given."""
+        """End a template and the sandboxes that its pool keeps ready."""
         self._template_died(template.key, template)
         if self._link is not None:
             self._link.drop_template(template.number)

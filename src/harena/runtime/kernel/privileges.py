@@ -30,8 +30,21 @@ _NEEDED_BY_A_LAUNCH = frozenset((_CAP_SETGID, _CAP_SETUID, _CAP_SETPCAP, _CAP_NE
 def keep_what_launches_need() -> None:
     """Before a template's interpreter starts: its exec gives it these capabilities, of its own user namespace, and no
     others."""
+    _empty_bounding_set(but_for=_NEEDED_BY_A_LAUNCH)
+    prctl("no_new_privs", _PR_SET_NO_NEW_PRIVS, 1)
+
+
+def forbid_gains() -> None:
+    """Once per template; forks inherit it: no exec gains a privilege, and the bounding set is empty."""
+    _empty_bounding_set()
+    prctl("ambient_clear", _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
+    prctl("securebits", _PR_SET_SECUREBITS, _SECUREBITS_LOCKED)
+    prctl("no_new_privs", _PR_SET_NO_NEW_PRIVS, 1)
+
+
+def _empty_bounding_set(but_for: frozenset[int] = frozenset()) -> None:
     for capability in range(64):
-        if capability in _NEEDED_BY_A_LAUNCH:
+        if capability in but_for:
             continue
         try:
             prctl("capbset_drop", _PR_CAPBSET_DROP, capability)
@@ -39,21 +52,6 @@ def keep_what_launches_need() -> None:
             if error.errno == _EINVAL:
                 break  # past the last capability that this kernel knows
             raise
-    prctl("no_new_privs", _PR_SET_NO_NEW_PRIVS, 1)
-
-
-def forbid_gains() -> None:
-    """Once per template; forks inherit it: no exec gains a privilege, and the bounding set is empty."""
-    for capability in range(64):
-        try:
-            prctl("capbset_drop", _PR_CAPBSET_DROP, capability)
-        except StepError as error:
-            if error.errno == _EINVAL:
-                break  # past the last capability that this kernel knows
-            raise
-    prctl("ambient_clear", _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
-    prctl("securebits", _PR_SET_SECUREBITS, _SECUREBITS_LOCKED)
-    prctl("no_new_privs", _PR_SET_NO_NEW_PRIVS, 1)
 
 
 # capset(2): version 3, this process; effective, permitted and inheritable sets empty
