@@ -77,7 +77,7 @@ def schema() -> None:
 
 
 def _explain_trust(scenarios: Sequence[Any]) -> None:
-    """Which problems are judged beside the candidate though others of their kind are not, and why."""
+    """Print which problems are judged beside the candidate though others of their kind are not, and why."""
     reasons = {}
     for scenario in scenarios:
         why = scenario.metadata.get("shared_because") or scenario.scoring.shared_because

@@ -51,7 +51,8 @@ class ThreadKind:
         return await self.run_for(work_for.get(), partial(function, *given, **named))
 
     async def run_for(self, owner: str, function: Callable[[], T]) -> T:
-        """The same, for an owner who is named. The work goes on where its caller is cancelled."""
+        """What the function returns or raises, in a thread of the named owner. The function runs on where its caller is
+        cancelled. Raises LimitExceededError."""
         loop = asyncio.get_running_loop()
         context = contextvars.copy_context()
         with self._lock:
@@ -70,7 +71,7 @@ class ThreadKind:
             pool.uses += 1
             try:
                 work = pool.executor.submit(context.run, function)
-            except BaseException:
+            except BaseException:  # whatever stopped it, it does not run and is not counted
                 pool.pieces -= 1
                 raise
         work.add_done_callback(lambda _: self._ended(pool))

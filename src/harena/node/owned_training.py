@@ -171,7 +171,7 @@ class OwnedTraining:
                 return TrainingState.FAILED, self._told(last.error or last.message or "its worker did not say why")
 
     def _told(self, error: str) -> str:
-        """As whoever asks may see it; what is left out is in the log of the server."""
+        """The error as whoever asks may see it; what is left out is in the log of the server."""
         told = without_server_places(error) if self._row["durable"] else error
         if told != error:
             _log.warning("training job %s failed: %s", self.id, error)

@@ -301,7 +301,7 @@ class LinuxSandbox:
     async def _answer(
         self, path: str | None, operation: str, *arguments: object, extra: int = -1, number: int = 0
     ) -> bytes:
-        """As `_operate`, the answer unread."""
+        """Have a child of init do it; gives its answer before it is parsed. `extra` is closed in any case."""
         read_end, write_end = os.pipe2(os.O_CLOEXEC)
         number = number or self._next_number()
         try:

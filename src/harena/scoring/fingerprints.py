@@ -19,7 +19,7 @@ _NO_PROGRAM = (126, 127)
 
 
 async def fingerprints(sandbox: SandboxPort, paths: Sequence[str]) -> Mapping[str, str]:
-    """Of each path that is there: its number and the time of its last change. Relative ones are below the working
+    """The inode number and the time of the last change of each path that exists. Relative paths are below the working
     directory; links are not followed. {} where the image has no `stat`. Raises PlatformError and SandboxError."""
     found: dict[str, str] = {}
     for start in range(0, len(paths), _AT_ONCE):

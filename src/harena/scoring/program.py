@@ -106,7 +106,7 @@ class Bench:
                      demands_separate=self.demands_separate, source=self.source)  # fmt: skip
 
     def for_part(self, part: Contract) -> Bench:
-        """The same for one part of its contract, with that part's limit, and all of it; what is used is metered here.
+        """A bench for one part of the contract, with all of that part's own limit; what is used is metered in this one.
         Parts that shared a limit would score by their order."""
         own = part.timeout_seconds or self.scenario.scoring.timeout_seconds
         scenario = replace(self.scenario, scoring=part.model_copy(update={"timeout_seconds": own}))

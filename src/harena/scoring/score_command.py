@@ -250,8 +250,8 @@ def holds_at_end_of_line(text: bytes, line: bytes) -> bool:
 async def _touched_files(
     sandbox: SandboxPort, contract: CommandContract, guarded: _Guarded, before: Mapping[str, str]
 ) -> dict[str, bytes | None]:
-    """Those that are no longer what they were before the command, with their content; see `CommandContract.changeable`
-    for those that are not asked."""
+    """The watched files that are no longer what they were before the command, with their content; the files that
+    `CommandContract.changeable` names are not watched."""
     after = await fingerprints(sandbox, _watched(contract, guarded.path))
     changed: dict[str, bytes | None] = {}
     for path in (guarded.path, PurePosixPath(guarded.path).parent.as_posix()):

@@ -133,7 +133,7 @@ def left_by_candidate(before: Mapping[str, str], after: Mapping[str, str], tests
 
 
 def hiding_makefiles(before: Mapping[str, str], left: Iterable[str], tests: Iterable[str]) -> list[str]:
-    """Of the files that are left, the rules of `make` that hide those of the environment, or the verifier's."""
+    """The files with rules of `make` that the candidate has left and that hide the environment's or the verifier's."""
     own = {PurePosixPath(path).name for path in tests} & set(MAKEFILES)
     found = []
     for path in left:

@@ -33,7 +33,7 @@ async def create(asked: shapes.BlueprintAsked, caller: Writer, state: State, key
 
 @router.get("", response_model=shapes.BlueprintsAnswer)
 async def list_blueprints(caller: Reader, state: State) -> JsonAnswer:
-    """Those of your workspace, newest first; of more than 1000 the newest."""
+    """The blueprints of your workspace, newest first; of more than 1000 the newest."""
     found = await state.operations.in_workspace(caller.workspace).list_blueprints()
     return JsonAnswer({"blueprints": [blueprint_to_json(blueprint) for blueprint in found[:MOST_PAGE]]})
 
