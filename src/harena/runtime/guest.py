@@ -30,8 +30,8 @@ MODULES = (
     "harena.runtime.kernel.signals",
     "harena.runtime.wire",
     "harena.runtime.launch",
-    "harena.runtime.fast_path_code",
-    "harena.runtime.fast_path",
+    "harena.runtime.fast_path.fast_path_code",
+    "harena.runtime.fast_path.fast_path",
     "harena.runtime.programs",
     "harena.runtime.files",
     "harena.runtime.trees",
@@ -53,12 +53,14 @@ def load():
         chunks.append(chunk)
     os.close(4)
     kind = type(sys)
-    for name in ("harena", "harena.runtime", "harena.runtime.kernel"):
+    for room in ("", ".runtime", ".runtime.kernel", ".runtime.fast_path"):
+        name = "harena" + room
         package = kind(name)
         package.__path__ = []
         sys.modules[name] = package
-    sys.modules["harena"].runtime = sys.modules["harena.runtime"]
-    sys.modules["harena.runtime"].kernel = sys.modules["harena.runtime.kernel"]
+        parent, _, leaf = name.rpartition(".")
+        if parent:
+            setattr(sys.modules[parent], leaf, package)
     magic, compiled, sources = marshal.loads(b"".join(chunks))
     same = magic == _frozen_importlib_external.MAGIC_NUMBER
     for name, code in marshal.loads(compiled if same else sources):

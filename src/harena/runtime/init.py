@@ -24,7 +24,8 @@ import select
 import signal
 import struct
 
-from harena.runtime import fast_path, files, launch, programs, trees, warm, wire
+from harena.runtime import files, launch, programs, trees, warm, wire
+from harena.runtime.fast_path import fast_path
 from harena.runtime.kernel import privileges
 from harena.runtime.kernel.syscalls import close_from, libc
 from harena.runtime.wire import EXITED, FAILED, OPENED

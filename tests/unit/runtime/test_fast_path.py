@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harena.runtime import fast_path, fast_path_code, wire
+from harena.runtime import wire
+from harena.runtime.fast_path import fast_path, fast_path_code
 
 SOURCE = Path(fast_path.__file__).parent / "fast_path_c"
 

@@ -81,7 +81,7 @@ def test_the_bootstrap_loads_all_modules(compiled: bool) -> None:
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
     assert lines[0] == "harena.runtime.template harena.runtime.warm"
-    packages = ["harena", "harena.runtime", "harena.runtime.kernel"]
+    packages = ["harena", *(f"harena.runtime{room}" for room in ("", ".kernel", ".fast_path"))]
     assert lines[1] == repr(sorted([*packages, *guest.MODULES]))
     assert lines[2] == "None <harena.runtime.init>"
 

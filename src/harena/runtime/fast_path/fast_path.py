@@ -7,7 +7,7 @@ import os
 import struct
 
 from harena.runtime import wire
-from harena.runtime.fast_path_code import X86_64
+from harena.runtime.fast_path.fast_path_code import X86_64
 from harena.runtime.kernel import machine_code
 from harena.runtime.kernel.syscalls import libc
 
