@@ -1,6 +1,6 @@
 """The smallest template that can serve warm programs: what the runtime's template and init do, without any isolation.
 
-BOOTSTRAP has the shape of the runtime's own (see harena.runtime.guest), and `SERVE` is in the place of its template.
+BOOTSTRAP has the shape of the runtime's own (see harena.runtime.spawner.guest_modules), and `SERVE` is in the place of its template.
 """
 
 from __future__ import annotations

@@ -18,9 +18,9 @@ from typing import Any
 
 from harena.core.errors import HostUnsupportedError, PlatformError, SandboxUnavailableError
 from harena.runtime.kernel import cgroups
-from harena.runtime.spawner import MAX_BATCH, TEMPLATE_GONE
+from harena.runtime.spawner.spawner import MAX_BATCH, TEMPLATE_GONE
 
-_START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from harena.runtime.spawner import main; main()"
+_START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from harena.runtime.spawner.spawner import main; main()"
 _MESSAGE_BYTES = 16 << 10
 _REQUEST_BYTES = 96 << 10  # what the spawner reads at once
 Limits = tuple[int | None, int | None, float | None]  # memory bytes, processes, cores

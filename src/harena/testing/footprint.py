@@ -76,7 +76,7 @@ def spawners(client: int) -> list[int]:
     return [
         entry.pid
         for entry in descendants(client)
-        if entry.parent == client and "harena.runtime.spawner" in command_line(entry.pid)
+        if entry.parent == client and "harena.runtime.spawner.spawner" in command_line(entry.pid)
     ]
 
 

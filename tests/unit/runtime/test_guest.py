@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import harena
-from harena.runtime import guest
+from harena.runtime.spawner import guest_modules as guest
 
 SOURCE = Path(harena.__file__).parent
 

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from harena.runtime import spawner
-from harena.runtime.spawner import Spawner
+from harena.runtime.spawner import spawner
+from harena.runtime.spawner.spawner import Spawner
 
 
 def bare() -> Spawner:

@@ -33,9 +33,10 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from harena.runtime import guest, launch, template
+from harena.runtime import launch, template
 from harena.runtime.kernel import cgroups, mounts, namespaces, pidfds, privileges, seccomp
 from harena.runtime.kernel.syscalls import StepError
+from harena.runtime.spawner import guest_modules as guest
 
 MAX_BATCH = 60
 TEMPLATE_MEMORY_BYTES = 4 << 30

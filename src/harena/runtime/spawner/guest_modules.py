@@ -84,7 +84,7 @@ BOOTSTRAP = f"import os\nexec(os.read(4, {len(LOADER)}))\nexecute(serve()())\n"
 @functools.cache
 def bundle() -> bytes:
     """The loader and the modules, as BOOTSTRAP reads them."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     sources, compiled = [], []
     for name in MODULES:
         with open(os.path.join(package, *name.split(".")[1:]) + ".py", encoding="utf-8") as file:
