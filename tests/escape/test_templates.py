@@ -57,7 +57,7 @@ found["capabilities"] = ",".join(str(bit) for bit in range(64) if held >> bit & 
 THROUGH_LOOP = r"""
 import gc, os, socket, struct, sys, types
 template = next(each for each in gc.get_objects() if isinstance(each, types.ModuleType)
-                and each.__name__ == "harena.runtime.template")
+                and each.__name__ == "harena.runtime.guest.template")
 def loop(self):
     while True:
         message, descriptors = self._receive()

@@ -45,14 +45,14 @@ def load():
         module = sys.modules[name] = kind(name)
         setattr(sys.modules["harena.runtime"], name.rpartition(".")[2], module)
         exec(compile(source, "<" + name + ">", "exec", dont_inherit=True), module.__dict__)
-    return sys.modules["harena.runtime.template"].serve, sys.modules["harena.runtime.warm"].execute
+    return sys.modules["harena.runtime.guest.template"].serve, sys.modules["harena.runtime.guest.warm"].execute
 serve, execute = load()
 execute(serve())
 """
 
 SERVE = """
 import _socket, ctypes, gc, importlib.util, marshal, os, select, signal, struct, sys, time
-from harena.runtime import warm
+from harena.runtime.guest import warm
 
 def serve():
     control = _socket.socket(fileno=CONTROL)
@@ -217,4 +217,4 @@ def _default_signals() -> None:
 def _sources() -> list[tuple[str, str]]:
     room = Path(harena.runtime.__file__).parent
     sources = [("harena.runtime." + name, (room / f"{name}.py").read_text()) for name in MODULES]
-    return [*sources, ("harena.runtime.template", f"CONTROL = {CONTROL}\n" + SERVE)]
+    return [*sources, ("harena.runtime.guest.template", f"CONTROL = {CONTROL}\n" + SERVE)]

@@ -259,7 +259,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 def _check_writable(path: str) -> None:
     """A blueprint's files are written when a sandbox starts, by a process that has no more rights than its programs."""
-    from harena.runtime.launch import WRITABLE_PLACES
+    from harena.runtime.guest.launch import WRITABLE_PLACES
 
     if not any(posixpath.normpath(path).startswith(f"{place}/") for place in WRITABLE_PLACES):
         raise ValidationError(

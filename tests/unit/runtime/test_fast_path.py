@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harena.runtime import wire
 from harena.runtime.fast_path import fast_path, fast_path_code
+from harena.runtime.guest import wire
 
 SOURCE = Path(fast_path.__file__).parent / "fast_path_c"
 

@@ -65,7 +65,7 @@ CHECK = (
     "import sys\n"
     "print(serve.__module__, execute.__module__)\n"
     "print(sorted(name for name in sys.modules if name.startswith('harena')))\n"
-    "print(getattr(sys.modules['harena'], '__file__', None), sys.modules['harena.runtime.init'].__file__)\n"
+    "print(getattr(sys.modules['harena'], '__file__', None), sys.modules['harena.runtime.guest.init'].__file__)\n"
 )
 
 
@@ -80,10 +80,10 @@ def test_the_bootstrap_loads_all_modules(compiled: bool) -> None:
     result = load(sys.executable, bundle, CHECK)
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
-    assert lines[0] == "harena.runtime.template harena.runtime.warm"
-    packages = ["harena", *(f"harena.runtime{room}" for room in ("", ".kernel", ".fast_path"))]
+    assert lines[0] == "harena.runtime.guest.template harena.runtime.guest.warm"
+    packages = ["harena", *(f"harena.runtime{room}" for room in ("", ".kernel", ".guest", ".fast_path"))]
     assert lines[1] == repr(sorted([*packages, *guest.MODULES]))
-    assert lines[2] == "None <harena.runtime.init>"
+    assert lines[2] == "None <harena.runtime.guest.init>"
 
 
 def test_the_bundle_holds_no_path_of_this_machine() -> None:

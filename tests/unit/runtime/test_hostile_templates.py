@@ -13,10 +13,10 @@ from contextlib import suppress
 
 import pytest
 
+from harena.runtime.guest.template import ANSWER
 from harena.runtime.kernel import pidfds
 from harena.runtime.spawner import spawner
 from harena.runtime.spawner.spawner import Spawner
-from harena.runtime.template import ANSWER
 
 MESSAGES = int(os.environ.get("HARENA_FUZZ_MESSAGES", "5000"))
 LIMITS = (None, None, None)

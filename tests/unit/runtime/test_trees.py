@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harena.runtime import trees
+from harena.runtime.guest import trees
 
 
 def test_descendants() -> None:

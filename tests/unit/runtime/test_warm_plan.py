@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harena.runtime import warm, warm_end, warm_plan, warm_source
+from harena.runtime.guest import warm, warm_end, warm_plan, warm_source
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import ctypes
 import os
 import struct
 
-from harena.runtime import wire
 from harena.runtime.fast_path.fast_path_code import X86_64
+from harena.runtime.guest import wire
 from harena.runtime.kernel import machine_code
 from harena.runtime.kernel.syscalls import libc
 
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from harena.runtime.launch import SandboxLaunch
+    from harena.runtime.guest.launch import SandboxLaunch
 
 CHILD, REQUEST, PLAIN_CHILD, FAILED_STEP = 0, 1, 2, 3
 """what `FastPath.function` gives; see context.h"""

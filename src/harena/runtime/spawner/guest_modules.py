@@ -12,12 +12,12 @@ import os
 from _frozen_importlib_external import MAGIC_NUMBER
 
 MODULES = (
-    "harena.runtime.warm_state",  # imports nothing
-    "harena.runtime.warm",  # then this one: it notes which modules a program would find
-    "harena.runtime.warm_plan",
-    "harena.runtime.warm_frames",
-    "harena.runtime.warm_source",
-    "harena.runtime.warm_end",
+    "harena.runtime.guest.warm_state",  # imports nothing
+    "harena.runtime.guest.warm",  # then this one: it notes which modules a program would find
+    "harena.runtime.guest.warm_plan",
+    "harena.runtime.guest.warm_frames",
+    "harena.runtime.guest.warm_source",
+    "harena.runtime.guest.warm_end",
     "harena.runtime.kernel.syscalls",
     "harena.runtime.kernel.namespaces",
     "harena.runtime.kernel.numbers",
@@ -28,15 +28,15 @@ MODULES = (
     "harena.runtime.kernel.seccomp",
     "harena.runtime.kernel.network",
     "harena.runtime.kernel.signals",
-    "harena.runtime.wire",
-    "harena.runtime.launch",
+    "harena.runtime.guest.wire",
+    "harena.runtime.guest.launch",
     "harena.runtime.fast_path.fast_path_code",
     "harena.runtime.fast_path.fast_path",
-    "harena.runtime.programs",
-    "harena.runtime.files",
-    "harena.runtime.trees",
-    "harena.runtime.init",
-    "harena.runtime.template",
+    "harena.runtime.guest.programs",
+    "harena.runtime.guest.files",
+    "harena.runtime.guest.trees",
+    "harena.runtime.guest.init",
+    "harena.runtime.guest.template",
 )
 
 # Descriptor 4 holds this text, then the modules. `harena` and its packages are empty modules here: nothing of the real
@@ -53,7 +53,7 @@ def load():
         chunks.append(chunk)
     os.close(4)
     kind = type(sys)
-    for room in ("", ".runtime", ".runtime.kernel", ".runtime.fast_path"):
+    for room in ("", ".runtime", ".runtime.kernel", ".runtime.guest", ".runtime.fast_path"):
         name = "harena" + room
         package = kind(name)
         package.__path__ = []
@@ -72,7 +72,7 @@ def load():
         if not same:
             code = compile(code, module.__file__, "exec", dont_inherit=True, optimize=2)
         exec(code, module.__dict__)
-    return sys.modules["harena.runtime.template"].serve, sys.modules["harena.runtime.warm"].execute
+    return sys.modules["harena.runtime.guest.template"].serve, sys.modules["harena.runtime.guest.warm"].execute
 serve, execute = load()
 """
 

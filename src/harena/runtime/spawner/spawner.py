@@ -33,7 +33,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from harena.runtime import launch, template
+from harena.runtime.guest import launch, template
 from harena.runtime.kernel import cgroups, mounts, namespaces, pidfds, privileges, seccomp
 from harena.runtime.kernel.syscalls import StepError
 from harena.runtime.spawner import guest_modules as guest

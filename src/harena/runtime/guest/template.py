@@ -23,8 +23,8 @@ import select
 import struct
 import sys
 
-from harena.runtime import init, launch, warm, warm_source, wire
 from harena.runtime.fast_path import fast_path
+from harena.runtime.guest import init, launch, warm, warm_source, wire
 from harena.runtime.kernel import machine_code, namespaces, privileges, seccomp, signals
 from harena.runtime.kernel.syscalls import StepError
 

@@ -31,8 +31,8 @@ _START_COLLECTIONS = [generation["collections"] for generation in gc.get_stats()
 import _signal  # type: ignore[import-not-found]  # noqa: E402
 import io  # noqa: E402
 
-from harena.runtime.warm_state import Baseline as Baseline  # noqa: E402
-from harena.runtime.warm_state import Plan as Plan  # noqa: E402
+from harena.runtime.guest.warm_state import Baseline as Baseline  # noqa: E402
+from harena.runtime.guest.warm_state import Plan as Plan  # noqa: E402
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _warm_end: Any = None
 def prepare(modules: list[str]) -> Baseline:
     """Import `modules` as a program would and note what a start looks like. Raises ImportError, saying which one."""
     global _baseline, _warm_plan, _warm_end
-    from harena.runtime import warm_end, warm_plan
+    from harena.runtime.guest import warm_end, warm_plan
 
     _warm_plan, _warm_end = warm_plan, warm_end
     found = Baseline()

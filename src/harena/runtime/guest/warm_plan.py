@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from harena.runtime.warm_state import Baseline, Plan
+from harena.runtime.guest.warm_state import Baseline, Plan
 
 _OLDEST, _NEWEST = (3, 8), (3, 14)  # versions whose start this file knows: oldest <= version < newest
 _FIXED_NAMES = frozenset({"HOME", "TZ", "TZDIR", "LANG", "LANGUAGE", "LOCPATH", "GLIBC_TUNABLES", "GCONV_PATH"})

@@ -18,14 +18,14 @@ import gc
 import os
 import sys
 
-from harena.runtime import warm_frames, warm_source
+from harena.runtime.guest import warm_frames, warm_source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import CodeType, TracebackType
     from typing import Any, NoReturn
 
-    from harena.runtime.warm_state import Plan
+    from harena.runtime.guest.warm_state import Plan
 
 _VERSION = sys.version_info[:2]  # a name of its own: newer checkers take what is below 3.11 for dead code
 _display: Any = sys.__excepthook__

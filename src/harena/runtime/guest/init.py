@@ -24,11 +24,11 @@ import select
 import signal
 import struct
 
-from harena.runtime import files, launch, programs, trees, warm, wire
 from harena.runtime.fast_path import fast_path
+from harena.runtime.guest import files, launch, programs, trees, warm, wire
+from harena.runtime.guest.wire import EXITED, FAILED, OPENED
 from harena.runtime.kernel import privileges
 from harena.runtime.kernel.syscalls import close_from, libc
-from harena.runtime.wire import EXITED, FAILED, OPENED
 
 REPORT = struct.Struct("<iQQQB")
 

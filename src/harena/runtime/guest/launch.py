@@ -22,7 +22,7 @@ from __future__ import annotations
 import os
 import struct
 
-from harena.runtime import wire
+from harena.runtime.guest import wire
 from harena.runtime.kernel import batch, mounts, namespaces, network, privileges, seccomp, signals
 from harena.runtime.kernel.numbers import NUMBERS
 from harena.runtime.kernel.syscalls import StepError

@@ -7,7 +7,7 @@ import os
 import signal
 import struct
 
-from harena.runtime import wire
+from harena.runtime.guest import wire
 from harena.runtime.kernel.numbers import NUMBERS
 from harena.runtime.kernel.syscalls import syscall
 

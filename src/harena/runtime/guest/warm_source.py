@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import NoReturn
 
-    from harena.runtime.warm_state import Plan
+    from harena.runtime.guest.warm_state import Plan
 
 _VERSION = sys.version_info[:2]  # a name of its own: newer checkers take what is below 3.11 for dead code
 _ZIP_END = b"PK\x05\x06"
