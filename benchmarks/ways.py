@@ -30,7 +30,7 @@ from benchmarks.workload import Program
 if TYPE_CHECKING:
     from harena.core.models import Blueprint, SandboxSpec
     from harena.core.ports import Operations, SandboxPort
-    from harena.runtime.linux import LinuxRuntime
+    from harena.runtime.host.linux import LinuxRuntime
     from harena.scoring.scenario import Scenario
 
 WAYS = ("direct", "sqlite", "postgres", "plain")
@@ -112,8 +112,8 @@ async def _direct(concurrency: int) -> AsyncIterator[Way]:
     from harena.core.workspace import DEFAULT_WORKSPACE
     from harena.jobs.schedule import effective_concurrency
     from harena.node.blueprints import Blueprints
-    from harena.runtime.layers import LayerStore
-    from harena.runtime.linux import LinuxRuntime
+    from harena.runtime.host.layers import LayerStore
+    from harena.runtime.host.linux import LinuxRuntime
 
     layers = LayerStore(harena_home() / "layers")
     blueprints = Blueprints(SystemClock(), layers=layers, root=harena_home() / "blueprints")

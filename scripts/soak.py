@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from harena.core.models import MIB, Blueprint, ExecOutcome, ExecRequest, ExecResult, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host.linux import LinuxRuntime
 from harena.testing.footprint import (
     Footprint,
     cgroup_directories,

@@ -24,7 +24,7 @@ from harena.core.clock import SystemClock
 from harena.core.models import Blueprint
 from harena.node.blueprints import Blueprints
 from harena.node.node import Node
-from harena.runtime.layers import LayerStore
+from harena.runtime.host.layers import LayerStore
 from harena.scoring import Candidate
 
 AT_ONCE = 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from harena.core.ports import Runtime
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host.linux import LinuxRuntime
 from harena.testing import FakeRuntime
 from harena.testing.conformance import RuntimeConformance
 from harena.testing.fake_exec import fake_mark, marked

@@ -16,7 +16,7 @@ import pytest
 import pytest_asyncio
 from escape_world import World
 
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host.linux import LinuxRuntime
 from harena.testing.footprint import Footprint, spawners, wait_nothing_below
 
 END_SECONDS = 30.0

@@ -19,7 +19,7 @@ from attacks import NEIGHBOUR, PRELUDE
 from harena.core.errors import HarenaError, SandboxNotRunningError
 from harena.core.models import Blueprint, ExecOutcome, ExecRequest, ExecResult, Limits, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host.linux import LinuxRuntime
 from harena.testing.footprint import mounts
 
 WARM = Blueprint(id="bp_escape", name="escape", warm=())

@@ -24,7 +24,7 @@ from programs_sight import SECRET
 
 from harena.core.errors import HarenaError
 from harena.core.models import MIB, Blueprint, ExecOutcome, ExecRequest, ExecResult, Limits, SandboxSpec
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host.linux import LinuxRuntime
 
 WARM = Blueprint(id="bp_escape", name="escape", warm=())
 NEEDS_CGROUPS = {"unix sockets", "TCP over loopback", "UDP over loopback", "extended attributes", "many processes"}

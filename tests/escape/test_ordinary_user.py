@@ -28,7 +28,7 @@ def found(host: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Ite
     source = str(Path(harena.__file__).parents[1])
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": source, "PYTHONDONTWRITEBYTECODE": "1"}
     as_nobody: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
-    look = "import sys, harena.runtime.linux; assert sys.version_info >= (3, 11)"
+    look = "import sys, harena.runtime.host.linux; assert sys.version_info >= (3, 11)"
     try:
         subprocess.run([PYTHON, "-c", look], env=environment, check=True, capture_output=True, **as_nobody)
         script = Path(__file__).with_name("ordinary_user.py")

@@ -13,8 +13,8 @@ import pytest_asyncio
 from harena.core.errors import HarenaError, HostUnsupportedError, PlatformError, SandboxResourceExhaustedError
 from harena.core.models import Blueprint, ExecRequest, SandboxSpec
 from harena.core.ports import SandboxPort
-from harena.runtime import linux
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host import linux
+from harena.runtime.host.linux import LinuxRuntime
 from harena.runtime.spawner import spawner
 from harena.testing.footprint import children, command_line, descendants, processes, spawners
 

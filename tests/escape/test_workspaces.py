@@ -11,8 +11,8 @@ from escape_world import World
 
 from harena.core.models import Blueprint, ExecRequest, SandboxSpec
 from harena.core.ports import SandboxPort
-from harena.runtime import linux
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host import linux
+from harena.runtime.host.linux import LinuxRuntime
 from harena.testing.footprint import children, command_line, processes, spawners
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -13,7 +13,7 @@ from typing import Any
 from harena.core.models import Blueprint, SandboxSpec
 from harena.core.ports import Runtime, SandboxPort
 from harena.core.results import RunResult
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host.linux import LinuxRuntime
 from harena.scoring import Candidate, Scenario, StarvedError, driver_boot, load_scenarios, score_scenario
 from harena.testing import FakeRuntime
 

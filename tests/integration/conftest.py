@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from harena.runtime import bound_ahead
-from harena.runtime.link import SpawnerLink
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host import bound_ahead
+from harena.runtime.host.link import SpawnerLink
+from harena.runtime.host.linux import LinuxRuntime
 from harena.testing.footprint import Footprint, descendants, spawners, wait_nothing_below
 
 _PR_SET_CHILD_SUBREAPER = 36

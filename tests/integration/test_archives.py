@@ -14,7 +14,7 @@ import pytest
 from harena.core.errors import SandboxFileError
 from harena.core.models import MIB, SandboxSpec
 from harena.core.ports import SandboxPort
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host.linux import LinuxRuntime
 from harena.testing.conformance_base import run_python
 from harena.testing.conformance_files import archived
 

@@ -15,7 +15,7 @@ from battery_world import Source, linux_runtime
 
 from harena.core.models import ExecRequest, SandboxSpec
 from harena.core.results import Reason
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host.linux import LinuxRuntime
 from harena.scoring import StarvedError, load_scenarios, score_scenario
 
 LIMIT = 0.5

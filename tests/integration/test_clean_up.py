@@ -17,7 +17,7 @@ import pytest
 from harena.core.errors import PlatformError, SandboxNotRunningError, SandboxTerminatedError, SandboxUnavailableError
 from harena.core.models import ExecOutcome, ExecRequest, Limits, SandboxSpec
 from harena.core.ports import Death, SandboxPort
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host.linux import LinuxRuntime
 from harena.testing.conformance_base import run, run_python
 from harena.testing.footprint import (
     cgroup_directories,
@@ -45,7 +45,7 @@ MADE_AHEAD = 8
 CLIENT = """
 import asyncio, os, sys
 from harena.core.models import ExecRequest, SandboxSpec
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host.linux import LinuxRuntime
 
 def step():
     os.write(1, b".")

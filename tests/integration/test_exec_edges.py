@@ -24,8 +24,8 @@ from harena.core.models import MIB, ExecOutcome, ExecRequest, Limits, SandboxSpe
 from harena.core.ports import RunningExec, SandboxPort
 from harena.node.blueprints import Blueprints
 from harena.node.sandboxes import Sandboxes
-from harena.runtime.layers import LayerStore
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host.layers import LayerStore
+from harena.runtime.host.linux import LinuxRuntime
 from harena.testing.conformance_base import run, run_python
 
 

@@ -15,7 +15,7 @@ from harena.core.errors import HostUnsupportedError
 from harena.core.models import SandboxSpec
 from harena.core.ports import Runtime, SandboxPort
 from harena.core.results import Reason, RunResult, Trust, Validity
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host.linux import LinuxRuntime
 from harena.scoring import score_scenario
 from harena.scoring.formats import import_scenarios
 

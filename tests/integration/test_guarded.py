@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from harena.core.models import ExecRequest, SandboxSpec
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host.linux import LinuxRuntime
 
 _READER = """
 import os

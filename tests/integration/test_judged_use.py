@@ -9,7 +9,7 @@ from battery_world import Source
 
 from harena.core.models import SandboxSpec
 from harena.core.results import RunResult, Validity
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host.linux import LinuxRuntime
 from harena.scoring import load_scenarios, score_scenario
 
 SPIN = "import time\ndef spin():\n    while time.process_time() < 0.2: pass\n"

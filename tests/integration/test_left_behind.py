@@ -10,7 +10,7 @@ from battery_world import Source
 
 from harena.core.models import SandboxSpec
 from harena.core.results import RunResult, Validity
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host.linux import LinuxRuntime
 from harena.scoring import load_scenarios, score_scenario
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

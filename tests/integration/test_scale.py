@@ -12,7 +12,7 @@ import pytest
 
 from harena.core.models import MIB, ExecOutcome, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host.linux import LinuxRuntime
 from harena.testing.conformance_base import run
 from harena.testing.footprint import cgroup_directories, children, descendants, descriptors, processes, spawners
 

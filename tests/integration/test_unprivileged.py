@@ -32,7 +32,7 @@ START = """
 import asyncio, json, os, sys
 from harena.core.errors import HarenaError
 from harena.core.models import MIB, ExecRequest, Limits, SandboxSpec
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host.linux import LinuxRuntime
 from harena.testing.footprint import descendants
 
 async def run(sandbox, *argv, **request):
@@ -281,7 +281,7 @@ def test_doctor_in_a_container_that_masks_proc(kind: tuple[str, ...], home: Path
     """The doctor names the same cause, and what to change."""
     code = textwrap.dedent("""
         import json
-        from harena.runtime import doctor
+        from harena.runtime.host import doctor
         found = doctor.report()
         bad = [[finding.name, finding.detail, finding.fix] for finding in found if finding.ok is False]
         print(json.dumps({"usable": doctor.usable(found), "bad": bad}))

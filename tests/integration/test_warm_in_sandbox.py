@@ -11,7 +11,7 @@ import pytest
 from warm_programs import CASES, Case
 
 from harena.core.models import Blueprint, ExecOutcome, ExecRequest, ExecResult, KnownProgram, SandboxSpec
-from harena.runtime.linux import LinuxRuntime
+from harena.runtime.host.linux import LinuxRuntime
 
 WARM = Blueprint(id="bp_warm", name="warm", warm=())
 PLACE = "/workspace/case"

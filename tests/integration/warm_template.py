@@ -1,6 +1,7 @@
 """The smallest template that can serve warm programs: what the runtime's template and init do, without any isolation.
 
-BOOTSTRAP has the shape of the runtime's own (see harena.runtime.spawner.guest_modules), and `SERVE` is in the place of its template.
+BOOTSTRAP has the shape of the runtime's own (see harena.runtime.spawner.guest_modules), and `SERVE` is in the place
+of its template.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-import harena.runtime
+import harena.runtime.guest
 
 INTERPRETER = os.environ.get("HARENA_WARM_PYTHON") or os.path.realpath(sys._base_executable)  # type: ignore[attr-defined]
 BASE_ENVIRONMENT = {
@@ -37,13 +38,14 @@ def load():
     with open(201, "rb") as file:
         sources = marshal.load(file)
     kind = type(sys)
-    for name in ("harena", "harena.runtime"):
+    for name in ("harena", "harena.runtime", "harena.runtime.guest"):
         sys.modules[name] = kind(name)
         sys.modules[name].__path__ = []
     sys.modules["harena"].runtime = sys.modules["harena.runtime"]
+    sys.modules["harena.runtime"].guest = sys.modules["harena.runtime.guest"]
     for name, source in sources:
         module = sys.modules[name] = kind(name)
-        setattr(sys.modules["harena.runtime"], name.rpartition(".")[2], module)
+        setattr(sys.modules["harena.runtime.guest"], name.rpartition(".")[2], module)
         exec(compile(source, "<" + name + ">", "exec", dont_inherit=True), module.__dict__)
     return sys.modules["harena.runtime.guest.template"].serve, sys.modules["harena.runtime.guest.warm"].execute
 serve, execute = load()
@@ -215,6 +217,6 @@ def _default_signals() -> None:
 
 
 def _sources() -> list[tuple[str, str]]:
-    room = Path(harena.runtime.__file__).parent
-    sources = [("harena.runtime." + name, (room / f"{name}.py").read_text()) for name in MODULES]
+    room = Path(harena.runtime.guest.__file__).parent
+    sources = [("harena.runtime.guest." + name, (room / f"{name}.py").read_text()) for name in MODULES]
     return [*sources, ("harena.runtime.guest.template", f"CONTROL = {CONTROL}\n" + SERVE)]

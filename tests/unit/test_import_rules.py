@@ -34,6 +34,15 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
 }
 """Room -> rooms that it may import, itself left out. "harena" is the face, which users see."""
 
+SIDES_OF_THE_WALL: dict[str, frozenset[str]] = {
+    "kernel": frozenset(),
+    "fast_path": frozenset({"kernel", "guest"}),
+    "guest": frozenset({"kernel", "fast_path"}),
+    "spawner": frozenset({"kernel", "fast_path", "guest"}),
+    "host": frozenset({"kernel", "fast_path", "guest", "spawner"}),
+}
+"""Folder of the runtime -> folders that it may import, itself left out"""
+
 MOST_MODULES_OF_IMPORT_HARENA = 60
 MOST_MODULES_OF_THE_SDK = 196
 """modules that `import harena`, and then all its public names, add to a bare interpreter, standard library included"""
@@ -152,6 +161,25 @@ def test_what_runs_in_the_spawner_and_in_sandboxes_needs_the_standard_library_on
         and entry.target.split(".")[0] not in {"harena", *sys.stdlib_module_names}
     ]
     assert foreign == []
+
+
+def test_what_runs_in_sandboxes_never_imports_what_runs_on_the_host() -> None:
+    """Inside `runtime`, who may import whom follows the wall: see SIDES_OF_THE_WALL."""
+    crossing = [
+        str(entry)
+        for entry in OURS
+        for target in targets(entry, MODULES)
+        if (side := side_of(entry.importer))
+        and (other := side_of(target))
+        and other not in {side, *SIDES_OF_THE_WALL[side]}
+    ]
+    assert crossing == []
+
+
+def side_of(module: str) -> str | None:
+    """`harena.runtime.guest.init` -> guest; None outside the runtime."""
+    parts = module.split(".")
+    return parts[2] if parts[:2] == ["harena", "runtime"] and len(parts) > 3 else None
 
 
 def test_no_private_name_crosses_a_room() -> None:

@@ -75,8 +75,8 @@ async def _open(
     from harena.core.workspace import DEFAULT_WORKSPACE
     from harena.node.blueprints import Blueprints
     from harena.node.node import Node
-    from harena.runtime.layers import LayerStore
-    from harena.runtime.linux import LinuxRuntime
+    from harena.runtime.host.layers import LayerStore
+    from harena.runtime.host.linux import LinuxRuntime
 
     clock = SystemClock()
     home = _usable_home()

@@ -7,7 +7,7 @@ A file is written beside and linked into place: whole or not there, and never ch
 next version; `get(name)` gives the newest and `get(id)` exactly one. A name belongs to its workspace, and what another
 workspace has is not found. Two blueprints are always there, for all: `default` (nothing installed, every exec is a real
 start) and `python-warm` (nothing installed, a bare warm interpreter). Packages are installed when the blueprint is
-created, by `harena.runtime.layers`; what is installed is shared by its content.
+created, by `harena.runtime.host.layers`; what is installed is shared by its content.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from harena.core.threads import PACKAGES
 from harena.core.workspace import DEFAULT_WORKSPACE, checked_workspace
 
 if TYPE_CHECKING:
-    from harena.runtime.layers import LayerStore
+    from harena.runtime.host.layers import LayerStore
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _FILE = re.compile(rf"({_NAME.pattern})@(\d+)\.json")
@@ -195,7 +195,7 @@ def _check(
     name: str, image: str, files: Mapping[str, object], env: Mapping[str, object], warm: Sequence[str] | None
 ) -> None:
     """Everything that can be wrong before anything is done."""
-    from harena.runtime.image import resolve
+    from harena.runtime.host.image import resolve
 
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name.startswith(_ID_PREFIX):
         raise ValidationError(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harena.runtime.doctor import Finding
+    from harena.runtime.host.doctor import Finding
 
 
 def doctor() -> list[Finding]:
-    """Examine this host; changes nothing. See `harena.runtime.doctor`."""
-    from harena.runtime.doctor import report
+    """Examine this host; changes nothing. See `harena.runtime.host.doctor`."""
+    from harena.runtime.host.doctor import report
 
     return report()

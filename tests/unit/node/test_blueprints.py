@@ -12,7 +12,7 @@ from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.models import Package
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.node.blueprints import Blueprints, hand_out
-from harena.runtime.layers import InstalledLayer, LayerStore
+from harena.runtime.host.layers import InstalledLayer, LayerStore
 from harena.testing import FakeClock
 
 PACKAGES = (Package(name="numbers-lib", version="1", sha256="ab"),)

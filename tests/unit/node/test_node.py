@@ -15,7 +15,7 @@ from harena.core.ports import Operations
 from harena.node import store_place
 from harena.node.blueprints import Blueprints
 from harena.node.node import Node
-from harena.runtime.layers import LayerStore
+from harena.runtime.host.layers import LayerStore
 from harena.testing import FakeClock, FakeRuntime
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harena.runtime import bound_ahead
+from harena.runtime.host import bound_ahead
 
 JUMP_SLOT, ABSOLUTE, GLOB_DAT, RELATIVE, COPY = 7, 1, 6, 8, 5
 FUNCTION, OBJECT, INDIRECT = 2, 1, 10

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harena.core.errors import FILE_REASONS, HarenaError, PlatformError, SandboxFileError, SandboxValidationError
-from harena.runtime import box_files
+from harena.runtime.host import box_files
 
 
 async def pieces(*parts: bytes) -> AsyncIterator[bytes]:

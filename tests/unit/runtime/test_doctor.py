@@ -7,9 +7,9 @@ import os
 
 import pytest
 
-from harena.runtime import host_facts, probes
-from harena.runtime.doctor import Finding, judge, report, usable
-from harena.runtime.host_facts import HostFacts
+from harena.runtime.host import host_facts, probes
+from harena.runtime.host.doctor import Finding, judge, report, usable
+from harena.runtime.host.host_facts import HostFacts
 
 
 def steps(**codes: int) -> dict[str, int]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harena.core.errors import HostUnsupportedError, NotFoundError
-from harena.runtime import image as images
+from harena.runtime.host import image as images
 
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 EXACT = f"{HERE}.{sys.version_info.micro}"

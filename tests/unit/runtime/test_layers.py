@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
-from harena.runtime.layers import LayerStore, check_requirements
+from harena.runtime.host.layers import LayerStore, check_requirements
 
 MakeWheel = Callable[..., Path]
 

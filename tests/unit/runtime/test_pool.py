@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from harena.core.errors import PlatformError
-from harena.runtime import pool as pools
-from harena.runtime.pool import Pool
+from harena.runtime.host import pool as pools
+from harena.runtime.host.pool import Pool
 
 
 class MadeSandbox:

@@ -8,7 +8,7 @@ import struct
 import pytest
 
 from harena.core.errors import HostUnsupportedError
-from harena.runtime import seccomp_filter
+from harena.runtime.host import seccomp_filter
 from harena.runtime.kernel import seccomp_policy
 from harena.runtime.kernel.syscall_table import AARCH64, X86_64
 

@@ -17,7 +17,7 @@ import pytest
 from harena.core.errors import HarenaError
 from harena.core.models import ExecOutcome, ExecResult
 from harena.core.output import OutputBuffer
-from harena.runtime import box_files
+from harena.runtime.host import box_files
 from harena.scoring import codec
 from harena.scoring.battery.forgery import defined_functions
 from harena.scoring.codec import MalformedError

@@ -17,7 +17,7 @@ from harena.core.ports import WholeNode
 from harena.core.workspace import LimitsOf, WorkspaceLimits
 from harena.node.blueprints import Blueprints
 from harena.node.node import Node
-from harena.runtime.layers import LayerStore
+from harena.runtime.host.layers import LayerStore
 from harena.sdk.http.operations import HttpOperations
 from harena.server import document
 from harena.server.identity import OpenAccess

@@ -18,10 +18,10 @@ from harena.core.given_input import input_file
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsage
 from harena.core.output import OutputBuffer
 from harena.core.threads import CONTENT
-from harena.runtime import box_files
+from harena.runtime.host import box_files
 
 if TYPE_CHECKING:
-    from harena.runtime.box import LinuxSandbox
+    from harena.runtime.host.box import LinuxSandbox
 
 _CHUNK = 1 << 18
 _FIRST_LOOK_SECONDS = 0.02

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from harena.core.errors import HarenaError
 
 if TYPE_CHECKING:
-    from harena.runtime.box import LinuxSandbox
+    from harena.runtime.host.box import LinuxSandbox
 
 _WINDOW_SECONDS = 2.0
 _IDLE_SECONDS = 30.0

@@ -56,8 +56,8 @@ STEPS = (
 def run(executable: str = sys.executable) -> dict[str, int]:
     """Step -> errno (0 = it worked). A step that was not reached is missing; "probes" holds the errno of a failure to
     run them at all."""
-    package_parent = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    code = f"import sys; sys.path.insert(0, {package_parent!r}); from harena.runtime.probes import main; main()"
+    package_parent = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    code = f"import sys; sys.path.insert(0, {package_parent!r}); from harena.runtime.host.probes import main; main()"
     try:
         done = subprocess.run(
             [executable, "-I", "-S", "-c", code], capture_output=True, timeout=_TIMEOUT_SECONDS, check=False, cwd="/"

@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from harena.runtime.host_facts import DEVICES, HostFacts, examine
+from harena.runtime.host.host_facts import DEVICES, HostFacts, examine
 
 OLDEST_KERNEL = (5, 12)
 """mount_setattr: makes whole trees of mounts read-only"""

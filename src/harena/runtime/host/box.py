@@ -29,10 +29,10 @@ from harena.core.errors import (
 from harena.core.models import ExecRequest, FileInfo, Limits, ProcessInfo
 from harena.core.ports import Death
 from harena.core.threads import CONTENT
-from harena.runtime import box_files, image
-from harena.runtime.execs import LinuxExec
 from harena.runtime.guest import wire
-from harena.runtime.link import SpawnerLink
+from harena.runtime.host import box_files, image
+from harena.runtime.host.execs import LinuxExec
+from harena.runtime.host.link import SpawnerLink
 
 T = TypeVar("T")
 

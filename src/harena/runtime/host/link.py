@@ -78,7 +78,7 @@ class SpawnerLink:
         """Start the spawner. Raises HostUnsupportedError / PlatformError with what it said."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
-        source = str(Path(__file__).resolve().parents[2])
+        source = str(Path(__file__).resolve().parents[3])
         argv = [sys.executable, "-I", "-S", "-c", _START, source, str(theirs.fileno()), str(os.getpid())]
         facts = cgroups.probe_delegation(cgroups.detect())
         argv = cgroups.delegated_command(argv, facts) or argv

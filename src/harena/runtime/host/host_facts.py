@@ -14,8 +14,8 @@ from pathlib import Path
 
 from harena.core import landlock
 from harena.core.errors import HostUnsupportedError
-from harena.runtime import probes
-from harena.runtime.image import default_image
+from harena.runtime.host import probes
+from harena.runtime.host.image import default_image
 from harena.runtime.kernel import cgroups
 
 DEVICES = ("null", "zero", "full", "random", "urandom")

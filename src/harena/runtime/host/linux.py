@@ -22,12 +22,12 @@ from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.core.threads import NODE
 from harena.core.workspace import DEFAULT_WORKSPACE
-from harena.runtime import bound_ahead, seccomp_filter
-from harena.runtime import image as images
-from harena.runtime.box import LinuxSandbox
-from harena.runtime.link import Limits as CgroupLimits
-from harena.runtime.link import Order, SpawnerLink, TemplateGoneError
-from harena.runtime.pool import Pool
+from harena.runtime.host import bound_ahead, seccomp_filter
+from harena.runtime.host import image as images
+from harena.runtime.host.box import LinuxSandbox
+from harena.runtime.host.link import Limits as CgroupLimits
+from harena.runtime.host.link import Order, SpawnerLink, TemplateGoneError
+from harena.runtime.host.pool import Pool
 
 _HOSTNAME = b"sandbox"
 _RLIMIT_NICE, _RLIMIT_RTPRIO = 13, 14
