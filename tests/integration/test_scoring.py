@@ -16,7 +16,7 @@ from harena.core.models import Blueprint, ExecRequest, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.scoring import load_scenarios, score_scenario
-from harena.scoring.contracts import TestsContract
+from harena.scoring.contracts.contract import TestsContract
 from harena.scoring.values import Bag
 from harena.testing import FakeRuntime
 

@@ -44,7 +44,7 @@ from harena.jobs.definitions import with_secret, without_secret
 from harena.node.kept_json import content_of, pack, unpack
 
 if TYPE_CHECKING:
-    from harena.scoring.stored import StoredContract
+    from harena.scoring.contracts.stored import StoredContract
 
 MOST_METADATA = 100
 MOST_METADATA_CHARACTERS = 1000
@@ -184,8 +184,8 @@ class Catalog:
 
     async def contract(self, workspace: str, reference: str) -> StoredContract:
         """A version, as a scenario is scored by it. Raises NotFoundError, ValidationError."""
+        from harena.scoring.contracts.stored import StoredContract, load_contract
         from harena.scoring.reading import Document
-        from harena.scoring.stored import StoredContract, load_contract
 
         row = await self.find(workspace, "scoring_contracts", reference)
         written = unpack(await self._content(row))["contract"]
@@ -257,8 +257,8 @@ def _made(content: dict[str, Any], described: dict[str, Any]) -> _Made:
 
 
 def _made_scenarios(request: Mapping[str, Any], reader: CatalogReader) -> _Made:
+    from harena.scoring.contracts.stored import pinned, references
     from harena.scoring.formats.importing import import_problems
-    from harena.scoring.stored import pinned, references
 
     given, form, grader = request["scenarios"], request.get("format"), request.get("grader")
     checked = import_problems(given, form=form, grader=grader, contracts=reader.contract)
@@ -285,8 +285,8 @@ def _made_scenarios(request: Mapping[str, Any], reader: CatalogReader) -> _Made:
 
 
 def _made_contract(request: Mapping[str, Any], reader: CatalogReader) -> _Made:
+    from harena.scoring.contracts.stored import load_contract
     from harena.scoring.reading import Document, read_document
-    from harena.scoring.stored import load_contract
 
     given = request["contract"]
     document = Document("contract", dict(given)) if isinstance(given, Mapping) else read_document(given)

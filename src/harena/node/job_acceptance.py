@@ -337,7 +337,7 @@ def run_timeout(config: JobConfig, scenarios: Iterable[JobScenario] = ()) -> flo
     it judged again: one that waits, and then makes its judging fail or slow, could buy a fault of the platform with
     it."""
     from harena.scoring.blame import MOST_JUDGINGS
-    from harena.scoring.contract_parts import Contract
+    from harena.scoring.contracts.parts import Contract
     from harena.scoring.fair_time import SLACK_SECONDS
     from harena.scoring.longest import limits_of, longest_trusted
     from harena.scoring.time_limits import wall_limit

@@ -21,7 +21,7 @@ from harena.node.kept_json import content_of
 
 if TYPE_CHECKING:
     from harena.node.catalog import CatalogReader
-    from harena.scoring.contracts import Contract
+    from harena.scoring.contracts.contract import Contract
     from harena.scoring.scenario import Scenario, ScenarioBatch
 
 LoadScenarios = Callable[[Any], Sequence[JobScenario]]
@@ -73,7 +73,7 @@ def _starts_warm(batch: ScenarioBatch) -> bool:
 
 def _runs_python_alone(contract: Contract) -> bool:
     """All that is run of a candidate are its own Python programs and functions."""
-    from harena.scoring.contracts import CommandContract, ReferenceContract, StdioContract, TestsContract
+    from harena.scoring.contracts.contract import CommandContract, ReferenceContract, StdioContract, TestsContract
 
     if isinstance(contract, CommandContract):
         return contract.asserts is not None
@@ -110,7 +110,7 @@ def read_batch(sources: Mapping[str, Any], reader: CatalogReader) -> ScenarioBat
 def kept_sources(sources: Mapping[str, Any], reader: CatalogReader, why: str = _KEPT) -> dict[str, Any]:
     """The same as JSON: files as what they hold, and stored things by their versions. Raises ValidationError, whose
     messages say `why`."""
-    from harena.scoring.stored import pinned
+    from harena.scoring.contracts.stored import pinned
 
     kept = {name: source if name in _PLAIN else content_of(source, why) for name, source in sources.items()}
     if is_reference(kept["scenarios"]):

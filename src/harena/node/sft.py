@@ -35,10 +35,10 @@ def planned_selection(
 
     Raises ValidationError (the files' own among them) with every mistake.
     """
+    from harena.scoring.contracts.stored import StoredContract, load_contract
     from harena.scoring.formats import import_scenarios
     from harena.scoring.reading import Document
     from harena.scoring.sft.selection import Selection
-    from harena.scoring.stored import StoredContract, load_contract
 
     def looked_up(reference: str) -> StoredContract:
         entry = contract(reference)

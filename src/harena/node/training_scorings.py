@@ -71,6 +71,6 @@ class StoredScorings:
         return self._scenarios[ref]
 
     def _contract(self, scoring: Mapping[str, Any]) -> dict[str, Any]:
-        from harena.scoring.written import written_contract
+        from harena.scoring.contracts.written import written_contract
 
         return written_contract(self._reader.contract(scoring["contract"]).contract)

@@ -32,9 +32,9 @@ from harena.core.errors import (
 from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxPort, SandboxSource
 from harena.core.results import Reason
-from harena.scoring.contracts import Contract, HarborContract
-from harena.scoring.contracts_judge import JudgeContract
-from harena.scoring.contracts_text import TextContract
+from harena.scoring.contracts.contract import Contract, HarborContract
+from harena.scoring.contracts.judge import JudgeContract
+from harena.scoring.contracts.text import TextContract
 from harena.scoring.judge import JudgeBusyError, JudgeFaultError
 from harena.scoring.program import Bench
 from harena.scoring.scenario import Candidate

@@ -24,7 +24,7 @@ from harena.core.results import Reason
 from harena.scoring import codec
 from harena.scoring.codec import MalformedError
 from harena.scoring.compare import compare_values
-from harena.scoring.contracts import Check, TestsContract
+from harena.scoring.contracts.contract import Check, TestsContract
 from harena.scoring.driver_boot import BOOT, NEEDS_SOURCE, code_frame, frame, source_frame
 from harena.scoring.fair_time import SLACK_SECONDS, Stopwatch, within
 from harena.scoring.program import WORKSPACE, Bench, Deadline

@@ -6,8 +6,9 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from harena.scoring import contracts, scenario
-from harena.scoring.contracts import Strict
+from harena.scoring import scenario
+from harena.scoring.contracts import contract as contracts
+from harena.scoring.contracts.contract import Strict
 
 if TYPE_CHECKING:
     import pydantic

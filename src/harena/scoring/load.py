@@ -14,11 +14,18 @@ import pydantic
 from harena.core.catalog import NO_LINEAGE, Lineage
 from harena.core.rows import RowsFile
 from harena.scoring.compact import CompactScenarios
-from harena.scoring.contracts import (
+from harena.scoring.contracts.contract import (
     CommandContract,
     Contract,
     Strict,
     TestsContract,
+)
+from harena.scoring.contracts.stored import (
+    FIELD,
+    ContractLookup,
+    UnknownContractError,
+    is_contract_reference,
+    looked_up,
 )
 from harena.scoring.explain import explanations, guess, unknown_field
 from harena.scoring.reading import Document, Mistake, Place, ScenarioFileError, read_document
@@ -30,7 +37,6 @@ from harena.scoring.scenario import (
     ScenarioLimits,
     ScenarioRow,
 )
-from harena.scoring.stored import FIELD, ContractLookup, UnknownContractError, is_contract_reference, looked_up
 
 __all__ = ["Mistake", "ScenarioFileError", "load_scenarios"]
 

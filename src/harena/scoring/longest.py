@@ -6,7 +6,7 @@ judging slow.
 
 from __future__ import annotations
 
-from harena.scoring.contracts import (
+from harena.scoring.contracts.contract import (
     CommandContract,
     Contract,
     HarborContract,
@@ -15,8 +15,8 @@ from harena.scoring.contracts import (
     ReferenceContract,
     WeightedContract,
 )
-from harena.scoring.contracts_judge import JudgeContract
-from harena.scoring.contracts_text import TextContract
+from harena.scoring.contracts.judge import JudgeContract
+from harena.scoring.contracts.text import TextContract
 from harena.scoring.score_harbor import CLEANING_SECONDS
 from harena.scoring.score_judge import longest_judging
 from harena.scoring.score_python import PATTERN_SECONDS, PLAIN_ANSWERS

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from harena.core.errors import HarenaError, PlatformError, SandboxError, SandboxFileError, SandboxTerminatedError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort, SandboxSource
-from harena.scoring.contract_parts import Contract
+from harena.scoring.contracts.parts import Contract
 from harena.scoring.fair_time import SLACK_SECONDS, Control, Pressure, Stopwatch, control_of, is_fed, run_within
 from harena.scoring.languages import PYTHON, Language, language_of, unknown_ending
 from harena.scoring.scenario import Candidate, Scenario

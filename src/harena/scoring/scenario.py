@@ -24,7 +24,8 @@ from harena.core.checked import LEAST_CORES, MOST_BYTES, MOST_CORES, shown
 from harena.core.models import MIB, Limits
 from harena.core.results import Reason, RunResult
 from harena.core.rows import MOST_LEVELS
-from harena.scoring.contract_parts import (
+from harena.scoring.contracts.contract import AnyContract
+from harena.scoring.contracts.parts import (
     DEFINITION,
     MAX_TEXT,
     MOST_FILES,
@@ -37,7 +38,6 @@ from harena.scoring.contract_parts import (
     no_collisions,
     relative_path,
 )
-from harena.scoring.contracts import AnyContract
 from harena.scoring.digests import digest_of
 
 DEFAULT_ENTRY = "solution.py"

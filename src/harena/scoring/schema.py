@@ -10,10 +10,10 @@ import json
 from typing import Any
 
 from harena.core.results import Reason
-from harena.scoring.contract_parts import DEFINITION
+from harena.scoring.contracts.parts import DEFINITION
+from harena.scoring.contracts.stored import FIELD
 from harena.scoring.load import OTHER_NAMES
 from harena.scoring.scenario import ScenarioFile
-from harena.scoring.stored import FIELD
 
 _TAGGED: dict[str, dict[str, Any]] = {
     "$tuple": {"type": "array", "items": {"$ref": "#/$defs/Value"}},

@@ -9,7 +9,7 @@ from harena.core.models import MIB, SandboxSpec
 from harena.core.ports import SandboxSource
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.scoring.blame import blamed
-from harena.scoring.contracts import (
+from harena.scoring.contracts.contract import (
     CommandContract,
     Contract,
     HarborContract,
@@ -20,8 +20,8 @@ from harena.scoring.contracts import (
     TestsContract,
     WeightedContract,
 )
-from harena.scoring.contracts_judge import JudgeContract
-from harena.scoring.contracts_text import TextContract
+from harena.scoring.contracts.judge import JudgeContract
+from harena.scoring.contracts.text import TextContract
 from harena.scoring.digests import digest_of
 from harena.scoring.program import Bench, MemoryFilledError, MissingInterpreterError, starts
 from harena.scoring.scenario import Scenario

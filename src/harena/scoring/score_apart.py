@@ -20,7 +20,7 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.ports import RunningExec, SandboxPort
 from harena.core.results import Reason
 from harena.scoring.codec import MAX_BYTES, MalformedError
-from harena.scoring.contracts import CommandContract
+from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.drive import FrameReader
 from harena.scoring.fair_time import Stopwatch, within
 from harena.scoring.guest_imports import NO_MODULE

@@ -7,7 +7,7 @@ import secrets
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.results import Reason
-from harena.scoring.contracts import CommandContract
+from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest_pytest import NO_PYTEST
 from harena.scoring.guest_suite import BESIDE
 from harena.scoring.program import WORKSPACE, Bench, overlaid, put_files

@@ -37,7 +37,7 @@ from harena.scoring import (
     guest_loops,
     guest_pytest,
 )
-from harena.scoring.contracts import CommandContract
+from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.fingerprints import fingerprints
 from harena.scoring.missing_programs import missing_of_image
 from harena.scoring.program import WORKSPACE, Bench, output_file, overlaid, put_files

@@ -21,7 +21,7 @@ from harena.core.errors import SandboxFileError, SandboxValidationError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason
-from harena.scoring.contracts_harbor import TEST_SCRIPT, HarborContract
+from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract
 from harena.scoring.fingerprints import fingerprints
 from harena.scoring.program import Bench
 from harena.scoring.scenario import Candidate

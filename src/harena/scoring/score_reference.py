@@ -12,7 +12,7 @@ from typing import Any
 
 from harena.core.errors import HarenaError
 from harena.scoring.codec import MalformedError
-from harena.scoring.contracts import Check, Inputs, ReferenceContract, TestsContract
+from harena.scoring.contracts.contract import Check, Inputs, ReferenceContract, TestsContract
 from harena.scoring.drive import Conversation, LoadFailedError, answered_value
 from harena.scoring.fair_time import Pressure
 from harena.scoring.program import Bench, Deadline, put_files

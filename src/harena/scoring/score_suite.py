@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeVar, cast
 from harena.core.models import ExecOutcome, ExecRequest
 from harena.core.results import Reason, Trust
 from harena.scoring import guest_pytest
-from harena.scoring.contracts import CommandContract
+from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.digests import digest_of
 from harena.scoring.guest_suite import NOWHERE
 from harena.scoring.program import WORKSPACE, Bench, put_files

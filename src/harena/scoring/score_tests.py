@@ -5,7 +5,7 @@ from __future__ import annotations
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason
 from harena.scoring.codec import MalformedError
-from harena.scoring.contracts import Check, TestsContract
+from harena.scoring.contracts.contract import Check, TestsContract
 from harena.scoring.drive import ArgumentsFailedError, Conversation, LoadFailedError, SetupFailedError, judge
 from harena.scoring.program import Bench, Deadline, put_files
 from harena.scoring.scenario import Candidate

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 
 from harena.core.results import Reason, Trust, Validity
-from harena.scoring.contract_parts import Contract
-from harena.scoring.contracts import WeightedContract
-from harena.scoring.formula import ROUNDING, FormulaError, computed
+from harena.scoring.contracts.contract import WeightedContract
+from harena.scoring.contracts.formula import ROUNDING, FormulaError, computed
+from harena.scoring.contracts.parts import Contract
 from harena.scoring.program import Bench
 from harena.scoring.verdict import ContractFailedError, Verdict, broken_contract
 

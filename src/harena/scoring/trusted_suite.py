@@ -31,7 +31,7 @@ from harena.scoring import (
     guest_unittest,
     guest_watch,
 )
-from harena.scoring.contracts import CommandContract
+from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.program import WORKSPACE, Bench, overlaid
 from harena.scoring.scenario import Candidate
 from harena.scoring.slices import last_line

@@ -106,7 +106,7 @@ def _kept(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_task(task: Any, form: str) -> dict[str, Any]:
-    from harena.scoring.written import written_contract
+    from harena.scoring.contracts.written import written_contract
 
     asked = {"messages": [dict(message) for message in task.messages]} if task.messages else {"prompt": task.statement}
     other = None if task.class_contract is None else written_contract(task.class_contract)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harena.scoring.carry import carried, defines, parsed
 from harena.scoring.codec import MAX_BYTES, MAX_PARTS, encode
+from harena.scoring.contracts.carry import carried, defines, parsed
 from harena.scoring.guest_driver import decode
 from harena.scoring.values import Bag, NotationError, from_tagged
 

@@ -16,7 +16,7 @@ from harena.scoring.compare import (
     compare_values,
     parse_number,
 )
-from harena.scoring.contracts import NumericContract
+from harena.scoring.contracts.contract import NumericContract
 from harena.scoring.score_program import numeric_score
 from harena.scoring.values import from_python
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harena.scoring.contracts import TestsContract
+from harena.scoring.contracts.contract import TestsContract
 
 
 def fingerprint(*checks: dict[str, Any], **fields: Any) -> str:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from harena.core.output import OutputBuffer
 from harena.core.results import Reason
-from harena.scoring import codec, contracts, load_scenarios
+from harena.scoring import codec, load_scenarios
 from harena.scoring.codec import MalformedError
+from harena.scoring.contracts import contract as contracts
 from harena.scoring.drive import ArgumentsFailedError, Conversation, FrameReader, judge
 from harena.scoring.fair_time import Stopwatch
 from harena.scoring.values import from_python

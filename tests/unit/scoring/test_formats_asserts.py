@@ -10,7 +10,7 @@ import pytest
 from data_set_rows import MBPP, only
 
 from harena.scoring.codec import canonical
-from harena.scoring.contracts import CommandContract
+from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.formats.asserts import NotChecksError, asserted_calls, called_names, parse_tests, with_collections
 from harena.scoring.formats.crossing import what_cannot_cross
 from harena.scoring.formats.literals import NotLiteralError, literal

@@ -27,7 +27,7 @@ from data_set_rows import (
 )
 
 from harena.core.results import Trust
-from harena.scoring.contracts import StdioContract, TestsContract
+from harena.scoring.contracts.contract import StdioContract, TestsContract
 from harena.scoring.formats import cases, import_scenarios
 from harena.scoring.formats.pickled_text import text_of
 from harena.scoring.formats.rows import FieldError

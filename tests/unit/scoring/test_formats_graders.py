@@ -10,7 +10,7 @@ import pytest
 from data_set_rows import GRADER_REQUEST, GRADERS, RFT, mistakes_of, only, written
 
 from harena.core.results import Trust
-from harena.scoring.contracts import (
+from harena.scoring.contracts.contract import (
     LabelModelContract,
     PythonContract,
     ScoreModelContract,

@@ -9,7 +9,7 @@ import pytest
 from data_set_rows import HARBOR, harbor_task, mistakes_of, only
 
 from harena.core.results import Trust
-from harena.scoring.contracts import HarborContract
+from harena.scoring.contracts.contract import HarborContract
 from harena.scoring.formats import import_scenarios
 from harena.scoring.formats.dockerfile import installs, read_dockerfile
 from harena.scoring.formats.rows import FieldError

@@ -9,7 +9,7 @@ import pytest
 from data_set_rows import EVALPLUS, HUMANEVAL, HUMANEVAL_PLUS_TEST, mistakes_of, only, written
 
 from harena.core.results import Trust
-from harena.scoring.contracts import CommandContract, ReferenceContract, TestsContract
+from harena.scoring.contracts.contract import CommandContract, ReferenceContract, TestsContract
 from harena.scoring.formats import import_scenarios
 
 

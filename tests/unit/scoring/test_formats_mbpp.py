@@ -9,7 +9,7 @@ import pytest
 from data_set_rows import MBPP, MBPP_FUSION, MBPP_SANITISED, mistakes_of, only, written
 
 from harena.core.results import Trust
-from harena.scoring.contracts import CommandContract, TestsContract
+from harena.scoring.contracts.contract import CommandContract, TestsContract
 from harena.scoring.formats import import_scenarios
 
 PLUS_TEST = (

@@ -11,7 +11,7 @@ from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason, RunResult, Validity
 from harena.scoring import load_scenarios, score_scenario
-from harena.scoring.contract_parts import MAX_TEXT, MOST_FILES
+from harena.scoring.contracts.parts import MAX_TEXT, MOST_FILES
 from harena.scoring.formats.importing import import_scenarios
 from harena.scoring.scenario import Candidate, Scenario
 

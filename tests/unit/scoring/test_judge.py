@@ -20,7 +20,7 @@ from harena.core.models import SandboxSpec
 from harena.core.results import Reason, Validity
 from harena.scoring import judge, load_scenarios
 from harena.scoring import score_judge as score_judge_module
-from harena.scoring.contracts import LabelModelContract, ScoreModelContract
+from harena.scoring.contracts.contract import LabelModelContract, ScoreModelContract
 from harena.scoring.judge import JudgeFaultError, JudgeLoadedError, JudgeOverdueError, JudgeRefusedError
 from harena.scoring.program import Bench
 from harena.scoring.score_judge import judged, score_judge

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from harena.core.results import Reason, RunResult, Trust, Validity
-from harena.scoring.contracts import TestsContract
+from harena.scoring.contracts.contract import TestsContract
 from harena.scoring.load import load_scenarios
 from harena.scoring.reading import ScenarioFileError
 from harena.scoring.scenario import Expected, Scenario

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from harena.core.results import Reason
-from harena.scoring import contracts, explain, scenario
-from harena.scoring.contracts import ReferenceContract, Strict
+from harena.scoring import explain, scenario
+from harena.scoring.contracts import contract as contracts
+from harena.scoring.contracts.contract import ReferenceContract, Strict
 from harena.scoring.load import load_scenarios
 from harena.scoring.scenario import ReasonName
 from harena.scoring.schema import json_schema, schema_text

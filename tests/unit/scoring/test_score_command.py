@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harena.scoring.contracts import CommandContract
+from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.trusted_names import steers
 from harena.scoring.trusted_suite import kept_files
 

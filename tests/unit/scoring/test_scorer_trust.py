@@ -10,7 +10,7 @@ import pytest
 from harena.core.errors import ValidationError
 from harena.core.results import Trust
 from harena.scoring import load_scenarios
-from harena.scoring.contracts import Contract
+from harena.scoring.contracts.contract import Contract
 from harena.scoring.score import require
 
 HARMLESS = {

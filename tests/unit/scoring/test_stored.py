@@ -10,10 +10,10 @@ import pytest
 from harena.core.catalog import Lineage
 from harena.core.errors import NotFoundError
 from harena.scoring import ScenarioFileError, load_scenarios
+from harena.scoring.contracts.stored import StoredContract, load_contract, pinned
 from harena.scoring.formats import import_scenarios
 from harena.scoring.load import load_problems
 from harena.scoring.reading import Document, read_document
-from harena.scoring.stored import StoredContract, load_contract, pinned
 
 ADDING = {"type": "tests", "checks": [{"args": [1, 2], "expected": 3}]}
 

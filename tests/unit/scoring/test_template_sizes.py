@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from harena.core.models import MIB
-from harena.scoring.templates import SampleError, TemplateError, filled
+from harena.scoring.contracts.templates import SampleError, TemplateError, filled
 
 
 def test_a_template_that_becomes_gigabytes_is_refused() -> None:

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
-from harena.scoring.contracts import (
+from harena.scoring.contracts.contract import (
     CommandContract,
     Contract,
     HarborContract,

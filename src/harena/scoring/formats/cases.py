@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harena.scoring.contracts import Contract, StdioContract, TestsContract
+from harena.scoring.contracts.contract import Contract, StdioContract, TestsContract
 from harena.scoring.formats.rows import FieldError, shown
 from harena.scoring.formats.task import made
 from harena.scoring.values import from_python

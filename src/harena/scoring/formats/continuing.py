@@ -5,7 +5,7 @@ import __future__
 
 import re
 
-from harena.scoring.carry import parsed
+from harena.scoring.contracts.carry import parsed
 from harena.scoring.formats.lexemes import literals
 
 _SOLUTION_CLASS = re.compile(r"^class\s+Solution\b", re.MULTILINE)

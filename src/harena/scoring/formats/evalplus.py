@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from harena.scoring.compare import ValueComparison
-from harena.scoring.contracts import Contract, ReferenceContract
+from harena.scoring.contracts.contract import Contract, ReferenceContract
 from harena.scoring.formats.humaneval import PLUS_SECONDS, test_code
 from harena.scoring.formats.rows import FieldError, Row, shown
 from harena.scoring.formats.task import Family, Task, made

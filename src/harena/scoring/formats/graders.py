@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from harena.scoring.carry import defines, parsed
-from harena.scoring.contracts import (
+from harena.scoring.contracts.carry import defines, parsed
+from harena.scoring.contracts.contract import (
     Contract,
     LabelModelContract,
     PythonContract,

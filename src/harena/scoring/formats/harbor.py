@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.checked import MOST_CORES
-from harena.scoring.contracts_harbor import TEST_SCRIPT, HarborContract
+from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract
 from harena.scoring.formats.dockerfile import Environment, inside, read_dockerfile, text_of
 from harena.scoring.formats.rows import FieldError, Row, shown
 from harena.scoring.formats.task import Family, Task, made

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from harena.scoring.contracts import CommandContract, Contract, TestsContract
+from harena.scoring.contracts.contract import CommandContract, Contract, TestsContract
 from harena.scoring.formats.asserts import NotChecksError, asserted_calls, parse_tests, with_collections
 from harena.scoring.formats.continuing import whole_prompt
 from harena.scoring.formats.crossing import what_cannot_cross

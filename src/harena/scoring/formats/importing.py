@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.rows import RowsFile
-from harena.scoring.contract_parts import Contract
-from harena.scoring.contracts import CommandContract, ReferenceContract, TestsContract
+from harena.scoring.contracts.contract import CommandContract, ReferenceContract, TestsContract
+from harena.scoring.contracts.parts import Contract
+from harena.scoring.contracts.stored import ContractLookup
 from harena.scoring.formats.answers import program_in
 from harena.scoring.formats.continuing import continued, has_solution_class
 from harena.scoring.formats.graders import GRADER, grader_in, read_grader_file
@@ -28,7 +29,6 @@ from harena.scoring.formats.task import Family, Task
 from harena.scoring.load import load_document, load_problems
 from harena.scoring.reading import LINE_ENDINGS, Mistake, ScenarioFileError, read_document
 from harena.scoring.scenario import Candidate, Expected, Scenario, ScenarioBatch
-from harena.scoring.stored import ContractLookup
 
 Source = str | Path | Mapping[str, Any] | Sequence[Mapping[str, Any]] | RowsFile
 

@@ -19,7 +19,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from harena.scoring.contracts import Contract, TestsContract
+from harena.scoring.contracts.contract import Contract, TestsContract
 from harena.scoring.formats.asserts import (
     AssertedCall,
     NotChecksError,

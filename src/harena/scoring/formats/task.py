@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from harena.scoring.contracts import Contract
+from harena.scoring.contracts.contract import Contract
 from harena.scoring.explain import explained
 from harena.scoring.formats.rows import FieldError, Row
 from harena.scoring.scenario import DEFAULT_ENTRY, ScenarioLimits

@@ -16,10 +16,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harena.scoring.contracts import ReferenceContract, TestsContract
+from harena.scoring.contracts.contract import ReferenceContract, TestsContract
+from harena.scoring.contracts.templates import TemplateError, check_template, filled
 from harena.scoring.scenario import Scenario, is_encodable
 from harena.scoring.sft.rule import Rule
-from harena.scoring.templates import TemplateError, check_template, filled
 
 Prompt = str | tuple[Mapping[str, Any], ...]
 

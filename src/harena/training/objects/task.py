@@ -37,8 +37,8 @@ def read_task(folder: Path, *, name: str, version: str) -> dict[str, Any]:
 
 
 def _wrong_contract(how: Verification) -> list[str]:
+    from harena.scoring.contracts.stored import is_contract_reference, load_contract
     from harena.scoring.reading import Document
-    from harena.scoring.stored import is_contract_reference, load_contract
 
     if not how.scoring or is_contract_reference(how.scoring):  # one that is stored is looked up when the job begins
         return []

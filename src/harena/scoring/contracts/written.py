@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from harena.scoring.contract_parts import Contract
-from harena.scoring.contracts_calls import Check, Inputs
+from harena.scoring.contracts.calls import Check, Inputs
+from harena.scoring.contracts.parts import Contract
 from harena.scoring.values import Bag
 
 _LARGEST_JSON_INTEGER = 2**63

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from harena.scoring.contract_parts import Contract, Score, Text
-from harena.scoring.similarity import MAX_CHARACTERS, Metric
-from harena.scoring.templates import check_template, filled
+from harena.scoring.contracts.parts import Contract, Score, Text
+from harena.scoring.contracts.similarity import MAX_CHARACTERS, Metric
+from harena.scoring.contracts.templates import check_template, filled
 
 ANSWER = "{{ sample.output_text }}"
 

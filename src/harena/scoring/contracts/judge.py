@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from harena.scoring.contract_parts import Contract, Score, Seconds, Strict, Text
-from harena.scoring.templates import check_template
+from harena.scoring.contracts.parts import Contract, Score, Seconds, Strict, Text
+from harena.scoring.contracts.templates import check_template
 
 
 class JudgeMessage(Strict):

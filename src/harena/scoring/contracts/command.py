@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from harena.core.results import Trust
-from harena.scoring.contract_parts import (
+from harena.scoring.contracts.calls import EntryPoint
+from harena.scoring.contracts.parts import (
     Arguments,
     Contract,
     Files,
@@ -18,7 +19,6 @@ from harena.scoring.contract_parts import (
     program,
     trusted_files,
 )
-from harena.scoring.contracts_calls import EntryPoint
 
 
 class Proof(Strict):

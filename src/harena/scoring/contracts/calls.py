@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from harena.scoring.codec import encode
 from harena.scoring.compare import PYTHON_COMPARISONS, Tolerance, ValueComparison
-from harena.scoring.contract_parts import (
+from harena.scoring.contracts.parts import (
     Contract,
     Seconds,
     Strict,

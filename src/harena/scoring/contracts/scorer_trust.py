@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from harena.scoring.scorer_names import MAY_USE
+from harena.scoring.contracts.scorer_names import MAY_USE
 
 _NAMES_THAT_EXECUTE = frozenset({
     "breakpoint", "compile", "delattr", "eval", "exec", "getattr", "globals", "help", "locals", "setattr", "vars",

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from harena.core.results import Trust
-from harena.scoring.carry import carried, defines, parsed
+from harena.scoring.contracts.carry import carried, defines, parsed
 from harena.scoring.digests import digest_of
 from harena.scoring.values import from_tagged
 

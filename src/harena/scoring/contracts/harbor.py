@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from harena.core.results import Trust
-from harena.scoring.contract_parts import Contract, Files, Score, Seconds, Text
+from harena.scoring.contracts.parts import Contract, Files, Score, Seconds, Text
 
 
 def _absolute(path: str) -> str:

@@ -12,7 +12,12 @@ from pydantic import AfterValidator, Field, model_validator
 
 from harena.core.results import Trust
 from harena.scoring.compare import OutputComparison, Tolerance
-from harena.scoring.contract_parts import (
+from harena.scoring.contracts.calls import Check, Inputs, ReferenceContract, TestsContract
+from harena.scoring.contracts.command import CommandContract, Proof
+from harena.scoring.contracts.formula import check_formula
+from harena.scoring.contracts.harbor import HarborContract
+from harena.scoring.contracts.judge import JudgeMessage, LabelModelContract, SamplingParams, ScoreModelContract
+from harena.scoring.contracts.parts import (
     Arguments,
     Contract,
     RelativePath,
@@ -25,13 +30,8 @@ from harena.scoring.contract_parts import (
     scorer,
     weights_count,
 )
-from harena.scoring.contracts_calls import Check, Inputs, ReferenceContract, TestsContract
-from harena.scoring.contracts_command import CommandContract, Proof
-from harena.scoring.contracts_harbor import HarborContract
-from harena.scoring.contracts_judge import JudgeMessage, LabelModelContract, SamplingParams, ScoreModelContract
-from harena.scoring.contracts_text import RegexContract, StringCheckContract, TextSimilarityContract
-from harena.scoring.formula import check_formula
-from harena.scoring.scorer_trust import may_execute_text
+from harena.scoring.contracts.scorer_trust import may_execute_text
+from harena.scoring.contracts.text import RegexContract, StringCheckContract, TextSimilarityContract
 
 
 class Case(Strict):

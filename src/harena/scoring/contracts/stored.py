@@ -14,7 +14,7 @@ import pydantic
 
 from harena.core.catalog import parse_reference
 from harena.core.errors import HarenaError
-from harena.scoring.contract_parts import Contract
+from harena.scoring.contracts.parts import Contract
 from harena.scoring.explain import explanations
 from harena.scoring.reading import Document, Mistake, ScenarioFileError
 from harena.scoring.scenario import InlineProblem
