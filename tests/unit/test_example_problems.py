@@ -17,9 +17,10 @@ from types import ModuleType
 
 import pytest
 
-from harena.scoring import codec, guest_driver
+from harena.scoring import codec
 from harena.scoring.compare import compare_output, compare_values
 from harena.scoring.contracts import contract as contracts
+from harena.scoring.guest import driver as guest_driver
 from harena.scoring.load import load_scenarios
 from harena.scoring.scenario import Scenario, ScenarioBatch
 from harena.scoring.values import Bag

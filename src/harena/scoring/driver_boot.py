@@ -18,7 +18,7 @@ from pathlib import Path
 from types import CodeType
 
 from harena.core.models import KnownProgram
-from harena.scoring import guest_driver
+from harena.scoring.guest import driver as guest_driver
 
 BOOT = """\
 import marshal, os, sys

@@ -23,9 +23,9 @@ from harena.scoring.codec import MAX_BYTES, MalformedError
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.drive import FrameReader
 from harena.scoring.fair_time import Stopwatch, within
-from harena.scoring.guest_imports import NO_MODULE
-from harena.scoring.guest_pytest import NO_PYTEST
-from harena.scoring.guest_suite import ELSEWHERE, module_name
+from harena.scoring.guest.imports import NO_MODULE
+from harena.scoring.guest.pytest import NO_PYTEST
+from harena.scoring.guest.suite import ELSEWHERE, module_name
 from harena.scoring.program import WORKSPACE, Bench, overlaid, put_files
 from harena.scoring.slices import last_line
 from harena.scoring.time_limits import wall_limit

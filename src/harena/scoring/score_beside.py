@@ -8,8 +8,8 @@ import secrets
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.results import Reason
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.guest_pytest import NO_PYTEST
-from harena.scoring.guest_suite import BESIDE
+from harena.scoring.guest.pytest import NO_PYTEST
+from harena.scoring.guest.suite import BESIDE
 from harena.scoring.program import WORKSPACE, Bench, overlaid, put_files
 from harena.scoring.score_apart import Attempt, Report, parsed_report
 from harena.scoring.slices import last_line

@@ -28,17 +28,15 @@ from harena.core.errors import SandboxFileError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason
-from harena.scoring import (
-    guest_asserts,
-    guest_calls,
-    guest_driver,
-    guest_equals,
-    guest_imports,
-    guest_loops,
-    guest_pytest,
-)
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.fingerprints import fingerprints
+from harena.scoring.guest import asserts as guest_asserts
+from harena.scoring.guest import calls as guest_calls
+from harena.scoring.guest import driver as guest_driver
+from harena.scoring.guest import equals as guest_equals
+from harena.scoring.guest import imports as guest_imports
+from harena.scoring.guest import loops as guest_loops
+from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.missing_programs import missing_of_image
 from harena.scoring.program import WORKSPACE, Bench, output_file, overlaid, put_files
 from harena.scoring.score_suite import score_suite

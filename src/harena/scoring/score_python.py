@@ -12,8 +12,8 @@ from typing import Any
 from harena.core.errors import HarenaError, PlatformError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.results import Reason
-from harena.scoring import guest_scorer
 from harena.scoring.contracts.contract import PythonContract
+from harena.scoring.guest import scorer as guest_scorer
 from harena.scoring.program import Bench, output_file, put_files, run_candidate
 from harena.scoring.slices import aside, json_parts, last_line, size_of, text_of
 from harena.scoring.verdict import (

@@ -19,10 +19,10 @@ from typing import Any, Literal, TypeVar, cast
 
 from harena.core.models import ExecOutcome, ExecRequest
 from harena.core.results import Reason, Trust
-from harena.scoring import guest_pytest
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.digests import digest_of
-from harena.scoring.guest_suite import NOWHERE
+from harena.scoring.guest import pytest as guest_pytest
+from harena.scoring.guest.suite import NOWHERE
 from harena.scoring.program import WORKSPACE, Bench, put_files
 from harena.scoring.scenario import Candidate
 from harena.scoring.score_apart import Attempt, parsed_report, score_apart

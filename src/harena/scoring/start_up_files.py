@@ -17,7 +17,7 @@ from typing import Protocol
 
 from harena.core.errors import SandboxFileError
 from harena.core.models import FileInfo
-from harena.scoring import guest_sitecustomize
+from harena.scoring.guest import sitecustomize as guest_sitecustomize
 
 _FILES = (
     ".bashrc", ".bash_profile", ".bash_login", ".bash_aliases", ".bash_env", ".profile", ".zshrc", ".zshenv",

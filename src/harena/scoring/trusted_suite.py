@@ -14,24 +14,22 @@ from pathlib import Path
 from types import ModuleType
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
-from harena.scoring import (
-    guest_driver,
-    guest_equals,
-    guest_given,
-    guest_graph,
-    guest_home,
-    guest_leaving,
-    guest_looks,
-    guest_loops,
-    guest_nobody,
-    guest_proxy,
-    guest_pytest,
-    guest_standins,
-    guest_suite,
-    guest_unittest,
-    guest_watch,
-)
 from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.guest import driver as guest_driver
+from harena.scoring.guest import equals as guest_equals
+from harena.scoring.guest import given as guest_given
+from harena.scoring.guest import graph as guest_graph
+from harena.scoring.guest import home as guest_home
+from harena.scoring.guest import leaving as guest_leaving
+from harena.scoring.guest import looks as guest_looks
+from harena.scoring.guest import loops as guest_loops
+from harena.scoring.guest import nobody as guest_nobody
+from harena.scoring.guest import proxy as guest_proxy
+from harena.scoring.guest import pytest as guest_pytest
+from harena.scoring.guest import standins as guest_standins
+from harena.scoring.guest import suite as guest_suite
+from harena.scoring.guest import unittest as guest_unittest
+from harena.scoring.guest import watch as guest_watch
 from harena.scoring.program import WORKSPACE, Bench, overlaid
 from harena.scoring.scenario import Candidate
 from harena.scoring.slices import last_line
@@ -274,7 +272,8 @@ def guest_program(modules: tuple[ModuleType, ...], start: str) -> str:
     packed = base64.b85encode(zlib.compress(json.dumps(sources).encode(), 9)).decode()
     return (
         "import base64, json, sys, types, zlib\n"
-        "for name in ('harena', 'harena.scoring'):\n    sys.modules[name] = types.ModuleType(name)\n"
+        "for name in ('harena', 'harena.scoring', 'harena.scoring.guest'):\n"
+        "    sys.modules[name] = types.ModuleType(name)\n"
         f"for name, source in json.loads(zlib.decompress(base64.b85decode({packed!r}))).items():\n"
         "    module = sys.modules[name] = types.ModuleType(name)\n"
         "    exec(compile(source, f'<{name}>', 'exec'), module.__dict__)\n"

@@ -158,7 +158,7 @@ class TaskEnvironment(SandboxEnvironment):
 
     async def _script(self, text: str, seconds: float, stdin: bytes, *, guarded: bool = False) -> Any:
         """A script of the task's, in a folder that nobody could have known: modules beside it would be its own.
-        `guarded`: see `harena.scoring.guest_sitecustomize`."""
+        `guarded`: see `harena.scoring.guest.sitecustomize`."""
         folder = f"/tmp/{secrets.token_hex(16)}"
         await self.at.sandbox.write_file(f"{folder}/script", text, mode=0o700)
         first = text.split("\n", 1)[0]

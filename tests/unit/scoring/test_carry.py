@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harena.scoring.codec import MAX_BYTES, MAX_PARTS, encode
 from harena.scoring.contracts.carry import carried, defines, parsed
-from harena.scoring.guest_driver import decode
+from harena.scoring.guest.driver import decode
 from harena.scoring.values import Bag, NotationError, from_tagged
 
 

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harena.scoring import codec, guest_driver, values
+from harena.scoring import codec, values
 from harena.scoring.codec import MalformedError
+from harena.scoring.guest import driver as guest_driver
 from harena.scoring.values import from_python
 
 PARTS: st.SearchStrategy[Any] = st.one_of(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harena.scoring import guest_driver
+from harena.scoring.guest import driver as guest_driver
 
 DRIVER = Path(guest_driver.__file__).read_text(encoding="utf-8")
 
@@ -19,7 +19,7 @@ def proven(where: Path, source: str, candidate: str) -> bool:
     (where / "solution.py").write_text(candidate)
     request = {"source": source, "calls": {"f": "f"}, "path": "solution.py", "driver": DRIVER}
     said = subprocess.run(
-        [sys.executable, "-c", "from harena.scoring.guest_calls import main; main()"],
+        [sys.executable, "-c", "from harena.scoring.guest.calls import main; main()"],
         input="word\n" + json.dumps(request),
         cwd=where,
         capture_output=True,

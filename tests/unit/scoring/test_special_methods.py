@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from harena.scoring.guest_home import SPECIAL
-from harena.scoring.guest_looks import Looks
-from harena.scoring.guest_standins import make_class
+from harena.scoring.guest.home import SPECIAL
+from harena.scoring.guest.looks import Looks
+from harena.scoring.guest.standins import make_class
 
 SECRET = 77411234
 

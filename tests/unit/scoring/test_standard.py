@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from harena.scoring import codec, guest_driver
+from harena.scoring import codec
 from harena.scoring.codec import MalformedError
 from harena.scoring.compare import Tolerance, compare_values
+from harena.scoring.guest import driver as guest_driver
 from harena.scoring.values import Made, from_python, show
 
 Point = namedtuple("Point", "x y")

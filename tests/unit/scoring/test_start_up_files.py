@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harena.scoring.guest_sitecustomize import is_trusted
+from harena.scoring.guest.sitecustomize import is_trusted
 from harena.scoring.start_up_files import guard
 
 

@@ -23,8 +23,8 @@ import time
 import types
 import weakref
 
-from harena.scoring.guest_driver import UncarriedError, decode, encode
-from harena.scoring.guest_given import (
+from harena.scoring.guest.driver import UncarriedError, decode, encode
+from harena.scoring.guest.given import (
     OF_TESTS,
     is_called_only,
     is_mock,
@@ -34,11 +34,11 @@ from harena.scoring.guest_given import (
     special_methods,
     write,
 )
-from harena.scoring.guest_graph import MOST_PARTS, MUTABLE, Border, GraphError
-from harena.scoring.guest_home import SPECIAL, fill_instance, made_instance, read_frame, state_of_instance, write_frame
-from harena.scoring.guest_looks import PURE, Looks, is_tested
-from harena.scoring.guest_nobody import Nobody, NobodysModule
-from harena.scoring.guest_standins import (
+from harena.scoring.guest.graph import MOST_PARTS, MUTABLE, Border, GraphError
+from harena.scoring.guest.home import SPECIAL, fill_instance, made_instance, read_frame, state_of_instance, write_frame
+from harena.scoring.guest.looks import PURE, Looks, is_tested
+from harena.scoring.guest.nobody import Nobody, NobodysModule
+from harena.scoring.guest.standins import (
     Member,
     Method,
     StandIn,

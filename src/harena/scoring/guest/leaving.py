@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 
-from harena.scoring.guest_given import is_outcome
+from harena.scoring.guest.given import is_outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

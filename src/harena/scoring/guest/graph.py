@@ -27,7 +27,7 @@ import re
 import sys
 import uuid
 
-from harena.scoring.guest_driver import encode
+from harena.scoring.guest.driver import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

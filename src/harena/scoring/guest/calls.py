@@ -20,7 +20,7 @@ import re
 import subprocess
 import sys
 
-from harena.scoring.guest_imports import import_for
+from harena.scoring.guest.imports import import_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ import fractions
 import operator
 import os
 
-from harena.scoring.guest_graph import VALUES
-from harena.scoring.guest_leaving import is_verdict, skips_a_judgement
+from harena.scoring.guest.graph import VALUES
+from harena.scoring.guest.leaving import is_verdict, skips_a_judgement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ import unittest.result
 import unittest.suite
 import unittest.util
 
-from harena.scoring.guest_suite import Run, Tally, module_name, told
+from harena.scoring.guest.suite import Run, Tally, module_name, told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

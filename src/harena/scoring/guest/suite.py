@@ -123,14 +123,14 @@ class Run:
     def collected(self) -> None:
         """Every test file has been read."""
         if self._home == ELSEWHERE:
-            from harena.scoring.guest_watch import watch
+            from harena.scoring.guest.watch import watch
 
             self._notes_told = watch(self.candidate, self.trusted, self._tell_note)
         if self._home == NOWHERE:
             self.candidate.is_collected = True
         if self.candidate is not None:
             return
-        from harena.scoring.guest_loops import LOOPS
+        from harena.scoring.guest.loops import LOOPS
 
         for module in list(sys.modules.values()):
             if os.path.realpath(getattr(module, "__file__", None) or "/") in self.trusted:
@@ -139,7 +139,7 @@ class Run:
 
     def end(self, all_passed: bool, code: int) -> None:
         """Tell what became of the tests, give the proof if all has passed and nothing was tampered with, and end."""
-        from harena.scoring.guest_equals import equals_everything
+        from harena.scoring.guest.equals import equals_everything
 
         self._say(b"harena-report " + self._word + b" " + json.dumps(self._report()).encode())
         unchanged = self._home != BESIDE or _contents(self.trusted) == self._before
@@ -167,7 +167,7 @@ class Run:
 
     def _say(self, body: bytes) -> None:
         if self._home in (ELSEWHERE, NOWHERE):
-            from harena.scoring.guest_home import write_frame
+            from harena.scoring.guest.home import write_frame
 
             write_frame(self._out, body)
         else:
@@ -182,9 +182,9 @@ class Run:
 
     def _isolate(self, theirs: list[str], on_both_sides: list[str]) -> None:
         """From here on, the candidate's modules are stand-ins, and trusted ones are what they are now."""
-        from harena.scoring.guest_leaving import sources
-        from harena.scoring.guest_nobody import Nobody
-        from harena.scoring.guest_proxy import Candidate, Finder
+        from harena.scoring.guest.leaving import sources
+        from harena.scoring.guest.nobody import Nobody
+        from harena.scoring.guest.proxy import Candidate, Finder
 
         texts = _sources(self._ours)
         sources.update((os.path.join(self.here, path), text) for path, text in texts.items())
@@ -239,7 +239,7 @@ def _judge_closeness() -> None:
     """`assertAlmostEqual` subtracts: an object of the candidate's that is no number is close to none."""
     import unittest
 
-    from harena.scoring.guest_standins import StandIn
+    from harena.scoring.guest.standins import StandIn
 
     almost: Any = unittest.TestCase.assertAlmostEqual
 
@@ -265,7 +265,7 @@ def _is_taken(name: str) -> bool:
 
 def _exports(texts: dict[str, str]) -> Callable[[str], frozenset[str]]:
     """What star imports may bring: names that the trusted files use and nothing there binds, and no builtin."""
-    from harena.scoring.guest_standins import class_names
+    from harena.scoring.guest.standins import class_names
 
     used: set[str] = set()
     bound: set[str] = {*vars(builtins)}

@@ -11,7 +11,7 @@ import os
 import sys
 import types
 
-from harena.scoring.guest_standins import Method, StandInClass
+from harena.scoring.guest.standins import Method, StandInClass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _OWN_OF_PROCESS = {
     "decimal": ("localcontext", "getcontext", "setcontext"),
 }
 """functions that tell or change what each process has of its own"""
-_HERE = "<harena.scoring.guest_watch>"
+_HERE = "<harena.scoring.guest.watch>"
 _SERVED = frozenset({("builtins", "input"), ("sys", "stdin"), ("sys", "stdout")})
 
 

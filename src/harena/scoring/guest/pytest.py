@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 
-from harena.scoring.guest_suite import Run, told
+from harena.scoring.guest.suite import Run, told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

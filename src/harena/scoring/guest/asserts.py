@@ -12,9 +12,9 @@ import builtins
 import os
 import sys
 
-from harena.scoring.guest_equals import equals_everything
-from harena.scoring.guest_imports import import_for
-from harena.scoring.guest_loops import LOOPS
+from harena.scoring.guest.equals import equals_everything
+from harena.scoring.guest.imports import import_for
+from harena.scoring.guest.loops import LOOPS
 
 
 def main() -> None:

@@ -28,9 +28,9 @@ import os
 import sys
 import types
 
-from harena.scoring.guest_driver import PLAIN, decode, encode
-from harena.scoring.guest_given import is_data
-from harena.scoring.guest_graph import MOST_PARTS, MUTABLE, VALUES, Border
+from harena.scoring.guest.driver import PLAIN, decode, encode
+from harena.scoring.guest.given import is_data
+from harena.scoring.guest.graph import MOST_PARTS, MUTABLE, VALUES, Border
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
