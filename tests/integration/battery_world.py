@@ -14,7 +14,8 @@ from harena.core.models import Blueprint, SandboxSpec
 from harena.core.ports import Runtime, SandboxPort
 from harena.core.results import RunResult
 from harena.runtime.host.linux import LinuxRuntime
-from harena.scoring import Candidate, Scenario, StarvedError, driver_boot, load_scenarios, score_scenario
+from harena.scoring import Candidate, Scenario, StarvedError, load_scenarios, score_scenario
+from harena.scoring.scorers import driver_boot
 from harena.testing import FakeRuntime
 
 WARM = Blueprint(id="bp_warm", name="warm", warm=())

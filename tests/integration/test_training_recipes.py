@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import harena
-from harena.scoring import judge
+from harena.scoring.scorers import judge
 from harena.sdk.training_jobs import TrainingJob
 
 END_SECONDS = 100.0

@@ -85,7 +85,7 @@ class JobConfig(StrictShape):
     concurrency: int = Field(default=8, ge=1, le=1000)
     """runs at one time, at most; the machine may allow fewer"""
     timeout_seconds: float = Field(default=120.0, gt=0, le=24 * 3600, allow_inf_nan=False)
-    """time of one candidate, as `harena.scoring.time_limits` says, unless its scenario says less"""
+    """time of one candidate, as `harena.scoring.scorers.time_limits` says, unless its scenario says less"""
     retry_attempts: int = Field(default=1, ge=0, le=10)
     """further tries after the platform (never the candidate) failed"""
     attempts: int = Field(default=1, ge=1, le=1000)

@@ -104,7 +104,7 @@ async def _open(
 
 def _known_programs() -> Sequence[KnownProgram]:
     """What scoring starts again and again, once it is loaded: who wants sandboxes alone need not load it for this."""
-    driver_boot = sys.modules.get("harena.scoring.driver_boot")
+    driver_boot = sys.modules.get("harena.scoring.scorers.driver_boot")
     return () if driver_boot is None else (driver_boot.known_program(),)
 
 

@@ -336,11 +336,11 @@ def run_timeout(config: JobConfig, scenarios: Iterable[JobScenario] = ()) -> flo
     """Never before the time of a candidate and of what judges it is over by the wall clock, however often its doing has
     it judged again: one that waits, and then makes its judging fail or slow, could buy a fault of the platform with
     it."""
-    from harena.scoring.blame import MOST_JUDGINGS
     from harena.scoring.contracts.parts import Contract
-    from harena.scoring.fair_time import SLACK_SECONDS
-    from harena.scoring.longest import limits_of, longest_trusted
-    from harena.scoring.time_limits import wall_limit
+    from harena.scoring.scorers.blame import MOST_JUDGINGS
+    from harena.scoring.scorers.fair_time import SLACK_SECONDS
+    from harena.scoring.scorers.longest import limits_of, longest_trusted
+    from harena.scoring.scorers.time_limits import wall_limit
 
     if config.run_timeout_seconds is None:
         return None

@@ -8,7 +8,6 @@ from harena.core.errors import HarenaError, SandboxFileError, ValidationError
 from harena.core.models import MIB, SandboxSpec
 from harena.core.ports import SandboxSource
 from harena.core.results import Reason, RunResult, Trust, Validity
-from harena.scoring.blame import blamed
 from harena.scoring.contracts.contract import (
     CommandContract,
     Contract,
@@ -23,17 +22,18 @@ from harena.scoring.contracts.contract import (
 from harena.scoring.contracts.judge import JudgeContract
 from harena.scoring.contracts.text import TextContract
 from harena.scoring.digests import digest_of
-from harena.scoring.program import Bench, MemoryFilledError, MissingInterpreterError, starts
 from harena.scoring.scenario import Scenario
-from harena.scoring.score_command import score_command
-from harena.scoring.score_harbor import score_harbor
-from harena.scoring.score_judge import score_judge
-from harena.scoring.score_program import score_numeric, score_stdio
-from harena.scoring.score_python import score_python
-from harena.scoring.score_reference import score_reference
-from harena.scoring.score_tests import score_tests
-from harena.scoring.score_text import score_text
-from harena.scoring.score_weighted import score_weighted
+from harena.scoring.scorers.blame import blamed
+from harena.scoring.scorers.command import score_command
+from harena.scoring.scorers.harbor import score_harbor
+from harena.scoring.scorers.judgement import score_judge
+from harena.scoring.scorers.output import score_numeric, score_stdio
+from harena.scoring.scorers.program import Bench, MemoryFilledError, MissingInterpreterError, starts
+from harena.scoring.scorers.python import score_python
+from harena.scoring.scorers.reference import score_reference
+from harena.scoring.scorers.tests import score_tests
+from harena.scoring.scorers.text import score_text
+from harena.scoring.scorers.weighted import score_weighted
 from harena.scoring.verdict import Meter, Verdict, broken_contract, failed, one_line
 
 _NOTHING_RAN_SECONDS = 0.005

@@ -15,8 +15,8 @@ from typing import Any, Literal
 from harena.core.errors import PlatformError, SandboxFileError, ValidationError
 from harena.core.models import ExecOutcome
 from harena.scoring.formats.answers import final_answer, program_in
+from harena.scoring.scorers.start_up_files import StartUpFiles, guard
 from harena.scoring.slices import aside
-from harena.scoring.start_up_files import StartUpFiles, guard
 from harena.training.environments import Step
 from harena.training.environments_sandbox import SandboxEnvironment
 from harena.training.prompts import PromptRow

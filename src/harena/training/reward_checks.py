@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from harena.core.errors import NotFoundError, ValidationError
-from harena.scoring.judge import missing_judge
+from harena.scoring.scorers.judge import missing_judge
 from harena.training.datasets import prompt_row_of
 from harena.training.offline import reward_of
 from harena.training.plan import RLPlan

@@ -25,12 +25,12 @@ from harena.jobs.models import JobConfig
 from harena.node.job_acceptance import run_timeout
 from harena.scoring import StarvedError, load_scenarios, score_scenario
 from harena.scoring.battery.forgery import defined_functions
-from harena.scoring.blame import MOST_JUDGINGS
-from harena.scoring.fair_time import SLACK_SECONDS
-from harena.scoring.program import Bench
-from harena.scoring.score_judge import score_judge
-from harena.scoring.time_limits import wall_limit
-from harena.scoring.trusted_suite import idle_bench
+from harena.scoring.scorers.blame import MOST_JUDGINGS
+from harena.scoring.scorers.fair_time import SLACK_SECONDS
+from harena.scoring.scorers.judgement import score_judge
+from harena.scoring.scorers.program import Bench
+from harena.scoring.scorers.time_limits import wall_limit
+from harena.scoring.scorers.trusted_suite import idle_bench
 
 EVIL = "print('evil')\n"
 STDIO = {"type": "stdio", "cases": [{"stdout": "right"}], "comparison": "decimal_lines"}
@@ -165,7 +165,7 @@ async def test_no_text_of_a_candidate_keeps_another_from_being_asked(monkeypatch
     def unreadable(bench: Any) -> Any:
         raise RecursionError
 
-    monkeypatch.setattr("harena.scoring.blame.idle_bench", unreadable)
+    monkeypatch.setattr("harena.scoring.scorers.blame.idle_bench", unreadable)
     result = await scored(Failing(ERRORS["recursion"]))
     assert (result.score, result.reason) == (0.0, Reason.SCORER_REJECTED)
 

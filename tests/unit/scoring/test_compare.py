@@ -17,7 +17,7 @@ from harena.scoring.compare import (
     parse_number,
 )
 from harena.scoring.contracts.contract import NumericContract
-from harena.scoring.score_program import numeric_score
+from harena.scoring.scorers.output import numeric_score
 from harena.scoring.values import from_python
 
 NAN, INF = float("nan"), float("inf")

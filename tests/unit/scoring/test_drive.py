@@ -15,8 +15,8 @@ from harena.core.results import Reason
 from harena.scoring import codec, load_scenarios
 from harena.scoring.codec import MalformedError
 from harena.scoring.contracts import contract as contracts
-from harena.scoring.drive import ArgumentsFailedError, Conversation, FrameReader, judge
-from harena.scoring.fair_time import Stopwatch
+from harena.scoring.scorers.drive import ArgumentsFailedError, Conversation, FrameReader, judge
+from harena.scoring.scorers.fair_time import Stopwatch
 from harena.scoring.values import from_python
 from harena.scoring.verdict import StarvedError
 

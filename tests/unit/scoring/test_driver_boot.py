@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from harena.scoring import codec
-from harena.scoring.driver_boot import BOOT, code_frame, compiled, frame, known_program, source_frame
 from harena.scoring.guest import driver as guest_driver
+from harena.scoring.scorers.driver_boot import BOOT, code_frame, compiled, frame, known_program, source_frame
 from harena.scoring.values import Bag, from_python
 
 TOKEN = b"0123456789abcdef"

@@ -15,8 +15,8 @@ from harena.core.output import OutputBuffer
 from harena.core.ports import Death
 from harena.core.results import Reason, RunResult
 from harena.scoring import StarvedError, load_scenarios, score_scenario
-from harena.scoring.fair_time import Pressure
-from harena.scoring.time_limits import wall_limit
+from harena.scoring.scorers.fair_time import Pressure
+from harena.scoring.scorers.time_limits import wall_limit
 
 LIMIT = 3.0
 STDIO = {"type": "stdio", "cases": [{"stdout": "1"}]}

@@ -18,12 +18,13 @@ import pytest
 from harena.core.errors import PlatformError
 from harena.core.models import SandboxSpec
 from harena.core.results import Reason, Validity
-from harena.scoring import judge, load_scenarios
-from harena.scoring import score_judge as score_judge_module
+from harena.scoring import load_scenarios
 from harena.scoring.contracts.contract import LabelModelContract, ScoreModelContract
-from harena.scoring.judge import JudgeFaultError, JudgeLoadedError, JudgeOverdueError, JudgeRefusedError
-from harena.scoring.program import Bench
-from harena.scoring.score_judge import judged, score_judge
+from harena.scoring.scorers import judge
+from harena.scoring.scorers import judgement as score_judge_module
+from harena.scoring.scorers.judge import JudgeFaultError, JudgeLoadedError, JudgeOverdueError, JudgeRefusedError
+from harena.scoring.scorers.judgement import judged, score_judge
+from harena.scoring.scorers.program import Bench
 from harena.scoring.verdict import Verdict
 
 MESSAGES = [{"role": "user", "content": "{{ item.question }} {{ sample.output_text }}"}]

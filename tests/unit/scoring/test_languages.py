@@ -12,7 +12,7 @@ from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason, RunResult, Validity
 from harena.scoring import load_scenarios, score_scenario
-from harena.scoring.languages import language_of
+from harena.scoring.scorers.languages import language_of
 from harena.testing import FakeRuntime
 
 
@@ -78,7 +78,7 @@ async def test_a_shell_script_is_run_as_one() -> None:
 
 async def test_an_interpreter_that_is_not_there_is_the_candidates_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     """It could choose one so that it had no score; what to do is told."""
-    monkeypatch.setattr("harena.scoring.languages._BY_ENDING", {".rb": language_of("a.rb", "")})
+    monkeypatch.setattr("harena.scoring.scorers.languages._BY_ENDING", {".rb": language_of("a.rb", "")})
     monkeypatch.setenv("PATH", "/nowhere")
     result = await scored("main.rb", "puts 42\n")
     assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.MISSING_ENTRY_POINT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harena.scoring.missing_programs import missing_of_image
+from harena.scoring.scorers.missing_programs import missing_of_image
 
 BASH = "c.sh: line 3: jq: command not found\n"
 

@@ -33,13 +33,13 @@ from harena.scoring.contracts.contract import Check, NumericContract, TestsContr
 from harena.scoring.contracts.judge import LabelModelContract, ScoreModelContract
 from harena.scoring.contracts.similarity import Metric, similarity
 from harena.scoring.contracts.templates import SampleError, filled
-from harena.scoring.drive import FrameReader, answered_value, judge
 from harena.scoring.formats.answers import program_in
-from harena.scoring.score_command import holds_at_end_of_line
-from harena.scoring.score_harbor import _number as harbor_number
-from harena.scoring.score_judge import judged
-from harena.scoring.score_program import numeric_score
-from harena.scoring.score_text import holds
+from harena.scoring.scorers.command import holds_at_end_of_line
+from harena.scoring.scorers.drive import FrameReader, answered_value, judge
+from harena.scoring.scorers.harbor import _number as harbor_number
+from harena.scoring.scorers.judgement import judged
+from harena.scoring.scorers.output import numeric_score
+from harena.scoring.scorers.text import holds
 from harena.scoring.slices import last_line, last_text_line
 from harena.scoring.values import from_tagged, show
 from harena.scoring.verdict import program_failure

@@ -21,9 +21,9 @@ from harena.core.output import OutputBuffer
 from harena.core.ports import Death, SandboxPort
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.scoring import StarvedError, infra_result, load_scenarios, score_scenario
-from harena.scoring.fair_time import SLACK_SECONDS
 from harena.scoring.scenario import Scenario
-from harena.scoring.time_limits import wall_limit
+from harena.scoring.scorers.fair_time import SLACK_SECONDS
+from harena.scoring.scorers.time_limits import wall_limit
 
 SPEC = SandboxSpec(limits=Limits(memory_bytes=512 * MIB, pids=99))
 TESTS = {"type": "tests", "entry_point": "f", "checks": [{"expected": 1}, {"expected": 2}]}

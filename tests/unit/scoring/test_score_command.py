@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.trusted_names import steers
-from harena.scoring.trusted_suite import kept_files
+from harena.scoring.scorers.trusted_names import steers
+from harena.scoring.scorers.trusted_suite import kept_files
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,11 @@ import pytest
 from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason, RunResult, Validity
-from harena.scoring import load_scenarios, score_reference, score_scenario
+from harena.scoring import load_scenarios, score_scenario
 from harena.scoring.contracts.contract import ReferenceContract
-from harena.scoring.fair_time import Pressure
-from harena.scoring.score_reference import Answers, with_answers
+from harena.scoring.scorers import reference as score_reference
+from harena.scoring.scorers.fair_time import Pressure
+from harena.scoring.scorers.reference import Answers, with_answers
 from harena.testing import FakeRuntime
 
 CONTRACT: dict[str, Any] = {

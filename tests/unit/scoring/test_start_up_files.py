@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harena.scoring.guest.sitecustomize import is_trusted
-from harena.scoring.start_up_files import guard
+from harena.scoring.scorers.start_up_files import guard
 
 
 @pytest.mark.parametrize(

@@ -15,15 +15,16 @@ from hypothesis import strategies as st
 from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason, RunResult, Trust, Validity
-from harena.scoring import load_scenarios, score_python, score_scenario
+from harena.scoring import load_scenarios, score_scenario
 from harena.scoring.contracts.contract import WeightedContract
 from harena.scoring.contracts.formula import FormulaError, check_formula, computed
 from harena.scoring.contracts.parts import Contract
 from harena.scoring.contracts.similarity import Metric, longest_subsequence, similarity
 from harena.scoring.contracts.templates import SampleError, TemplateError, check_template, filled
-from harena.scoring.program import Bench
 from harena.scoring.reading import ScenarioFileError
-from harena.scoring.score_weighted import combined, score_weighted
+from harena.scoring.scorers import python as score_python
+from harena.scoring.scorers.program import Bench
+from harena.scoring.scorers.weighted import combined, score_weighted
 from harena.scoring.verdict import Verdict, failed, tampered
 from harena.testing import FakeRuntime
 

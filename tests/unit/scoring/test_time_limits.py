@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harena.scoring.time_limits import (
+from harena.scoring.scorers.time_limits import (
     FAIR_FACTOR,
     WALL_FACTOR,
     Allowance,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harena.scoring.verifier_ground import written_paths
+from harena.scoring.scorers.verifier_ground import written_paths
 
 
 @pytest.mark.parametrize(

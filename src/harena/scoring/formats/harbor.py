@@ -21,7 +21,7 @@ from harena.scoring.formats.dockerfile import Environment, inside, read_dockerfi
 from harena.scoring.formats.rows import FieldError, Row, shown
 from harena.scoring.formats.task import Family, Task, made
 from harena.scoring.scenario import ScenarioLimits
-from harena.scoring.score_harbor import IDLE
+from harena.scoring.scorers.harbor import IDLE
 
 DIRECTORY = "task_directory"
 """the field of a row that stands for a directory"""

@@ -8,7 +8,7 @@ from harena.core.results import Reason, Trust, Validity
 from harena.scoring.contracts.contract import WeightedContract
 from harena.scoring.contracts.formula import ROUNDING, FormulaError, computed
 from harena.scoring.contracts.parts import Contract
-from harena.scoring.program import Bench
+from harena.scoring.scorers.program import Bench
 from harena.scoring.verdict import ContractFailedError, Verdict, broken_contract
 
 Apply = Callable[[Contract, Bench], Awaitable[Verdict]]

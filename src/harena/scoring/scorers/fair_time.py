@@ -13,7 +13,7 @@ from harena.core.errors import PlatformError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort, SandboxSource
 from harena.core.pressure import stalled_seconds
-from harena.scoring.time_limits import (
+from harena.scoring.scorers.time_limits import (
     DELAYED_SHARE,
     FED_SHARE,
     PRESSED_SHARE,

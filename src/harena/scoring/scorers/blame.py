@@ -35,10 +35,10 @@ from harena.core.results import Reason
 from harena.scoring.contracts.contract import Contract, HarborContract
 from harena.scoring.contracts.judge import JudgeContract
 from harena.scoring.contracts.text import TextContract
-from harena.scoring.judge import JudgeBusyError, JudgeFaultError
-from harena.scoring.program import Bench
 from harena.scoring.scenario import Candidate
-from harena.scoring.trusted_suite import idle_bench
+from harena.scoring.scorers.judge import JudgeBusyError, JudgeFaultError
+from harena.scoring.scorers.program import Bench
+from harena.scoring.scorers.trusted_suite import idle_bench
 from harena.scoring.verdict import ContractFailedError, StarvedError, Verdict, broken_contract, failed, one_line
 
 PLATFORM_ERRORS: tuple[type[HarenaError], ...] = (

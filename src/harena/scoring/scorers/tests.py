@@ -6,9 +6,9 @@ from harena.core.ports import SandboxPort
 from harena.core.results import Reason
 from harena.scoring.codec import MalformedError
 from harena.scoring.contracts.contract import Check, TestsContract
-from harena.scoring.drive import ArgumentsFailedError, Conversation, LoadFailedError, SetupFailedError, judge
-from harena.scoring.program import Bench, Deadline, put_files
 from harena.scoring.scenario import Candidate
+from harena.scoring.scorers.drive import ArgumentsFailedError, Conversation, LoadFailedError, SetupFailedError, judge
+from harena.scoring.scorers.program import Bench, Deadline, put_files
 from harena.scoring.slices import aside
 from harena.scoring.verdict import CheckOutcome, Verdict, broken_contract, failed, from_checks, tampered
 

@@ -10,10 +10,9 @@ from harena.core.results import Reason
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest.pytest import NO_PYTEST
 from harena.scoring.guest.suite import BESIDE
-from harena.scoring.program import WORKSPACE, Bench, overlaid, put_files
-from harena.scoring.score_apart import Attempt, Report, parsed_report
-from harena.scoring.slices import last_line
-from harena.scoring.trusted_suite import (
+from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
+from harena.scoring.scorers.suite_apart import Attempt, Report, parsed_report
+from harena.scoring.scorers.trusted_suite import (
     ENVIRONMENT,
     candidate_program,
     ends_alike,
@@ -23,6 +22,7 @@ from harena.scoring.trusted_suite import (
     taking_part,
     trusted_paths,
 )
+from harena.scoring.slices import last_line
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure
 
 _NOT_STARTED = (126, 127, NO_PYTEST)

@@ -10,8 +10,8 @@ from harena.core.ports import SandboxPort
 from harena.core.results import Reason
 from harena.scoring.compare import compare_output, parse_number
 from harena.scoring.contracts.contract import Case, NumericContract, StdioContract
-from harena.scoring.program import Bench, output_file, put_files, run_candidate
-from harena.scoring.score_python import ScorerBrokenError, ScorerFailedError, search_pattern
+from harena.scoring.scorers.program import Bench, output_file, put_files, run_candidate
+from harena.scoring.scorers.python import ScorerBrokenError, ScorerFailedError, search_pattern
 from harena.scoring.slices import aside, last_text_line, text_of
 from harena.scoring.verdict import (
     CheckOutcome,

@@ -29,7 +29,6 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.fingerprints import fingerprints
 from harena.scoring.guest import asserts as guest_asserts
 from harena.scoring.guest import calls as guest_calls
 from harena.scoring.guest import driver as guest_driver
@@ -37,13 +36,13 @@ from harena.scoring.guest import equals as guest_equals
 from harena.scoring.guest import imports as guest_imports
 from harena.scoring.guest import loops as guest_loops
 from harena.scoring.guest import pytest as guest_pytest
-from harena.scoring.missing_programs import missing_of_image
-from harena.scoring.program import WORKSPACE, Bench, output_file, overlaid, put_files
-from harena.scoring.score_suite import score_suite
-from harena.scoring.slices import SLICE, aside, last_line
-from harena.scoring.start_up_files import guard, guarded_shell
-from harena.scoring.trusted_names import optional_names, told
-from harena.scoring.trusted_suite import (
+from harena.scoring.scorers.fingerprints import fingerprints
+from harena.scoring.scorers.missing_programs import missing_of_image
+from harena.scoring.scorers.program import WORKSPACE, Bench, output_file, overlaid, put_files
+from harena.scoring.scorers.start_up_files import guard, guarded_shell
+from harena.scoring.scorers.suite import score_suite
+from harena.scoring.scorers.trusted_names import optional_names, told
+from harena.scoring.scorers.trusted_suite import (
     ENVIRONMENT,
     LIST_IT,
     REQUIRES_SECONDS,
@@ -53,6 +52,7 @@ from harena.scoring.trusted_suite import (
     missing_modules,
     taking_part,
 )
+from harena.scoring.slices import SLICE, aside, last_line
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
 
 _PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")

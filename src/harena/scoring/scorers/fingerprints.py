@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from harena.core.errors import PlatformError
 from harena.core.models import ExecOutcome, ExecRequest
 from harena.core.ports import SandboxPort
-from harena.scoring.program import WORKSPACE
+from harena.scoring.scorers.program import WORKSPACE
 from harena.scoring.slices import last_line
 from harena.scoring.verdict import one_line
 

@@ -13,12 +13,12 @@ from typing import Any
 from harena.core.errors import HarenaError
 from harena.scoring.codec import MalformedError
 from harena.scoring.contracts.contract import Check, Inputs, ReferenceContract, TestsContract
-from harena.scoring.drive import Conversation, LoadFailedError, answered_value
-from harena.scoring.fair_time import Pressure
-from harena.scoring.program import Bench, Deadline, put_files
 from harena.scoring.scenario import Candidate
-from harena.scoring.score_tests import score_tests
-from harena.scoring.time_limits import charged_seconds
+from harena.scoring.scorers.drive import Conversation, LoadFailedError, answered_value
+from harena.scoring.scorers.fair_time import Pressure
+from harena.scoring.scorers.program import Bench, Deadline, put_files
+from harena.scoring.scorers.tests import score_tests
+from harena.scoring.scorers.time_limits import charged_seconds
 from harena.scoring.values import show
 from harena.scoring.verdict import Verdict, broken_contract
 

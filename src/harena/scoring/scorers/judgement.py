@@ -25,12 +25,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from harena.core.results import Reason
-from harena.scoring import judge
 from harena.scoring.contracts.judge import JudgeContract, LabelModelContract, ScoreModelContract
 from harena.scoring.contracts.templates import SampleError, filled
 from harena.scoring.formats.answers import UNENDED, final_answer
-from harena.scoring.judge import Ask, JudgeFaultError, JudgeLoadedError, JudgeRefusedError
-from harena.scoring.program import Bench
+from harena.scoring.scorers import judge
+from harena.scoring.scorers.judge import Ask, JudgeFaultError, JudgeLoadedError, JudgeRefusedError
+from harena.scoring.scorers.program import Bench
 from harena.scoring.slices import aside
 from harena.scoring.verdict import Verdict, broken_contract, digest, failed, one_line
 

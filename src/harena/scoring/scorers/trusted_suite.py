@@ -30,10 +30,10 @@ from harena.scoring.guest import standins as guest_standins
 from harena.scoring.guest import suite as guest_suite
 from harena.scoring.guest import unittest as guest_unittest
 from harena.scoring.guest import watch as guest_watch
-from harena.scoring.program import WORKSPACE, Bench, overlaid
 from harena.scoring.scenario import Candidate
+from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid
+from harena.scoring.scorers.trusted_names import hides, search_path, steers, taken_names
 from harena.scoring.slices import last_line
-from harena.scoring.trusted_names import hides, search_path, steers, taken_names
 from harena.scoring.verdict import one_line
 
 REQUIRES_SECONDS = 60.0

@@ -22,13 +22,11 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason
 from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract
-from harena.scoring.fingerprints import fingerprints
-from harena.scoring.program import Bench
 from harena.scoring.scenario import Candidate
-from harena.scoring.slices import last_line
-from harena.scoring.start_up_files import StartUpFiles, TooManyFilesError, guard, guarded_shell
-from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
-from harena.scoring.verifier_ground import (
+from harena.scoring.scorers.fingerprints import fingerprints
+from harena.scoring.scorers.program import Bench
+from harena.scoring.scorers.start_up_files import StartUpFiles, TooManyFilesError, guard, guarded_shell
+from harena.scoring.scorers.verifier_ground import (
     CLEAR_WRITTEN,
     FIND_STEERING,
     hiding_makefiles,
@@ -36,6 +34,8 @@ from harena.scoring.verifier_ground import (
     parsed,
     written_paths,
 )
+from harena.scoring.slices import last_line
+from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
 
 TESTS, SOLUTION, LOGS = "/tests", "/solution", "/logs"
 REWARD_FILES = ("/logs/verifier/reward.txt", "/logs/verifier/reward.json")

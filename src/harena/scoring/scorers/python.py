@@ -14,7 +14,7 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.results import Reason
 from harena.scoring.contracts.contract import PythonContract
 from harena.scoring.guest import scorer as guest_scorer
-from harena.scoring.program import Bench, output_file, put_files, run_candidate
+from harena.scoring.scorers.program import Bench, output_file, put_files, run_candidate
 from harena.scoring.slices import aside, json_parts, last_line, size_of, text_of
 from harena.scoring.verdict import (
     Verdict,

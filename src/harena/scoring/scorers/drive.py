@@ -25,10 +25,10 @@ from harena.scoring import codec
 from harena.scoring.codec import MalformedError
 from harena.scoring.compare import compare_values
 from harena.scoring.contracts.contract import Check, TestsContract
-from harena.scoring.driver_boot import BOOT, NEEDS_SOURCE, code_frame, frame, source_frame
-from harena.scoring.fair_time import SLACK_SECONDS, Stopwatch, within
-from harena.scoring.program import WORKSPACE, Bench, Deadline
-from harena.scoring.time_limits import wall_limit
+from harena.scoring.scorers.driver_boot import BOOT, NEEDS_SOURCE, code_frame, frame, source_frame
+from harena.scoring.scorers.fair_time import SLACK_SECONDS, Stopwatch, within
+from harena.scoring.scorers.program import WORKSPACE, Bench, Deadline
+from harena.scoring.scorers.time_limits import wall_limit
 from harena.scoring.values import Bag, show
 from harena.scoring.verdict import CheckOutcome, StarvedError, digest, one_line
 

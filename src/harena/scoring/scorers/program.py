@@ -13,10 +13,10 @@ from harena.core.errors import HarenaError, PlatformError, SandboxError, Sandbox
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort, SandboxSource
 from harena.scoring.contracts.parts import Contract
-from harena.scoring.fair_time import SLACK_SECONDS, Control, Pressure, Stopwatch, control_of, is_fed, run_within
-from harena.scoring.languages import PYTHON, Language, language_of, unknown_ending
 from harena.scoring.scenario import Candidate, Scenario
-from harena.scoring.time_limits import charged_seconds, wall_limit
+from harena.scoring.scorers.fair_time import SLACK_SECONDS, Control, Pressure, Stopwatch, control_of, is_fed, run_within
+from harena.scoring.scorers.languages import PYTHON, Language, language_of, unknown_ending
+from harena.scoring.scorers.time_limits import charged_seconds, wall_limit
 from harena.scoring.verdict import Meter, Share, StarvedError
 
 WORKSPACE = "/workspace"

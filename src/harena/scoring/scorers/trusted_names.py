@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 from harena.core.errors import PlatformError
 from harena.core.models import ExecOutcome, ExecRequest
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.program import WORKSPACE, Bench
+from harena.scoring.scorers.program import WORKSPACE, Bench
 from harena.scoring.verdict import one_line
 
 _STEERING_NAMES = frozenset({

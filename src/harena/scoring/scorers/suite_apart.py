@@ -21,15 +21,14 @@ from harena.core.ports import RunningExec, SandboxPort
 from harena.core.results import Reason
 from harena.scoring.codec import MAX_BYTES, MalformedError
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.drive import FrameReader
-from harena.scoring.fair_time import Stopwatch, within
 from harena.scoring.guest.imports import NO_MODULE
 from harena.scoring.guest.pytest import NO_PYTEST
 from harena.scoring.guest.suite import ELSEWHERE, module_name
-from harena.scoring.program import WORKSPACE, Bench, overlaid, put_files
-from harena.scoring.slices import last_line
-from harena.scoring.time_limits import wall_limit
-from harena.scoring.trusted_suite import (
+from harena.scoring.scorers.drive import FrameReader
+from harena.scoring.scorers.fair_time import Stopwatch, within
+from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid, put_files
+from harena.scoring.scorers.time_limits import wall_limit
+from harena.scoring.scorers.trusted_suite import (
     ENVIRONMENT,
     candidate_program,
     ends_alike,
@@ -39,6 +38,7 @@ from harena.scoring.trusted_suite import (
     taking_part,
     trusted_paths,
 )
+from harena.scoring.slices import last_line
 from harena.scoring.verdict import (
     StarvedError,
     Verdict,

@@ -17,11 +17,11 @@ from harena.scoring.contracts.contract import (
 )
 from harena.scoring.contracts.judge import JudgeContract
 from harena.scoring.contracts.text import TextContract
-from harena.scoring.score_harbor import CLEANING_SECONDS
-from harena.scoring.score_judge import longest_judging
-from harena.scoring.score_python import PATTERN_SECONDS, PLAIN_ANSWERS
-from harena.scoring.score_reference import SOLUTION_SECONDS
-from harena.scoring.time_limits import wall_limit
+from harena.scoring.scorers.harbor import CLEANING_SECONDS
+from harena.scoring.scorers.judgement import longest_judging
+from harena.scoring.scorers.python import PATTERN_SECONDS, PLAIN_ANSWERS
+from harena.scoring.scorers.reference import SOLUTION_SECONDS
+from harena.scoring.scorers.time_limits import wall_limit
 
 _WITH_AND_WITHOUT = 2
 """what fails with a candidate is tried once more with one that does nothing"""

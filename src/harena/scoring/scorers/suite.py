@@ -23,12 +23,12 @@ from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.digests import digest_of
 from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest.suite import NOWHERE
-from harena.scoring.program import WORKSPACE, Bench, put_files
 from harena.scoring.scenario import Candidate
-from harena.scoring.score_apart import Attempt, parsed_report, score_apart
-from harena.scoring.score_beside import score_beside
-from harena.scoring.time_limits import wall_limit
-from harena.scoring.trusted_suite import (
+from harena.scoring.scorers.program import WORKSPACE, Bench, put_files
+from harena.scoring.scorers.suite_apart import Attempt, parsed_report, score_apart
+from harena.scoring.scorers.suite_beside import score_beside
+from harena.scoring.scorers.time_limits import wall_limit
+from harena.scoring.scorers.trusted_suite import (
     ENVIRONMENT,
     LIST_IT,
     imported_paths,

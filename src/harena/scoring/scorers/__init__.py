@@ -1,0 +1,1 @@
+"""Scorers: each applies one kind of contract to a candidate, in sandboxes."""
