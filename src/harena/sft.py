@@ -77,11 +77,12 @@ def validate(
     `scenarios`, `candidates`, `format`, `grader`, `blueprint_id` and `config` are those of `benchmark_jobs.create`;
     `job` takes the results of a job that was made of the same ones instead, and then there is no `name`, blueprint and
     config. `form`, `keep`, `dedupe`, `max_per_problem`, `max_pairs`, `min_score`, `seed`, `completion` and `system` are
-    those of `harena.scoring.sft.rule.Rule`; `prompt_template` is a file. `report`: a file for the answer, too.
+    those of `harena.scoring.verified_data.rule.Rule`; `prompt_template` is a file. `report`: a file for the answer,
+    too.
 
-    The answer is what `harena.scoring.sft.selection.Selection.report` says, with job_id, job_state, output and lineage.
-    Where nothing passes, the files are written, empty, and `totals["rows"]` is 0. Blocks; `follow` gets the job's
-    events.
+    The answer is what `harena.scoring.verified_data.selection.Selection.report` says, with job_id, job_state, output
+    and lineage. Where nothing passes, the files are written, empty, and `totals["rows"]` is 0. Blocks; `follow` gets
+    the job's events.
 
     Raises ValidationError that lists every mistake, before anything runs; NotFoundError (`job`, blueprint); and
     PlatformError if the job could not run to its end, or a file could not be written: then the files are untouched.
@@ -142,8 +143,9 @@ def validate(
 def verify(data: str | os.PathLike[str]) -> dict[str, Any]:
     """Whether each line of `data` is the one that its lineage, beside it, is about.
 
-    {ok, rows, faulty, problems, job_ids, harena_versions, faults: [sentence]}, as `harena.scoring.sft.lineage.compared`
-    says. Raises ValidationError for a file that is not there, or cannot be read.
+    {ok, rows, faulty, problems, job_ids, harena_versions, faults: [sentence]}, as
+    `harena.scoring.verified_data.lineage.compared` says. Raises ValidationError for a file that is not there, or cannot
+    be read.
     """
     from harena.node.sft import compared
 

@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from harena.scoring.sft.selection import Selection
+    from harena.scoring.verified_data.selection import Selection
 
 
 def checked_rule(asked: Mapping[str, Any]) -> tuple[Any, list[str]]:
     """The rule, and every mistake in it as a sentence."""
-    from harena.scoring.sft import rule
+    from harena.scoring.verified_data import rule
 
     return rule.checked_rule(asked)
 
 
 def refuse(mistakes: list[str]) -> None:
     """Raises ValidationError with all of them, if there are any."""
-    from harena.scoring.sft import rule
+    from harena.scoring.verified_data import rule
 
     rule.refuse(mistakes)
 
@@ -38,7 +38,7 @@ def planned_selection(
     from harena.scoring.contracts.stored import StoredContract, load_contract
     from harena.scoring.formats import import_scenarios
     from harena.scoring.reading import Document
-    from harena.scoring.sft.selection import Selection
+    from harena.scoring.verified_data.selection import Selection
 
     def looked_up(reference: str) -> StoredContract:
         entry = contract(reference)
@@ -55,7 +55,7 @@ def planned_selection(
 
 
 def compared(data: Iterable[bytes], lineage: Iterable[bytes]) -> dict[str, Any]:
-    """Whether training data and its lineage belong together; see `harena.scoring.sft.lineage`."""
-    from harena.scoring.sft import lineage as rules
+    """Whether training data and its lineage belong together; see `harena.scoring.verified_data.lineage`."""
+    from harena.scoring.verified_data import lineage as rules
 
     return rules.compared(data, lineage)

@@ -7,8 +7,8 @@ from typing import Any
 
 from harena.scoring.load import load_scenarios
 from harena.scoring.scenario import Scenario
-from harena.scoring.sft.rule import Rule, checked_rule
-from harena.scoring.sft.standing import Judged, judged
+from harena.scoring.verified_data.rule import Rule, checked_rule
+from harena.scoring.verified_data.standing import Judged, judged
 
 TESTS = {"type": "tests", "entry_point": "f", "checks": [{"args": [1], "expected": 1}]}
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sft_candidates import a_rule, all_of, names, one
 
-from harena.scoring.sft.choice import choose, rounds
+from harena.scoring.verified_data.choice import choose, rounds
 
 LONG, SHORT, TIE = "def f(x):\n    return x + 0\n", "f = lambda x: x\n", "f = lambda y: y\n"
 FOUR = [(LONG, 1.0), (SHORT, 0.9), (TIE, 0.9), ("def f(x): return 2\n", 0.0)]

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from harena.scoring.sft.lineage import compared, line_digest
+from harena.scoring.verified_data.lineage import compared, line_digest
 
 DATA = [b'{"prompt": "a"}\n', b'{"prompt": "b"}\n', b'{"prompt": "c"}\n']
 

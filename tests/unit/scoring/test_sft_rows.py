@@ -29,7 +29,7 @@ from data_set_rows import (
 )
 from sft_candidates import a_rule, scenario
 
-from harena.scoring.sft.rows import PromptError, answer_of, checked_template, line_of, prompt_of, row_of
+from harena.scoring.verified_data.rows import PromptError, answer_of, checked_template, line_of, prompt_of, row_of
 
 CHAT = a_rule()
 ANSWER = [{"code": "x"}]

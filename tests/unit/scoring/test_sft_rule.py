@@ -8,7 +8,7 @@ import pytest
 from sft_candidates import a_rule
 
 from harena.core.errors import ValidationError
-from harena.scoring.sft.rule import checked_rule, refuse
+from harena.scoring.verified_data.rule import checked_rule, refuse
 
 
 @pytest.mark.parametrize(

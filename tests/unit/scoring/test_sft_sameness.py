@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harena.scoring.scenario import Candidate
-from harena.scoring.sft.sameness import MOST_TOKENISED, program_key
+from harena.scoring.verified_data.sameness import MOST_TOKENISED, program_key
 
 
 def key(text: str, how: str = "normalized", path: str = "solution.py") -> str:

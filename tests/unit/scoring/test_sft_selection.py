@@ -11,8 +11,8 @@ from sft_candidates import a_rule, run, scenario
 
 from harena.core.errors import ValidationError
 from harena.scoring.scenario import Scenario, ScenarioBatch
-from harena.scoring.sft.lineage import compared
-from harena.scoring.sft.selection import Selection
+from harena.scoring.verified_data.lineage import compared
+from harena.scoring.verified_data.selection import Selection
 
 GOOD, WRONG = "def f(x): return x\n", "def f(x): return 2\n"
 BATCH = [

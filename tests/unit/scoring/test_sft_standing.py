@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from sft_candidates import a_rule, run, scenario
 
-from harena.scoring.sft.rule import Rule
-from harena.scoring.sft.standing import Standing, judged, without_cheats, without_contradictions
+from harena.scoring.verified_data.rule import Rule
+from harena.scoring.verified_data.standing import Standing, judged, without_cheats, without_contradictions
 
 A = scenario("a")
 INVALID = {"validity": "invalid", "reason": "scorer_error"}

@@ -19,7 +19,7 @@ from typing import Any
 from harena.scoring.contracts.contract import ReferenceContract, TestsContract
 from harena.scoring.contracts.templates import TemplateError, check_template, filled
 from harena.scoring.scenario import Scenario, is_encodable
-from harena.scoring.sft.rule import Rule
+from harena.scoring.verified_data.rule import Rule
 
 Prompt = str | tuple[Mapping[str, Any], ...]
 

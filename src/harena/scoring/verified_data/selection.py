@@ -8,11 +8,19 @@ from typing import Any
 
 from harena.core.errors import ValidationError
 from harena.scoring.scenario import Scenario, ScenarioBatch
-from harena.scoring.sft.choice import Choice, choose
-from harena.scoring.sft.lineage import STORED, line_digest, origin_of
-from harena.scoring.sft.rows import Prompt, PromptError, answer_of, checked_template, line_of, prompt_of, row_of
-from harena.scoring.sft.rule import Rule, refuse
-from harena.scoring.sft.standing import (
+from harena.scoring.verified_data.choice import Choice, choose
+from harena.scoring.verified_data.lineage import STORED, line_digest, origin_of
+from harena.scoring.verified_data.rows import (
+    Prompt,
+    PromptError,
+    answer_of,
+    checked_template,
+    line_of,
+    prompt_of,
+    row_of,
+)
+from harena.scoring.verified_data.rule import Rule, refuse
+from harena.scoring.verified_data.standing import (
     SCORED,
     Judged,
     Run,

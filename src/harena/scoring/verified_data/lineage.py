@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 from typing import Any
 
-from harena.scoring.sft.standing import Judged
+from harena.scoring.verified_data.standing import Judged
 
 STORED = ("scenario_version", "contract_version")
 MOST_FAULTS = 5

@@ -9,8 +9,8 @@ from typing import Any
 
 from harena.core.results import Reason, Validity
 from harena.scoring.scenario import Scenario
-from harena.scoring.sft.rule import Rule
-from harena.scoring.sft.sameness import program_key
+from harena.scoring.verified_data.rule import Rule
+from harena.scoring.verified_data.sameness import program_key
 
 Run = Mapping[str, Any]
 """one of the `runs` of a job's results"""

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from harena.scoring.sft.rule import Rule
-from harena.scoring.sft.sameness import program_key
-from harena.scoring.sft.standing import Judged, Standing
+from harena.scoring.verified_data.rule import Rule
+from harena.scoring.verified_data.sameness import program_key
+from harena.scoring.verified_data.standing import Judged, Standing
 
 
 @dataclass(frozen=True, slots=True)
