@@ -15,10 +15,10 @@ from types import ModuleType
 import pytest
 import torch
 
-from harena.training.plan import RLPlan, plan_of
 from harena.training.prompts import PromptRow
-from harena.training.references import Resolved
-from harena.training.requests import parse_request
+from harena.training.requests.plan import RLPlan, plan_of
+from harena.training.requests.references import Resolved
+from harena.training.requests.request import parse_request
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -15,8 +15,8 @@ class TrainingOperations(Protocol):
     async def create_training_job(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
     ) -> Mapping[str, Any]:
-        """Check everything, then accept a training job; `request` as documented in `harena.training.requests`. The same
-        `key` gives the same job, also after a crash, until the job is deleted. Raises ValidationError (every
+        """Check everything, then accept a training job; `request` as documented in `harena.training.requests.request`.
+        The same `key` gives the same job, also after a crash, until the job is deleted. Raises ValidationError (every
         mistake)."""
 
     async def get_training_job(self, job_id_or_name: str) -> Mapping[str, Any]:

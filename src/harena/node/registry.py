@@ -33,8 +33,8 @@ from harena.core.threads import OBJECTS
 
 if TYPE_CHECKING:
     from harena.node.catalog import CatalogReader
-    from harena.training.references import Resolved
-    from harena.training.requests import RLRequest, SFTRequest
+    from harena.training.requests.references import Resolved
+    from harena.training.requests.request import RLRequest, SFTRequest
 
 MAX_PAGE = 500
 LEFT_OVER_SECONDS = 24 * 3600

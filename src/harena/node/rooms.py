@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from harena.node.benchmark_jobs import BenchmarkJobs
     from harena.node.registry import Registry
     from harena.node.training_jobs import TrainingJobs
-    from harena.training.references import Resolved
-    from harena.training.requests import RLRequest, SFTRequest
+    from harena.training.requests.references import Resolved
+    from harena.training.requests.request import RLRequest, SFTRequest
 
 
 class Rooms:

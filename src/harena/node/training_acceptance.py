@@ -10,12 +10,12 @@ from typing import Any
 from harena.core.errors import ValidationError
 from harena.core.threads import TRAINING
 from harena.core.training_sources import HEADING
-from harena.training.offline_checks import check_offline
-from harena.training.plan import RLPlan, SFTPlan, plan_of, plan_to_json
-from harena.training.references import Resolved
-from harena.training.requests import RLRequest, SFTRequest, backend_aliases, parse_request
-from harena.training.reward_checks import check_rewards
-from harena.training.text_checks import check_texts, text_facts, text_warnings
+from harena.training.requests.offline_checks import check_offline
+from harena.training.requests.plan import RLPlan, SFTPlan, plan_of, plan_to_json
+from harena.training.requests.references import Resolved
+from harena.training.requests.request import RLRequest, SFTRequest, backend_aliases, parse_request
+from harena.training.requests.reward_checks import check_rewards
+from harena.training.requests.text_checks import check_texts, text_facts, text_warnings
 
 Resolve = Callable[[str, SFTRequest | RLRequest], Awaitable[Resolved]]
 """(workspace, request) -> what it refers to; see `Registry.resolve`"""

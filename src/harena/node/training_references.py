@@ -18,11 +18,11 @@ from harena.core.training_sources import HEADING, path_version
 from harena.node.training_scorings import StoredScorings
 from harena.training.conversations import conversation_of
 from harena.training.datasets import prompt_row_of
-from harena.training.model_names import cached_model, model_name_kind
 from harena.training.objects.dataset import Use, read_part
 from harena.training.objects.model import read_model
-from harena.training.references import Resolved, ResolvedRef
-from harena.training.requests import DatasetSource, RLRequest, SFTRequest, VersionRef
+from harena.training.requests.model_names import cached_model, model_name_kind
+from harena.training.requests.references import Resolved, ResolvedRef
+from harena.training.requests.request import DatasetSource, RLRequest, SFTRequest, VersionRef
 from harena.training.rewards import CodeTests
 from harena.training.row_files import DEFAULT_SPLIT, Mistakes, read_rows, rows_of
 from harena.training.shipped_models import SHIPPED_MODELS

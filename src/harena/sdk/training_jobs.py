@@ -71,9 +71,9 @@ async def _create(
     """Check everything, then accept a job, which begins when it is its turn.
 
     The request is given whole or by its fields: trainer_type ("sft" or "rl"), model, config, and where they are wanted
-    name, capability_ref, project_ref, run_ref, tags and backend; see `harena.training.requests`. Paths are those of
-    this machine: what lies there is kept by its content, and sent to a server. The same `idempotency_key` with the
-    same request gives the job that is there, also after a crash of either side. Raises ValidationError that lists
+    name, capability_ref, project_ref, run_ref, tags and backend; see `harena.training.requests.request`. Paths are
+    those of this machine: what lies there is kept by its content, and sent to a server. The same `idempotency_key` with
+    the same request gives the job that is there, also after a crash of either side. Raises ValidationError that lists
     every mistake, before anything is done.
     """
     if request is not None and not isinstance(request, Mapping):

@@ -10,7 +10,7 @@ from pydantic.json_schema import models_json_schema
 from harena.core.training_jobs import RetryFrom
 from harena.server.bounds import MOST_PAGE
 from harena.server.shapes import Answer, Asked, Whole
-from harena.training.requests import RLRequest, SFTRequest
+from harena.training.requests.request import RLRequest, SFTRequest
 
 
 class RetryAsked(Asked):
@@ -30,7 +30,8 @@ class TrainingJobsAnswer(Answer):
 
 
 def request_schemas() -> dict[str, Any]:
-    """By name, for the document: what `harena.training.requests` takes. Rules about several fields are no schema."""
+    """By name, for the document: what `harena.training.requests.request` takes. Rules about several fields are no
+    schema."""
     _, made = models_json_schema(
         [(SFTRequest, "validation"), (RLRequest, "validation")], ref_template="#/components/schemas/{model}"
     )

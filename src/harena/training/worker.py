@@ -30,8 +30,8 @@ from harena.core.errors import HarenaError
 from harena.core.training_jobs import TrainingEventKind
 from harena.core.training_lines import BEAT, BEAT_SECONDS, WorkerLine, written
 from harena.sdk.portal import shutdown
-from harena.training.plan import RLPlan, plan_from_json
-from harena.training.references import Resolved
+from harena.training.requests.plan import RLPlan, plan_from_json
+from harena.training.requests.references import Resolved
 from harena.training.worker_job import TrainingWork
 
 MEMORY_VARIABLE = "HARENA_TRAINING_MEMORY_BYTES"

@@ -11,8 +11,8 @@ from harena.core.errors import ValidationError
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.models import Lora, load_model, with_adapter
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
-from harena.training.plan import Tuning
-from harena.training.references import Resolved
+from harena.training.requests.plan import Tuning
+from harena.training.requests.references import Resolved
 from harena.training.shipped_models import ShippedModel
 from harena.training.templates import ChatTemplate
 from harena.training.tokenizer_files import stop_mistake

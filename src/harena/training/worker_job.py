@@ -22,7 +22,7 @@ from typing import Any, Protocol
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.training_jobs import EVAL_STEPS, STEPS, TrainingEventKind
 from harena.training.ports import Engine
-from harena.training.references import Resolved, ResolvedRef, in_words
+from harena.training.requests.references import Resolved, ResolvedRef, in_words
 from harena.training.worker_sentences import counted
 
 EVAL = "eval/"

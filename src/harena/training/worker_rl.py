@@ -15,9 +15,9 @@ from harena.training.engines.local import LocalEngine
 from harena.training.evaluation import Evaluation
 from harena.training.ledger import Ledger
 from harena.training.offline import imitation_rows, offline_groups, offline_rows, with_logprobs
-from harena.training.plan import RLPlan
 from harena.training.prompts import PromptRow
-from harena.training.references import ResolvedRef
+from harena.training.requests.plan import RLPlan
+from harena.training.requests.references import ResolvedRef
 from harena.training.rewards import reward_recipe
 from harena.training.rl import RLLoop
 from harena.training.rollout import SingleTurn

@@ -13,8 +13,8 @@ from harena.training.batch import TrainingRow
 from harena.training.checkpoints import Checkpoint, Checkpoints
 from harena.training.datasets import training_rows
 from harena.training.engines.local import LocalEngine
-from harena.training.plan import SFTPlan
-from harena.training.references import ResolvedRef
+from harena.training.requests.plan import SFTPlan
+from harena.training.requests.references import ResolvedRef
 from harena.training.sft import SFTSettings, train_sft
 from harena.training.worker_engine import chat_template, open_engine
 from harena.training.worker_job import EVAL, TrainingWork, told_by_field

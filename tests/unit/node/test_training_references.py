@@ -22,12 +22,12 @@ from harena.store.database import Database
 from harena.store.registry import RegistryStore
 from harena.testing.conformance_registry import ROWS, TASK, capability, jsonl, stream, write
 from harena.training.datasets import prompt_row_of
-from harena.training.plan import RLPlan, plan_of
 from harena.training.prompts import PromptRow
-from harena.training.references import Resolved
-from harena.training.requests import parse_request
+from harena.training.requests.plan import RLPlan, plan_of
+from harena.training.requests.references import Resolved
+from harena.training.requests.request import parse_request
+from harena.training.requests.text_checks import text_warnings
 from harena.training.row_files import read_rows
-from harena.training.text_checks import text_warnings
 
 MINE = "mine"
 SFT = {"trainer_type": "sft", "model": "tiny-llama", "config": {}}

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from harena.core.errors import ValidationError
-from harena.training.offline_checks import check_offline
-from harena.training.plan import RLPlan, plan_of
-from harena.training.references import Resolved, ResolvedRef
-from harena.training.requests import parse_request
+from harena.training.requests.offline_checks import check_offline
+from harena.training.requests.plan import RLPlan, plan_of
+from harena.training.requests.references import Resolved, ResolvedRef
+from harena.training.requests.request import parse_request
 
 
 def episode(reward: float, said: str = "hello", *, recorded: bool = False) -> dict[str, Any]:

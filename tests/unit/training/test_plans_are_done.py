@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import harena.training
-from harena.training import plan
-from harena.training.plan import RLPlan, SFTPlan
+from harena.training.requests import plan
+from harena.training.requests.plan import RLPlan, SFTPlan
 
 ROOM = Path(harena.training.__file__).parent
 DOERS = {SFTPlan: ("worker_sft.py",), RLPlan: ("worker_rl.py",)}

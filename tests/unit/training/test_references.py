@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harena.core.registry import ObjectKind
-from harena.training.references import Resolved, ResolvedRef
+from harena.training.requests.references import Resolved, ResolvedRef
 
 TREES = "/home/objects/trees"
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harena.core.errors import ValidationError
-from harena.training.plan import RLPlan, SFTPlan, plan_from_json, plan_of, plan_to_json
-from harena.training.references import Resolved, ResolvedRef
-from harena.training.requests import RLConfig, RLRequest, SFTConfig, backend_aliases, parse_request
+from harena.training.requests.plan import RLPlan, SFTPlan, plan_from_json, plan_of, plan_to_json
+from harena.training.requests.references import Resolved, ResolvedRef
+from harena.training.requests.request import RLConfig, RLRequest, SFTConfig, backend_aliases, parse_request
 
 CAPABILITY = {"name": "solver", "version": "1.0.0"}
 PROMPTS = {"name": "sums", "version": "2"}

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from harena.core.errors import NotFoundError, ValidationError
-from harena.training.plan import RLPlan, plan_of
-from harena.training.references import Resolved, ResolvedRef
-from harena.training.requests import parse_request
-from harena.training.reward_checks import check_rewards
+from harena.training.requests.plan import RLPlan, plan_of
+from harena.training.requests.references import Resolved, ResolvedRef
+from harena.training.requests.request import parse_request
+from harena.training.requests.reward_checks import check_rewards
 
 SUM = {"type": "stdio", "cases": [{"stdin": "1 2", "stdout": "3"}]}
 

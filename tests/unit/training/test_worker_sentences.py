@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harena.core.errors import ValidationError
-from harena.training.references import ResolvedRef
+from harena.training.requests.references import ResolvedRef
 from harena.training.worker_job import told_by_field
 from harena.training.worker_sentences import (
     UNTAUGHT_STEPS,

@@ -1,4 +1,4 @@
-"""/v1/training_jobs: models that learn; requests as in `harena.training.requests`, answers as in
+"""/v1/training_jobs: models that learn; requests as in `harena.training.requests.request`, answers as in
 `harena.node.training_answers`."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from harena.server.training_shapes import TRAINING_REQUEST, RetryAsked, Training
 router = APIRouter(prefix="/v1/training_jobs", tags=["training jobs"], route_class=JsonRoute)
 
 TrainingBody = Annotated[dict[str, Any], AtMost(100)]
-"""see `harena.training.requests`"""
+"""see `harena.training.requests.request`"""
 Cursor = Annotated[int, Query(ge=0, le=MOST_CURSOR)]
 
 

@@ -13,7 +13,7 @@ The bodies of hosted training are taken as they are: backend `tinker` with sft o
 backend `local`, take the fields that they have there and no others, and `capability_ref` is needed. Which of the names
 a node takes is said by `HARENA_TRAINING_ALIASES` (default `tinker,ray`; empty: none).
 
-What is left out (or null) is filled in by `harena.training.plan`: so that it learns, and for each algorithm.
+What is left out (or null) is filled in by `harena.training.requests.plan`: so that it learns, and for each algorithm.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from harena.core.training_sources import HEADING
 from harena.scoring.bounds import AtMost, StrictShape
 from harena.training.advantages import AdvantageRule
 from harena.training.algorithms import Aggregation, AlgorithmName, Correction
-from harena.training.request_mistakes import PATH, STORED, sentences
-from harena.training.request_rules import pair_mistakes, rule_mistakes
+from harena.training.requests.mistakes import PATH, STORED, sentences
+from harena.training.requests.rules import pair_mistakes, rule_mistakes
 from harena.training.rewards.recipe import OverlongPolicy
 from harena.training.schedule import StalenessPolicy
 

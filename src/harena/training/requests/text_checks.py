@@ -16,9 +16,9 @@ from harena.core.errors import ValidationError
 from harena.training.conversations import ANSWER_FIELDS, WITHOUT_TEMPLATE, given, prompt_conversation_of, text_pair_of
 from harena.training.datasets import prompt_row_of
 from harena.training.imported_rows import OWN_SOLUTION, imported
-from harena.training.plan import RLPlan, SFTPlan, TextFacts
-from harena.training.references import Resolved, ResolvedRef
-from harena.training.reward_checks import MOST_ROWS
+from harena.training.requests.plan import RLPlan, SFTPlan, TextFacts
+from harena.training.requests.references import Resolved, ResolvedRef
+from harena.training.requests.reward_checks import MOST_ROWS
 from harena.training.row_files import Mistakes, Row, read_rows
 from harena.training.tokenizer_files import Counts, TokenizerFacts, stop_mistake, tokenizer_facts
 

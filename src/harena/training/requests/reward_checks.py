@@ -10,9 +10,9 @@ from harena.core.errors import NotFoundError, ValidationError
 from harena.scoring.scorers.judge import missing_judge
 from harena.training.datasets import prompt_row_of
 from harena.training.offline import reward_of
-from harena.training.plan import RLPlan
 from harena.training.prompts import PromptRow
-from harena.training.references import Resolved, ResolvedRef
+from harena.training.requests.plan import RLPlan
+from harena.training.requests.references import Resolved, ResolvedRef
 from harena.training.rewards.recipe import RewardRecipe, check_tells_apart, mistakes_of, recipe_name, rows_error
 from harena.training.rewards.registry import asks_judge, blueprints_of, reward_recipe
 from harena.training.row_files import Row, read_rows

@@ -35,9 +35,9 @@ from pydantic import TypeAdapter
 
 from harena.training.advantages import AdvantageRule
 from harena.training.algorithms import AlgorithmName, LossSpec, loss_spec
-from harena.training.references import Resolved
-from harena.training.requests import Baseline, RLConfig, RLRequest, SFTRequest, TooLong, TrainingConfig
-from harena.training.requests import Tuning as TuningKind
+from harena.training.requests.references import Resolved
+from harena.training.requests.request import Baseline, RLConfig, RLRequest, SFTRequest, TooLong, TrainingConfig
+from harena.training.requests.request import Tuning as TuningKind
 from harena.training.rewards.recipe import OverlongPolicy, overlong_of
 from harena.training.rl import RLSettings
 from harena.training.schedule import StalenessPolicy
@@ -179,7 +179,7 @@ class RLPlan(Plan):
 
 
 def plan_of(request: SFTRequest | RLRequest, resolved: Resolved, texts: TextFacts | None = None) -> SFTPlan | RLPlan:
-    """The plan. `texts`: what is known of the job's, see `harena.training.text_checks`."""
+    """The plan. `texts`: what is known of the job's, see `harena.training.requests.text_checks`."""
     return (
         _rl_plan(request, resolved, texts or TextFacts())
         if isinstance(request, RLRequest)
