@@ -59,9 +59,9 @@ def _tests() -> str:
 
 def run_harena(reward: str, steps: int, group_size: int, tokens: int) -> list[Seconds]:
     """Seconds of each step."""
+    from harena.training.data.prompts import PromptRow
     from harena.training.engines.local import LocalEngine
     from harena.training.engines.tiny import character_tokenizer, tiny_llama
-    from harena.training.prompts import PromptRow
     from harena.training.rewards import CodeTests, Overlong, Rule
     from harena.training.rl import RLLoop, RLSettings
     from harena.training.trajectory import Sampling

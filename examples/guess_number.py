@@ -23,11 +23,11 @@ import torch
 
 import harena
 from harena.training.batch import TrainingRow
+from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
 from harena.training.environments import Environment, Step
 from harena.training.ports import Tokenizer
-from harena.training.prompts import PromptRow
 from harena.training.rl import RLLoop, RLSettings
 from harena.training.rollout_turns import Episodes
 from harena.training.sft import SFTSettings, train_sft

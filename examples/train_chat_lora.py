@@ -26,15 +26,15 @@ import torch
 from transformers.utils.logging import disable_progress_bar
 
 from harena.training.algorithms import loss_spec
-from harena.training.datasets import prompt_rows, training_rows
+from harena.training.data.datasets import prompt_rows, training_rows
+from harena.training.data.prompts import PromptRow
+from harena.training.data.templates import ChatTemplate
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.models import Lora, adapted_layers, load_model, with_adapter
 from harena.training.engines.tiny import byte_pair_tokenizer, tiny_llama
-from harena.training.prompts import PromptRow
 from harena.training.rewards import CodeTests, Once, RewardRecipe
 from harena.training.rl import RLLoop, RLSettings
 from harena.training.sft import SFTSettings, train_sft
-from harena.training.templates import ChatTemplate
 from harena.training.trajectory import SampleRequest, Sampling
 
 RIGHT_SHARE = 0.4

@@ -14,8 +14,8 @@ from typing import Any
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
+from harena.training.data.prompts import PromptRow
 from harena.training.engines.tiny import END, PAD, UNKNOWN
-from harena.training.prompts import PromptRow
 from harena.training.rewards import CodeTests
 
 INPUTS = (-7, -2, 0, 3, 5, 11)

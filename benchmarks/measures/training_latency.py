@@ -119,9 +119,9 @@ async def _measure(steps: int, seeds: int) -> dict[str, Any]:
 
 async def _demonstrated(seed: int) -> tuple[Any, list[Any]]:
     """(an engine that has seen demonstrations of which a third is right, its prompts)."""
+    from harena.training.data.prompts import PromptRow
     from harena.training.engines.local import LocalEngine
     from harena.training.engines.tiny import character_tokenizer, tiny_llama
-    from harena.training.prompts import PromptRow
     from harena.training.sft import SFTSettings, completion_row, train_sft
 
     tokenizer = character_tokenizer("abcdefghijklmnopqrstuvwxyz0123456789 >()+-*")

@@ -15,7 +15,7 @@ from types import ModuleType
 import pytest
 import torch
 
-from harena.training.prompts import PromptRow
+from harena.training.data.prompts import PromptRow
 from harena.training.requests.plan import RLPlan, plan_of
 from harena.training.requests.references import Resolved
 from harena.training.requests.request import parse_request

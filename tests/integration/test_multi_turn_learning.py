@@ -11,7 +11,7 @@ import torch
 
 import harena
 from harena.training.batch import TrainingRow
-from harena.training.prompts import PromptRow, sample_key
+from harena.training.data.prompts import PromptRow, sample_key
 from harena.training.rollout import Policy, RolloutRequest
 from harena.training.rollout_turns import Episodes
 from harena.training.trajectory import Sampling, Trajectory

@@ -11,11 +11,11 @@ import pytest
 import torch
 
 from harena.training.algorithms import AlgorithmName, Correction, loss_spec
+from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
 from harena.training.ledger import Ledger
 from harena.training.pauses import platform_works
-from harena.training.prompts import PromptRow
 from harena.training.rewards import CodeTests
 from harena.training.rl import RLLoop, RLSettings
 from harena.training.sft import SFTSettings, completion_row, train_sft

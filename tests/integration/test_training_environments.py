@@ -13,9 +13,9 @@ import pytest
 import harena
 from harena import scenarios, scoring_contracts
 from harena.core.errors import ValidationError
+from harena.training.data.prompts import PromptRow, sample_key
 from harena.training.environments_sandbox import SandboxEnvironment
 from harena.training.environments_tasks import TaskEnvironment, solved
-from harena.training.prompts import PromptRow, sample_key
 from harena.training.rewards import CodeTests, prepare, reward_recipe, rewarded
 from harena.training.rollout import Policy, RolloutRequest, Rollouts
 from harena.training.rollout_recipes import rollouts_of

@@ -20,8 +20,8 @@ from trl.trainer.utils import shutdown_event_loop_in_daemon
 from harena.alias_modules import install_aliases
 from harena.core.errors import PlatformError
 from harena.integrations.trl import async_reward_function, reward_function
+from harena.training.data.prompts import PromptRow
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
-from harena.training.prompts import PromptRow
 from harena.training.rewards import CodeTests
 from harena.training.trajectory import Reward
 

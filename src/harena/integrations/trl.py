@@ -22,7 +22,7 @@ from typing import Any
 
 from harena.core.errors import ValidationError
 from harena.sdk.twins import Twin
-from harena.training.prompts import PromptRow, digest
+from harena.training.data.prompts import PromptRow, digest
 from harena.training.rewards import Once, RewardRecipe, reward_recipe, rewarded
 from harena.training.rewards.recipe import mistakes_of, recipe_name, rows_error
 

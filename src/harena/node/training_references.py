@@ -16,17 +16,17 @@ from harena.core.registry import ObjectKind, Row
 from harena.core.threads import OBJECTS
 from harena.core.training_sources import HEADING, path_version
 from harena.node.training_scorings import StoredScorings
-from harena.training.conversations import conversation_of
-from harena.training.datasets import prompt_row_of
+from harena.training.data.conversations import conversation_of
+from harena.training.data.datasets import prompt_row_of
+from harena.training.data.row_files import DEFAULT_SPLIT, Mistakes, read_rows, rows_of
+from harena.training.data.stored_problems import is_reference
 from harena.training.objects.dataset import Use, read_part
 from harena.training.objects.model import read_model
 from harena.training.requests.model_names import cached_model, model_name_kind
 from harena.training.requests.references import Resolved, ResolvedRef
 from harena.training.requests.request import DatasetSource, RLRequest, SFTRequest, VersionRef
 from harena.training.rewards import CodeTests
-from harena.training.row_files import DEFAULT_SPLIT, Mistakes, read_rows, rows_of
 from harena.training.shipped_models import SHIPPED_MODELS
-from harena.training.stored_problems import is_reference
 
 if TYPE_CHECKING:
     from harena.node.catalog import CatalogReader

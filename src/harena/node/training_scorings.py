@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from harena.core.catalog import parse_reference
 from harena.core.errors import ValidationError
-from harena.training.stored_problems import is_reference, prompts_of, reference_key, scored_as
+from harena.training.data.stored_problems import is_reference, prompts_of, reference_key, scored_as
 
 if TYPE_CHECKING:
     from harena.node.catalog import CatalogReader, StoredScenarios

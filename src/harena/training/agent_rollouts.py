@@ -21,10 +21,10 @@ from concurrent.futures import ThreadPoolExecutor
 from harena.core.errors import HarenaError
 from harena.training.chat_endpoint import AgentRun, ChatEndpoint
 from harena.training.chat_requests import checked_overruled
-from harena.training.prompts import PromptRow
+from harena.training.data.prompts import PromptRow
+from harena.training.data.templates import ChatTemplate, ChatTokenizer
 from harena.training.rewards.recipe import checked
 from harena.training.rollout import Policy, RolloutRequest
-from harena.training.templates import ChatTemplate, ChatTokenizer
 from harena.training.trajectory import MINIMUM, Reward, StopReason, Trajectory
 
 MOST_THREADS = 4096

@@ -27,8 +27,8 @@ from harena.core.errors import HarenaError
 from harena.training.chat_answers import MODEL, as_stream, chat_answer, completion_answer
 from harena.training.chat_exchanges import Exchanges, Question, Said
 from harena.training.chat_requests import Asked, RefusedError, chat_asked, completion_asked
+from harena.training.data.templates import ChatTemplate
 from harena.training.rollout import Policy
-from harena.training.templates import ChatTemplate
 from harena.training.trajectory import SampleRequest, StopReason
 
 MOST_EXCHANGES = 64

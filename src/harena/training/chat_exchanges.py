@@ -17,10 +17,10 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from harena.training.conversations import Conversation, Message, messages_of
+from harena.training.data.conversations import Conversation, Message, messages_of
+from harena.training.data.prompts import PromptRow
+from harena.training.data.templates import ChatTemplate, for_template
 from harena.training.ports import Tokenizer
-from harena.training.prompts import PromptRow
-from harena.training.templates import ChatTemplate, for_template
 from harena.training.trajectory import Reward, Sampled, StopReason, Trajectory
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from harena.core.checked import shown
 from harena.core.errors import ValidationError
-from harena.training.conversations import Conversation, messages_of
+from harena.training.data.conversations import Conversation, messages_of
 from harena.training.trajectory import Sampling
 
 MOST_STOPS = 4

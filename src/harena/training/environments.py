@@ -32,7 +32,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from harena.training.prompts import PromptRow
+from harena.training.data.prompts import PromptRow
 from harena.training.trajectory import Candidate, Reward, StopReason
 
 

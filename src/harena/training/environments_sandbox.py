@@ -24,8 +24,8 @@ from typing import Any, Literal
 from harena.core.errors import SandboxCommandTimeoutError, SandboxFileError, ValidationError
 from harena.core.models import ExecOutcome, ProcessResult
 from harena.sdk.sandbox import Sandbox
+from harena.training.data.prompts import PromptRow
 from harena.training.environments import Step
-from harena.training.prompts import PromptRow
 from harena.training.tool_calls import Parsed, ToolCall, Unreadable, parse_call
 from harena.training.trajectory import Candidate, StopReason
 

@@ -17,9 +17,9 @@ from harena.core.models import ExecOutcome
 from harena.scoring.formats.answers import final_answer, program_in
 from harena.scoring.scorers.start_up_files import StartUpFiles, guard
 from harena.scoring.slices import aside
+from harena.training.data.prompts import PromptRow
 from harena.training.environments import Step
 from harena.training.environments_sandbox import SandboxEnvironment
-from harena.training.prompts import PromptRow
 from harena.training.scored import judged
 from harena.training.tasks import Task, flag_digest
 from harena.training.trajectory import Reward, StopReason

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from harena.core.errors import ValidationError
+from harena.training.data.prompts import PromptRow, sample_key
 from harena.training.ports import Sampler
-from harena.training.prompts import PromptRow, sample_key
 from harena.training.rollout import Policy, RolloutRequest, Rollouts
 from harena.training.trajectory import Sampling, Trajectory
 

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from harena.training.data.prompts import PromptRow, row_at, sample_key
 from harena.training.ledger import Ledger
 from harena.training.ports import Sampler
-from harena.training.prompts import PromptRow, row_at, sample_key
 from harena.training.resume import Past, is_cut
 from harena.training.rl_settings import RLSettings
 from harena.training.rollout import Policy, RolloutRequest, Rollouts

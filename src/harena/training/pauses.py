@@ -16,7 +16,7 @@ from harena.core.clock import Clock
 from harena.core.errors import PlatformError
 from harena.core.results import Validity
 from harena.sdk.scores import score
-from harena.training.prompts import PromptRow
+from harena.training.data.prompts import PromptRow
 
 FIRST_PROBE_SECONDS, PROBE_SECONDS = 1.0, 30.0
 """before the first probe; each waits twice as long as the one before, up to the second number"""

@@ -21,13 +21,13 @@ from harena.core.clock import Clock, SystemClock
 from harena.core.errors import PlatformError, ValidationError
 from harena.training.batch import rl_batch
 from harena.training.checkpoints import Checkpoint, Checkpoints
+from harena.training.data.prompts import PromptRow, digest
 from harena.training.errors import TrainingError
 from harena.training.evaluation import Evaluation
 from harena.training.groups import RolloutGroups
 from harena.training.ledger import Ledger
 from harena.training.pauses import Pause, Probe, RewardProbe, platform_works
 from harena.training.ports import Engine, LossReport, OptimizerStep
-from harena.training.prompts import PromptRow, digest
 from harena.training.resume import Past, groups_of, past_of
 from harena.training.rewards import RewardRecipe
 from harena.training.rl_settings import RLSettings

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
+from harena.training.data.prompts import PromptRow
 from harena.training.ports import Sampler
-from harena.training.prompts import PromptRow
 from harena.training.rewards.recipe import Once, Overlong, RewardRecipe, prepare, rewarded, rewards
 from harena.training.trajectory import Reward, Sampled, SampleRequest, Sampling, StopReason, Trajectory, single_turn
 

@@ -10,7 +10,7 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from typing import Any, Literal
 
-from harena.training.prompts import PromptRow
+from harena.training.data.prompts import PromptRow
 from harena.training.rewards.recipe import checked, cut_off_reward
 from harena.training.rollout import Policy, RolloutRequest
 from harena.training.rollout_conversation import EpisodeEndedError, Turns, trajectory

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from harena.core.errors import ValidationError
+from harena.training.data.prompts import PromptRow
+from harena.training.data.templates import ChatTemplate
 from harena.training.environments_tasks import inputs_of
-from harena.training.prompts import PromptRow
 from harena.training.rewards.recipe import Overlong, RewardRecipe, prepare, recipe_name, rows_error
 from harena.training.rewards.tasks import TaskEnvAgent, TaskRecipe
 from harena.training.rollout import Rollouts, SingleTurn
 from harena.training.rollout_turns import Episodes
-from harena.training.templates import ChatTemplate
 from harena.training.turn_forms import TurnForm, turn_form
 
 INSTRUCTION = "{{instruction}}"

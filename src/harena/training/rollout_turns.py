@@ -29,8 +29,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 
+from harena.training.data.prompts import PromptRow
 from harena.training.environments import Environment, EnvironmentFaultError, Step, Surroundings, begun, follows
-from harena.training.prompts import PromptRow
 from harena.training.rewards.recipe import (
     Once,
     Overlong,

@@ -1,5 +1,5 @@
 """The loop over rows that are there already: cross-entropy on what assistants say (SFT), or an RL loss on recorded
-trajectories (`harena.training.offline`).
+trajectories (`harena.training.data.offline`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from harena.core.errors import PlatformError, ValidationError
 from harena.training.algorithms import LossSpec
 from harena.training.batch import TrainingBatch, TrainingRow, sft_batch
 from harena.training.checkpoints import Checkpoint, Checkpoints
+from harena.training.data.prompts import row_at
 from harena.training.errors import TrainingError
 from harena.training.ports import Engine, LossReport, OptimizerStep, Tokenizer
-from harena.training.prompts import row_at
 
 ROWS_OF_A_LOOK = 64
 """rows whose log-probabilities are asked for at once"""

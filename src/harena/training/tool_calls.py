@@ -4,7 +4,7 @@
     <tool_call name="run">{"command": "python check.py"}</tool_call>
 
 The first form is that of Hermes and Qwen models, the second that of conversations whose template knows no tools
-(`harena.training.conversations`). Other models need a reader of their own.
+(`harena.training.data.conversations`). Other models need a reader of their own.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from harena.core.errors import ValidationError
-from harena.training.conversations import Conversation
+from harena.training.data.conversations import Conversation
+from harena.training.data.templates import ChatTemplate
 from harena.training.ports import Tokenizer
-from harena.training.templates import ChatTemplate
 
 _MARK = "what-the-policy-is-told"
 

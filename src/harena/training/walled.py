@@ -1,6 +1,6 @@
 """Reading a model's files in a thread that can open them, what Python needs, and nothing else of this machine.
 
-Names that lead out of the object are refused before (`harena.training.names_inside`); this wall stands where a library
+Names that lead out of the object are refused before (`harena.training.data.names_inside`); this wall stands where a library
 takes a name from a place that nobody thought of. It needs Landlock; without it the files are read as they are, and
 `harena doctor` says so.
 """

@@ -8,14 +8,14 @@ import torch
 from transformers.utils.logging import disable_progress_bar
 
 from harena.core.errors import ValidationError
+from harena.training.data.templates import ChatTemplate
+from harena.training.data.tokenizer_files import stop_mistake
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.models import Lora, load_model, with_adapter
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
 from harena.training.requests.plan import Tuning
 from harena.training.requests.references import Resolved
 from harena.training.shipped_models import ShippedModel
-from harena.training.templates import ChatTemplate
-from harena.training.tokenizer_files import stop_mistake
 
 
 def open_engine(

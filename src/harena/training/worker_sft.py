@@ -11,7 +11,7 @@ from typing import Any
 from harena.training.algorithms import LossSpec
 from harena.training.batch import TrainingRow
 from harena.training.checkpoints import Checkpoint, Checkpoints
-from harena.training.datasets import training_rows
+from harena.training.data.datasets import training_rows
 from harena.training.engines.local import LocalEngine
 from harena.training.requests.plan import SFTPlan
 from harena.training.requests.references import ResolvedRef

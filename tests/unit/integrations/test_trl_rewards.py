@@ -15,7 +15,7 @@ from harena.integrations.trl import (
     prompt_row,
     reward_function,
 )
-from harena.training.prompts import PromptRow
+from harena.training.data.prompts import PromptRow
 from harena.training.trajectory import Reward
 
 

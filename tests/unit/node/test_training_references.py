@@ -21,13 +21,13 @@ from harena.store.catalog import CatalogStore
 from harena.store.database import Database
 from harena.store.registry import RegistryStore
 from harena.testing.conformance_registry import ROWS, TASK, capability, jsonl, stream, write
-from harena.training.datasets import prompt_row_of
-from harena.training.prompts import PromptRow
+from harena.training.data.datasets import prompt_row_of
+from harena.training.data.prompts import PromptRow
+from harena.training.data.row_files import read_rows
 from harena.training.requests.plan import RLPlan, plan_of
 from harena.training.requests.references import Resolved
 from harena.training.requests.request import parse_request
 from harena.training.requests.text_checks import text_warnings
-from harena.training.row_files import read_rows
 
 MINE = "mine"
 SFT = {"trainer_type": "sft", "model": "tiny-llama", "config": {}}

@@ -6,7 +6,7 @@ import pytest
 from data_set_rows import HUMANEVAL, only
 
 from harena.scoring.formats.continuing import continued, has_solution_class, whole_prompt
-from harena.training.imported_rows import ProgramForm
+from harena.training.data.imported_rows import ProgramForm
 from harena.training.rewards.code_tests import CodeTests
 
 HEAD = "from typing import List\n\ndef f(xs: List[int]) -> int:\n"

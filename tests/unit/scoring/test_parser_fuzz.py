@@ -43,7 +43,7 @@ from harena.scoring.scorers.text import holds
 from harena.scoring.slices import last_line, last_text_line
 from harena.scoring.values import from_tagged, show
 from harena.scoring.verdict import program_failure
-from harena.training.prompts import PromptRow
+from harena.training.data.prompts import PromptRow
 from harena.training.rewards import reward_recipe
 
 INPUTS = int(os.environ.get("HARENA_FUZZ_INPUTS", "12000"))

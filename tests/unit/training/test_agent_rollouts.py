@@ -14,11 +14,11 @@ import pytest
 from harena.core.errors import HarenaError, PlatformError, ValidationError
 from harena.training.agent_rollouts import AgentRollouts
 from harena.training.batch import TrainingRow
+from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.tiny import byte_pair_tokenizer, tiny_llama
 from harena.training.evaluation import Evaluation
 from harena.training.groups import turns
-from harena.training.prompts import PromptRow
 from harena.training.rl import RLLoop, RLSettings
 from harena.training.rollout import Policy, RolloutRequest
 from harena.training.trajectory import Reward, Sampling, StopReason, Trajectory

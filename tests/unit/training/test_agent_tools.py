@@ -13,9 +13,9 @@ import pytest
 
 from harena.core.errors import HarenaError, ValidationError
 from harena.training.agent_rollouts import AgentRollouts
+from harena.training.data.prompts import PromptRow
 from harena.training.engines.tiny import byte_pair_tokenizer
 from harena.training.engines.tokenizer import LocalTokenizer
-from harena.training.prompts import PromptRow
 from harena.training.rollout import Policy, RolloutRequest
 from harena.training.trajectory import Sampled, SampleRequest, Sampling, StopReason, Trajectory
 

@@ -9,11 +9,11 @@ from typing import Any
 from harena.training.algorithms import LossSpec
 from harena.training.batch import rl_batch
 from harena.training.chat_exchanges import Exchanges, Question
-from harena.training.conversations import Conversation
+from harena.training.data.conversations import Conversation
+from harena.training.data.prompts import PromptRow
+from harena.training.data.templates import ChatTemplate
 from harena.training.ledger import Ledger
-from harena.training.prompts import PromptRow
 from harena.training.schedule import Admission
-from harena.training.templates import ChatTemplate
 from harena.training.trajectory import Reward, Sampled, StopReason
 
 END = 0

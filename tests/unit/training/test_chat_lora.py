@@ -11,14 +11,14 @@ from statistics import fmean
 import pytest
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from harena.training.datasets import prompt_rows, training_rows
+from harena.training.data.datasets import prompt_rows, training_rows
+from harena.training.data.templates import ChatTemplate
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.models import Lora, load_model, with_adapter
 from harena.training.engines.tiny import byte_pair_tokenizer, tiny_llama
 from harena.training.rewards import exact_match
 from harena.training.rl import RLLoop, RLSettings
 from harena.training.sft import SFTSettings, train_sft
-from harena.training.templates import ChatTemplate
 from harena.training.trajectory import Sampling
 
 SYSTEM = "Answer in Python."

@@ -9,8 +9,8 @@ import pytest
 from chat_tokenizer import END, Characters, Spaced, simple
 
 from harena.core.errors import ValidationError
-from harena.training.conversations import Conversation, conversation_of
-from harena.training.templates import ChatTemplate
+from harena.training.data.conversations import Conversation, conversation_of
+from harena.training.data.templates import ChatTemplate
 
 TWO_TURNS = [
     {"role": "user", "content": "a"},

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harena.training.conversations import (
+from harena.training.data.conversations import (
     Conversation,
     conversation_of,
     linearised,

@@ -10,8 +10,8 @@ from fake_engine import FakeEngine
 
 from harena.core.errors import ValidationError
 from harena.training.checkpoints import Checkpoints
+from harena.training.data.prompts import PromptRow
 from harena.training.evaluation import HELD_OUT, Evaluation
-from harena.training.prompts import PromptRow
 from harena.training.rewards import Rule
 from harena.training.rl import RLLoop, RLSettings
 from harena.training.rollout import SingleTurn

@@ -16,12 +16,12 @@ import torch
 from peft import LoraConfig, get_peft_model
 
 from harena.core.errors import PlatformError, ValidationError
+from harena.training.data.prompts import PromptRow
 from harena.training.engines.http import HttpEngine, SamplerProcess
 from harena.training.engines.local import LocalEngine, LocalTrainer
 from harena.training.engines.policy_folder import write_policy
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
 from harena.training.ports import Engine, OptimizerStep
-from harena.training.prompts import PromptRow
 from harena.training.rewards import Overlong, contains
 from harena.training.rl import RLLoop, RLSettings
 from harena.training.sft import completion_row, sft_batch

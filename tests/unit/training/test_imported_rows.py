@@ -11,12 +11,12 @@ import pytest
 
 from harena.scoring.formats import import_scenarios
 from harena.scoring.load import load_scenarios
-from harena.training.datasets import prompt_row_of
+from harena.training.data.datasets import prompt_row_of
+from harena.training.data.prompts import PromptRow
+from harena.training.data.row_files import read_rows
 from harena.training.objects.dataset import read_part
-from harena.training.prompts import PromptRow
 from harena.training.rewards import CodeTests
 from harena.training.rewards.recipe import mistakes_of
-from harena.training.row_files import read_rows
 
 HUMAN_EVAL = {
     "task_id": "H/0", "prompt": "def f(x):\n    # twice\n", "canonical_solution": "    return 2 * x\n",

@@ -19,9 +19,9 @@ import pytest
 from mortal_job import digest, new_engine, settings
 
 from harena.training.batch import rl_batch
+from harena.training.data.prompts import sample_key
 from harena.training.ledger import Ledger
 from harena.training.ports import OptimizerStep
-from harena.training.prompts import sample_key
 
 KILLS = int(os.environ.get("HARENA_TEST_KILLS", "3"))
 SEED = int(os.environ.get("HARENA_TEST_SEED", "0"))

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from harena.core.errors import ValidationError
-from harena.training.conversations import conversation_of, prompt_conversation_of
+from harena.training.data.conversations import conversation_of, prompt_conversation_of
+from harena.training.data.templates import SIMPLE_TEMPLATE, TURN_END, ChatTemplate
 from harena.training.engines.tiny import byte_pair_tokenizer, character_tokenizer
 from harena.training.engines.tokenizer import LocalTokenizer
-from harena.training.templates import SIMPLE_TEMPLATE, TURN_END, ChatTemplate
 
 THINKING = """{%- if tools %}<|im_start|>system
 {% for tool in tools %}{{ tool | tojson }}{% endfor %}<|im_end|>

@@ -10,9 +10,9 @@ import torch
 
 from harena.training.algorithms import LossSpec, loss_spec
 from harena.training.batch import TrainingRow
+from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
 from harena.training.evaluation import Evaluation
-from harena.training.prompts import PromptRow
 from harena.training.rl import RLLoop, RLSettings
 from harena.training.sft import SFTSettings, train_sft
 from harena.training.trajectory import Reward, RewardValidity, Sampling

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harena.core.errors import ValidationError
-from harena.training.model_files import check_model_directory
-from harena.training.names_inside import check_names_inside, is_name_inside
+from harena.training.data.model_files import check_model_directory
+from harena.training.data.names_inside import check_names_inside, is_name_inside
+from harena.training.data.row_files import read_rows, splits_of
 from harena.training.objects.model import read_model
-from harena.training.row_files import read_rows, splits_of
 
 TENSORS = (2).to_bytes(8, "little") + b"{}"
 OUTSIDE = ("../secret/model.safetensors", "../../etc/passwd", "a/../../x", "/etc/passwd", "~/x", "..\\x", "file:///etc")

@@ -11,9 +11,9 @@ import pytest
 from fake_engine import FakeEngine
 
 from harena.testing.clock import FakeClock
+from harena.training.data.prompts import PromptRow
 from harena.training.ledger import Ledger
 from harena.training.pauses import Pause
-from harena.training.prompts import PromptRow
 from harena.training.rl import RLLoop, RLSettings
 from harena.training.trajectory import Reward, RewardValidity, Sampling
 

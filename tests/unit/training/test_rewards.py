@@ -12,7 +12,7 @@ from harena.core.errors import HarenaError, PlatformError, ValidationError
 from harena.sdk import scores
 from harena.sdk.benchmark_jobs import BenchmarkRun
 from harena.training import scored
-from harena.training.prompts import PromptRow
+from harena.training.data.prompts import PromptRow
 from harena.training.rewards import CodeTests, Once, Rule, prepare, reward_recipe, rewarded
 from harena.training.trajectory import Reward, RewardValidity
 

@@ -11,8 +11,8 @@ import pytest
 from fake_engine import RIGHT, FakeEngine
 
 from harena.core.errors import HarenaError, ValidationError
+from harena.training.data.prompts import PromptRow
 from harena.training.ledger import Ledger
-from harena.training.prompts import PromptRow
 from harena.training.rewards import Rule
 from harena.training.rl import RLLoop, RLSettings
 from harena.training.trajectory import Reward, RewardValidity, Sampling

@@ -19,12 +19,12 @@ from harena.core.errors import HarenaError, PlatformError, ValidationError
 from harena.training.algorithms import LossSpec
 from harena.training.batch import TrainingBatch
 from harena.training.checkpoints import Checkpoints
+from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
 from harena.training.environments import Step
 from harena.training.errors import TrainingError
 from harena.training.ledger import Ledger
 from harena.training.ports import LossReport
-from harena.training.prompts import PromptRow
 from harena.training.rewards import Overlong, Rule
 from harena.training.rl import RLLoop, RLSettings
 from harena.training.rollout_turns import Episodes

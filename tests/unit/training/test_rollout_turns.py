@@ -11,9 +11,9 @@ import pytest
 from fake_engine import FakeEngine
 
 from harena.core.errors import HarenaError, PlatformError
+from harena.training.data.prompts import PromptRow, sample_key
 from harena.training.environments import Environment, Step
 from harena.training.ledger import Ledger
-from harena.training.prompts import PromptRow, sample_key
 from harena.training.rewards import Overlong, Rule
 from harena.training.rl import RLLoop, RLSettings
 from harena.training.rollout import Policy, RolloutRequest, Rollouts

@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from harena.core.errors import ValidationError
-from harena.training.row_files import content_digest, read_rows, splits_of
+from harena.training.data.row_files import content_digest, read_rows, splits_of
 
 ROWS = [{"prompt": "a", "completion": "b"}, {"prompt": "c", "completion": "d"}]
 

@@ -14,9 +14,9 @@ from small_engine import new_engine
 
 from harena.training.algorithms import LossSpec, loss_spec
 from harena.training.batch import TrainingBatch, TrainingRow, rl_batch
+from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
 from harena.training.ports import OptimizerStep
-from harena.training.prompts import PromptRow
 from harena.training.rewards import Overlong, Rule
 from harena.training.rl import RLLoop, RLSettings
 from harena.training.trajectory import (

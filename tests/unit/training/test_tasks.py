@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harena.core.errors import HarenaError, ValidationError
-from harena.training.prompts import PromptRow
+from harena.training.data.prompts import PromptRow
 from harena.training.rewards import TaskEnvAgent, prepare, reward_recipe, rewarded
 from harena.training.rollout_recipes import instructed
 from harena.training.tasks import flag_digest, read_task, task_of

@@ -10,13 +10,13 @@ import pytest
 from transformers import AutoTokenizer
 
 from harena.core.errors import ValidationError
+from harena.training.data.tokenizer_files import tokenizer_facts
 from harena.training.engines.tiny import byte_pair_tokenizer
 from harena.training.engines.tokenizer import LocalTokenizer
 from harena.training.requests.plan import RLPlan, plan_of
 from harena.training.requests.references import Resolved, ResolvedRef
 from harena.training.requests.request import parse_request
 from harena.training.requests.text_checks import check_texts, text_facts, text_warnings
-from harena.training.tokenizer_files import tokenizer_facts
 
 CHAT = {"messages": [{"role": "user", "content": "add one"}, {"role": "assistant", "content": "x + 1"}]}
 ASKED = {"messages": CHAT["messages"][:1]}

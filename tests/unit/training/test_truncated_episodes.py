@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable
 
 from harena.training.batch import TrainingRow
+from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
-from harena.training.prompts import PromptRow
 from harena.training.rollout import Policy, RolloutRequest
 from harena.training.rollout_conversation import Turns
 from harena.training.rollout_functions import FunctionRollouts

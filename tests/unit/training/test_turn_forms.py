@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from harena.core.errors import ValidationError
-from harena.training.conversations import Conversation
+from harena.training.data.conversations import Conversation
+from harena.training.data.templates import ChatTemplate
 from harena.training.engines.tiny import byte_pair_tokenizer
 from harena.training.engines.tokenizer import LocalTokenizer
-from harena.training.templates import ChatTemplate
 from harena.training.turn_forms import TurnForm, turn_form
 
 

@@ -13,8 +13,8 @@ from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from harena.core.errors import ValidationError
+from harena.training.data.model_files import check_model_directory
 from harena.training.engines.tokenizer import LocalTokenizer
-from harena.training.model_files import check_model_directory
 from harena.training.walled import within
 
 ALPHA_PER_RANK = 2

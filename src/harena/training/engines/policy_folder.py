@@ -18,7 +18,7 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM
 
 from harena.core.errors import ValidationError
-from harena.training.names_inside import check_names_inside
+from harena.training.data.names_inside import check_names_inside
 
 MODEL, ADAPTER = "model", "adapter"
 

@@ -13,7 +13,7 @@ import torch
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from harena.training.templates import SIMPLE_TEMPLATE, TURN_END, TURN_START
+from harena.training.data.templates import SIMPLE_TEMPLATE, TURN_END, TURN_START
 
 PAD, END, UNKNOWN = "<pad>", "<end>", "<unknown>"
 

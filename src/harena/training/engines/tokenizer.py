@@ -8,7 +8,7 @@ from typing import Any
 
 import jinja2
 
-from harena.training.time_limit import OverdueError, time_limit
+from harena.training.data.time_limit import OverdueError, time_limit
 
 RENDER_SECONDS = 10.0
 """for one conversation; templates come with a model, and transformers compiles them in a sandbox of jinja's"""
@@ -16,7 +16,7 @@ _PROBE = ({"role": "user", "content": "a"}, {"role": "assistant", "content": "b"
 
 
 class LocalTokenizer:
-    """Implements `harena.training.templates.ChatTokenizer`, and with it `harena.training.ports.Tokenizer`."""
+    """Implements `harena.training.data.templates.ChatTokenizer`, and with it `harena.training.ports.Tokenizer`."""
 
     def __init__(self, tokenizer: Any) -> None:
         self.inner = tokenizer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harena.training.conversations import conversation_of
+from harena.training.data.conversations import conversation_of
 
 
 def check_trajectory(values: Mapping[str, Any]) -> None:

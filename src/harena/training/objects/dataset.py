@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harena.core.errors import ValidationError
-from harena.training.conversations import conversation_of
-from harena.training.datasets import prompt_row_of
+from harena.training.data.conversations import conversation_of
+from harena.training.data.datasets import prompt_row_of
+from harena.training.data.row_files import Row, read_rows, splits_of
 from harena.training.objects.atif import check_trajectory
-from harena.training.row_files import Row, read_rows, splits_of
 
 Use = Literal["sft", "prompts", "trajectories"]
 

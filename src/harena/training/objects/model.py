@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.errors import ValidationError
-from harena.training.model_files import check_model_directory
-from harena.training.names_inside import check_names_inside
+from harena.training.data.model_files import check_model_directory
+from harena.training.data.names_inside import check_names_inside
 
 ADAPTER = "adapter_config.json"
 _ADAPTER_WEIGHTS = ("adapter_model.safetensors", "adapter_model.bin")

@@ -7,10 +7,16 @@ from pathlib import Path
 
 from harena.core.errors import ValidationError
 from harena.training.advantages import advantages
-from harena.training.offline import nothing_to_learn, recorded_conversation, reward_of, unrecorded_mistake, was_recorded
+from harena.training.data.offline import (
+    nothing_to_learn,
+    recorded_conversation,
+    reward_of,
+    unrecorded_mistake,
+    was_recorded,
+)
+from harena.training.data.row_files import Mistakes, rows_of
 from harena.training.requests.plan import RLPlan
 from harena.training.requests.references import Resolved
-from harena.training.row_files import Mistakes, rows_of
 
 
 def check_offline(plan: RLPlan, resolved: Resolved) -> None:

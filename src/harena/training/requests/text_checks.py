@@ -13,14 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.errors import ValidationError
-from harena.training.conversations import ANSWER_FIELDS, WITHOUT_TEMPLATE, given, prompt_conversation_of, text_pair_of
-from harena.training.datasets import prompt_row_of
-from harena.training.imported_rows import OWN_SOLUTION, imported
+from harena.training.data.conversations import (
+    ANSWER_FIELDS,
+    WITHOUT_TEMPLATE,
+    given,
+    prompt_conversation_of,
+    text_pair_of,
+)
+from harena.training.data.datasets import prompt_row_of
+from harena.training.data.imported_rows import OWN_SOLUTION, imported
+from harena.training.data.row_files import Mistakes, Row, read_rows
+from harena.training.data.tokenizer_files import Counts, TokenizerFacts, stop_mistake, tokenizer_facts
 from harena.training.requests.plan import RLPlan, SFTPlan, TextFacts
 from harena.training.requests.references import Resolved, ResolvedRef
 from harena.training.requests.reward_checks import MOST_ROWS
-from harena.training.row_files import Mistakes, Row, read_rows
-from harena.training.tokenizer_files import Counts, TokenizerFacts, stop_mistake, tokenizer_facts
 
 NO_TEMPLATE = "the model's tokenizer has no chat template: add chat_template.jinja to the model's directory"
 LEAST_IN_CHAT = 256

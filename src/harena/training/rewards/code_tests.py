@@ -24,11 +24,11 @@ from harena.scoring.formats.answers import PYTHON, program_in
 from harena.scoring.formats.continuing import continued, has_solution_class
 from harena.scoring.slices import aside
 from harena.sdk import scenarios, scoring_contracts
-from harena.training.imported_rows import ProgramForm
-from harena.training.prompts import PromptRow
+from harena.training.data.imported_rows import ProgramForm
+from harena.training.data.prompts import PromptRow
+from harena.training.data.stored_problems import is_reference, reference_key, scored_as
 from harena.training.rewards.recipe import rows_error
 from harena.training.scored import asks_a_model, contract_mistakes, judged
-from harena.training.stored_problems import is_reference, reference_key, scored_as
 from harena.training.trajectory import MINIMUM, Candidate, Reward
 
 COMPLETION = "{completion}"

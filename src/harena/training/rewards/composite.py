@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harena.core.errors import ValidationError
-from harena.training.prompts import PromptRow
+from harena.training.data.prompts import PromptRow
 from harena.training.rewards.recipe import (
     Once,
     RewardRecipe,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from harena.core.errors import ValidationError
-from harena.training.prompts import PromptRow
+from harena.training.data.prompts import PromptRow
 from harena.training.scored import contract_mistakes, judged
 from harena.training.tasks import judge_contract
 from harena.training.trajectory import MINIMUM, Candidate, Reward

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Literal, Protocol
 
 from harena.core.errors import HarenaError, PlatformError, ValidationError
-from harena.training.prompts import PromptRow, digest
+from harena.training.data.prompts import PromptRow, digest
 from harena.training.trajectory import MINIMUM, Candidate, Reward, RewardValidity, is_learnable
 
 MOST_TOLD = 20

@@ -7,7 +7,7 @@ import re
 from decimal import Decimal
 
 from harena.scoring.formats.answers import final_answer
-from harena.training.prompts import PromptRow
+from harena.training.data.prompts import PromptRow
 from harena.training.rewards.recipe import Rule
 
 _WRITTEN = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+")

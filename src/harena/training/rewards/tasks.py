@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from harena.core.errors import HarenaError, ValidationError
 from harena.scoring.formats.answers import final_answer
+from harena.training.data.prompts import PromptRow
 from harena.training.environments import EnvironmentFaultError, Surroundings, begun, follows
 from harena.training.environments_tasks import Acting, TaskEnvironment, inputs_of
-from harena.training.prompts import PromptRow
 from harena.training.scored import contract_mistakes
 from harena.training.tasks import Method, Task, flag_digest, task_of
 from harena.training.trajectory import Candidate, Reward, RewardValidity

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from harena.core.errors import ValidationError
 from harena.training.batch import TrainingRow
-from harena.training.conversations import (
+from harena.training.data.conversations import (
     ANSWER_FIELDS,
     PROMPT_FIELDS,
     WITHOUT_TEMPLATE,
@@ -24,11 +24,11 @@ from harena.training.conversations import (
     prompt_conversation_of,
     text_pair_of,
 )
-from harena.training.imported_rows import OWN_SOLUTION, ProgramForm, imported
+from harena.training.data.imported_rows import OWN_SOLUTION, ProgramForm, imported
+from harena.training.data.prompts import PromptRow
+from harena.training.data.row_files import Mistakes, Row, content_digest, read_rows, rows_of
+from harena.training.data.templates import ChatTemplate
 from harena.training.ports import Tokenizer
-from harena.training.prompts import PromptRow
-from harena.training.row_files import Mistakes, Row, content_digest, read_rows, rows_of
-from harena.training.templates import ChatTemplate
 
 __all__ = ["LoadReport", "TooLong", "content_digest", "prompt_rows", "read_rows", "training_rows"]
 

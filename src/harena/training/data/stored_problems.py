@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harena.core.errors import ValidationError
-from harena.training.imported_rows import OWN_FORMAT, beside_of, imported, problems_in
+from harena.training.data.imported_rows import OWN_FORMAT, beside_of, imported, problems_in
 
 
 def is_reference(scoring: Any) -> bool:

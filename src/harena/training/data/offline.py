@@ -27,12 +27,12 @@ from harena.core.errors import ValidationError
 from harena.training.advantages import AdvantageRule, advantages
 from harena.training.algorithms import Aggregation, LossSpec
 from harena.training.batch import TrainingRow
-from harena.training.conversations import Conversation, conversation_of, given, messages_of_steps, with_system
-from harena.training.datasets import LoadReport
+from harena.training.data.conversations import Conversation, conversation_of, given, messages_of_steps, with_system
+from harena.training.data.datasets import LoadReport
+from harena.training.data.prompts import PromptRow
+from harena.training.data.row_files import Mistakes, rows_of
+from harena.training.data.templates import ChatTemplate
 from harena.training.ports import Engine
-from harena.training.prompts import PromptRow
-from harena.training.row_files import Mistakes, rows_of
-from harena.training.templates import ChatTemplate
 
 Baseline = Literal["prompt", "dataset"]
 """whose rewards an episode's is compared with: those of the same prompt, or all"""

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harena.training.conversations import ANSWER_FIELDS, PROMPT_FIELDS, given
+from harena.training.data.conversations import ANSWER_FIELDS, PROMPT_FIELDS, given
 
 OWN_SOLUTION = "own_solution"
 """field of a prompt row: the data set's right answer; it says how long answers are, and is never part of a prompt"""

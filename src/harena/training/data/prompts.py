@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from harena.training.imported_rows import ProgramForm
+from harena.training.data.imported_rows import ProgramForm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

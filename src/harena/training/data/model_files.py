@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.errors import ValidationError
-from harena.training.names_inside import check_names_inside
+from harena.training.data.names_inside import check_names_inside
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "spiece.model", "vocab.json")

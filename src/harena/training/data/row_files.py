@@ -18,8 +18,8 @@ from typing import Any
 
 from harena.core.checked import shown
 from harena.core.errors import ValidationError
-from harena.training.imported_rows import problems_in
-from harena.training.names_inside import is_name_inside
+from harena.training.data.imported_rows import problems_in
+from harena.training.data.names_inside import is_name_inside
 
 MOST_TOLD = 20
 """mistakes that one error spells out"""
