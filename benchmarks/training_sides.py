@@ -64,7 +64,7 @@ def run_harena(reward: str, steps: int, group_size: int, tokens: int) -> list[Se
     from harena.training.engines.tiny import character_tokenizer, tiny_llama
     from harena.training.rewards import CodeTests, Overlong, Rule
     from harena.training.rl import RLLoop, RLSettings
-    from harena.training.trajectory import Sampling
+    from harena.training.rollouts.trajectory import Sampling
 
     class Programs(CodeTests):
         """The program that belongs to a text."""

@@ -29,9 +29,9 @@ from harena.training.engines.tiny import character_tokenizer, tiny_llama
 from harena.training.environments import Environment, Step
 from harena.training.ports import Tokenizer
 from harena.training.rl import RLLoop, RLSettings
-from harena.training.rollout_turns import Episodes
+from harena.training.rollouts.trajectory import Sampling, StopReason
+from harena.training.rollouts.turns import Episodes
 from harena.training.sft import SFTSettings, train_sft
-from harena.training.trajectory import Sampling, StopReason
 
 NUMBERS, TURNS = range(1, 8), 3
 PROMPT = "g"

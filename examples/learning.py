@@ -25,7 +25,7 @@ from harena.training.engines.tiny import tiny_llama
 from harena.training.rewards import Once, RewardRecipe
 from harena.training.rl import RLLoop
 from harena.training.rl_settings import RLSettings
-from harena.training.trajectory import Reward, Sampled, SampleRequest, Sampling
+from harena.training.rollouts.trajectory import Reward, Sampled, SampleRequest, Sampling
 from learning_curve import bar
 
 MODES = {"sync": None, "one_step_off_async": 1, "fully_async": 3}

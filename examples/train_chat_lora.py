@@ -34,8 +34,8 @@ from harena.training.engines.models import Lora, adapted_layers, load_model, wit
 from harena.training.engines.tiny import byte_pair_tokenizer, tiny_llama
 from harena.training.rewards import CodeTests, Once, RewardRecipe
 from harena.training.rl import RLLoop, RLSettings
+from harena.training.rollouts.trajectory import SampleRequest, Sampling
 from harena.training.sft import SFTSettings, train_sft
-from harena.training.trajectory import SampleRequest, Sampling
 
 RIGHT_SHARE = 0.4
 INPUTS = (-7, -2, 0, 3, 5, 11)

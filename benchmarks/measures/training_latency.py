@@ -154,8 +154,8 @@ async def _run(
 ) -> dict[str, float]:
     from harena.training.rewards import exact_match
     from harena.training.rl import RLLoop, RLSettings
-    from harena.training.rollout import SingleTurn
-    from harena.training.trajectory import Sampling
+    from harena.training.rollouts.rollout import SingleTurn
+    from harena.training.rollouts.trajectory import Sampling
 
     slow = Slow(SingleTurn(exact_match()), seed, median_seconds)
     settings = RLSettings(

@@ -12,9 +12,9 @@ import torch
 import harena
 from harena.training.batch import TrainingRow
 from harena.training.data.prompts import PromptRow, sample_key
-from harena.training.rollout import Policy, RolloutRequest
-from harena.training.rollout_turns import Episodes
-from harena.training.trajectory import Sampling, Trajectory
+from harena.training.rollouts.rollout import Policy, RolloutRequest
+from harena.training.rollouts.trajectory import Sampling, Trajectory
+from harena.training.rollouts.turns import Episodes
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

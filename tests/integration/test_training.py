@@ -18,8 +18,8 @@ from harena.training.ledger import Ledger
 from harena.training.pauses import platform_works
 from harena.training.rewards import CodeTests
 from harena.training.rl import RLLoop, RLSettings
+from harena.training.rollouts.trajectory import Sampling
 from harena.training.sft import SFTSettings, completion_row, train_sft
-from harena.training.trajectory import Sampling
 
 ANSWERS = {"add 2>": ("(x+2)", "(x-2)"), "times 3>": ("(x*3)", "(x+3)"), "negate>": ("(-x)", "(+x)")}
 """prompt -> (what is right, what the demonstrations mostly say)"""

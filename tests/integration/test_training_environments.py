@@ -17,11 +17,11 @@ from harena.training.data.prompts import PromptRow, sample_key
 from harena.training.environments_sandbox import SandboxEnvironment
 from harena.training.environments_tasks import TaskEnvironment, solved
 from harena.training.rewards import CodeTests, prepare, reward_recipe, rewarded
-from harena.training.rollout import Policy, RolloutRequest, Rollouts
-from harena.training.rollout_recipes import rollouts_of
-from harena.training.rollout_turns import Episodes
+from harena.training.rollouts.recipes import rollouts_of
+from harena.training.rollouts.rollout import Policy, RolloutRequest, Rollouts
+from harena.training.rollouts.trajectory import Sampled, SampleRequest, Sampling, StopReason, Trajectory
+from harena.training.rollouts.turns import Episodes
 from harena.training.tasks import task_of
-from harena.training.trajectory import Sampled, SampleRequest, Sampling, StopReason, Trajectory
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -23,7 +23,7 @@ from harena.integrations.trl import async_reward_function, reward_function
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
 from harena.training.rewards import CodeTests
-from harena.training.trajectory import Reward
+from harena.training.rollouts.trajectory import Reward
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of TRL and of what it stands on
 

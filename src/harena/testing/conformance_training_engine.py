@@ -16,7 +16,7 @@ from harena.training.algorithms import loss_spec
 from harena.training.batch import TrainingBatch, TrainingRow, sft_batch
 from harena.training.errors import TrainingError
 from harena.training.ports import Engine, OptimizerStep
-from harena.training.trajectory import Sampled, SampleRequest, Sampling, StopReason
+from harena.training.rollouts.trajectory import Sampled, SampleRequest, Sampling, StopReason
 
 STEP = OptimizerStep(learning_rate=1e-2)
 PROMPT, ANSWER = "add 3>", "(x+3)"

@@ -24,8 +24,8 @@ from harena.training.chat_requests import checked_overruled
 from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate, ChatTokenizer
 from harena.training.rewards.recipe import checked
-from harena.training.rollout import Policy, RolloutRequest
-from harena.training.trajectory import MINIMUM, Reward, StopReason, Trajectory
+from harena.training.rollouts.rollout import Policy, RolloutRequest
+from harena.training.rollouts.trajectory import MINIMUM, Reward, StopReason, Trajectory
 
 MOST_THREADS = 4096
 _REASONS = {

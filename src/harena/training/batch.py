@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from harena.training.advantages import AdvantageRule, advantages
 from harena.training.algorithms import Aggregation, LossSpec
-from harena.training.trajectory import Group, Trajectory
+from harena.training.rollouts.trajectory import Group, Trajectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

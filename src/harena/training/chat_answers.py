@@ -13,8 +13,8 @@ from typing import Any
 
 from harena.training.chat_exchanges import Question, Said
 from harena.training.ports import Tokenizer
+from harena.training.rollouts.trajectory import Sampled, StopReason
 from harena.training.tool_calls import ToolCall, words_and_calls
-from harena.training.trajectory import Sampled, StopReason
 
 MODEL = "policy"
 _FINISH = {StopReason.STOP: "stop", StopReason.LENGTH: "length"}

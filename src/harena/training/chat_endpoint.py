@@ -28,8 +28,8 @@ from harena.training.chat_answers import MODEL, as_stream, chat_answer, completi
 from harena.training.chat_exchanges import Exchanges, Question, Said
 from harena.training.chat_requests import Asked, RefusedError, chat_asked, completion_asked
 from harena.training.data.templates import ChatTemplate
-from harena.training.rollout import Policy
-from harena.training.trajectory import SampleRequest, StopReason
+from harena.training.rollouts.rollout import Policy
+from harena.training.rollouts.trajectory import SampleRequest, StopReason
 
 MOST_EXCHANGES = 64
 """that one rollout may ask for"""

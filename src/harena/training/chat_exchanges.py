@@ -21,7 +21,7 @@ from harena.training.data.conversations import Conversation, Message, messages_o
 from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate, for_template
 from harena.training.ports import Tokenizer
-from harena.training.trajectory import Reward, Sampled, StopReason, Trajectory
+from harena.training.rollouts.trajectory import Reward, Sampled, StopReason, Trajectory
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from typing import Any
 from harena.core.checked import shown
 from harena.core.errors import ValidationError
 from harena.training.data.conversations import Conversation, messages_of
-from harena.training.trajectory import Sampling
+from harena.training.rollouts.trajectory import Sampling
 
 MOST_STOPS = 4
 """texts to stop at, as in the OpenAI API"""

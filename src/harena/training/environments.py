@@ -19,7 +19,7 @@ threads, so they may block. Three more methods are optional:
 
 Whatever the policy says is an action, never an error: an environment answers it, ends the episode, or says that it
 cannot be read (`Step(done=True, stop=StopReason.PARSE_ERROR)`). An environment that raises, or takes too long, has a
-fault; see `harena.training.rollout_turns` for what becomes of that.
+fault; see `harena.training.rollouts.turns` for what becomes of that.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from harena.training.data.prompts import PromptRow
-from harena.training.trajectory import Candidate, Reward, StopReason
+from harena.training.rollouts.trajectory import Candidate, Reward, StopReason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,8 +26,8 @@ from harena.core.models import ExecOutcome, ProcessResult
 from harena.sdk.sandbox import Sandbox
 from harena.training.data.prompts import PromptRow
 from harena.training.environments import Step
+from harena.training.rollouts.trajectory import Candidate, StopReason
 from harena.training.tool_calls import Parsed, ToolCall, Unreadable, parse_call
-from harena.training.trajectory import Candidate, StopReason
 
 WORKING_DIRECTORY = "/workspace"
 _ENVIRONMENT = {"PYTHONDONTWRITEBYTECODE": "1"}

@@ -20,9 +20,9 @@ from harena.scoring.slices import aside
 from harena.training.data.prompts import PromptRow
 from harena.training.environments import Step
 from harena.training.environments_sandbox import SandboxEnvironment
-from harena.training.scored import judged
+from harena.training.rollouts.scored import judged
+from harena.training.rollouts.trajectory import Reward, StopReason
 from harena.training.tasks import Task, flag_digest
-from harena.training.trajectory import Reward, StopReason
 
 Acting = Literal["tools", "shell", "python", "text"]
 _END_ROUNDS = 50

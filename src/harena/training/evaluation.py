@@ -15,8 +15,8 @@ from statistics import fmean
 from harena.core.errors import ValidationError
 from harena.training.data.prompts import PromptRow, sample_key
 from harena.training.ports import Sampler
-from harena.training.rollout import Policy, RolloutRequest, Rollouts
-from harena.training.trajectory import Sampling, Trajectory
+from harena.training.rollouts.rollout import Policy, RolloutRequest, Rollouts
+from harena.training.rollouts.trajectory import Sampling, Trajectory
 
 HELD_OUT = 2**31
 """added to the sample numbers of evaluations, so that no training rollout draws from the same stream"""

@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 
 from harena.training.algorithms import LossSpec
 from harena.training.batch import TrainingBatch, TrainingRow
-from harena.training.trajectory import Sampled, SampleRequest
+from harena.training.rollouts.trajectory import Sampled, SampleRequest
 
 Weights = Literal["current", "reference"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from harena.core.errors import PlatformError
 from harena.training.ledger import Ledger, PlannedStep
+from harena.training.rollouts.trajectory import Group, Trajectory
 from harena.training.schedule import Admission
-from harena.training.trajectory import Group, Trajectory
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,18 +24,18 @@ from harena.training.checkpoints import Checkpoint, Checkpoints
 from harena.training.data.prompts import PromptRow, digest
 from harena.training.errors import TrainingError
 from harena.training.evaluation import Evaluation
-from harena.training.groups import RolloutGroups
 from harena.training.ledger import Ledger
 from harena.training.pauses import Pause, Probe, RewardProbe, platform_works
 from harena.training.ports import Engine, LossReport, OptimizerStep
 from harena.training.resume import Past, groups_of, past_of
 from harena.training.rewards import RewardRecipe
 from harena.training.rl_settings import RLSettings
-from harena.training.rollout import Rollouts, SingleTurn
+from harena.training.rollouts.groups import RolloutGroups
+from harena.training.rollouts.rollout import Rollouts, SingleTurn
+from harena.training.rollouts.trajectory import Group, RewardValidity, Trajectory
 from harena.training.schedule import Admission, GroupSchedule
 from harena.training.step_metrics import step_metrics
 from harena.training.time_split import TimeSplit
-from harena.training.trajectory import Group, RewardValidity, Trajectory
 
 __all__ = ["RLLoop", "RLSettings"]
 

@@ -10,8 +10,8 @@ from harena.core.errors import ValidationError
 from harena.training.advantages import AdvantageRule
 from harena.training.algorithms import LossSpec
 from harena.training.rewards import Overlong
+from harena.training.rollouts.trajectory import Sampling
 from harena.training.schedule import StalenessPolicy
-from harena.training.trajectory import Sampling
 
 Decay = Literal["constant", "linear", "cosine"]
 

@@ -23,7 +23,7 @@ from statistics import fmean
 
 from harena.training.batch import GroupCounts
 from harena.training.ports import LossReport
-from harena.training.trajectory import Group, StopReason, Trajectory
+from harena.training.rollouts.trajectory import Group, StopReason, Trajectory
 
 
 def step_metrics(groups: Sequence[Group], counts: GroupCounts, report: LossReport, *, version: int) -> dict[str, float]:

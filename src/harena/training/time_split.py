@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from harena.training.ports import Sampler
-from harena.training.trajectory import Sampled, SampleRequest
+from harena.training.rollouts.trajectory import Sampled, SampleRequest
 
 PARTS = ("train", "generate", "reward", "evaluate", "checkpoint", "pause", "wait")
 

@@ -21,8 +21,8 @@ from harena.training.requests.plan import RLPlan
 from harena.training.requests.references import ResolvedRef
 from harena.training.rewards import reward_recipe
 from harena.training.rl import RLLoop
-from harena.training.rollout import SingleTurn
-from harena.training.rollout_recipes import instructed, rollouts_of
+from harena.training.rollouts.recipes import instructed, rollouts_of
+from harena.training.rollouts.rollout import SingleTurn
 from harena.training.sft import SFTSettings
 from harena.training.tasks import read_task
 from harena.training.worker_engine import chat_template, open_engine, stop_tokens

@@ -16,7 +16,7 @@ from harena.integrations.trl import (
     reward_function,
 )
 from harena.training.data.prompts import PromptRow
-from harena.training.trajectory import Reward
+from harena.training.rollouts.trajectory import Reward
 
 
 class Recipe:

@@ -10,7 +10,7 @@ from pathlib import Path
 from harena.training.algorithms import LossSpec
 from harena.training.batch import TrainingBatch, TrainingRow
 from harena.training.ports import LossReport, OptimizerStep, Weights
-from harena.training.trajectory import Sampled, SampleRequest, StopReason
+from harena.training.rollouts.trajectory import Sampled, SampleRequest, StopReason
 
 RIGHT, WRONG, END = 1, 2, 0
 

@@ -29,8 +29,8 @@ from harena.training.engines.tiny import character_tokenizer, tiny_llama
 from harena.training.ledger import Ledger
 from harena.training.rewards import Overlong
 from harena.training.rl import RLLoop, RLSettings
-from harena.training.rollout import Policy, RolloutRequest, SingleTurn
-from harena.training.trajectory import Reward, Sampling, Trajectory
+from harena.training.rollouts.rollout import Policy, RolloutRequest, SingleTurn
+from harena.training.rollouts.trajectory import Reward, Sampling, Trajectory
 
 SCORED = Overlong(policy="score")
 ROWS = [PromptRow(id=f"p{number}", prompt=f"add {number}>"[: 5 + number % 2]) for number in range(7)]

@@ -18,10 +18,10 @@ from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.tiny import byte_pair_tokenizer, tiny_llama
 from harena.training.evaluation import Evaluation
-from harena.training.groups import turns
 from harena.training.rl import RLLoop, RLSettings
-from harena.training.rollout import Policy, RolloutRequest
-from harena.training.trajectory import Reward, Sampling, StopReason, Trajectory
+from harena.training.rollouts.groups import turns
+from harena.training.rollouts.rollout import Policy, RolloutRequest
+from harena.training.rollouts.trajectory import Reward, Sampling, StopReason, Trajectory
 
 Make = Callable[..., LocalEngine]
 ROW = PromptRow(id="p", prompt="add 3>")

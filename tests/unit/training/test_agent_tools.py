@@ -16,8 +16,8 @@ from harena.training.agent_rollouts import AgentRollouts
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.tiny import byte_pair_tokenizer
 from harena.training.engines.tokenizer import LocalTokenizer
-from harena.training.rollout import Policy, RolloutRequest
-from harena.training.trajectory import Sampled, SampleRequest, Sampling, StopReason, Trajectory
+from harena.training.rollouts.rollout import Policy, RolloutRequest
+from harena.training.rollouts.trajectory import Sampled, SampleRequest, Sampling, StopReason, Trajectory
 
 ROW = PromptRow(id="p", prompt="what is in it?")
 TOOL = {"type": "function", "function": {"name": "ls", "parameters": {"type": "object", "properties": {}}}}

@@ -13,8 +13,8 @@ from harena.training.data.conversations import Conversation
 from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate
 from harena.training.ledger import Ledger
+from harena.training.rollouts.trajectory import Reward, Sampled, StopReason
 from harena.training.schedule import Admission
-from harena.training.trajectory import Reward, Sampled, StopReason
 
 END = 0
 ROW = PromptRow(id="p", prompt="")

@@ -14,8 +14,8 @@ from harena.training.data.prompts import PromptRow
 from harena.training.evaluation import HELD_OUT, Evaluation
 from harena.training.rewards import Rule
 from harena.training.rl import RLLoop, RLSettings
-from harena.training.rollout import SingleTurn
-from harena.training.trajectory import Reward, RewardValidity, Sampling
+from harena.training.rollouts.rollout import SingleTurn
+from harena.training.rollouts.trajectory import Reward, RewardValidity, Sampling
 
 ROWS = [PromptRow(id=f"p{number}", prompt=f"prompt {number}") for number in range(10)]
 UNSEEN = [PromptRow(id=f"u{number}", prompt=f"unseen {number}") for number in range(200)]

@@ -24,8 +24,8 @@ from harena.training.engines.tiny import character_tokenizer, tiny_llama
 from harena.training.ports import Engine, OptimizerStep
 from harena.training.rewards import Overlong, contains
 from harena.training.rl import RLLoop, RLSettings
+from harena.training.rollouts.trajectory import SampleRequest, Sampling
 from harena.training.sft import completion_row, sft_batch
-from harena.training.trajectory import SampleRequest, Sampling
 
 TOKENIZER = character_tokenizer("abcdefghijklmnopqrstuvwxyz0123456789 >()+-*")
 pytestmark = pytest.mark.asyncio(loop_scope="module")

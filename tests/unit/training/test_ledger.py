@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from harena.core.errors import PlatformError
 from harena.training.ledger import Ledger
+from harena.training.rollouts.trajectory import Reward, RewardValidity, StopReason, Trajectory, Turn
 from harena.training.schedule import Admission
-from harena.training.trajectory import Reward, RewardValidity, StopReason, Trajectory, Turn
 
 TOKEN = st.integers(0, 2**31 - 1)
 LOGPROB = st.floats(max_value=0.0, allow_nan=False, allow_infinity=False)

@@ -33,7 +33,7 @@ from harena.training.engines.sampler import Cohort, SamplingCopy, within
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
 from harena.training.errors import TrainingError
 from harena.training.ports import OptimizerStep
-from harena.training.trajectory import Group, Reward, Sampled, SampleRequest, Sampling, StopReason, single_turn
+from harena.training.rollouts.trajectory import Group, Reward, Sampled, SampleRequest, Sampling, StopReason, single_turn
 
 Make = Callable[..., LocalEngine]
 CPU = torch.device("cpu")

@@ -14,8 +14,8 @@ from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
 from harena.training.evaluation import Evaluation
 from harena.training.rl import RLLoop, RLSettings
+from harena.training.rollouts.trajectory import Reward, RewardValidity, Sampling
 from harena.training.sft import SFTSettings, train_sft
-from harena.training.trajectory import Reward, RewardValidity, Sampling
 
 SFT_HEADING = "## Metrics of an SFT job"
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "training-metrics.md"

@@ -15,7 +15,7 @@ from harena.training.data.prompts import PromptRow
 from harena.training.ledger import Ledger
 from harena.training.pauses import Pause
 from harena.training.rl import RLLoop, RLSettings
-from harena.training.trajectory import Reward, RewardValidity, Sampling
+from harena.training.rollouts.trajectory import Reward, RewardValidity, Sampling
 
 ROWS = [PromptRow(id=f"p{number}", prompt=f"prompt {number}") for number in range(10)]
 SETTINGS = RLSettings(steps=8, groups_per_step=3, group_size=4, sampling=Sampling(max_new_tokens=4), masked_window=40)

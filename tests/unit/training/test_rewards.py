@@ -11,10 +11,10 @@ import pytest
 from harena.core.errors import HarenaError, PlatformError, ValidationError
 from harena.sdk import scores
 from harena.sdk.benchmark_jobs import BenchmarkRun
-from harena.training import scored
 from harena.training.data.prompts import PromptRow
 from harena.training.rewards import CodeTests, Once, Rule, prepare, reward_recipe, rewarded
-from harena.training.trajectory import Reward, RewardValidity
+from harena.training.rollouts import scored
+from harena.training.rollouts.trajectory import Reward, RewardValidity
 
 ROW = PromptRow(id="r", prompt="?", expected_output=" 42 ", scoring={"type": "tests"})
 

@@ -15,7 +15,7 @@ from harena.training.data.prompts import PromptRow
 from harena.training.ledger import Ledger
 from harena.training.rewards import Rule
 from harena.training.rl import RLLoop, RLSettings
-from harena.training.trajectory import Reward, RewardValidity, Sampling
+from harena.training.rollouts.trajectory import Reward, RewardValidity, Sampling
 
 ROWS = [PromptRow(id=f"p{number}", prompt=f"prompt {number}") for number in range(10)]
 RIGHTNESS = Rule(lambda row, text: float(text == "right"))

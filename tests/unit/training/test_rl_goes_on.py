@@ -27,8 +27,8 @@ from harena.training.ledger import Ledger
 from harena.training.ports import LossReport
 from harena.training.rewards import Overlong, Rule
 from harena.training.rl import RLLoop, RLSettings
-from harena.training.rollout_turns import Episodes
-from harena.training.trajectory import Reward, Sampled, SampleRequest, Sampling, Trajectory
+from harena.training.rollouts.trajectory import Reward, Sampled, SampleRequest, Sampling, Trajectory
+from harena.training.rollouts.turns import Episodes
 
 ROWS = [PromptRow(id=f"p{number}", prompt=f"prompt {number}") for number in range(10)]
 

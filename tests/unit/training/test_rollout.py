@@ -9,8 +9,8 @@ import pytest
 from fake_engine import FakeEngine
 
 from harena.core.errors import ValidationError
-from harena.training.rollout import MOST_CALLS, Policy, Seat
-from harena.training.trajectory import Sampled, SampleRequest, Sampling, StopReason
+from harena.training.rollouts.rollout import MOST_CALLS, Policy, Seat
+from harena.training.rollouts.trajectory import Sampled, SampleRequest, Sampling, StopReason
 
 
 class Calls(FakeEngine):

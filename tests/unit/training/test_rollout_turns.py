@@ -16,11 +16,10 @@ from harena.training.environments import Environment, Step
 from harena.training.ledger import Ledger
 from harena.training.rewards import Overlong, Rule
 from harena.training.rl import RLLoop, RLSettings
-from harena.training.rollout import Policy, RolloutRequest, Rollouts
-from harena.training.rollout_conversation import Turns
-from harena.training.rollout_functions import BlockingTurns, FunctionRollouts
-from harena.training.rollout_turns import Episodes
-from harena.training.trajectory import (
+from harena.training.rollouts.conversation import Turns
+from harena.training.rollouts.functions import BlockingTurns, FunctionRollouts
+from harena.training.rollouts.rollout import Policy, RolloutRequest, Rollouts
+from harena.training.rollouts.trajectory import (
     Reward,
     RewardValidity,
     Sampled,
@@ -29,7 +28,8 @@ from harena.training.trajectory import (
     StopReason,
     Trajectory,
 )
-from harena.training.turn_forms import TurnForm
+from harena.training.rollouts.turn_forms import TurnForm
+from harena.training.rollouts.turns import Episodes
 
 END = 0
 ROW = PromptRow(id="p", prompt="?", metadata={"secret": 3})

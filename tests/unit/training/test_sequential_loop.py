@@ -19,7 +19,7 @@ from harena.training.engines.local import LocalEngine
 from harena.training.ports import OptimizerStep
 from harena.training.rewards import Overlong, Rule
 from harena.training.rl import RLLoop, RLSettings
-from harena.training.trajectory import (
+from harena.training.rollouts.trajectory import (
     Group,
     Reward,
     RewardValidity,

@@ -8,8 +8,8 @@ import pytest
 
 from harena.core.errors import ValidationError
 from harena.training.ledger import Ledger
+from harena.training.rollouts.trajectory import Reward, Sampled, Sampling, StopReason, single_turn
 from harena.training.schedule import Admission
-from harena.training.trajectory import Reward, Sampled, Sampling, StopReason, single_turn
 
 
 def test_every_mistake_is_named_at_once() -> None:

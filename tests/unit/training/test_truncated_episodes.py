@@ -8,10 +8,10 @@ from collections.abc import Callable
 from harena.training.batch import TrainingRow
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
-from harena.training.rollout import Policy, RolloutRequest
-from harena.training.rollout_conversation import Turns
-from harena.training.rollout_functions import FunctionRollouts
-from harena.training.trajectory import Sampling
+from harena.training.rollouts.conversation import Turns
+from harena.training.rollouts.functions import FunctionRollouts
+from harena.training.rollouts.rollout import Policy, RolloutRequest
+from harena.training.rollouts.trajectory import Sampling
 
 
 async def test_what_was_kept_stays_with_its_token(engines: Callable[..., LocalEngine]) -> None:

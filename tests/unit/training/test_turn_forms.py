@@ -9,7 +9,7 @@ from harena.training.data.conversations import Conversation
 from harena.training.data.templates import ChatTemplate
 from harena.training.engines.tiny import byte_pair_tokenizer
 from harena.training.engines.tokenizer import LocalTokenizer
-from harena.training.turn_forms import TurnForm, turn_form
+from harena.training.rollouts.turn_forms import TurnForm, turn_form
 
 
 @pytest.fixture

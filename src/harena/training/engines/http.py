@@ -23,8 +23,8 @@ from safetensors.torch import save as safetensors_bytes
 from harena.core.errors import PlatformError, ValidationError
 from harena.training.engines.local import LocalTrainer
 from harena.training.engines.policy_folder import check_folder, trained_weights, write_policy
-from harena.training.sampler_wire import TOKEN_VARIABLE, WEIGHTS_FILE, request_to_json, sampled_from_json
-from harena.training.trajectory import Sampled, SampleRequest
+from harena.training.rollouts.sampler_wire import TOKEN_VARIABLE, WEIGHTS_FILE, request_to_json, sampled_from_json
+from harena.training.rollouts.trajectory import Sampled, SampleRequest
 
 LOG_FILE = "sampler.log"
 LONGEST_LINE = 2**26

@@ -30,7 +30,7 @@ from harena.training.engines.tokenizer import LocalTokenizer
 from harena.training.errors import TrainingError
 from harena.training.packing import Lines, micro_batches
 from harena.training.ports import LossReport, OptimizerStep, Weights
-from harena.training.trajectory import Sampled, SampleRequest
+from harena.training.rollouts.trajectory import Sampled, SampleRequest
 
 STATE_FILE = "engine.pt"
 LEAST = torch.finfo(torch.float32).min

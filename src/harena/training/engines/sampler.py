@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from harena.training.trajectory import Sampled, SampleRequest, Sampling, StopReason
+from harena.training.rollouts.trajectory import Sampled, SampleRequest, Sampling, StopReason
 
 NextTokens = Callable[[Tensor, Tensor, Tensor, Any], Tensor]
 """(token ids (n, t), attention mask (n, past + t), positions (n, t), cache) -> logits of the last

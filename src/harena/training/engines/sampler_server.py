@@ -1,8 +1,8 @@
 """The sampler as a process of its own: `python -m harena.training.engines.sampler_server --folder FOLDER`.
 
 It reads a policy (see `policy_folder`), listens on the loopback interface, writes one line of JSON with its port to
-standard output, and speaks `harena.training.sampler_wire`. The token comes in the environment. It ends when its
-standard input does, so it never outlives whoever started it.
+standard output, and speaks `harena.training.rollouts.sampler_wire`. The token comes in the environment. It ends when
+its standard input does, so it never outlives whoever started it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from harena.core.errors import HarenaError, ValidationError
 from harena.training.engines.cache import new_cache
 from harena.training.engines.policy_folder import check_weights, read_policy
 from harena.training.engines.sampler import SamplerThread, SamplingCopy
-from harena.training.sampler_wire import TOKEN_VARIABLE, WEIGHTS_FILE, request_from_json, sampled_to_json
-from harena.training.trajectory import Sampled
+from harena.training.rollouts.sampler_wire import TOKEN_VARIABLE, WEIGHTS_FILE, request_from_json, sampled_to_json
+from harena.training.rollouts.trajectory import Sampled
 
 MOST_BYTES = 64 * 2**30
 LINES = "application/x-ndjson"

@@ -55,7 +55,7 @@ class LocalTokenizer:
         return tuple(self.inner.encode(text, add_special_tokens=False))
 
     def encode_plain(self, text: str) -> tuple[int, ...]:
-        """See `harena.training.turn_forms.PlainTokenizer`."""
+        """See `harena.training.rollouts.turn_forms.PlainTokenizer`."""
         return tuple(self.inner.encode(text, add_special_tokens=False, split_special_tokens=True))
 
     def decode(self, tokens: Sequence[int]) -> str:

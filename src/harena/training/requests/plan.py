@@ -40,9 +40,9 @@ from harena.training.requests.request import Baseline, RLConfig, RLRequest, SFTR
 from harena.training.requests.request import Tuning as TuningKind
 from harena.training.rewards.recipe import OverlongPolicy, overlong_of
 from harena.training.rl import RLSettings
+from harena.training.rollouts.trajectory import Sampling
 from harena.training.schedule import StalenessPolicy
 from harena.training.sft import SFTSettings
-from harena.training.trajectory import Sampling
 
 GROUP_SIZE, LEAST_RL_STEPS = 8, 100
 NEW_TOKENS, NEW_TOKENS_IN_CHAT = 128, 1024

@@ -17,7 +17,7 @@ from harena.training.rewards.recipe import (
 from harena.training.rewards.registry import RECIPES, reward_recipe
 from harena.training.rewards.rules import contains, exact_match, gsm8k, row_reward, trajectory_imitation
 from harena.training.rewards.tasks import TaskEnvAgent, TaskEnvVerifier, TaskVerifier
-from harena.training.trajectory import MINIMUM, Candidate
+from harena.training.rollouts.trajectory import MINIMUM, Candidate
 
 __all__ = [
     "MINIMUM",

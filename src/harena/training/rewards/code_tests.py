@@ -28,8 +28,8 @@ from harena.training.data.imported_rows import ProgramForm
 from harena.training.data.prompts import PromptRow
 from harena.training.data.stored_problems import is_reference, reference_key, scored_as
 from harena.training.rewards.recipe import rows_error
-from harena.training.scored import asks_a_model, contract_mistakes, judged
-from harena.training.trajectory import MINIMUM, Candidate, Reward
+from harena.training.rollouts.scored import asks_a_model, contract_mistakes, judged
+from harena.training.rollouts.trajectory import MINIMUM, Candidate, Reward
 
 COMPLETION = "{completion}"
 ENTRY = "solution.py"

@@ -17,7 +17,7 @@ from harena.training.rewards.recipe import (
     mistakes_of,
     rewarded,
 )
-from harena.training.trajectory import Candidate, Reward
+from harena.training.rollouts.trajectory import Candidate, Reward
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 
 from harena.core.errors import HarenaError, PlatformError, ValidationError
 from harena.training.data.prompts import PromptRow, digest
-from harena.training.trajectory import MINIMUM, Candidate, Reward, RewardValidity, is_learnable
+from harena.training.rollouts.trajectory import MINIMUM, Candidate, Reward, RewardValidity, is_learnable
 
 MOST_TOLD = 20
 """bad rows that an error lists; of the others it tells how many there are"""

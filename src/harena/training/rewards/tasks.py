@@ -14,9 +14,9 @@ from harena.scoring.formats.answers import final_answer
 from harena.training.data.prompts import PromptRow
 from harena.training.environments import EnvironmentFaultError, Surroundings, begun, follows
 from harena.training.environments_tasks import Acting, TaskEnvironment, inputs_of
-from harena.training.scored import contract_mistakes
+from harena.training.rollouts.scored import contract_mistakes
+from harena.training.rollouts.trajectory import Candidate, Reward, RewardValidity
 from harena.training.tasks import Method, Task, flag_digest, task_of
-from harena.training.trajectory import Candidate, Reward, RewardValidity
 
 _OF_TEXT: tuple[Method, ...] = ("flag", "script", "scoring", "llm_judge")
 _OF_ENVIRONMENTS: tuple[Method, ...] = ("env_flag", "env_script", "script", "scoring", "llm_judge")
@@ -154,7 +154,7 @@ class TaskEnvVerifier(TaskRecipe):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskEnvAgent(TaskRecipe):
     """task_env_agent_v1: an episode with tools in the task's environment, which is then verified. It makes rollouts:
-    `harena.training.rollout_recipes`."""
+    `harena.training.rollouts.recipes`."""
 
     acting: Acting = "tools"
     max_turns: int = 20

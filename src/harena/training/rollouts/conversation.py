@@ -6,9 +6,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from harena.training.rollout import Policy, RolloutRequest, Seat
-from harena.training.trajectory import Reward, Sampled, SampleRequest, StopReason, Trajectory, Turn
-from harena.training.turn_forms import TurnForm
+from harena.training.rollouts.rollout import Policy, RolloutRequest, Seat
+from harena.training.rollouts.trajectory import Reward, Sampled, SampleRequest, StopReason, Trajectory, Turn
+from harena.training.rollouts.turn_forms import TurnForm
 
 
 @dataclass(slots=True)

@@ -40,9 +40,9 @@ from harena.training.rewards.recipe import (
     rewarded,
     rewards,
 )
-from harena.training.rollout import Policy, RolloutRequest
-from harena.training.rollout_conversation import EpisodeEndedError, Turns, trajectory
-from harena.training.trajectory import (
+from harena.training.rollouts.conversation import EpisodeEndedError, Turns, trajectory
+from harena.training.rollouts.rollout import Policy, RolloutRequest
+from harena.training.rollouts.trajectory import (
     MINIMUM,
     Reward,
     RewardValidity,
@@ -50,7 +50,7 @@ from harena.training.trajectory import (
     StopReason,
     Trajectory,
 )
-from harena.training.turn_forms import TurnForm
+from harena.training.rollouts.turn_forms import TurnForm
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harena.core.errors import ValidationError
-from harena.training.trajectory import Sampled, SampleRequest, Sampling, StopReason
+from harena.training.rollouts.trajectory import Sampled, SampleRequest, Sampling, StopReason
 
 WEIGHTS_FILE = "weights.safetensors"
 TOKEN_VARIABLE = "HARENA_SAMPLER_TOKEN"  # noqa: S105 - the name of the variable

@@ -18,7 +18,15 @@ from typing import Any, Protocol
 from harena.training.data.prompts import PromptRow
 from harena.training.ports import Sampler
 from harena.training.rewards.recipe import Once, Overlong, RewardRecipe, prepare, rewarded, rewards
-from harena.training.trajectory import Reward, Sampled, SampleRequest, Sampling, StopReason, Trajectory, single_turn
+from harena.training.rollouts.trajectory import (
+    Reward,
+    Sampled,
+    SampleRequest,
+    Sampling,
+    StopReason,
+    Trajectory,
+    single_turn,
+)
 
 MOST_CALLS = 4
 """of later turns that are under way at one time; what comes meanwhile goes together in the next"""

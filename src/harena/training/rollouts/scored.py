@@ -16,7 +16,7 @@ from typing import Any, Literal
 from harena.core.errors import HarenaError, HostUnsupportedError
 from harena.core.results import Reason, Validity
 from harena.sdk.scores import score
-from harena.training.trajectory import MINIMUM, Candidate, Reward, RewardValidity
+from harena.training.rollouts.trajectory import MINIMUM, Candidate, Reward, RewardValidity
 
 FOLLOWS = "fault_follows_candidate"
 _JUDGES = ("score_model", "label_model")

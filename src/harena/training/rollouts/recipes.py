@@ -11,9 +11,9 @@ from harena.training.data.templates import ChatTemplate
 from harena.training.environments_tasks import inputs_of
 from harena.training.rewards.recipe import Overlong, RewardRecipe, prepare, recipe_name, rows_error
 from harena.training.rewards.tasks import TaskEnvAgent, TaskRecipe
-from harena.training.rollout import Rollouts, SingleTurn
-from harena.training.rollout_turns import Episodes
-from harena.training.turn_forms import TurnForm, turn_form
+from harena.training.rollouts.rollout import Rollouts, SingleTurn
+from harena.training.rollouts.turn_forms import TurnForm, turn_form
+from harena.training.rollouts.turns import Episodes
 
 INSTRUCTION = "{{instruction}}"
 """in a prompt: here is the task's"""

@@ -11,10 +11,10 @@ from harena.training.ledger import Ledger
 from harena.training.ports import Sampler
 from harena.training.resume import Past, is_cut
 from harena.training.rl_settings import RLSettings
-from harena.training.rollout import Policy, RolloutRequest, Rollouts
+from harena.training.rollouts.rollout import Policy, RolloutRequest, Rollouts
+from harena.training.rollouts.trajectory import Group, RewardValidity, SampleRequest, Trajectory
 from harena.training.schedule import Admission
 from harena.training.time_split import TimeSplit, WatchedSampler
-from harena.training.trajectory import Group, RewardValidity, SampleRequest, Trajectory
 
 
 class RolloutGroups:

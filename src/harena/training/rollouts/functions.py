@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 from harena.training.data.prompts import PromptRow
 from harena.training.rewards.recipe import checked, cut_off_reward
-from harena.training.rollout import Policy, RolloutRequest
-from harena.training.rollout_conversation import EpisodeEndedError, Turns, trajectory
-from harena.training.trajectory import MINIMUM, Reward, StopReason, Trajectory
-from harena.training.turn_forms import TurnForm
+from harena.training.rollouts.conversation import EpisodeEndedError, Turns, trajectory
+from harena.training.rollouts.rollout import Policy, RolloutRequest
+from harena.training.rollouts.trajectory import MINIMUM, Reward, StopReason, Trajectory
+from harena.training.rollouts.turn_forms import TurnForm
 
 MOST_THREADS = 256
 """plain functions that run at one time"""

@@ -1,0 +1,1 @@
+"""Rollouts: from a prompt to a trajectory with its reward."""
