@@ -26,7 +26,7 @@ from harena.training.batch import TrainingRow
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
-from harena.training.environments import Environment, Step
+from harena.training.environments.environment import Environment, Step
 from harena.training.ports import Tokenizer
 from harena.training.rl import RLLoop, RLSettings
 from harena.training.rollouts.trajectory import Sampling, StopReason

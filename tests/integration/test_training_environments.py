@@ -14,14 +14,14 @@ import harena
 from harena import scenarios, scoring_contracts
 from harena.core.errors import ValidationError
 from harena.training.data.prompts import PromptRow, sample_key
-from harena.training.environments_sandbox import SandboxEnvironment
-from harena.training.environments_tasks import TaskEnvironment, solved
+from harena.training.environments.sandbox import SandboxEnvironment
+from harena.training.environments.task_episodes import TaskEnvironment, solved
+from harena.training.environments.tasks import task_of
 from harena.training.rewards import CodeTests, prepare, reward_recipe, rewarded
 from harena.training.rollouts.recipes import rollouts_of
 from harena.training.rollouts.rollout import Policy, RolloutRequest, Rollouts
 from harena.training.rollouts.trajectory import Sampled, SampleRequest, Sampling, StopReason, Trajectory
 from harena.training.rollouts.turns import Episodes
-from harena.training.tasks import task_of
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -15,6 +15,7 @@ from harena.training.data.offline import imitation_rows, offline_groups, offline
 from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate
 from harena.training.engines.local import LocalEngine
+from harena.training.environments.tasks import read_task
 from harena.training.evaluation import Evaluation
 from harena.training.ledger import Ledger
 from harena.training.requests.plan import RLPlan
@@ -24,7 +25,6 @@ from harena.training.rl import RLLoop
 from harena.training.rollouts.recipes import instructed, rollouts_of
 from harena.training.rollouts.rollout import SingleTurn
 from harena.training.sft import SFTSettings
-from harena.training.tasks import read_task
 from harena.training.worker_engine import chat_template, open_engine, stop_tokens
 from harena.training.worker_job import EVAL, TrainingWork, told_by_field
 from harena.training.worker_sentences import (

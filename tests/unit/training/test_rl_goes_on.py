@@ -21,7 +21,7 @@ from harena.training.batch import TrainingBatch
 from harena.training.checkpoints import Checkpoints
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
-from harena.training.environments import Step
+from harena.training.environments.environment import Step
 from harena.training.errors import TrainingError
 from harena.training.ledger import Ledger
 from harena.training.ports import LossReport

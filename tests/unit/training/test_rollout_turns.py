@@ -12,7 +12,7 @@ from fake_engine import FakeEngine
 
 from harena.core.errors import HarenaError, PlatformError
 from harena.training.data.prompts import PromptRow, sample_key
-from harena.training.environments import Environment, Step
+from harena.training.environments.environment import Environment, Step
 from harena.training.ledger import Ledger
 from harena.training.rewards import Overlong, Rule
 from harena.training.rl import RLLoop, RLSettings

@@ -9,9 +9,9 @@ import pytest
 
 from harena.core.errors import HarenaError, ValidationError
 from harena.training.data.prompts import PromptRow
+from harena.training.environments.tasks import flag_digest, read_task, task_of
 from harena.training.rewards import TaskEnvAgent, prepare, reward_recipe, rewarded
 from harena.training.rollouts.recipes import instructed
-from harena.training.tasks import flag_digest, read_task, task_of
 
 FLAG = {"name": "find", "instruction": "Find it.", "verification": {"method": "flag", "expected": "sand"}}
 

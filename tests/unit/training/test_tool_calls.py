@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harena.training.tool_calls import ToolCall, Unreadable, parse_call, words_and_calls
+from harena.training.environments.tool_calls import ToolCall, Unreadable, parse_call, words_and_calls
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A task: a directory with task.yaml; what may stand there is said in `harena.training.tasks`."""
+"""A task: a directory with task.yaml; what may stand there is said in `harena.training.environments.tasks`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.training.environments.tasks import Verification
+from harena.training.environments.tasks import read_task as read_files
 from harena.training.objects.manifest import Manifest
-from harena.training.tasks import Verification
-from harena.training.tasks import read_task as read_files
 
 FILE = "task.yaml"
 _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")

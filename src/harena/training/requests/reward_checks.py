@@ -12,11 +12,11 @@ from harena.training.data.datasets import prompt_row_of
 from harena.training.data.offline import reward_of
 from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import Row, read_rows
+from harena.training.environments.tasks import read_task
 from harena.training.requests.plan import RLPlan
 from harena.training.requests.references import Resolved, ResolvedRef
 from harena.training.rewards.recipe import RewardRecipe, check_tells_apart, mistakes_of, recipe_name, rows_error
 from harena.training.rewards.registry import asks_judge, blueprints_of, reward_recipe
-from harena.training.tasks import read_task
 
 MOST_ROWS = 5_000
 """a row takes up to a millisecond, and somebody waits"""

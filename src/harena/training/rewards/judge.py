@@ -11,9 +11,9 @@ from typing import Literal
 
 from harena.core.errors import ValidationError
 from harena.training.data.prompts import PromptRow
+from harena.training.environments.tasks import judge_contract
 from harena.training.rollouts.scored import contract_mistakes, judged
 from harena.training.rollouts.trajectory import MINIMUM, Candidate, Reward
-from harena.training.tasks import judge_contract
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.training.environments.tasks import Task
 from harena.training.rewards.code_tests import CodeTests
 from harena.training.rewards.composite import Composite
 from harena.training.rewards.judge import LLMJudge
@@ -13,7 +14,6 @@ from harena.training.rewards.param_types import wrong_types
 from harena.training.rewards.recipe import RewardRecipe
 from harena.training.rewards.rules import contains, exact_match, gsm8k, row_reward, trajectory_imitation
 from harena.training.rewards.tasks import TaskEnvAgent, TaskEnvVerifier, TaskRecipe, TaskVerifier
-from harena.training.tasks import Task
 
 
 def composite(*, parts: Mapping[str, Mapping[str, Any]]) -> Composite:

@@ -1,6 +1,6 @@
 """Recipes over tasks: task_verifier_v1, task_env_verifier_v1 and task_env_agent_v1.
 
-What the policy said is done in the task's environment before it is verified; see `harena.training.tasks`.
+What the policy said is done in the task's environment before it is verified; see `harena.training.environments.tasks`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from harena.core.errors import HarenaError, ValidationError
 from harena.scoring.formats.answers import final_answer
 from harena.training.data.prompts import PromptRow
-from harena.training.environments import EnvironmentFaultError, Surroundings, begun, follows
-from harena.training.environments_tasks import Acting, TaskEnvironment, inputs_of
+from harena.training.environments.environment import EnvironmentFaultError, Surroundings, begun, follows
+from harena.training.environments.task_episodes import Acting, TaskEnvironment, inputs_of
+from harena.training.environments.tasks import Method, Task, flag_digest, task_of
 from harena.training.rollouts.scored import contract_mistakes
 from harena.training.rollouts.trajectory import Candidate, Reward, RewardValidity
-from harena.training.tasks import Method, Task, flag_digest, task_of
 
 _OF_TEXT: tuple[Method, ...] = ("flag", "script", "scoring", "llm_judge")
 _OF_ENVIRONMENTS: tuple[Method, ...] = ("env_flag", "env_script", "script", "scoring", "llm_judge")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from harena.core.errors import ValidationError
 from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate
-from harena.training.environments_tasks import inputs_of
+from harena.training.environments.task_episodes import inputs_of
 from harena.training.rewards.recipe import Overlong, RewardRecipe, prepare, recipe_name, rows_error
 from harena.training.rewards.tasks import TaskEnvAgent, TaskRecipe
 from harena.training.rollouts.rollout import Rollouts, SingleTurn

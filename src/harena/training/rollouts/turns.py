@@ -30,7 +30,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from harena.training.data.prompts import PromptRow
-from harena.training.environments import Environment, EnvironmentFaultError, Step, Surroundings, begun, follows
+from harena.training.environments.environment import (
+    Environment,
+    EnvironmentFaultError,
+    Step,
+    Surroundings,
+    begun,
+    follows,
+)
 from harena.training.rewards.recipe import (
     Once,
     Overlong,

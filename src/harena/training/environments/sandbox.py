@@ -1,8 +1,9 @@
 """An environment that is a sandbox: it lives for the episode, and the policy works in it with tools.
 
 A turn that calls no tool is the policy's answer, and ends the episode. How a call is written is in
-`harena.training.tool_calls`. What stands before a call is for the policy itself; of several calls the first is done,
-and what comes after it is not read: the policy has not seen its result. Another format is another `parse`.
+`harena.training.environments.tool_calls`. What stands before a call is for the policy itself; of several calls the
+first is done, and what comes after it is not read: the policy has not seen its result. Another format is another
+`parse`.
 
     read_file    {path}                  the file's text
     write_file   {path, content}         a file of this content, with the directories above it
@@ -25,9 +26,9 @@ from harena.core.errors import SandboxCommandTimeoutError, SandboxFileError, Val
 from harena.core.models import ExecOutcome, ProcessResult
 from harena.sdk.sandbox import Sandbox
 from harena.training.data.prompts import PromptRow
-from harena.training.environments import Step
+from harena.training.environments.environment import Step
+from harena.training.environments.tool_calls import Parsed, ToolCall, Unreadable, parse_call
 from harena.training.rollouts.trajectory import Candidate, StopReason
-from harena.training.tool_calls import Parsed, ToolCall, Unreadable, parse_call
 
 WORKING_DIRECTORY = "/workspace"
 _ENVIRONMENT = {"PYTHONDONTWRITEBYTECODE": "1"}

@@ -18,11 +18,11 @@ from harena.scoring.formats.answers import final_answer, program_in
 from harena.scoring.scorers.start_up_files import StartUpFiles, guard
 from harena.scoring.slices import aside
 from harena.training.data.prompts import PromptRow
-from harena.training.environments import Step
-from harena.training.environments_sandbox import SandboxEnvironment
+from harena.training.environments.environment import Step
+from harena.training.environments.sandbox import SandboxEnvironment
+from harena.training.environments.tasks import Task, flag_digest
 from harena.training.rollouts.scored import judged
 from harena.training.rollouts.trajectory import Reward, StopReason
-from harena.training.tasks import Task, flag_digest
 
 Acting = Literal["tools", "shell", "python", "text"]
 _END_ROUNDS = 50

@@ -1,0 +1,1 @@
+"""Environments that a policy works in, turn by turn, and tasks that are verified at the end."""
