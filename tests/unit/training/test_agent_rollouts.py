@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from harena.core.errors import HarenaError, PlatformError, ValidationError
-from harena.training.agent_rollouts import AgentRollouts
+from harena.training.agents.rollouts import AgentRollouts
 from harena.training.batch import TrainingRow
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine

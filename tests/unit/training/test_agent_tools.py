@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from harena.core.errors import HarenaError, ValidationError
-from harena.training.agent_rollouts import AgentRollouts
+from harena.training.agents.rollouts import AgentRollouts
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.tiny import byte_pair_tokenizer
 from harena.training.engines.tokenizer import LocalTokenizer

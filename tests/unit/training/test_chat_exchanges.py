@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harena.training.agents.chat_exchanges import Exchanges, Question
 from harena.training.algorithms import LossSpec
 from harena.training.batch import rl_batch
-from harena.training.chat_exchanges import Exchanges, Question
 from harena.training.data.conversations import Conversation
 from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate

@@ -5,9 +5,9 @@
         ...                                          # as many calls as it likes
         return 1.0 if solved else 0.0
 
-What it asked and was answered becomes one trajectory, to the token (see `harena.training.chat_exchanges`). What an
-agent does between two calls has no bound, so nobody waits for it: unlike in other rollouts, which sequences are sampled
-side by side depends on time, and a `sync` run is repeated up to the rounding of floats only.
+What it asked and was answered becomes one trajectory, to the token (see `harena.training.agents.chat_exchanges`). What
+an agent does between two calls has no bound, so nobody waits for it: unlike in other rollouts, which sequences are
+sampled side by side depends on time, and a `sync` run is repeated up to the rounding of floats only.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from harena.core.errors import HarenaError
-from harena.training.chat_endpoint import AgentRun, ChatEndpoint
-from harena.training.chat_requests import checked_overruled
+from harena.training.agents.chat_endpoint import AgentRun, ChatEndpoint
+from harena.training.agents.chat_requests import checked_overruled
 from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate, ChatTokenizer
 from harena.training.rewards.recipe import checked

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harena.training.chat_exchanges import Question, Said
+from harena.training.agents.chat_exchanges import Question, Said
 from harena.training.environments.tool_calls import ToolCall, words_and_calls
 from harena.training.ports import Tokenizer
 from harena.training.rollouts.trajectory import Sampled, StopReason

@@ -6,8 +6,8 @@ Each rollout has a base URL of its own, with a secret in its path; whoever has i
     POST {base_url}/completions         {"prompt", ...}
     GET  {base_url}/models
 
-What a request may ask is in `harena.training.chat_requests`, how it is answered in `harena.training.chat_answers`.
-What is not understood is refused, in words.
+What a request may ask is in `harena.training.agents.chat_requests`, how it is answered in
+`harena.training.agents.chat_answers`. What is not understood is refused, in words.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from aiohttp import web
 
 from harena.core.clock import SystemClock
 from harena.core.errors import HarenaError
-from harena.training.chat_answers import MODEL, as_stream, chat_answer, completion_answer
-from harena.training.chat_exchanges import Exchanges, Question, Said
-from harena.training.chat_requests import Asked, RefusedError, chat_asked, completion_asked
+from harena.training.agents.chat_answers import MODEL, as_stream, chat_answer, completion_answer
+from harena.training.agents.chat_exchanges import Exchanges, Question, Said
+from harena.training.agents.chat_requests import Asked, RefusedError, chat_asked, completion_asked
 from harena.training.data.templates import ChatTemplate
 from harena.training.rollouts.rollout import Policy
 from harena.training.rollouts.trajectory import SampleRequest, StopReason
