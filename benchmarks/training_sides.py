@@ -62,8 +62,8 @@ def run_harena(reward: str, steps: int, group_size: int, tokens: int) -> list[Se
     from harena.training.data.prompts import PromptRow
     from harena.training.engines.local import LocalEngine
     from harena.training.engines.tiny import character_tokenizer, tiny_llama
+    from harena.training.loop.rl import RLLoop, RLSettings
     from harena.training.rewards import CodeTests, Overlong, Rule
-    from harena.training.rl import RLLoop, RLSettings
     from harena.training.rollouts.trajectory import Sampling
 
     class Programs(CodeTests):

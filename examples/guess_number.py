@@ -22,16 +22,16 @@ from statistics import fmean
 import torch
 
 import harena
-from harena.training.batch import TrainingRow
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
 from harena.training.environments.environment import Environment, Step
+from harena.training.loop.batch import TrainingRow
+from harena.training.loop.rl import RLLoop, RLSettings
+from harena.training.loop.sft import SFTSettings, train_sft
 from harena.training.ports import Tokenizer
-from harena.training.rl import RLLoop, RLSettings
 from harena.training.rollouts.trajectory import Sampling, StopReason
 from harena.training.rollouts.turns import Episodes
-from harena.training.sft import SFTSettings, train_sft
 
 NUMBERS, TURNS = range(1, 8), 3
 PROMPT = "g"

@@ -17,14 +17,14 @@ from typing import Any
 
 import word_arithmetic as words
 from harena import sft, training_jobs
-from harena.training.algorithms import loss_spec
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.models import load_model
 from harena.training.engines.tiny import tiny_llama
+from harena.training.loop.algorithms import loss_spec
+from harena.training.loop.rl import RLLoop
+from harena.training.loop.rl_settings import RLSettings
 from harena.training.rewards import Once, RewardRecipe
-from harena.training.rl import RLLoop
-from harena.training.rl_settings import RLSettings
 from harena.training.rollouts.trajectory import Reward, Sampled, SampleRequest, Sampling
 from learning_curve import bar
 

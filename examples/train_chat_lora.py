@@ -25,17 +25,17 @@ from typing import Any
 import torch
 from transformers.utils.logging import disable_progress_bar
 
-from harena.training.algorithms import loss_spec
 from harena.training.data.datasets import prompt_rows, training_rows
 from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.models import Lora, adapted_layers, load_model, with_adapter
 from harena.training.engines.tiny import byte_pair_tokenizer, tiny_llama
+from harena.training.loop.algorithms import loss_spec
+from harena.training.loop.rl import RLLoop, RLSettings
+from harena.training.loop.sft import SFTSettings, train_sft
 from harena.training.rewards import CodeTests, Once, RewardRecipe
-from harena.training.rl import RLLoop, RLSettings
 from harena.training.rollouts.trajectory import SampleRequest, Sampling
-from harena.training.sft import SFTSettings, train_sft
 
 RIGHT_SHARE = 0.4
 INPUTS = (-7, -2, 0, 3, 5, 11)

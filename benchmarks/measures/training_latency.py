@@ -23,7 +23,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks.figures import median
-from harena.training.schedule import StalenessPolicy
+from harena.training.loop.schedule import StalenessPolicy
 
 MODES: dict[str, tuple[int, StalenessPolicy]] = {
     "sync": (0, "wait"),
@@ -122,7 +122,7 @@ async def _demonstrated(seed: int) -> tuple[Any, list[Any]]:
     from harena.training.data.prompts import PromptRow
     from harena.training.engines.local import LocalEngine
     from harena.training.engines.tiny import character_tokenizer, tiny_llama
-    from harena.training.sft import SFTSettings, completion_row, train_sft
+    from harena.training.loop.sft import SFTSettings, completion_row, train_sft
 
     tokenizer = character_tokenizer("abcdefghijklmnopqrstuvwxyz0123456789 >()+-*")
     model = tiny_llama(len(tokenizer), seed=seed, width=64, layers=2, heads=2, context_length=48)
@@ -152,8 +152,8 @@ async def _run(
     steps: int,
     median_seconds: float,
 ) -> dict[str, float]:
+    from harena.training.loop.rl import RLLoop, RLSettings
     from harena.training.rewards import exact_match
-    from harena.training.rl import RLLoop, RLSettings
     from harena.training.rollouts.rollout import SingleTurn
     from harena.training.rollouts.trajectory import Sampling
 

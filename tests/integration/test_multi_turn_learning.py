@@ -10,8 +10,8 @@ import pytest
 import torch
 
 import harena
-from harena.training.batch import TrainingRow
 from harena.training.data.prompts import PromptRow, sample_key
+from harena.training.loop.batch import TrainingRow
 from harena.training.rollouts.rollout import Policy, RolloutRequest
 from harena.training.rollouts.trajectory import Sampling, Trajectory
 from harena.training.rollouts.turns import Episodes

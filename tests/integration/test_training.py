@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 import torch
 
-from harena.training.algorithms import AlgorithmName, Correction, loss_spec
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
-from harena.training.ledger import Ledger
-from harena.training.pauses import platform_works
+from harena.training.loop.algorithms import AlgorithmName, Correction, loss_spec
+from harena.training.loop.ledger import Ledger
+from harena.training.loop.pauses import platform_works
+from harena.training.loop.rl import RLLoop, RLSettings
+from harena.training.loop.sft import SFTSettings, completion_row, train_sft
 from harena.training.rewards import CodeTests
-from harena.training.rl import RLLoop, RLSettings
 from harena.training.rollouts.trajectory import Sampling
-from harena.training.sft import SFTSettings, completion_row, train_sft
 
 ANSWERS = {"add 2>": ("(x+2)", "(x-2)"), "times 3>": ("(x*3)", "(x+3)"), "negate>": ("(-x)", "(+x)")}
 """prompt -> (what is right, what the demonstrations mostly say)"""

@@ -17,7 +17,7 @@ import harena
 from harena.core.errors import ValidationError
 from harena.sdk.training_jobs import TrainingJob
 from harena.testing.footprint import command_line, descendants, wait_ended
-from harena.training.checkpoints import Checkpoints
+from harena.training.loop.checkpoints import Checkpoints
 
 TEMPLATE = "def f(x):\n    return {completion}\n"
 END_SECONDS = 100.0

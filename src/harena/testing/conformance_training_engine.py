@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from harena.core.errors import ValidationError
-from harena.training.algorithms import loss_spec
-from harena.training.batch import TrainingBatch, TrainingRow, sft_batch
 from harena.training.errors import TrainingError
+from harena.training.loop.algorithms import loss_spec
+from harena.training.loop.batch import TrainingBatch, TrainingRow, sft_batch
 from harena.training.ports import Engine, OptimizerStep
 from harena.training.rollouts.trajectory import Sampled, SampleRequest, Sampling, StopReason
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
-from harena.training.algorithms import LossSpec
-from harena.training.batch import TrainingBatch, TrainingRow
+from harena.training.loop.algorithms import LossSpec
+from harena.training.loop.batch import TrainingBatch, TrainingRow
 from harena.training.rollouts.trajectory import Sampled, SampleRequest
 
 Weights = Literal["current", "reference"]

@@ -1,7 +1,7 @@
 """What every training job has: a folder, what its references stand for, and somebody to tell.
 
     ledger.sqlite    rollouts, rewards and steps (RL)
-    checkpoints/     see `harena.training.checkpoints`
+    checkpoints/     see `harena.training.loop.checkpoints`
     samples.jsonl    some of the rollouts of the newest steps, to be read by people (RL)
     model/           the exported model, at the end
 

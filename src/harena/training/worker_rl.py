@@ -9,22 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.training_jobs import TrainingEventKind
-from harena.training.checkpoints import Checkpoints
 from harena.training.data.datasets import prompt_rows
 from harena.training.data.offline import imitation_rows, offline_groups, offline_rows, with_logprobs
 from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate
 from harena.training.engines.local import LocalEngine
 from harena.training.environments.tasks import read_task
-from harena.training.evaluation import Evaluation
-from harena.training.ledger import Ledger
+from harena.training.loop.checkpoints import Checkpoints
+from harena.training.loop.evaluation import Evaluation
+from harena.training.loop.ledger import Ledger
+from harena.training.loop.rl import RLLoop
+from harena.training.loop.sft import SFTSettings
 from harena.training.requests.plan import RLPlan
 from harena.training.requests.references import ResolvedRef
 from harena.training.rewards import reward_recipe
-from harena.training.rl import RLLoop
 from harena.training.rollouts.recipes import instructed, rollouts_of
 from harena.training.rollouts.rollout import SingleTurn
-from harena.training.sft import SFTSettings
 from harena.training.worker_engine import chat_template, open_engine, stop_tokens
 from harena.training.worker_job import EVAL, TrainingWork, told_by_field
 from harena.training.worker_sentences import (

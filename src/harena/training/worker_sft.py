@@ -8,14 +8,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from harena.training.algorithms import LossSpec
-from harena.training.batch import TrainingRow
-from harena.training.checkpoints import Checkpoint, Checkpoints
 from harena.training.data.datasets import training_rows
 from harena.training.engines.local import LocalEngine
+from harena.training.loop.algorithms import LossSpec
+from harena.training.loop.batch import TrainingRow
+from harena.training.loop.checkpoints import Checkpoint, Checkpoints
+from harena.training.loop.sft import SFTSettings, train_sft
 from harena.training.requests.plan import SFTPlan
 from harena.training.requests.references import ResolvedRef
-from harena.training.sft import SFTSettings, train_sft
 from harena.training.worker_engine import chat_template, open_engine
 from harena.training.worker_job import EVAL, TrainingWork, told_by_field
 from harena.training.worker_sentences import rows_said

@@ -7,8 +7,8 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from harena.training.algorithms import LossSpec
-from harena.training.batch import TrainingBatch, TrainingRow
+from harena.training.loop.algorithms import LossSpec
+from harena.training.loop.batch import TrainingBatch, TrainingRow
 from harena.training.ports import LossReport, OptimizerStep, Weights
 from harena.training.rollouts.trajectory import Sampled, SampleRequest, StopReason
 

@@ -22,13 +22,13 @@ from typing import Any
 
 import torch
 
-from harena.training.checkpoints import Checkpoints
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
-from harena.training.ledger import Ledger
+from harena.training.loop.checkpoints import Checkpoints
+from harena.training.loop.ledger import Ledger
+from harena.training.loop.rl import RLLoop, RLSettings
 from harena.training.rewards import Overlong
-from harena.training.rl import RLLoop, RLSettings
 from harena.training.rollouts.rollout import Policy, RolloutRequest, SingleTurn
 from harena.training.rollouts.trajectory import Reward, Sampling, Trajectory
 

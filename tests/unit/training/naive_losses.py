@@ -1,5 +1,5 @@
-"""The formulas of `harena.training.algorithms` once more, written the slow way: plain floats, one token at a time, and
-gradients by central differences of the whole loss. Knows nothing of torch, batches or padding.
+"""The formulas of `harena.training.loop.algorithms` once more, written the slow way: plain floats, one token at a time,
+and gradients by central differences of the whole loss. Knows nothing of torch, batches or padding.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from harena.training.algorithms import LossSpec
+from harena.training.loop.algorithms import LossSpec
 
 
 @dataclass

@@ -10,9 +10,9 @@ from pathlib import Path
 import torch
 from small_engine import new_engine
 
-from harena.training.checkpoints import Checkpoints
 from harena.training.engines.local import LocalEngine
-from harena.training.sft import SFTProgress, SFTSettings, completion_row, train_sft
+from harena.training.loop.checkpoints import Checkpoints
+from harena.training.loop.sft import SFTProgress, SFTSettings, completion_row, train_sft
 
 PAIRS = [("add 3>", "(x+3)"), ("double>", "(x*2)"), ("negate>", "(-x)"), ("add 9>", "(x+9)"), ("square>", "(x*x)")]
 SETTINGS = SFTSettings(

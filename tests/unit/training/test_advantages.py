@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harena.core.errors import ValidationError
-from harena.training.advantages import RULES, advantages
+from harena.training.loop.advantages import RULES, advantages
 
 REWARDS = st.lists(st.floats(-10, 10), min_size=2, max_size=9)
 

@@ -13,12 +13,12 @@ import pytest
 
 from harena.core.errors import HarenaError, PlatformError, ValidationError
 from harena.training.agents.rollouts import AgentRollouts
-from harena.training.batch import TrainingRow
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.tiny import byte_pair_tokenizer, tiny_llama
-from harena.training.evaluation import Evaluation
-from harena.training.rl import RLLoop, RLSettings
+from harena.training.loop.batch import TrainingRow
+from harena.training.loop.evaluation import Evaluation
+from harena.training.loop.rl import RLLoop, RLSettings
 from harena.training.rollouts.groups import turns
 from harena.training.rollouts.rollout import Policy, RolloutRequest
 from harena.training.rollouts.trajectory import Reward, Sampling, StopReason, Trajectory

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harena.core.errors import ValidationError
-from harena.training.algorithms import ALGORITHMS, DEFAULT_CLIPS, loss_spec
+from harena.training.loop.algorithms import ALGORITHMS, DEFAULT_CLIPS, loss_spec
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

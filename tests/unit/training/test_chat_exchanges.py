@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from harena.training.agents.chat_exchanges import Exchanges, Question
-from harena.training.algorithms import LossSpec
-from harena.training.batch import rl_batch
 from harena.training.data.conversations import Conversation
 from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate
-from harena.training.ledger import Ledger
+from harena.training.loop.algorithms import LossSpec
+from harena.training.loop.batch import rl_batch
+from harena.training.loop.ledger import Ledger
+from harena.training.loop.schedule import Admission
 from harena.training.rollouts.trajectory import Reward, Sampled, StopReason
-from harena.training.schedule import Admission
 
 END = 0
 ROW = PromptRow(id="p", prompt="")

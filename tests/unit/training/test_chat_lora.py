@@ -16,10 +16,10 @@ from harena.training.data.templates import ChatTemplate
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.models import Lora, load_model, with_adapter
 from harena.training.engines.tiny import byte_pair_tokenizer, tiny_llama
+from harena.training.loop.rl import RLLoop, RLSettings
+from harena.training.loop.sft import SFTSettings, train_sft
 from harena.training.rewards import exact_match
-from harena.training.rl import RLLoop, RLSettings
 from harena.training.rollouts.trajectory import Sampling
-from harena.training.sft import SFTSettings, train_sft
 
 SYSTEM = "Answer in Python."
 OPERATIONS = (("add", "+", "**"), ("subtract", "-", "%"))

@@ -13,7 +13,7 @@ import pytest
 from fake_engine import FakeEngine
 
 from harena.core.errors import PlatformError, ValidationError
-from harena.training.checkpoints import STATE_FILE, Checkpoints
+from harena.training.loop.checkpoints import STATE_FILE, Checkpoints
 
 
 class NoRoom(FakeEngine):
@@ -89,7 +89,7 @@ import asyncio, os, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from fake_engine import FakeEngine
-from harena.training.checkpoints import Checkpoints
+from harena.training.loop.checkpoints import Checkpoints
 
 class Killed(FakeEngine):
     async def save(self, folder):

@@ -9,11 +9,11 @@ import pytest
 from fake_engine import FakeEngine
 
 from harena.core.errors import ValidationError
-from harena.training.checkpoints import Checkpoints
 from harena.training.data.prompts import PromptRow
-from harena.training.evaluation import HELD_OUT, Evaluation
+from harena.training.loop.checkpoints import Checkpoints
+from harena.training.loop.evaluation import HELD_OUT, Evaluation
+from harena.training.loop.rl import RLLoop, RLSettings
 from harena.training.rewards import Rule
-from harena.training.rl import RLLoop, RLSettings
 from harena.training.rollouts.rollout import SingleTurn
 from harena.training.rollouts.trajectory import Reward, RewardValidity, Sampling
 

@@ -21,11 +21,11 @@ from harena.training.engines.http import HttpEngine, SamplerProcess
 from harena.training.engines.local import LocalEngine, LocalTrainer
 from harena.training.engines.policy_folder import write_policy
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
+from harena.training.loop.rl import RLLoop, RLSettings
+from harena.training.loop.sft import completion_row, sft_batch
 from harena.training.ports import Engine, OptimizerStep
 from harena.training.rewards import Overlong, contains
-from harena.training.rl import RLLoop, RLSettings
 from harena.training.rollouts.trajectory import SampleRequest, Sampling
-from harena.training.sft import completion_row, sft_batch
 
 TOKENIZER = character_tokenizer("abcdefghijklmnopqrstuvwxyz0123456789 >()+-*")
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 from mortal_job import digest, new_engine, settings
 
-from harena.training.batch import rl_batch
 from harena.training.data.prompts import sample_key
-from harena.training.ledger import Ledger
+from harena.training.loop.batch import rl_batch
+from harena.training.loop.ledger import Ledger
 from harena.training.ports import OptimizerStep
 
 KILLS = int(os.environ.get("HARENA_TEST_KILLS", "3"))

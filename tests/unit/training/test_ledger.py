@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harena.core.errors import PlatformError
-from harena.training.ledger import Ledger
+from harena.training.loop.ledger import Ledger
+from harena.training.loop.schedule import Admission
 from harena.training.rollouts.trajectory import Reward, RewardValidity, StopReason, Trajectory, Turn
-from harena.training.schedule import Admission
 
 TOKEN = st.integers(0, 2**31 - 1)
 LOGPROB = st.floats(max_value=0.0, allow_nan=False, allow_infinity=False)

@@ -24,14 +24,14 @@ from transformers import (
 )
 
 from harena.core.errors import ValidationError
-from harena.training.algorithms import loss_spec
-from harena.training.batch import TrainingBatch, TrainingRow, rl_batch, sft_batch
 from harena.training.engines.cache import new_cache
 from harena.training.engines.local import STATE_FILE, LocalEngine
 from harena.training.engines.models import Lora, with_adapter
 from harena.training.engines.sampler import Cohort, SamplingCopy, within
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
 from harena.training.errors import TrainingError
+from harena.training.loop.algorithms import loss_spec
+from harena.training.loop.batch import TrainingBatch, TrainingRow, rl_batch, sft_batch
 from harena.training.ports import OptimizerStep
 from harena.training.rollouts.trajectory import Group, Reward, Sampled, SampleRequest, Sampling, StopReason, single_turn
 

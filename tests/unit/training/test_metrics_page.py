@@ -8,14 +8,14 @@ from pathlib import Path
 
 import torch
 
-from harena.training.algorithms import LossSpec, loss_spec
-from harena.training.batch import TrainingRow
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
-from harena.training.evaluation import Evaluation
-from harena.training.rl import RLLoop, RLSettings
+from harena.training.loop.algorithms import LossSpec, loss_spec
+from harena.training.loop.batch import TrainingRow
+from harena.training.loop.evaluation import Evaluation
+from harena.training.loop.rl import RLLoop, RLSettings
+from harena.training.loop.sft import SFTSettings, train_sft
 from harena.training.rollouts.trajectory import Reward, RewardValidity, Sampling
-from harena.training.sft import SFTSettings, train_sft
 
 SFT_HEADING = "## Metrics of an SFT job"
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "training-metrics.md"

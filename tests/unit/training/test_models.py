@@ -13,12 +13,12 @@ from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from harena.core.errors import ValidationError
-from harena.training.batch import sft_batch
 from harena.training.data.conversations import conversation_of
 from harena.training.data.templates import ChatTemplate
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.models import Lora, adapted_layers, load_model, with_adapter
 from harena.training.engines.tiny import byte_pair_tokenizer, tiny_llama
+from harena.training.loop.batch import sft_batch
 from harena.training.ports import OptimizerStep
 
 pytestmark = pytest.mark.filterwarnings(

@@ -12,12 +12,12 @@ import pytest
 from chat_tokenizer import Characters
 
 from harena.core.errors import ValidationError
-from harena.training.algorithms import LossSpec, loss_spec
-from harena.training.batch import TrainingRow
 from harena.training.data.offline import imitation_rows, offline_groups, offline_rows, reward_of, with_logprobs
 from harena.training.data.templates import ChatTemplate
 from harena.training.engines.local import LocalEngine
-from harena.training.sft import SFTSettings, train_sft
+from harena.training.loop.algorithms import LossSpec, loss_spec
+from harena.training.loop.batch import TrainingRow
+from harena.training.loop.sft import SFTSettings, train_sft
 
 TEMPLATE = ChatTemplate(Characters())
 Make = Callable[..., LocalEngine]

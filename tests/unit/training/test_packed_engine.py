@@ -12,10 +12,10 @@ from small_engine import ALPHABET
 from transformers import MistralConfig, MistralForCausalLM
 
 from harena.core.errors import ValidationError
-from harena.training.algorithms import LossSpec, loss_spec
-from harena.training.batch import TrainingBatch, TrainingRow
 from harena.training.engines.local import LocalEngine
 from harena.training.engines.tiny import character_tokenizer
+from harena.training.loop.algorithms import LossSpec, loss_spec
+from harena.training.loop.batch import TrainingBatch, TrainingRow
 
 Make = Callable[..., LocalEngine]
 TEXTS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harena.training.packing import micro_batches
+from harena.training.loop.packing import micro_batches
 
 LENGTHS = st.lists(st.integers(min_value=1, max_value=60), max_size=40)
 

@@ -12,9 +12,9 @@ from fake_engine import FakeEngine
 
 from harena.testing.clock import FakeClock
 from harena.training.data.prompts import PromptRow
-from harena.training.ledger import Ledger
-from harena.training.pauses import Pause
-from harena.training.rl import RLLoop, RLSettings
+from harena.training.loop.ledger import Ledger
+from harena.training.loop.pauses import Pause
+from harena.training.loop.rl import RLLoop, RLSettings
 from harena.training.rollouts.trajectory import Reward, RewardValidity, Sampling
 
 ROWS = [PromptRow(id=f"p{number}", prompt=f"prompt {number}") for number in range(10)]

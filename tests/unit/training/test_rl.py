@@ -12,9 +12,9 @@ from fake_engine import RIGHT, FakeEngine
 
 from harena.core.errors import HarenaError, ValidationError
 from harena.training.data.prompts import PromptRow
-from harena.training.ledger import Ledger
+from harena.training.loop.ledger import Ledger
+from harena.training.loop.rl import RLLoop, RLSettings
 from harena.training.rewards import Rule
-from harena.training.rl import RLLoop, RLSettings
 from harena.training.rollouts.trajectory import Reward, RewardValidity, Sampling
 
 ROWS = [PromptRow(id=f"p{number}", prompt=f"prompt {number}") for number in range(10)]

@@ -16,17 +16,17 @@ import pytest
 from fake_engine import FakeEngine
 
 from harena.core.errors import HarenaError, PlatformError, ValidationError
-from harena.training.algorithms import LossSpec
-from harena.training.batch import TrainingBatch
-from harena.training.checkpoints import Checkpoints
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
 from harena.training.environments.environment import Step
 from harena.training.errors import TrainingError
-from harena.training.ledger import Ledger
+from harena.training.loop.algorithms import LossSpec
+from harena.training.loop.batch import TrainingBatch
+from harena.training.loop.checkpoints import Checkpoints
+from harena.training.loop.ledger import Ledger
+from harena.training.loop.rl import RLLoop, RLSettings
 from harena.training.ports import LossReport
 from harena.training.rewards import Overlong, Rule
-from harena.training.rl import RLLoop, RLSettings
 from harena.training.rollouts.trajectory import Reward, Sampled, SampleRequest, Sampling, Trajectory
 from harena.training.rollouts.turns import Episodes
 

@@ -13,9 +13,9 @@ from fake_engine import FakeEngine
 from harena.core.errors import HarenaError, PlatformError
 from harena.training.data.prompts import PromptRow, sample_key
 from harena.training.environments.environment import Environment, Step
-from harena.training.ledger import Ledger
+from harena.training.loop.ledger import Ledger
+from harena.training.loop.rl import RLLoop, RLSettings
 from harena.training.rewards import Overlong, Rule
-from harena.training.rl import RLLoop, RLSettings
 from harena.training.rollouts.conversation import Turns
 from harena.training.rollouts.functions import BlockingTurns, FunctionRollouts
 from harena.training.rollouts.rollout import Policy, RolloutRequest, Rollouts

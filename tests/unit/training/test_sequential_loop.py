@@ -12,13 +12,13 @@ import pytest
 import torch
 from small_engine import new_engine
 
-from harena.training.algorithms import LossSpec, loss_spec
-from harena.training.batch import TrainingBatch, TrainingRow, rl_batch
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
+from harena.training.loop.algorithms import LossSpec, loss_spec
+from harena.training.loop.batch import TrainingBatch, TrainingRow, rl_batch
+from harena.training.loop.rl import RLLoop, RLSettings
 from harena.training.ports import OptimizerStep
 from harena.training.rewards import Overlong, Rule
-from harena.training.rl import RLLoop, RLSettings
 from harena.training.rollouts.trajectory import (
     Group,
     Reward,
@@ -175,7 +175,7 @@ def some_groups(engine: LocalEngine) -> list[Group]:
 
 
 def naive_loss(engine: LocalEngine, groups: list[Group], spec: LossSpec) -> Any:
-    """As `harena.training.algorithms` says, over all groups that have two rewards."""
+    """As `harena.training.loop.algorithms` says, over all groups that have two rewards."""
     left = [group for group in groups if len(group.valid) > 1]
     every = [trajectory for group in left for trajectory in group.trajectories]
     tokens = sum(trajectory.length for trajectory in every)

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from sft_job import PAIRS, SETTINGS, digest, job
 
 from harena.core.errors import ValidationError
-from harena.training.algorithms import loss_spec
-from harena.training.batch import TrainingRow
-from harena.training.checkpoints import Checkpoint, Checkpoints
 from harena.training.engines.local import LocalEngine
 from harena.training.errors import TrainingError
+from harena.training.loop.algorithms import loss_spec
+from harena.training.loop.batch import TrainingRow
+from harena.training.loop.checkpoints import Checkpoint, Checkpoints
+from harena.training.loop.sft import SFTSettings, completion_row, evaluation_loss, train_sft
 from harena.training.ports import OptimizerStep
-from harena.training.sft import SFTSettings, completion_row, evaluation_loss, train_sft
 
 Make = Callable[..., LocalEngine]
 ROWS = [TrainingRow(tokens=(9,) * length, mask=(0, *(1,) * (length - 1))) for length in (2, 3, 4, 5, 6)]

@@ -6,8 +6,8 @@ import asyncio
 
 from fake_engine import FakeEngine
 
+from harena.training.loop.time_split import PARTS, TimeSplit, WatchedSampler
 from harena.training.rollouts.trajectory import SampleRequest
-from harena.training.time_split import PARTS, TimeSplit, WatchedSampler
 
 
 class Watch:

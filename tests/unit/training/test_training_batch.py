@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from harena.training.algorithms import LossSpec
-from harena.training.batch import rl_batch
+from harena.training.loop.algorithms import LossSpec
+from harena.training.loop.batch import rl_batch
+from harena.training.loop.step_metrics import quantile, step_metrics
 from harena.training.ports import LossReport
 from harena.training.rollouts.trajectory import Group, Reward, RewardValidity, StopReason, Trajectory
-from harena.training.step_metrics import quantile, step_metrics
 
 
 def rollout(sample: int, reward: float | None, length: int, **more: Any) -> Trajectory:

@@ -10,10 +10,10 @@ import pytest
 from chat_tokenizer import Characters
 
 from harena.core.errors import ValidationError
-from harena.training.batch import TrainingRow
 from harena.training.data.datasets import TooLong, cut, prompt_rows, training_rows
 from harena.training.data.prompts import PromptRow
 from harena.training.data.templates import ChatTemplate
+from harena.training.loop.batch import TrainingRow
 
 TOKENIZER = Characters()
 TEMPLATE = ChatTemplate(TOKENIZER)

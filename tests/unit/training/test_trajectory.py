@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from harena.core.errors import ValidationError
-from harena.training.ledger import Ledger
+from harena.training.loop.ledger import Ledger
+from harena.training.loop.schedule import Admission
 from harena.training.rollouts.trajectory import Reward, Sampled, Sampling, StopReason, single_turn
-from harena.training.schedule import Admission
 
 
 def test_every_mistake_is_named_at_once() -> None:

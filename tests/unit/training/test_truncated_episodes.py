@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from harena.training.batch import TrainingRow
 from harena.training.data.prompts import PromptRow
 from harena.training.engines.local import LocalEngine
+from harena.training.loop.batch import TrainingRow
 from harena.training.rollouts.conversation import Turns
 from harena.training.rollouts.functions import FunctionRollouts
 from harena.training.rollouts.rollout import Policy, RolloutRequest

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harena.core.errors import ValidationError
-from harena.training.batch import TrainingRow
 from harena.training.data.conversations import (
     ANSWER_FIELDS,
     PROMPT_FIELDS,
@@ -28,6 +27,7 @@ from harena.training.data.imported_rows import OWN_SOLUTION, ProgramForm, import
 from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import Mistakes, Row, content_digest, read_rows, rows_of
 from harena.training.data.templates import ChatTemplate
+from harena.training.loop.batch import TrainingRow
 from harena.training.ports import Tokenizer
 
 __all__ = ["LoadReport", "TooLong", "content_digest", "prompt_rows", "read_rows", "training_rows"]

@@ -1,8 +1,8 @@
 """Offline RL: learning from trajectories that are recorded already (ATIF, or chat rows of agents), with their rewards.
 
 An episode's reward is its row's `reward`, else 1 or 0 by its `success` (of the trajectory, its `worlds_summary` or its
-`metadata`), else 1. Its advantage is that reward against its siblings' (`harena.training.advantages`): the episodes of
-one prompt, or all episodes of the data set.
+`metadata`), else 1. Its advantage is that reward against its siblings' (`harena.training.loop.advantages`): the
+episodes of one prompt, or all episodes of the data set.
 
 Where each step recorded its token ids and their log-probabilities (`metrics`: `prompt_token_ids`,
 `completion_token_ids`, `logprobs`, all of this model's tokenizer), those are trained on as they are. Otherwise the
@@ -24,14 +24,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harena.core.errors import ValidationError
-from harena.training.advantages import AdvantageRule, advantages
-from harena.training.algorithms import Aggregation, LossSpec
-from harena.training.batch import TrainingRow
 from harena.training.data.conversations import Conversation, conversation_of, given, messages_of_steps, with_system
 from harena.training.data.datasets import LoadReport
 from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import Mistakes, rows_of
 from harena.training.data.templates import ChatTemplate
+from harena.training.loop.advantages import AdvantageRule, advantages
+from harena.training.loop.algorithms import Aggregation, LossSpec
+from harena.training.loop.batch import TrainingRow
 from harena.training.ports import Engine
 
 Baseline = Literal["prompt", "dataset"]

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from harena.core.errors import ValidationError
-from harena.training.batch import TrainingRow
 from harena.training.data.conversations import Conversation, Message, linearised, with_system
+from harena.training.loop.batch import TrainingRow
 from harena.training.ports import Tokenizer
 
 TURN_START, TURN_END = "<|im_start|>", "<|im_end|>"

@@ -20,15 +20,15 @@ import torch
 from torch import Tensor
 
 from harena.core.errors import ValidationError
-from harena.training.algorithms import LossSpec
-from harena.training.batch import TrainingBatch, TrainingRow
 from harena.training.engines.cache import new_cache
 from harena.training.engines.losses import TokenColumns, token_losses
 from harena.training.engines.models import export_adapter, export_model, has_adapter
 from harena.training.engines.sampler import SamplerThread, SamplingCopy
 from harena.training.engines.tokenizer import LocalTokenizer
 from harena.training.errors import TrainingError
-from harena.training.packing import Lines, micro_batches
+from harena.training.loop.algorithms import LossSpec
+from harena.training.loop.batch import TrainingBatch, TrainingRow
+from harena.training.loop.packing import Lines, micro_batches
 from harena.training.ports import LossReport, OptimizerStep, Weights
 from harena.training.rollouts.trajectory import Sampled, SampleRequest
 
@@ -55,8 +55,8 @@ class LocalTrainer(ABC):
         """`model` is a Hugging Face causal language model, or a peft model over one; it is the engine's from now on.
         `micro_batch_tokens`: most tokens, padding included, of one forward and backward pass. `keep_reference`: keep a
         copy of the weights as they are now, for `logprobs(..., "reference")` and KL; a peft model needs none. `pack`:
-        short rows share a line (see `harena.training.packing`). Raises ValidationError for a model that lets rows of
-        one line see each other."""
+        short rows share a line (see `harena.training.loop.packing`). Raises ValidationError for a model that lets rows
+        of one line see each other."""
         self._device = torch.device(device)
         self._model = model.to(self._device)
         self._model.eval()  # no dropout, in modules or in functions: what is trained must be what is sampled

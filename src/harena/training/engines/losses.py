@@ -1,4 +1,4 @@
-"""The formulas of `harena.training.algorithms`, on torch tensors: one entry for each learnt token.
+"""The formulas of `harena.training.loop.algorithms`, on torch tensors: one entry for each learnt token.
 
 Metrics (means over learnt tokens unless they say otherwise): entropy (nats, of the trained distribution), k3_mu (k3 of
 sampler and trainer), clipped_low, clipped_high (shares of tokens whose gradient is cut), k3_reference. Of the
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from harena.training.algorithms import LossSpec
+from harena.training.loop.algorithms import LossSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 from harena.core.errors import ValidationError
-from harena.training.advantages import advantages
 from harena.training.data.offline import (
     nothing_to_learn,
     recorded_conversation,
@@ -15,6 +14,7 @@ from harena.training.data.offline import (
     was_recorded,
 )
 from harena.training.data.row_files import Mistakes, rows_of
+from harena.training.loop.advantages import advantages
 from harena.training.requests.plan import RLPlan
 from harena.training.requests.references import Resolved
 

@@ -9,7 +9,7 @@ Defaults, where a request leaves a number out:
     steps                SFT one epoch; RL one pass over the prompts, and 100 at the least
     advantage            group_std; group_mean for importance_sampling
     loss_agg             token; sequence for gspo
-    clip_low, clip_high  as `harena.training.algorithms` has them for each algorithm
+    clip_low, clip_high  as `harena.training.loop.algorithms` has them for each algorithm
     temperature          1.0; top_p 1; top_k all
     max_new_tokens       128; of a model with a chat template 1024; more where a row's own solution is longer; at most
                          half of what the longest prompt leaves of the model's context, where that is more than 128
@@ -33,16 +33,16 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from harena.training.advantages import AdvantageRule
-from harena.training.algorithms import AlgorithmName, LossSpec, loss_spec
+from harena.training.loop.advantages import AdvantageRule
+from harena.training.loop.algorithms import AlgorithmName, LossSpec, loss_spec
+from harena.training.loop.rl import RLSettings
+from harena.training.loop.schedule import StalenessPolicy
+from harena.training.loop.sft import SFTSettings
 from harena.training.requests.references import Resolved
 from harena.training.requests.request import Baseline, RLConfig, RLRequest, SFTRequest, TooLong, TrainingConfig
 from harena.training.requests.request import Tuning as TuningKind
 from harena.training.rewards.recipe import OverlongPolicy, overlong_of
-from harena.training.rl import RLSettings
 from harena.training.rollouts.trajectory import Sampling
-from harena.training.schedule import StalenessPolicy
-from harena.training.sft import SFTSettings
 
 GROUP_SIZE, LEAST_RL_STEPS = 8, 100
 NEW_TOKENS, NEW_TOKENS_IN_CHAT = 128, 1024

@@ -28,12 +28,12 @@ from pydantic import ValidationError as PydanticError
 from harena.core.errors import ValidationError
 from harena.core.training_sources import HEADING
 from harena.scoring.bounds import AtMost, StrictShape
-from harena.training.advantages import AdvantageRule
-from harena.training.algorithms import Aggregation, AlgorithmName, Correction
+from harena.training.loop.advantages import AdvantageRule
+from harena.training.loop.algorithms import Aggregation, AlgorithmName, Correction
+from harena.training.loop.schedule import StalenessPolicy
 from harena.training.requests.mistakes import PATH, STORED, sentences
 from harena.training.requests.rules import pair_mistakes, rule_mistakes
 from harena.training.rewards.recipe import OverlongPolicy
-from harena.training.schedule import StalenessPolicy
 
 Backend = Literal["local", "tinker", "ray"]
 TrainerType = Literal["sft", "rl"]

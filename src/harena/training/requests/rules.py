@@ -11,7 +11,7 @@ from typing import Any
 
 from harena.core.checked import shown
 from harena.core.errors import ValidationError
-from harena.training.algorithms import ALGORITHMS, loss_spec
+from harena.training.loop.algorithms import ALGORITHMS, loss_spec
 from harena.training.rewards import reward_recipe
 from harena.training.rewards.registry import TASK_RECIPES
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from harena.training.data.prompts import PromptRow, row_at, sample_key
-from harena.training.ledger import Ledger
+from harena.training.loop.ledger import Ledger
+from harena.training.loop.resume import Past, is_cut
+from harena.training.loop.rl_settings import RLSettings
+from harena.training.loop.schedule import Admission
+from harena.training.loop.time_split import TimeSplit, WatchedSampler
 from harena.training.ports import Sampler
-from harena.training.resume import Past, is_cut
-from harena.training.rl_settings import RLSettings
 from harena.training.rollouts.rollout import Policy, RolloutRequest, Rollouts
 from harena.training.rollouts.trajectory import Group, RewardValidity, SampleRequest, Trajectory
-from harena.training.schedule import Admission
-from harena.training.time_split import TimeSplit, WatchedSampler
 
 
 class RolloutGroups:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from harena.core.errors import ValidationError
-from harena.training.advantages import AdvantageRule
-from harena.training.algorithms import LossSpec
+from harena.training.loop.advantages import AdvantageRule
+from harena.training.loop.algorithms import LossSpec
+from harena.training.loop.schedule import StalenessPolicy
 from harena.training.rewards import Overlong
 from harena.training.rollouts.trajectory import Sampling
-from harena.training.schedule import StalenessPolicy
 
 Decay = Literal["constant", "linear", "cosine"]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from harena.core.errors import PlatformError
-from harena.training.ledger import Ledger, PlannedStep
+from harena.training.loop.ledger import Ledger, PlannedStep
+from harena.training.loop.schedule import Admission
 from harena.training.rollouts.trajectory import Group, Trajectory
-from harena.training.schedule import Admission
 
 
 @dataclass(frozen=True, slots=True)

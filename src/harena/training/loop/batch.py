@@ -1,7 +1,7 @@
 """What an engine is given to train on: rows of tokens with a weight, an advantage and old log-probabilities each.
 
 A batch is one optimizer step. Its denominator is fixed here, from everything that was admitted to the step; an engine
-may cut the rows as it likes (see `harena.training.algorithms`).
+may cut the rows as it likes (see `harena.training.loop.algorithms`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from harena.training.advantages import AdvantageRule, advantages
-from harena.training.algorithms import Aggregation, LossSpec
+from harena.training.loop.advantages import AdvantageRule, advantages
+from harena.training.loop.algorithms import Aggregation, LossSpec
 from harena.training.rollouts.trajectory import Group, Trajectory
 
 

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
 
-from harena.training.batch import GroupCounts
+from harena.training.loop.batch import GroupCounts
 from harena.training.ports import LossReport
 from harena.training.rollouts.trajectory import Group, StopReason, Trajectory
 

@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.errors import PlatformError, ValidationError
+from harena.training.loop.schedule import Admission
 from harena.training.rollouts.trajectory import Group, Reward, RewardValidity, StopReason, Trajectory, Turn
-from harena.training.schedule import Admission
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS job (content TEXT NOT NULL);

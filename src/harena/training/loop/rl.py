@@ -1,5 +1,5 @@
 """The RL loop: admit groups, sample, reward, train, publish. `sync`, `one_step_off_async` and `fully_async` are this
-loop with another number (see `harena.training.schedule`).
+loop with another number (see `harena.training.loop.schedule`).
 
 With a ledger and checkpoints, a job that was killed at any moment goes on: from the newest checkpoint, over the steps
 that were written down after it, trained again from the same stored groups in the same order, to the rollouts that had
@@ -19,23 +19,23 @@ from typing import Any
 
 from harena.core.clock import Clock, SystemClock
 from harena.core.errors import PlatformError, ValidationError
-from harena.training.batch import rl_batch
-from harena.training.checkpoints import Checkpoint, Checkpoints
 from harena.training.data.prompts import PromptRow, digest
 from harena.training.errors import TrainingError
-from harena.training.evaluation import Evaluation
-from harena.training.ledger import Ledger
-from harena.training.pauses import Pause, Probe, RewardProbe, platform_works
+from harena.training.loop.batch import rl_batch
+from harena.training.loop.checkpoints import Checkpoint, Checkpoints
+from harena.training.loop.evaluation import Evaluation
+from harena.training.loop.ledger import Ledger
+from harena.training.loop.pauses import Pause, Probe, RewardProbe, platform_works
+from harena.training.loop.resume import Past, groups_of, past_of
+from harena.training.loop.rl_settings import RLSettings
+from harena.training.loop.schedule import Admission, GroupSchedule
+from harena.training.loop.step_metrics import step_metrics
+from harena.training.loop.time_split import TimeSplit
 from harena.training.ports import Engine, LossReport, OptimizerStep
-from harena.training.resume import Past, groups_of, past_of
 from harena.training.rewards import RewardRecipe
-from harena.training.rl_settings import RLSettings
 from harena.training.rollouts.groups import RolloutGroups
 from harena.training.rollouts.rollout import Rollouts, SingleTurn
 from harena.training.rollouts.trajectory import Group, RewardValidity, Trajectory
-from harena.training.schedule import Admission, GroupSchedule
-from harena.training.step_metrics import step_metrics
-from harena.training.time_split import TimeSplit
 
 __all__ = ["RLLoop", "RLSettings"]
 
@@ -63,8 +63,8 @@ class RLLoop:
     ) -> None:
         """Either `recipe`, which rewards single answers, or `rollouts`, which makes whole rollouts. `engine` has the
         weights that the job begins with, also where it goes on. `probe` is asked, while the job pauses, whether the
-        platform works (`harena.training.pauses`), and then whether an empty answer can be rewarded; without one the job
-        waits for `resume`. Raises ValidationError."""
+        platform works (`harena.training.loop.pauses`), and then whether an empty answer can be rewarded; without one
+        the job waits for `resume`. Raises ValidationError."""
         self._engine = engine
         self._rows = rows
         self._settings = settings

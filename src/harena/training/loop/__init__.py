@@ -1,0 +1,1 @@
+"""The training loop for SFT and RL, its schedule, algorithms and ledger."""
