@@ -94,7 +94,7 @@ def learning(home: Path, model: str, **config: Any) -> TrainingJob:
 
 
 def workers() -> list[int]:
-    return [entry.pid for entry in descendants(os.getpid()) if "harena.training.worker" in command_line(entry.pid)]
+    return [entry.pid for entry in descendants(os.getpid()) if "harena.training.worker.main" in command_line(entry.pid)]
 
 
 def below(pids: list[int]) -> list[int]:

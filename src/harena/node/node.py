@@ -152,7 +152,7 @@ class Node(NodeInWorkspace):
         `durable_jobs`: jobs outlive this node (a server's), and are kept for `keep_seconds` after their end (None =
         until they are deleted). `webhook_networks`: where webhooks may go beside the public internet (None =
         anywhere). `limits_of`: what a workspace may use (None = everything). `training_jobs`: that run at one time;
-        `training_worker` is for tests: another program than `harena.training.worker`."""
+        `training_worker` is for tests: another program than `harena.training.worker.main`."""
         rooms = Rooms(
             runtime,
             blueprints,

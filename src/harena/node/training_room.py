@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harena.core.clock import Clock
     from harena.core.workspace import LimitsOf
 
-WORKER = (sys.executable, "-P", "-m", "harena.training.worker")
+WORKER = (sys.executable, "-P", "-m", "harena.training.worker.main")
 
 
 def training_jobs(

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from harena.training.worker import MEMORY_VARIABLE
+from harena.training.worker.main import MEMORY_VARIABLE
 
 PROGRAM = """
 import os
-from harena.training.worker import limit_memory
+from harena.training.worker.main import limit_memory
 limit_memory(os.environ)
 try:
     held = bytearray(400 << 20)

@@ -6,8 +6,8 @@ import pytest
 
 from harena.core.errors import ValidationError
 from harena.training.requests.references import ResolvedRef
-from harena.training.worker_job import told_by_field
-from harena.training.worker_sentences import (
+from harena.training.worker.job import told_by_field
+from harena.training.worker.sentences import (
     UNTAUGHT_STEPS,
     Untaught,
     counted,

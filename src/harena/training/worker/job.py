@@ -23,7 +23,7 @@ from harena.core.errors import PlatformError, ValidationError
 from harena.core.training_jobs import EVAL_STEPS, STEPS, TrainingEventKind
 from harena.training.ports import Engine
 from harena.training.requests.references import Resolved, ResolvedRef, in_words
-from harena.training.worker_sentences import counted
+from harena.training.worker.sentences import counted
 
 EVAL = "eval/"
 

@@ -1,6 +1,6 @@
 """A training worker: one process that does one job and tells its node how it gets on.
 
-    python -m harena.training.worker FOLDER DESCRIPTOR
+    python -m harena.training.worker.main FOLDER DESCRIPTOR
 
 It reads FOLDER/plan.json, writes lines (`harena.core.training_lines`) to the descriptor, and keeps everything else
 below FOLDER. Rewards come from sandboxes of a node of its own, inside this process. It ends when its work is done,
@@ -32,7 +32,7 @@ from harena.core.training_lines import BEAT, BEAT_SECONDS, WorkerLine, written
 from harena.sdk.portal import shutdown
 from harena.training.requests.plan import RLPlan, plan_from_json
 from harena.training.requests.references import Resolved
-from harena.training.worker_job import TrainingWork
+from harena.training.worker.job import TrainingWork
 
 MEMORY_VARIABLE = "HARENA_TRAINING_MEMORY_BYTES"
 MEMORY_FRACTION = 0.8
@@ -122,10 +122,10 @@ async def _trained(folder: Path, plan: Mapping[str, Any], teller: Teller) -> Map
     work = TrainingWork(folder=folder, resolved=Resolved.from_json(plan["resolved"]), tell=teller.tell)
     # the only way to torch: this module is imported by tests that have none
     if isinstance(made, RLPlan):
-        from harena.training.worker_rl import train_rl
+        from harena.training.worker.rl import train_rl
 
         return await train_rl(work, made)
-    from harena.training.worker_sft import train_rows
+    from harena.training.worker.sft import train_rows
 
     return await train_rows(work, made)
 

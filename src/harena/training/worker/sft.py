@@ -16,9 +16,9 @@ from harena.training.loop.checkpoints import Checkpoint, Checkpoints
 from harena.training.loop.sft import SFTSettings, train_sft
 from harena.training.requests.plan import SFTPlan
 from harena.training.requests.references import ResolvedRef
-from harena.training.worker_engine import chat_template, open_engine
-from harena.training.worker_job import EVAL, TrainingWork, told_by_field
-from harena.training.worker_sentences import rows_said
+from harena.training.worker.engine import chat_template, open_engine
+from harena.training.worker.job import EVAL, TrainingWork, told_by_field
+from harena.training.worker.sentences import rows_said
 
 
 async def train_rows(work: TrainingWork, plan: SFTPlan) -> Mapping[str, Any]:

@@ -25,9 +25,9 @@ from harena.training.requests.references import ResolvedRef
 from harena.training.rewards import reward_recipe
 from harena.training.rollouts.recipes import instructed, rollouts_of
 from harena.training.rollouts.rollout import SingleTurn
-from harena.training.worker_engine import chat_template, open_engine, stop_tokens
-from harena.training.worker_job import EVAL, TrainingWork, told_by_field
-from harena.training.worker_sentences import (
+from harena.training.worker.engine import chat_template, open_engine, stop_tokens
+from harena.training.worker.job import EVAL, TrainingWork, told_by_field
+from harena.training.worker.sentences import (
     Untaught,
     counted,
     paused_said,
@@ -36,7 +36,7 @@ from harena.training.worker_sentences import (
     rows_said,
     went_on_said,
 )
-from harena.training.worker_sft import learn_rows
+from harena.training.worker.sft import learn_rows
 
 SAMPLES = 8
 """rollouts of a step that are kept for people to read"""
