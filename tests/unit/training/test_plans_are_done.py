@@ -13,7 +13,7 @@ from harena.training.requests import plan
 from harena.training.requests.plan import RLPlan, SFTPlan
 
 ROOM = Path(harena.training.__file__).parent
-DOERS = {SFTPlan: ("worker_sft.py",), RLPlan: ("worker_rl.py",)}
+DOERS = {SFTPlan: ("worker/sft.py",), RLPlan: ("worker/rl.py",)}
 SAID_OTHERWISE = {"offline"}
 """of an offline job `reward` is None"""
 

@@ -9,13 +9,14 @@ from pathlib import Path
 import harena.training
 
 ROOM = Path(harena.training.__file__).parent
-WITH_TORCH = {"worker_engine", "worker_rl", "worker_sft"}
+WITH_TORCH = {"worker.engine", "worker.rl", "worker.sft"}
 """which make an engine: they are imported in a worker process, and nowhere else"""
 
 
 def test_no_torch() -> None:
-    names = sorted({path.stem for path in ROOM.glob("*.py")} - {"__init__"} - WITH_TORCH)
-    modules = [f"harena.training.{name}" for name in names]
+    names = {".".join(path.relative_to(ROOM).with_suffix("").parts) for path in ROOM.rglob("*.py")}
+    names = {name for name in names if not name.endswith("__init__") and not name.startswith("engines.")}
+    modules = [f"harena.training.{name}" for name in sorted(names - WITH_TORCH)]
     assert "harena.training.loop.rl" in modules
     program = f"import sys, {', '.join(modules)}\nprint(*sorted({{'torch', 'transformers'}} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
