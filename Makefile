@@ -73,9 +73,16 @@ setup: .venv/.for-development ## make the environment and nothing else
 	@scripts/setup '.[train]' torch==2.13.0
 	@touch $@ .venv/.for-use
 
-.venv/.for-development: pyproject.toml scripts/setup
-	@scripts/setup '.[dev]'
+.venv/.for-development: pyproject.toml scripts/setup requirements-dev.lock
+	@scripts/setup '.[dev]' --constraint requirements-dev.lock || { \
+		echo "the locked versions cannot all be had here: installing the newest that pyproject.toml allows" >&2; \
+		scripts/setup '.[dev]'; }
 	@touch $@ .venv/.for-use .venv/.for-training
+
+lock: .venv/.for-development ## upgrade the development environment, and write requirements-dev.lock anew
+	@$(PYTHON) -m pip install --quiet --upgrade --upgrade-strategy eager --editable '.[dev]'
+	@{ sed -n '/^#/p' requirements-dev.lock; $(PYTHON) -m pip freeze --exclude-editable | sed -E 's/\+cpu$$//'; } >.lock.new
+	@mv .lock.new requirements-dev.lock
 
 clean: ## remove the environment and what tools left behind
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
