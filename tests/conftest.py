@@ -8,7 +8,10 @@ import tempfile
 import pytest
 from hypothesis import HealthCheck, settings
 
-import harena.training  # noqa: F401 - what it sets for torch must be set before a test module loads that
+# before any test module imports a part of it: pytest refuses to do so afterwards
+pytest.register_assert_rewrite("harena.testing")
+
+import harena.training  # noqa: E402, F401 - what it sets for torch must be set before a test module loads that
 
 # how long an example takes says how busy the machine is, and nothing about harena
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])

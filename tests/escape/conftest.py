@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from escape_world import World
+from escape_world import World, seen_owners
 
 from harena.runtime.host.linux import LinuxRuntime
 from harena.testing.footprint import Footprint, spawners, wait_nothing_below
@@ -27,15 +27,12 @@ def _leaves_nothing() -> Iterator[None]:
     """When a module has ended: no process, descriptor, mount or cgroup directory of its runtimes is left."""
     before = Footprint.take()
     owners: list[int] = []
-    _seen_owners.clear()
+    seen_owners.clear()
     yield
-    owners += _seen_owners
+    owners += seen_owners
     wait_nothing_below(os.getpid(), END_SECONDS, spare=list(before.below))
     gc.collect()
     assert Footprint.take(owners=owners).beyond(before) == []
-
-
-_seen_owners: list[int] = []
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +78,7 @@ async def shared_world(
     """A runtime for one kind of exec."""
     runtime = LinuxRuntime(home=tmp_path_factory.mktemp("home"))
     await runtime.start()
-    _seen_owners.extend(spawners(os.getpid()))
+    seen_owners.extend(spawners(os.getpid()))
     try:
         yield World(runtime, request.param, dict(host), host["canary"], Path(host["file"]))
     finally:

@@ -25,6 +25,10 @@ from harena.testing.footprint import mounts
 WARM = Blueprint(id="bp_escape", name="escape", warm=())
 
 
+seen_owners: list[int] = []
+"""pids of the spawners of the module under test, whose cgroup directories must be gone at its end"""
+
+
 @dataclass
 class World:
     """One runtime, one kind of exec, and everybody who must not be harmed."""

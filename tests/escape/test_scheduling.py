@@ -11,7 +11,7 @@ from escape_world import World
 
 from harena.testing.footprint import processes, spawners
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.alone]
 
 CROWD = r"""
 libc.prctl(15, sys.argv[1].encode(), 0, 0, 0)  # PR_SET_NAME

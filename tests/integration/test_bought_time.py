@@ -18,6 +18,8 @@ from harena.core.results import Reason
 from harena.runtime.host.linux import LinuxRuntime
 from harena.scoring import StarvedError, load_scenarios, score_scenario
 
+pytestmark = pytest.mark.alone
+
 LIMIT = 0.5
 AT_ONCE = 4
 BUSY = 2 * (os.cpu_count() or 1)

@@ -136,7 +136,10 @@ async def test_a_hundred_at_once(sandbox: SandboxPort) -> None:
 
     answers = await asyncio.gather(*(one(number) for number in range(100)))
     assert answers == [(number % 100, b"%d\n" % number) for number in range(100)]
-    assert await sandbox.processes() == []
+    for _ in range(1000):  # init tells of an end before it has reaped the last of them
+        if not (left := await sandbox.processes()):
+            break
+    assert left == []
 
 
 async def test_more_than_the_process_limit(runtime: LinuxRuntime) -> None:

@@ -16,6 +16,8 @@ from harena.runtime.host.linux import LinuxRuntime
 from harena.testing.conformance_base import run
 from harena.testing.footprint import cgroup_directories, children, descendants, descriptors, processes, spawners
 
+pytestmark = pytest.mark.alone
+
 SOAK = Path(__file__).parents[2] / "scripts" / "soak.py"
 MEMORY_OF_ONE = 4 * MIB
 """more than an idle sandbox needs, its share of the kernel's memory included"""

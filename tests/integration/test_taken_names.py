@@ -12,6 +12,8 @@ from harena.core.results import RunResult, Validity
 from harena.scoring import load_scenarios, score_scenario
 from harena.testing import FakeRuntime
 
+pytestmark = pytest.mark.alone
+
 CHECK = """
 import sys
 word = sys.stdin.readline().strip()
