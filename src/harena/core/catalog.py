@@ -35,11 +35,11 @@ class Lineage:
     """Which stored versions something was made of."""
 
     scenarios: str | None = None
-    """as `NAME@2`; None = they came with the job"""
+    """reference to the stored scenarios, as `NAME@2`; None = they came with the job"""
     digest: str | None = None
-    """of the stored scenarios' content"""
+    """digest of the stored scenarios' content"""
     contract: str | None = None
-    """as `NAME@2`; None = the scoring contract was written in place"""
+    """reference to the stored scoring contract, as `NAME@2`; None = the scoring contract was written in place"""
 
 
 NO_LINEAGE = Lineage()

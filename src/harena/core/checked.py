@@ -90,7 +90,7 @@ def content_bytes(value: Any, name: str) -> bytes:
 
 
 def shown(value: Any) -> str:
-    """As an error message shows it: never longer than a line."""
+    """A value in the form that an error message shows: never longer than a line."""
     if isinstance(value, int) and value.bit_length() > 300:  # Python refuses to write very long ones
         return f"a whole number of {value.bit_length()} bits"
     text = ascii(value) if isinstance(value, str) else repr(value)

@@ -15,7 +15,7 @@ from typing import Protocol
 STOPPED_SECONDS = 1.0
 """a deadline that is met later than this was met by a process that was stopped or stuck, or on a suspended machine"""
 GRACE_SECONDS = 2.0
-"""that such a process hears what happened meanwhile before the deadline counts"""
+"""time after such a pause in which events of the pause are handled before a deadline counts"""
 
 
 class Timer(Protocol):

@@ -18,7 +18,7 @@ from enum import IntEnum
 
 HEADER = struct.Struct(">BI")
 MOST_BYTES = 1024 * 1024
-"""of one frame that carries output"""
+"""largest content of one frame that carries output"""
 MOST_JSON_BYTES = 16 * 1024 * 1024
 
 

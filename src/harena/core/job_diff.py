@@ -18,7 +18,7 @@ from enum import StrEnum
 from typing import Any
 
 VERSIONS = ("scorer_version", "scenario_digest", "contract_version", "scenario_version")
-"""of a run: where one of them differs, the two sides were not asked for the same"""
+"""fields of a run; where one of them differs, the two sides were not asked the same question"""
 SAME_SCORE = 1e-9
 _95_PERCENT = 1.959963984540054
 """quantile of the normal distribution for an interval of 95 %"""
@@ -32,7 +32,7 @@ class Change(StrEnum):
     SCORE = "score"
     """it passes, or fails, as before, with another score"""
     REASON = "reason"
-    """the same score for other reasons"""
+    """both sides have the same score, for different reasons"""
     UNSCORED = "unscored"
     """no attempt was scored on one side or on both: the platform, or the contract, failed"""
     ONLY_IN_A = "only_in_a"
@@ -47,7 +47,7 @@ class Attempts:
     passed: int = 0
     score_sum: float = 0.0
     reasons: Counter[str] = field(default_factory=Counter)
-    """of scored attempts"""
+    """how often each reason occurs among scored attempts"""
     unscored: Counter[str] = field(default_factory=Counter)
     """reasons of those without a score"""
     versions: set[tuple[Any, ...]] = field(default_factory=set)
@@ -84,7 +84,7 @@ class Attempts:
         return 0 < self.passed < self.scored
 
     def answer(self) -> dict[str, Any]:
-        """As JSON types."""
+        """The comparison as JSON types."""
         return {
             "attempts": self.scored + self.unscored.total(),
             "scored": self.scored,

@@ -138,7 +138,8 @@ class ExecOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceUsage:
-    """Of the exec's main process and the children that it waited for; of a killed exec, its whole tree."""
+    """Resources used by the exec's main process and the children that it waited for; for a killed exec, by its whole
+    tree."""
 
     user_seconds: float = 0.0
     system_seconds: float = 0.0
@@ -234,7 +235,7 @@ class KnownProgram:
 
     text: str
     magic: bytes
-    """as `importlib.util.MAGIC_NUMBER`"""
+    """bytecode version of the interpreter, as in `importlib.util.MAGIC_NUMBER`"""
     namespace: str
     """names the namespace in which `preparation` runs, and is the variable of `__main__` in which `program` finds it"""
     preparation: tuple[bytes, ...]

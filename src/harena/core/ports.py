@@ -189,7 +189,7 @@ class Operations(RegistryOperations, TrainingOperations, Protocol):
         statuses: Sequence[SandboxStatus] = (),
         include_terminal: bool = False,
     ) -> list[SandboxHandle]:
-        """Those that carry all `tags` and have one of `statuses` (none given: all). Ended ones only on request."""
+        """Sandboxes that carry all `tags` and have one of `statuses` (none given: all). Ended ones only on request."""
 
     async def create_blueprint(
         self,
@@ -301,7 +301,7 @@ class WholeNode(Operations, Protocol):
         Its `close` ends nothing. Raises ValidationError for what is no workspace's name."""
 
     def pending_sandboxes(self, workspace: str) -> Sequence[SandboxHandle]:
-        """Those that are being created for a workspace; whoever asked for them does not know them yet."""
+        """Sandboxes that are being created for a workspace; their callers do not have their ids yet."""
 
 
 class SandboxSource(Protocol):

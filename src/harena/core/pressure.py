@@ -57,5 +57,5 @@ def available_memory_bytes(
 
 
 def machine_cores() -> int:
-    """Of the whole machine, which is what `runnable_tasks` counts for."""
+    """Number of processors of the whole machine, to which `runnable_tasks` refers."""
     return os.cpu_count() or 1

@@ -11,9 +11,9 @@ from typing import Any
 from harena.core.errors import ValidationError
 
 MOST_LEVELS = 200
-"""of lists and mappings in each other; readers of JSON give up at some depth"""
+"""deepest nesting of lists and mappings; JSON readers give up at some depth"""
 MOST_BITS = 14_000
-"""of a whole number; readers of JSON refuse more than 4,300 digits"""
+"""largest size of an integer; JSON readers refuse more than 4,300 digits"""
 
 
 class RowsFile:

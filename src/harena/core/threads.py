@@ -108,7 +108,7 @@ class _Pool:
 
     executor: ThreadPoolExecutor
     pieces: int = 0
-    """that run or wait"""
+    """number of pieces that run or wait"""
     uses: int = 0
 
 

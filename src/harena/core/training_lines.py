@@ -21,7 +21,7 @@ BEAT_SECONDS = 2.0
 """between two beats of a worker, whatever it does meanwhile"""
 LEVELS = ("debug", "info", "warning", "error")
 MOST_CHARACTERS = 1 << 20
-"""of one line"""
+"""size limit of one line"""
 NODES_OWN = frozenset(kind for kind in TrainingEventKind if kind.startswith("job_"))
 KINDS = frozenset(kind.value for kind in TrainingEventKind) - NODES_OWN | {BEAT}
 
@@ -49,7 +49,7 @@ class WorkerLine:
 
 
 def written(line: WorkerLine) -> bytes:
-    """As it is sent, with its line end."""
+    """The line in the form that is sent, with its line end."""
     told = {name: value for name, value in asdict(line).items() if value not in (None, {})}
     return json.dumps(_finite(told), allow_nan=False, default=str).encode() + b"\n"
 

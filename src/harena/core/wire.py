@@ -47,7 +47,7 @@ def limits_to_json(limits: Limits) -> Json:
 
 
 def limits_from_json(read: Mapping[str, Any]) -> Limits:
-    """Those that are named; the others have their defaults."""
+    """Limits from JSON; fields that are not named have their defaults."""
     return Limits(**{field.name: read[field.name] for field in fields(Limits) if field.name in read})
 
 
@@ -85,7 +85,7 @@ def info_to_json(info: SandboxInfo) -> Json:
 
 
 def info_from_json(read: Mapping[str, Any]) -> SandboxInfo:
-    """The same back. A status of a later version is UNSPECIFIED."""
+    """A sandbox's info from JSON. A status of a later version is read as UNSPECIFIED."""
     known = set(SandboxStatus)
     return SandboxInfo(
         id=read["id"],
@@ -138,7 +138,7 @@ def result_to_json(result: ExecResult) -> Json:
 
 
 def result_from_json(read: Mapping[str, Any], *, stdout: bytes, stderr: bytes) -> ExecResult:
-    """The same back, with its output. Raises ValueError if that is not as much as was sent."""
+    """An exec's result from JSON, with its output. Raises ValueError if the output is not as long as was sent."""
     for name, content in (("stdout_bytes", stdout), ("stderr_bytes", stderr)):
         if read[name] != len(content):
             raise ValueError(f"{name} is {read[name]}, and {len(content)} bytes have arrived")
@@ -163,7 +163,7 @@ def file_to_json(file: FileInfo) -> Json:
 
 
 def file_from_json(read: Mapping[str, Any]) -> FileInfo:
-    """The same back."""
+    """A file's entry from JSON."""
     return FileInfo(**{field.name: read[field.name] for field in fields(FileInfo)})
 
 
@@ -173,7 +173,7 @@ def process_to_json(process: ProcessInfo) -> Json:
 
 
 def process_from_json(read: Mapping[str, Any]) -> ProcessInfo:
-    """The same back."""
+    """A process from JSON."""
     return ProcessInfo(
         pid=read["pid"], parent_pid=read["parent_pid"], state=read["state"], command=tuple(read["command"])
     )
@@ -196,7 +196,7 @@ def blueprint_to_json(blueprint: Blueprint) -> Json:
 
 
 def blueprint_from_json(read: Mapping[str, Any]) -> Blueprint:
-    """The same back."""
+    """A blueprint from JSON."""
     return Blueprint(
         id=read["id"],
         name=read["name"],

@@ -37,28 +37,29 @@ class WorkspaceLimits:
     """What one workspace may use of a server. The defaults are those of a server that is told nothing."""
 
     requests_per_second: float = 2000.0
-    """of each of its API keys, on average"""
+    """average rate of requests, for each of its API keys"""
     request_burst: int = 10_000
     """requests that a key may send at once, after it was quiet"""
     request_bytes: int = 1024 * MIB
-    """of one request's body, where that is JSON or lines of scenarios; files have no such bound"""
+    """size limit of one request's body, where that is JSON or lines of scenarios; files have no such bound"""
     sandboxes: int = 10_000
-    """that live at one time; those that jobs make are not counted here, but by `runs`"""
+    """number of sandboxes that live at one time; sandboxes of jobs are counted by `runs` instead"""
     open_jobs: int = 1000
     """benchmark jobs that have not ended"""
     runs: int | None = None
-    """of benchmark jobs, under way at one time; None = as many as the node has slots"""
+    """number of runs of benchmark jobs under way at one time; None = as many as the node has slots"""
     request_memory_bytes: int = 1024 * MIB
     """that its requests under way take: their bodies, and what these are read into"""
     sandbox_memory_bytes: int = 64 * 1024 * MIB
-    """of one sandbox, at most; so are all that follow. A sandbox that asks for no limit gets this one"""
+    """largest memory limit of one sandbox; the fields below are also maxima for one sandbox. A sandbox that asks for no
+    limit gets this one"""
     sandbox_pids: int = 32_768
     sandbox_cpu: float = 4096.0
     """cores; 4096 = no ceiling"""
     sandbox_disk_bytes: int = 64 * 1024 * MIB
     sandbox_inodes: int = 10_000_000
     sandbox_output_bytes: int = 256 * MIB
-    """of one stream of one command, kept in the server's memory"""
+    """size limit of one output stream of one command, kept in the server's memory"""
     sandbox_open_files: int = 1_048_576
     sandbox_lifetime_seconds: float = 30 * 24 * 3600.0
 

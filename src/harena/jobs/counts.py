@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from harena.core.results import RunResult, Validity
 
 COUNT_COLUMNS = ("runs_running", "runs_done", "runs_cancelled", "runs_scored", "runs_passed", "runs_invalid")
-"""of a job's row; runs that are in none of the first three are queued"""
+"""columns of a job's row; runs that are in none of the first three are queued"""
 
 
 class RunCounts:
@@ -45,6 +45,6 @@ class RunCounts:
         self._counts["runs_invalid"] += result.score is None and result.validity is Validity.INVALID
 
     def columns(self) -> dict[str, int]:
-        """As the job's row has them."""
+        """The counts as columns of the job's row."""
         self._counts["runs_running"] = len(self._running)
         return dict(self._counts)

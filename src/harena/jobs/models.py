@@ -159,9 +159,9 @@ class JobRequest(BaseModel):
     candidates: str | Path | list[Any] | dict[str, Any] | RowsFile | None = None
     """the answers to a data set, likewise; or "oracle" or "nop\""""
     format: str | None = Field(default=None, min_length=1)
-    """of `scenarios`; None = told by its shape"""
+    """format of `scenarios`; None = recognised by its shape"""
     grader: str | Path | dict[str, Any] | None = None
-    """of rows that hold none of their own: a file, or what is in it"""
+    """grader of rows that hold none of their own: a file, or its content"""
     webhook: JobWebhook | None = None
     """is told of the job's end"""
 

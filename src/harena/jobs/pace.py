@@ -19,7 +19,7 @@ READY_TO_GROW = 1.5
 READY_TO_SHRINK = 5.0
 """above which no more begin until some have ended"""
 GROWTH, DECLINE = 1.5, 0.75
-"""of the capacity, at one look"""
+"""factors by which the capacity grows and shrinks at one measurement"""
 RUN_BYTES = 64 << 20
 """Memory that one run more is expected to take. A run may take up to its own limit, but few do."""
 RESERVED_BYTES = 512 << 20

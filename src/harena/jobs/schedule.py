@@ -40,7 +40,7 @@ class Ticket:
     failures: int = 0
     """how many tries of it have failed or were repeated"""
     repeats: int = 0
-    """those of them that were scored, and repeated because the job asks for it"""
+    """number of attempts that were scored, and repeated because the job asks for it"""
     interruptions: int = 0
     """how many nodes were lost while it was under way"""
     alone: bool = False

@@ -46,7 +46,7 @@ class Answered:
     """What came of one try."""
 
     status: int | None = None
-    """of the receiver's answer; None = there was none"""
+    """HTTP status of the receiver's answer; None = there was none"""
     error: str | None = None
     """why there was none"""
     for_good: bool = False
