@@ -36,7 +36,7 @@ class JobEvents:
         return iter(self.after(0))
 
     def after(self, cursor: int) -> Iterable[Any]:
-        """Those that follow `cursor`, for whoever has lost the connection."""
+        """Events after `cursor`, for a caller that has lost the connection."""
         return benchmark_jobs.events(self.job_id, after=cursor)
 
 
@@ -44,7 +44,7 @@ Follow = Callable[[JobEvents], object]
 """is given the events of the job, and returns when they end"""
 
 WORDS = ("oracle", "nop")
-"""of `candidates`: no file"""
+"""values of `candidates` that name no file"""
 
 
 def validate(

@@ -32,7 +32,7 @@ from harena.core.errors import ValidationError
 app = typer.Typer(no_args_is_help=True, help="Definitions of benchmark jobs: kept by name, run again and again.")
 
 FIELDS = ("name", "scenarios", "candidates", "format", "grader", "blueprint_id", "config", "webhook")
-"""of a job's request, that a definition's file may hold"""
+"""fields of a job's request that a definition's file may hold"""
 WORDS = ("oracle", "nop")
 """candidates that are no file"""
 

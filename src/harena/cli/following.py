@@ -23,7 +23,7 @@ class Follower:
     events: Callable[[int], Iterable[Event]]
     """the events after a cursor; raises SandboxUnavailableError where the connection breaks off"""
     cursor: int = 0
-    """of the last event that was seen"""
+    """cursor of the last event that was seen"""
     on_lost: Callable[[str], None] = lambda text: None
     """told what is the matter, and "" when all is well again"""
     pause: Callable[[float], None] = time.sleep

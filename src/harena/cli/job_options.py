@@ -100,7 +100,8 @@ def job_request(
 
 
 def webhook_of(url: str) -> dict[str, str]:
-    """Of a job's request. The secret is taken from the environment: command lines are seen by others."""
+    """The webhook field of a job's request. The secret is taken from the environment, because command lines are visible
+    to others."""
     secret = os.environ.get(WEBHOOK_SECRET)
     return {"url": url} | ({"secret": secret} if secret else {})
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PLAIN_LINES = 10
 """lines of progress in a log file, however many runs there are"""
 PLAIN_SECONDS = 60.0
-"""of the job's time, after which a log gets another line"""
+"""interval, in the job's time, between two lines in a log"""
 PICTURES_PER_SECOND = 4
 """drawing takes a few milliseconds of processor time, which an embedded job would rather have itself"""
 

@@ -14,7 +14,7 @@ from harena.cli.report import Format, ListFormat, write_list
 
 
 class Kind(Enum):
-    """Of an object."""
+    """The kind of a registry object."""
 
     CAPABILITY = "capability"
     TASK = "task"

@@ -20,7 +20,7 @@ from harena.core.errors import HarenaError
 
 READ_BYTES = 64 * 1024
 TIMEOUT_EXIT = 124
-"""as the `timeout` program has it"""
+"""exit code after a time-out, the one that the `timeout` program uses"""
 
 
 def exec_command(

@@ -140,7 +140,8 @@ def verify(
 
 
 def _without_defaults(request: dict[str, Any]) -> dict[str, Any]:
-    """Of a job that exists nothing can be changed, so only what was asked for is passed on, to be refused."""
+    """The request without its defaults. Nothing of an existing job can be changed, so only what the user asked for is
+    passed on, to be refused."""
     given = request["scenarios"]
     defaults = job_request(Path(given if isinstance(given, str) else STORED + given["ref"]))
     of_job = ("name", "blueprint_id", "config")

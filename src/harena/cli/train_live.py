@@ -47,7 +47,7 @@ LINES: tuple[tuple[tuple[str, str, str], ...], ...] = (
 )
 """(metric, what it is called here, its format), line by line"""
 PLAIN_LINES = 20
-"""of steps in a log file, however many steps there are"""
+"""most lines about steps in a log file, however many steps there are"""
 
 
 def watch(

@@ -51,7 +51,7 @@ def reward_function(
 def async_reward_function(
     recipe: RewardRecipe | str, params: Mapping[str, Any] | None = None, *, name: str | None = None
 ) -> Callable[..., Awaitable[Rewards]]:
-    """As `reward_function`, awaited by TRL beside its other asynchronous reward functions."""
+    """Like `reward_function`, awaited by TRL beside its other asynchronous reward functions."""
     ask = _Rewards(recipe, params, name)
 
     async def rewards(prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> Rewards:

@@ -29,9 +29,9 @@ class BenchmarkJobDef(Entry):
 
     __slots__ = ()
     fields: list[str]
-    """of a job's request, that it holds"""
+    """fields of a job's request that the definition holds"""
     problems: int | None
-    """of its scenarios; None = those come with each run"""
+    """number of its scenarios; None = they come with each run"""
     blueprint_id: str | None
     config: Mapping[str, Any]
     webhook: Mapping[str, Any] | None
@@ -116,7 +116,7 @@ async def _list(
     archived: bool = False,
     limit: int | None = None,
 ) -> _Entries:
-    """As `harena.scenarios.list`."""
+    """The definitions that match, by name; see `harena.scenarios.list` for the arguments."""
     return await list_entries(
         "benchmark_job_defs",
         BenchmarkJobDef,
@@ -168,7 +168,7 @@ archive = Twin(_archive)
 
 
 class _Awaitable:
-    """The same verbs, to await."""
+    """Asynchronous versions of this module's functions."""
 
     create = create.aio
     run = run.aio

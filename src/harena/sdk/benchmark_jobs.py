@@ -278,7 +278,7 @@ save_results = Twin(_save_results)
 
 
 class _Awaitable:
-    """The same verbs, to await (`events`, `runs` and `results_pages` are for `async for`)."""
+    """Asynchronous versions of this module's functions (`events`, `runs` and `results_pages` are for `async for`)."""
 
     create = create.aio
     get = get.aio

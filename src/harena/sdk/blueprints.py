@@ -81,7 +81,7 @@ list = Twin(_list)  # noqa: A001 - the verb's name, as in `blueprints.list()`
 
 
 class _Awaitable:
-    """The same verbs, to await."""
+    """Asynchronous versions of this module's functions."""
 
     create = create.aio
     get = get.aio

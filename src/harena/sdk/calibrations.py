@@ -30,7 +30,7 @@ class CalibrationJob(Record):
     scenarios: str | None
     """the stored version, as NAME@2"""
     state: str | None
-    """of the job; None = it was deleted"""
+    """state of the calibration's job; None = the job was deleted"""
     ended: bool
     fit: bool | None
     report: Mapping[str, Any] | None
@@ -92,7 +92,7 @@ wait = Twin(_wait)
 
 
 class _Awaitable:
-    """The same verbs, to await."""
+    """Asynchronous versions of this module's functions."""
 
     create = create.aio
     get = get.aio

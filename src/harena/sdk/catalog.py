@@ -22,7 +22,7 @@ class Entry(Record):
     name: str
     version: int
     digest: str
-    """of the content"""
+    """digest of the content"""
     metadata: Mapping[str, str]
     created_at: str
     archived_at: str | None

@@ -61,7 +61,7 @@ class RemoteFunction(Generic[P, R]):
         return cast("OperationRef[R]", current_portal().submit(self._call, sandbox, stem))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> OperationRef[R]:
-        """The same as `remote`."""
+        """Run the function in its sandbox, like `remote`."""
         return self.remote(*args, **kwargs)
 
     def map(self, items: Iterable[tuple[Any, ...]]) -> list[OperationRef[R]]:

@@ -16,8 +16,8 @@ Given = str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any]
 def plain_given(
     given: object, field: str, wanted: str, *, one_by_one: bool = False
 ) -> str | dict[str, Any] | list[Any] | Iterator[Any]:
-    """As a request holds it; `one_by_one`, what is made so stays so. Raises ValidationError, which says what is
-    `wanted`."""
+    """Convert a given value to what a request holds; with `one_by_one` an iterator remains one. Raises ValidationError,
+    which says what is `wanted`."""
     if isinstance(given, str | os.PathLike):
         return os.fspath(given)
     if isinstance(given, Record) and "ref" in given:

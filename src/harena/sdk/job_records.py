@@ -22,9 +22,9 @@ class Progress(Record):
     passed: int
     failed: int
     infra: int
-    """those that the platform lost; they have no score"""
+    """number of runs that the platform lost; they have no score"""
     invalid: int
-    """those whose scoring contract could not be applied; they have none either"""
+    """number of runs whose scoring contract could not be applied; they have no score"""
 
 
 class BenchmarkJob(Record):
@@ -36,12 +36,12 @@ class BenchmarkJob(Record):
     name: str
     state: str
     cursor: int
-    """of its newest event"""
+    """cursor of its newest event"""
     progress: Progress
     definition: Mapping[str, str] | None
     """{ref, digest} of the definition that it was made of (`harena.benchmark_job_defs`)"""
     blueprint: str
-    """that candidates run in: what was asked for, or what fits where nothing was"""
+    """blueprint that candidates run in: the requested one, or one that fits where none was requested"""
     left_out: Mapping[str, Any] | None
     """{rows, told}: how many rows of a data set were left out, and the first of them (`config.skip_bad_rows`)"""
     webhook: Mapping[str, Any] | None
@@ -69,7 +69,7 @@ class BenchmarkRun(Record):
     """None where no verdict is known"""
 
     def to_row(self) -> dict[str, Any]:
-        """As one flat row, with the columns that files of results have; nothing of it is left out."""
+        """The run as one flat row, with the columns of result files; nothing is left out."""
         return row_of(self.to_dict())
 
 
@@ -125,7 +125,7 @@ class JobDiff(Record):
     mean_score: Mapping[str, float] | None
     mcnemar: Mapping[str, float]
     scenarios: Sequence[Mapping[str, Any]]
-    """those that changed"""
+    """scenarios whose result changed"""
     warnings: Sequence[str]
 
     @property

@@ -60,7 +60,7 @@ class SandboxOptions(TypedDict, total=False):
     annotations: Mapping[str, str] | None
     """merged over those of the defaults"""
     resources: ResourceOptions | Mapping[str, Any] | None
-    """as `ResourceOptions`, or {"cpu": ..., "memory": ...} for its limits"""
+    """limits of the sandbox, as `ResourceOptions` or as {"cpu": ..., "memory": ...}"""
     limits: Limits | Mapping[str, Any] | None
     """every limit that harena has, by the names of `Limits`"""
     mounted_files: Iterable[Mapping[str, Any]] | Mapping[str, bytes | str] | None
@@ -196,7 +196,7 @@ def plan(defaults: SandboxDefaults, options: SandboxOptions, where: str) -> Plan
 
 
 def _warn_of_server(base_url: str | None, where: str) -> None:
-    """Of an address that would be ignored without a word."""
+    """Warn of an address that has no effect here."""
     served_by = os.environ.get("HARENA_BASE_URL")
     if not base_url or (served_by is not None and served_by.rstrip("/") == base_url.rstrip("/")):
         return

@@ -90,7 +90,7 @@ class Portal:
             raise
 
     def call_if_open(self, callback: Callable[..., object], *args: Any) -> None:
-        """The same where nothing is to be done once everything has ended. Safe in a finalizer."""
+        """Like `call`, but do nothing after the portal has ended. Safe in a finalizer."""
         if self._loop is not None and not self.inherited and not self.closed:
             with contextlib.suppress(RuntimeError):  # closed in this very moment
                 self._loop.call_soon_threadsafe(callback, *args)

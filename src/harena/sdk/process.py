@@ -171,7 +171,7 @@ class Process(_Command[ProcessResult]):
 
     @property
     def returncode(self) -> int | None:
-        """As `poll`; also set where `result()` raises because of a time-out or `check=True`."""
+        """Exit code, like `poll`; also set where `result()` raises because of a time-out or `check=True`."""
         if self.done() and self._ended_well():
             return self._outcome.get().returncode
         ended: ProcessResult | None = getattr(self._outcome.error, "exec_result", None)

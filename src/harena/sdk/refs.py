@@ -103,7 +103,7 @@ class OperationRef(Generic[T]):
     # -- from here on: called on the sdk's loop only --
 
     async def on_loop(self) -> T:
-        """The same as awaiting it, without waking the loop that runs already."""
+        """Await the result on the sdk's own loop, without waking that loop."""
         if self._task is not None and self._outcome.state == "open":
             await asyncio.wait([self._task])
         return await self if self._outcome.state == "open" else self._outcome.get()

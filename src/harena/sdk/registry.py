@@ -169,7 +169,7 @@ list = Twin(_list)  # noqa: A001 - the verb is called so
 
 
 class _Awaitable:
-    """The same verbs, to await."""
+    """Asynchronous versions of this module's functions."""
 
     push = push.aio
     pull = pull.aio

@@ -63,7 +63,7 @@ def row_of(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def flat_row(run: Mapping[str, Any]) -> dict[str, Any]:
-    """The same with JSON text in place of mappings, and text that every file can hold."""
+    """A run as a flat row, with JSON text in place of mappings, and text that every file format can hold."""
     row = row_of(run)
     for name, value in row.items():
         if isinstance(value, str):

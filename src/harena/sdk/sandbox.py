@@ -382,7 +382,7 @@ class Sandbox(FileVerbs):
     async def listed(
         cls, tags: tuple[str, ...], statuses: tuple[SandboxStatus, ...], show_terminated: bool
     ) -> builtins.list[Self]:
-        """As `list`, on the sdk's loop."""
+        """Implementation of `list`, on the sdk's loop."""
         operations = await current_portal().operations()
         include_terminal = show_terminated or any(status.is_terminal for status in statuses)
         handles = await operations.list_sandboxes(tags=tags, statuses=statuses, include_terminal=include_terminal)
@@ -390,7 +390,7 @@ class Sandbox(FileVerbs):
 
     @classmethod
     async def found(cls, sandbox_id: str) -> Self:
-        """As `from_id`, on the sdk's loop."""
+        """Implementation of `from_id`, on the sdk's loop."""
         operations = await current_portal().operations()
         return cls._with_handle(await operations.get_sandbox(sandbox_id))
 

@@ -25,7 +25,7 @@ class StoredScenarios(Entry):
     format: str
     problems: int
     candidates: int
-    """that are stored with them; answers may come with a job"""
+    """number of candidates stored with the scenarios; candidates may also come with a job"""
     scorers: list[str]
     contracts: list[str]
     """the stored scoring contracts that they refer to, as NAME@2"""
@@ -95,7 +95,7 @@ archive = Twin(_archive)
 
 
 class _Awaitable:
-    """The same verbs, to await."""
+    """Asynchronous versions of this module's functions."""
 
     create = create.aio
     get = get.aio

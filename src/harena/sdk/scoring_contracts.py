@@ -61,7 +61,7 @@ async def _list(
     archived: bool = False,
     limit: int | None = None,
 ) -> _Entries:
-    """As `harena.scenarios.list`."""
+    """The contracts that match, by name; see `harena.scenarios.list` for the arguments."""
     return await list_entries(
         "scoring_contracts",
         ScoringContract,
@@ -86,7 +86,7 @@ archive = Twin(_archive)
 
 
 class _Awaitable:
-    """The same verbs, to await."""
+    """Asynchronous versions of this module's functions."""
 
     create = create.aio
     get = get.aio

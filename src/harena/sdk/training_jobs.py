@@ -277,7 +277,7 @@ plot = Twin(_plot)
 
 
 class _Awaitable:
-    """The same verbs, to await (`events` is for `async for`)."""
+    """Asynchronous versions of this module's functions (`events` is for `async for`)."""
 
     create = create.aio
     get = get.aio

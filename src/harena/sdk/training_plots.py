@@ -57,7 +57,7 @@ PANELS = (
     Panel("learning rate", ("learning_rate",), smooth=False),
 )
 NOT_STACKED = ("step",)
-"""of `seconds/`: the whole"""
+"""metric below `seconds/` that is the sum of the others"""
 
 
 def check_plot(path: Path) -> None:
@@ -119,12 +119,12 @@ def _named(panel: Panel, metrics: Metrics) -> Iterator[tuple[str, Any]]:
 
 
 def _length_of_match(wanted: str, bare: str) -> int:
-    """Of a panel's name that is a metric's or begins it, its length; 0 = it does not belong there."""
+    """Length of a panel's name that equals a metric's name or begins it; 0 = the metric is not of that panel."""
     return len(wanted) if bare == wanted or bare.startswith((f"{wanted}/", f"{wanted}_")) else 0
 
 
 def _longest_match(bare: str) -> int:
-    """Of the panels' names the one that says most of a metric's: `reward_seconds` is no reward. At least 1, so that
+    """Length of the longest panel name that begins a metric's name: `reward_seconds` is no reward. At least 1, so that
     what belongs nowhere is drawn nowhere."""
     return max(1, *(_length_of_match(name, bare) for panel in PANELS for name in panel.names))
 
@@ -169,7 +169,7 @@ def _draw_stacked(axes: Any, lines: Mapping[str, tuple[list[float], list[float]]
 
 
 def running_mean(values: Sequence[float], width: int) -> list[float]:
-    """Of each value and those before it, `width` in all at most."""
+    """Mean of each value and the values before it, at most `width` values in total."""
     means, total = [], 0.0
     for place, value in enumerate(values):
         total += value - (values[place - width] if place >= width else 0.0)

@@ -32,7 +32,7 @@ class TrainingJob(Record):
     """the newest value of each; all of them are given by `training_jobs.metrics`"""
     artifacts: Mapping[str, Any]
     cursor: int
-    """of its newest event"""
+    """cursor of its newest event"""
 
 
 class TrainingEvent(Record):

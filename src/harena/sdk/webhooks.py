@@ -37,7 +37,7 @@ class WebhookEvent(Record):
     state: str
     error: str | None
     summary: Mapping[str, object]
-    """as in the job's results"""
+    """summary of the job, as in its results"""
 
 
 def new_secret() -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from harena.core.errors import ValidationError
 
 _WORDS = (("candidates", "oracle"), ("candidates", "nop"))
-"""of a request that name no file"""
+"""values of a request's fields that name no file"""
 
 
 async def with_contents(

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from harena.core.errors import HarenaError, LimitExceededError
 
 MOST_SECONDS = 60.0
-"""that one request waits in all"""
+"""longest time that one request waits in total"""
 FIRST_SECONDS = 0.05
 """the least pause, doubled with each try: many that wait at once must not fill the time with asking"""
 

@@ -37,7 +37,7 @@ class KnownRecord:
 
 
 class KnownRecords:
-    """Those of the sandboxes of which there are handles."""
+    """Records of the sandboxes that handles exist for."""
 
     def __init__(self) -> None:
         self._records: WeakValueDictionary[str, KnownRecord] = WeakValueDictionary()

@@ -25,7 +25,7 @@ LINES = "application/x-ndjson"
 LINE_ENDINGS = (".jsonl", ".ndjson")
 PIECE_BYTES = 1 << 18
 _WORDS = (("candidates", "oracle"), ("candidates", "nop"))
-"""of a request that name no file"""
+"""values of a request's fields that name no file"""
 
 
 class JobUpload:
@@ -60,7 +60,7 @@ class JobUpload:
 
     @property
     def content_type(self) -> str:
-        """Of the body."""
+        """Content type of the body."""
         return LINES if self._lines else JSON
 
     async def body(self) -> AsyncIterator[bytes]:
