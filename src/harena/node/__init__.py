@@ -39,7 +39,7 @@ async def open_for_server(
     limits_of: LimitsOf | None = None,
     training_jobs: int = 1,
 ) -> Node:
-    """The same for a server, whose jobs outlive it: those that an earlier one has left are gone on with. Benchmark jobs
+    """Open a node for a server, whose jobs outlive it: jobs that an earlier server left are continued. Benchmark jobs
     are kept for `keep_seconds` after their end (None = until they are deleted); `training_jobs` run at one time.
 
     `webhook_allow`: addresses and networks that webhooks may go to beside the public internet; `limits_of`: what a

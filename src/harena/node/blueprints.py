@@ -129,7 +129,7 @@ class Blueprints:
         return [*sorted(found, key=lambda b: b.created_at or _EPOCH, reverse=True), *BUILT_IN.values()]
 
     def find(self, workspace: str, name_or_id: str) -> Blueprint:
-        """As `get`, without waiting: a file is read once, later calls look at the directory's names only."""
+        """Find a blueprint without waiting: a file is read once, later calls look at the directory's names only."""
         built_in = BUILT_IN.get(name_or_id.removeprefix(_ID_PREFIX))
         if built_in is not None and name_or_id in (built_in.name, built_in.id):
             return built_in

@@ -145,7 +145,7 @@ class Calibrations:
         return await self.get(workspace, calibration_id)
 
     async def of_version(self, workspace: str, name: str, version: int) -> list[dict[str, Any]]:
-        """Those of a version of stored scenarios, newest first."""
+        """Calibrations of a version of stored scenarios, newest first."""
         rows = await (await self._store()).calibrations_of(workspace, name, version, limit=MOST_LISTED)
         return [await self._settled(row) for row in rows]
 

@@ -171,7 +171,7 @@ class Catalog:
         return {"name": name, "archived": archived}
 
     async def find(self, workspace: str, kind: CatalogKind, reference: str) -> Row:
-        """As it is stored. Raises NotFoundError, ValidationError (it is no reference)."""
+        """The stored row of a reference. Raises NotFoundError, ValidationError (it is no reference)."""
         row = await (await self._store()).find(workspace, kind, *parse_reference(reference))
         if row is None:
             raise _not_found(kind, reference)
@@ -218,7 +218,7 @@ class CatalogReader:
         self._loop = loop
 
     def version(self, reference: str) -> str:
-        """Of the stored scenarios that are named, as NAME@2."""
+        """Exact reference to the stored scenarios that are named, as NAME@2."""
         asked = self._catalog.find(self._workspace, "scenarios", reference)
         return version_name(asyncio.run_coroutine_threadsafe(asked, self._loop).result())
 

@@ -93,15 +93,15 @@ class AcceptedJob:
     run_timeout_seconds: float | None = None
     timeout_seconds: float | None = None
     epoch: int = 1
-    """of the lease under which this process runs it"""
+    """epoch of the lease under which this process runs the job"""
     last_cursor: int = 0
-    """of the last event that is stored"""
+    """cursor of the last event that is stored"""
     spent_seconds: float = 0.0
     """for which earlier owners ran it"""
     interrupted: Sequence[Ticket] = ()
-    """those that were under way when the last owner went"""
+    """runs that were under way when the last owner ended"""
     given_up: Sequence[Ticket] = ()
-    """those that were under way when too many owners were lost; they are not among `tickets`"""
+    """runs that were under way when too many owners were lost; they are not among `tickets`"""
     after_loss: bool = False
     """the last owner was lost, not stopped: what runs next may be what ended it"""
 

@@ -108,7 +108,7 @@ def read_batch(sources: Mapping[str, Any], reader: CatalogReader) -> ScenarioBat
 
 
 def kept_sources(sources: Mapping[str, Any], reader: CatalogReader, why: str = _KEPT) -> dict[str, Any]:
-    """The same as JSON: files as what they hold, and stored things by their versions. Raises ValidationError, whose
+    """Sources as JSON: files as their content, and stored nouns by their versions. Raises ValidationError, whose
     messages say `why`."""
     from harena.scoring.contracts.stored import pinned
 
@@ -150,7 +150,7 @@ def _check_answered(sources: Mapping[str, Any], name: str) -> None:
 
 
 def _named_problems(stored: Any, candidates: Any) -> Any:
-    """Of stored problems those that the candidates name. All have been checked when they were stored, and a step of a
+    """Stored problems that the candidates name. All were checked when they were stored, and a step of a
     training names few of many. All of them where a name is unknown: whoever tells of that mistake shall know all."""
     from harena.scoring.reading import read_document
 

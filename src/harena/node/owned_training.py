@@ -279,7 +279,7 @@ class OwnedTraining:
         await self._record(values, [{"at": now, **ended_event(state, error)}])
 
     async def _record(self, values: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> None:
-        """As soon as the store takes it. Raises PlatformError where it never will."""
+        """Store values and events; retry while the store is away. Raises PlatformError where it stays away."""
         while True:
             try:
                 await self._store.write(self.id, values, events, epoch=self._row["lease_epoch"])

@@ -12,7 +12,8 @@ from harena.jobs.slots import Slots
 
 LOOK_SECONDS = 0.02
 _DESCRIPTORS_PER_RUN = 10
-"""of this process: a sandbox's channel, the pipes of its programs, and files that are written"""
+"""descriptors of this process for one run: a sandbox's channel, the pipes of its programs, and files that are written
+"""
 _OTHER_DESCRIPTORS = 200
 _MOST_RUNS = 2000
 
@@ -23,7 +24,7 @@ def read_load() -> MachineLoad:
 
 
 def most_runs() -> int:
-    """That this process has descriptors for (the runtime raises its own limit to the hard one)."""
+    """Most runs that this process has descriptors for (the runtime raises its own limit to the hard one)."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     if hard == resource.RLIM_INFINITY:
         return _MOST_RUNS

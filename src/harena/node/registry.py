@@ -117,8 +117,8 @@ class Registry:
             yield piece
 
     async def find(self, workspace: str, kind: ObjectKind, ref: str) -> Row:
-        """As it is stored. Raises NotFoundError, ValidationError (it is no reference), PlatformError where its files
-        are gone."""
+        """The stored row of a reference. Raises NotFoundError, ValidationError (it is no reference), PlatformError
+        where its files are gone."""
         name, version = parse_object_ref(ref)
         store = await self._store()
         if version is not None:

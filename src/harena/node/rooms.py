@@ -44,7 +44,7 @@ class Rooms:
         training_jobs: int = 1,
         training_worker: Sequence[str] | None = None,
     ) -> None:
-        """As `Node`."""
+        """See `Node` for the arguments."""
         self.sandboxes = Sandboxes(runtime, blueprints, clock, limits_of=limits_of)
         self.blueprints = blueprints
         self._runtime = runtime

@@ -73,7 +73,7 @@ class SandboxRecord:
     def __init__(
         self, info: SandboxInfo, workspace: str, clock: Clock, forget: Callable[[SandboxRecord], None]
     ) -> None:
-        """Of a sandbox that is being created; `forget` is called once, at the end."""
+        """Record a sandbox that is being created; `forget` is called once, at the end."""
         self.id = self.pending_id = info.id
         """`id` is the runtime's as soon as there is one; `pending_id` is what it was called before that"""
         self.workspace = workspace
@@ -364,7 +364,7 @@ class Sandboxes:
         return record
 
     def pending(self, workspace: str) -> list[SandboxRecord]:
-        """Those of the workspace that are being created, also those that were stopped meanwhile."""
+        """Sandboxes of the workspace that are being created, including those that were stopped meanwhile."""
         return [record for record in self._living.values() if record.is_coming and record.workspace == workspace]
 
     def list(

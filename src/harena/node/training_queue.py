@@ -32,7 +32,7 @@ POLL_SECONDS = 0.25
 """how often the store is asked what others want, and about jobs that others run"""
 
 IDLE_SECONDS = 1.0
-"""the same, where there is nothing to do but to see whether others leave something"""
+"""pause between two looks at the queue where there is nothing to do but to take over lost jobs"""
 
 OpenDatabase = Callable[[], Awaitable["Database"]]
 
@@ -43,10 +43,10 @@ class TrainingQueue:
     def __init__(
         self, open_database: OpenDatabase, home: Path, clock: Clock, *, workers: Workers, durable: bool, most: int
     ) -> None:
-        """As `TrainingJobs`."""
+        """See `TrainingJobs` for the arguments."""
         self.durable = durable
         self.owner = owner_columns(this_process())
-        """of the jobs that are accepted, and run, here"""
+        """owner columns of the jobs that are accepted, and run, here"""
         self.folders = home / "training"
         self._open_database = open_database
         self._clock = clock

@@ -34,8 +34,8 @@ def training_jobs(
     worker: Sequence[str] | None,
     limits_of: LimitsOf | None,
 ) -> TrainingJobs:
-    """As `Node`; `resolve` and `find_blueprint` find what requests refer to. Folders of jobs are beside the store where
-    that is a file, else in harena's home."""
+    """Make the training jobs of a node, with the arguments of `Node`; `resolve` and `find_blueprint` find what requests
+    refer to. Folders of jobs are beside the store where that is a file, else in harena's home."""
     home = store_place.parent if isinstance(store_place, Path) else harena_home()
     # a worker's sandboxes are its own node's: what it is told of a server is not for it
     env = {name: value for name, value in os.environ.items() if name not in ("HARENA_BASE_URL", "HARENA_API_KEY")}

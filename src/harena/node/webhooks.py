@@ -40,7 +40,7 @@ LOOK_SECONDS = 5.0
 MOST_AT_ONCE = 16
 """tries that are under way at the same time"""
 MOST_PER_RECEIVER = 4
-"""of them: one that hangs shall not hold up the others"""
+"""tries at one receiver of a workspace at the same time: one that hangs must not hold up the others"""
 READ_AT_ONCE = 100
 
 Stores = Callable[[], tuple[WebhookStorePort, JobStorePort]]

@@ -38,7 +38,7 @@ from harena.server.routes import (
 from harena.server.state import ServerState
 
 MOST_MISTAKES = 20
-"""that one problem lists"""
+"""most mistakes that one problem lists"""
 MOST_SHOWN = 100
 """characters of a name or value that a mistake shows"""
 MOST_SENTENCE = 400

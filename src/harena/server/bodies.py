@@ -26,11 +26,11 @@ OCTETS = "application/octet-stream"
 IN_THREAD_BYTES = MIB // 16
 """a larger body is read in a thread: others shall not wait for it"""
 MOST_VALUES = 1_000_000
-"""of one body: numbers, texts, lists, objects ..."""
+"""most values of one body: numbers, texts, lists, objects and so on"""
 MOST_DEPTH = 200
 """lists and objects inside each other"""
 VALUE_BYTES = 110
-"""of memory that a value takes at most, beside its text: an object with one name is the largest"""
+"""memory of the largest value, beside its text: an object with one name"""
 _REASON = "BODY"
 
 

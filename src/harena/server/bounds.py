@@ -14,9 +14,10 @@ from harena.core.models import MIB
 from harena.scoring.bounds import AtMost, Characters
 
 MOST_JSON_BYTES = 64 * MIB
-"""of one request's body, and of one line of scenarios that are streamed; files and archives have no such bound"""
+"""size limit of one request's body, and of one line of scenarios that are streamed; files and archives have no such
+bound"""
 MOST_LINES_BYTES = 1 << 40
-"""of lines of scenarios; a workspace may allow less (`request_bytes`)"""
+"""size limit of streamed lines of scenarios; a workspace may allow less (`request_bytes`)"""
 MOST_WORD = 1000
 """characters of a name, tag or id"""
 MOST_TEXT = 64 * 1024

@@ -24,9 +24,9 @@ class ScenariosAsked(Asked):
     scenarios: Given
     """a file, the scenarios or rows themselves, or a whole file's content as a mapping"""
     format: Word | None = Field(None, min_length=1)
-    """of `scenarios`; null = told by its shape"""
+    """format of `scenarios`; null = recognised by its shape"""
     grader: Mapping | None = None
-    """of rows that hold none of their own"""
+    """grader of rows that hold none of their own"""
     metadata: Notes = {}
 
 
@@ -57,7 +57,7 @@ class CalibrationAsked(Asked):
     """A calibration to start."""
 
     scenarios: Given
-    """as of a benchmark job; {"ref": "NAME@2"} = stored ones"""
+    """scenarios, in the forms that a benchmark job takes; {"ref": "NAME@2"} = stored ones"""
     candidates: Annotated[
         Literal["oracle"] | ScenarioFile | Rows | Mapping | None, Field(union_mode="left_to_right")
     ] = None
@@ -65,7 +65,7 @@ class CalibrationAsked(Asked):
     format: Word | None = Field(None, min_length=1)
     grader: Mapping | None = None
     name: Word = Field("calibration", min_length=1, max_length=200)
-    """of its job"""
+    """name of the calibration's job"""
     gold_runs: int = Field(DEFAULT_GOLD_RUNS, ge=2, le=MAX_GOLD_RUNS)
     blueprint_id: Word = Field(DEFAULT_BLUEPRINT, min_length=1)
     config: JobConfig = JobConfig()

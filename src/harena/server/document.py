@@ -31,7 +31,7 @@ def openapi() -> dict[str, Any]:
 
 
 def text() -> str:
-    """As it is kept: sorted, so that it changes only where the routes do."""
+    """The document as text, with sorted keys, so that it changes only where the routes do."""
     return json.dumps(openapi(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 

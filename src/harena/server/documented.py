@@ -67,7 +67,7 @@ def describe(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def statuses(method: str, path: str, operation: Mapping[str, Any]) -> set[int]:
-    """Those of the problems that this operation can answer."""
+    """HTTP statuses of the problems that this operation can answer."""
     found = {403, 414, 500}  # a stranger asks, with an address beyond all bounds, or there is a bug
     if operation.get("security"):
         found |= {401, 422, 429, 503}

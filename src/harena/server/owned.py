@@ -27,7 +27,7 @@ class OwnedSandboxes:
         self._living: dict[str, set[str]] = {}
         """by workspace; those that have ended are taken out when the workspace has too many"""
         self._coming: Counter[str] = Counter()
-        """those that are being created"""
+        """number of sandboxes that are being created, by workspace"""
 
     @asynccontextmanager
     async def room_for_one(self, workspace: str, most: int) -> AsyncIterator[None]:
@@ -77,7 +77,7 @@ class OwnedSandboxes:
     async def list(
         self, workspace: str, *, tags: Sequence[str], statuses: Sequence[SandboxStatus], include_terminal: bool
     ) -> list[SandboxHandle]:
-        """Those of the workspace, oldest first; those that are being created among them."""
+        """Sandboxes of the workspace, oldest first, including those that are being created."""
         for handle in self._operations.pending_sandboxes(workspace):
             self._workspaces.setdefault(handle.info.id, workspace)
         found = await self._operations.list_sandboxes(tags=tags, statuses=statuses, include_terminal=include_terminal)

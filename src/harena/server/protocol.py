@@ -17,7 +17,7 @@ from harena.server.answers import ProblemResponse
 
 MOST_URL_BYTES = 32 * 1024
 MOST_HEAD_BYTES = 64 * 1024
-"""of a request's first line and headers together"""
+"""size limit of a request's first line and headers together"""
 HEAD_SECONDS = 60.0
 """in which they must come, counted from the connection's begin or from their own"""
 

@@ -24,7 +24,7 @@ class LimitSource(Protocol):
     """Where a workspace's own limits are kept."""
 
     async def limits(self, workspace: str) -> dict[str, float | int]:
-        """Those that differ from what all may use. Raises PlatformError."""
+        """Limits of a workspace that differ from the defaults. Raises PlatformError."""
 
 
 class Quotas:
@@ -76,7 +76,7 @@ class Quotas:
 
 
 def _remember(entries: OrderedDict[str, Any], name: str, entry: Any) -> None:
-    """As the newest; the oldest is forgotten where there are too many."""
+    """Insert an entry as the newest; the oldest is forgotten where there are too many."""
     entries[name] = entry
     entries.move_to_end(name)
     if len(entries) > MOST_KNOWN:

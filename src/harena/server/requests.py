@@ -30,7 +30,7 @@ _FOR_CALLERS = ("/v1/", "/metrics")
 """routes that ask for a key where there are keys"""
 
 _MOST_DIGITS = 19
-"""of a length; the protocol refuses longer ones"""
+"""most digits of a content length; the protocol refuses longer ones"""
 
 _log = structlog.get_logger("harena.server")
 

@@ -325,9 +325,9 @@ class AnyJobAsked(Asked):
 
     name: Text = Field(min_length=1, max_length=200)
     format: Word | None = Field(None, min_length=1)
-    """of `scenarios`; null = told by its shape"""
+    """format of `scenarios`; null = recognised by its shape"""
     grader: Mapping | None = None
-    """of rows that hold none of their own"""
+    """grader of rows that hold none of their own"""
     blueprint_id: Word | None = Field(None, min_length=1)
     """null = `default`, or `python-warm` for a data set of Python programs"""
     config: JobConfig = JobConfig()

@@ -48,11 +48,11 @@ class Upload:
 
     @property
     def fingerprint(self) -> bytes:
-        """The same for the same upload, and for no other."""
+        """A digest that is equal for equal uploads only."""
         return self._digest.digest()
 
     def request(self) -> dict[str, Any]:
-        """As the node takes it."""
+        """The request in the form that the node takes."""
         assert self._asked is not None
         request = self._asked.model_dump(include={"name", "blueprint_id", "format", "grader"})
         request["config"] = self._asked.config.model_dump(exclude_unset=True)

@@ -15,7 +15,7 @@ from harena.store.database import Database, insert_new
 from harena.store.tables import calibrations, catalog, catalog_contents
 
 TRIES = 10
-"""of whoever adds a version at the same moment as others add one to the same name"""
+"""number of attempts when several writers add a version to the same name at the same moment"""
 
 
 class CatalogStore:

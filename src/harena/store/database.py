@@ -30,7 +30,7 @@ BUSY_SECONDS = 30.0
 """how long a write waits for another process's write"""
 CONNECT_SECONDS = 10
 THREADS = 4
-"""that work on a file at one time; only one of them can be writing"""
+"""number of threads that work on a database file at one time; only one of them can write"""
 LOCK_SECONDS = 10.0
 """how long a statement waits for what another connection to PostgreSQL has locked"""
 IDLE_SECONDS = 30.0
@@ -88,7 +88,7 @@ class Database:
                 yield connection
 
     async def run(self, work: Callable[[Connection], Made]) -> Made:
-        """The same for a transaction without a pause in it: what `work` makes of a connection.
+        """Run a transaction that does not await in between; gives what `work` makes of a connection.
 
         With a file it is done in a thread, whole: to go there and back for every statement takes longer than the
         statements do. `work` may touch nothing that belongs to the event loop, and ends although nobody waits for it
@@ -183,6 +183,8 @@ async def _open_file(path: Path) -> Database:
 
 
 async def _open_url(written: str) -> Database:
+    from sqlalchemy.ext.asyncio import create_async_engine
+
     url = _postgres_url(written)
     name = url.set(drivername="postgresql").render_as_string(hide_password=True)
     try:

@@ -43,7 +43,7 @@ def bring_to_newest(connection: Connection) -> None:
 
 
 def bring_to(connection: Connection, wanted: str) -> None:
-    """The same, up to a version; an earlier one than the newest is for tests."""
+    """Migrate up to a version; versions before the newest are for tests."""
     version = version_of(connection)
     if version == wanted:
         return

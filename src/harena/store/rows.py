@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import JSON, Column, Connection, Table
 
 MOST_PARAMETERS = 10_000
-"""of one statement; SQLite takes 32,766, PostgreSQL 65,535"""
+"""most parameters of one statement; SQLite takes 32,766, PostgreSQL 65,535"""
 _PLACEHOLDERS = {"qmark": "?", "pyformat": "%s", "format": "%s"}
 
 Row = Mapping[str, Any]
@@ -92,7 +92,7 @@ def _group(marks: Sequence[str]) -> str:
 
 
 def _bound(column: Column[Any], row: Row) -> Any:
-    """As the driver takes it. Words of an enumeration are text."""
+    """A value in the form that the driver takes. Members of an enumeration become text."""
     value = row[column.name]
     if value is None:
         return None

@@ -59,11 +59,11 @@ class SealedText(TypeDecorator[str]):
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
-        """As it is stored."""
+        """The value in the form that is stored."""
         return value if value is None or is_sealed(value) else seal(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:
-        """As it was given."""
+        """The value in the form that was given."""
         return None if value is None else unseal(value)
 
 

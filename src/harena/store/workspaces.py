@@ -19,7 +19,7 @@ class WorkspaceStore:
         self._database = database
 
     async def limits(self, workspace: str) -> dict[str, float | int]:
-        """Those that were set for it, by name."""
+        """Limits that were set for the workspace, by name."""
         async with self._database.transaction() as connection:
             found = await connection.execute(select(workspaces).where(workspaces.c.name == workspace))
             row = found.mappings().first()

@@ -30,7 +30,7 @@ class JobFieldsAsked(shapes.Asked):
     """Any fields of a benchmark job's request; what is missing is left open, and null is a value."""
 
     name: Word | None = Field(None, min_length=1, max_length=200)
-    """of the job; the definition's where there is none"""
+    """name of the job; without one, the definition's name"""
     scenarios: Given | None = None
     candidates: Annotated[Literal["oracle", "nop"] | Given | None, Field(union_mode="left_to_right")] = None
     format: Word | None = Field(None, min_length=1)
@@ -80,7 +80,7 @@ async def list_definitions(
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> JsonAnswer:
-    """As of scenarios."""
+    """Definitions of your workspace that match, by name; the parameters are those of scenarios."""
     return await page_of(state, caller.workspace, "benchmark_job_defs", name, prefix, metadata, archived, cursor, limit)
 
 

@@ -65,7 +65,7 @@ async def list_jobs(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     cursor: Annotated[int | None, Query(ge=0, le=MOST_CURSOR)] = None,
 ) -> JsonAnswer:
-    """Those of your workspace, newest first."""
+    """Benchmark jobs of your workspace, newest first."""
     jobs = state.operations.in_workspace(caller.workspace)
     return JsonAnswer(await jobs.list_benchmark_jobs(name=name, before=cursor, limit=limit))
 

@@ -101,7 +101,7 @@ async def list_contracts(
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> JsonAnswer:
-    """As of scenarios."""
+    """Scoring contracts of your workspace that match, by name; the parameters are those of scenarios."""
     return await page_of(state, caller.workspace, "scoring_contracts", name, prefix, metadata, archived, cursor, limit)
 
 

@@ -29,7 +29,7 @@ router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}/execs", tags=["commands"],
 
 MEDIA_TYPE = "application/vnd.harena.frames"
 MOST_STDIN_BYTES = 4 * MOST_BYTES
-"""of one write"""
+"""size limit of one write"""
 
 
 @router.post(

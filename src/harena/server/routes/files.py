@@ -25,7 +25,7 @@ router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}", tags=["files"])
 AT_ONCE_BYTES = MIB
 """what says that it is no larger is given to the sandbox, or taken from it, in one piece"""
 LEAST_ANSWER_BYTES = 1024 * MIB
-"""of a file's content, which one answer may have at least; a workspace whose sandboxes may write more gets more"""
+"""file content that one answer may have in any workspace; a workspace whose sandboxes may write more gets more"""
 _OCTETS = "application/octet-stream"
 _TAR = "application/x-tar"
 _BINARY: dict[int | str, dict[str, object]] = {

@@ -56,7 +56,7 @@ async def list_sandboxes(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: AskedWord = None,
 ) -> JsonAnswer:
-    """Those of your workspace that carry all `tag`s and have one of the `status`es, oldest first."""
+    """Sandboxes of your workspace that carry all `tag`s and have one of the `status`es, oldest first."""
     found = await state.sandboxes.list(caller.workspace, tags=tag, statuses=status, include_terminal=include_terminal)
     if cursor is not None:
         after = _read_cursor(cursor)

@@ -51,7 +51,7 @@ async def list_jobs(
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     cursor: Annotated[int | None, Query(ge=0, le=MOST_CURSOR)] = None,
 ) -> JsonAnswer:
-    """Those of your workspace, newest first."""
+    """Training jobs of your workspace, newest first."""
     jobs = state.operations.in_workspace(caller.workspace)
     found = await jobs.list_training_jobs(
         name=name, state=status, trainer_type=trainer_type, before=cursor, limit=limit

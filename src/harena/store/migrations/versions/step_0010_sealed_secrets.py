@@ -27,7 +27,7 @@ def upgrade() -> None:
 
 
 def _seal_definitions(connection: sa.Connection) -> None:
-    """Of the requests of jobs that are kept by name: JSON, compressed, with the webhook's secret in it."""
+    """Encrypt secrets in stored job definitions: compressed JSON that contains the webhook's secret."""
     named = sa.table("catalog", *(sa.column(name, sa.Text) for name in ("workspace", "kind", "digest")))
     held = sa.table(
         "catalog_contents",
