@@ -124,7 +124,7 @@ class BadJobConformance:
         assert await operations.list_benchmark_jobs() == before
 
     async def test_every_mistake_at_once(self, operations: Operations) -> None:
-        """Of the request; and of all scenarios, in one error."""
+        """One error lists every mistake of the request, and of all scenarios."""
         wrong = {"nome": "x", "scenarios": [GOOD], "config": {"concurrency": 0, "retries": 1}, "blueprint_id": ""}
         with pytest.raises(ValidationError) as caught:
             await operations.create_benchmark_job(wrong)

@@ -32,7 +32,7 @@ def entry(name: str, digest: str, *, workspace: str = "w", kind: str = "scenario
 
 
 async def names(store: CatalogStorePort, **asked: Any) -> list[tuple[str, int]]:
-    """Of a page."""
+    """Names and versions of a page."""
     wanted = {"metadata": {}, "limit": 10, **asked}
     return [(row["name"], row["version"]) for row in await store.page("w", "scenarios", **wanted)]
 

@@ -158,7 +158,7 @@ class DefinitionsConformance:
             await operations.create_benchmark_job({"definition": reference, "scenarios": PROBLEMS})
 
     async def test_a_webhook_is_posted_and_its_secret_is_not_shown(self, operations: Operations) -> None:
-        """Of a definition as of a request; what is posted is signed with the secret."""
+        """A definition's webhook works like a request's; what is posted is signed with the secret."""
         came: asyncio.Queue[tuple[dict[str, str], bytes]] = asyncio.Queue()
         async with receiver(came) as url:
             webhook = {"url": url, "secret": SECRET}

@@ -66,7 +66,7 @@ class ExecConformance:
         assert not result.stderr_truncated
 
     async def test_streams_are_opened_by_name(self, sandbox: SandboxPort) -> None:
-        """As many programs do that read all of their input."""
+        """Many programs that read all of their input open it by name."""
         program = (
             "text = open('/dev/stdin').read()\n"
             "for name in ('/dev/stdout', '/dev/stderr'):\n"

@@ -36,7 +36,7 @@ def job(job_id: str = "job_1", name: str = "n", **more: Any) -> dict[str, Any]:
 
 
 def queued(count: int) -> list[dict[str, Any]]:
-    """That many runs of one attempt each."""
+    """Make `count` runs of one attempt each."""
     return [{"number": n, "scenario_id": f"s{n}", "attempt": 1, "state": "queued"} for n in range(count)]
 
 
@@ -113,7 +113,7 @@ class JobStoreConformance:
         assert [row["id"] for row in rest] == ["job_1"]
 
     async def test_jobs_are_counted_by_their_states(self, store: JobStorePort) -> None:
-        """Those of one workspace."""
+        """Counts are for one workspace."""
         for number, (workspace, state) in enumerate(
             [("a", "queued"), ("a", "running"), ("a", "completed"), ("b", "running")]
         ):
@@ -175,7 +175,7 @@ class JobStoreConformance:
         assert await store.open_runs("job_2") == []
 
     async def test_an_attempt_is_accepted_once(self, store: JobStorePort) -> None:
-        """The same attempt of the same scenario under another number is refused."""
+        """Another run with the same attempt of the same scenario is refused."""
         twice = [*queued(1), {"number": 1, "scenario_id": "s0", "attempt": 1, "state": "queued"}]
         with pytest.raises(PlatformError):
             await store.insert_job(job(), twice)
@@ -289,7 +289,7 @@ class JobStoreConformance:
         assert await store.look([]) == {}
 
     async def test_a_lease_is_taken_once(self, store: JobStorePort) -> None:
-        """Of two that saw the same lease end, one gets the job."""
+        """One of two owners that saw the same lease end gets the job."""
         await store.insert_job(job(), [])
         claims = [store.claim_job("job_1", owner(pid), epoch=1, while_in=OPEN) for pid in (7, 8)]
         assert sorted(await asyncio.gather(*claims)) == [False, True]

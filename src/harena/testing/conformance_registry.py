@@ -32,7 +32,7 @@ ROWS = [{"prompt": f"{number} + 1", "expected_output": str(number + 1)} for numb
 
 
 def jsonl(rows: list[dict[str, Any]]) -> str:
-    """As a file has them."""
+    """Rows as the text of a JSON lines file."""
     return "".join(f"{json.dumps(row)}\n" for row in rows)
 
 
@@ -64,7 +64,7 @@ async def stream(content: bytes, size: int = 70_000) -> AsyncIterator[bytes]:
 
 
 async def push(operations: Operations, kind: ObjectKind, place: Path, ref: str) -> dict[str, Any]:
-    """As the sdk does it."""
+    """Push an object in the way that the sdk does."""
     name, _, version = ref.partition("@")
     files = files_of(place)
     sent = stream(b"".join(packed(files)))
@@ -112,7 +112,8 @@ class RegistryConformance:
         assert (back / "tools" / f"{long}.py").stat().st_mode & 0o111 == 0o111
 
     async def test_a_version_never_changes(self, operations: Operations, tmp_path: Path) -> None:
-        """The same again is the object that there is; other content under its name is refused, and changes nothing."""
+        """Equal content again gives the object that exists; other content under its name is refused, and changes
+        nothing."""
         first = capability(tmp_path / "first", "3.0.0")
         made = await push(operations, "capability", first, "solver@3.0.0")
         assert await push(operations, "capability", first, "solver@3.0.0") == made

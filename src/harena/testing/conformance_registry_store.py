@@ -46,7 +46,7 @@ class RegistryStoreConformance:
         assert await store.find("w", "dataset", "a", "2") is None
 
     async def test_a_version_is_there_once(self, store: RegistryStorePort, other: RegistryStorePort) -> None:
-        """Of those who publish it in the same moment one does, and all are told what is there."""
+        """One of several concurrent publishers creates it, and all are told what is stored."""
         made = await asyncio.gather(
             *(stores.add(row("a", "1", f"d{n}")) for n in range(4) for stores in (store, other))
         )

@@ -80,7 +80,7 @@ class TrainingConformance:
         assert await operations.cancel_training_job(made["id"]) == ended
 
     async def test_files_of_a_training_job(self, operations: Operations, prompts: Path) -> None:
-        """Those that its artifacts name, to the byte; nothing else of its folder, and nothing outside."""
+        """Files that its artifacts name can be read, to the byte; nothing else of its folder, and nothing outside."""
         made = await operations.create_training_job(asked(prompts))
         await operations.wait_training_job(made["id"])
         found = await operations.training_job_artifacts(made["id"])
@@ -183,7 +183,7 @@ class TrainingConformance:
             await operations.list_training_jobs(limit=0)
 
     async def test_a_training_job_is_accepted_once(self, operations: Operations, prompts: Path) -> None:
-        """The same key is the same job, also when that has ended."""
+        """Equal keys give one job, also when it has ended."""
         request = asked(prompts, "steps:1")
         key = IdempotencyKey.of("train-once", json.dumps(request).encode())
         both = await asyncio.gather(*(operations.create_training_job(request, key=key) for _ in range(2)))

@@ -123,7 +123,7 @@ class TrainingEngineConformance:
             assert there.tokens == alone[place].tokens
 
     async def test_batches_beside_each_other(self, engine: Engine) -> None:
-        """Those that were asked for later do not wait for those that were asked for before; each gets its own."""
+        """Later batches do not wait for earlier ones, and each caller gets its own answers."""
         asked = [requests(engine, 2, max_new_tokens=most, stop_tokens=()) for most in (30, 2, 9)]
         together = await asyncio.gather(*(sampled(engine, batch) for batch in asked))
         assert [[len(got.tokens) for got in batch] for batch in together] == [[30, 30], [2, 2], [9, 9]]
@@ -177,7 +177,7 @@ class TrainingEngineConformance:
         assert await engine.logprobs([row]) == before
 
     async def test_export_is_a_directory(self, engine: Engine, tmp_path: Path) -> None:
-        """Of the form that everybody loads."""
+        """The directory has the form that other tools load."""
         await engine.export(tmp_path)
         assert {"config.json", "tokenizer.json"} <= {path.name for path in tmp_path.iterdir()}
         assert list(tmp_path.glob("*.safetensors"))

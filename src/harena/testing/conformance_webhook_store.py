@@ -91,7 +91,7 @@ class WebhookStoreConformance:
         assert [row["id"] for row in await webhooks.pending(durable=False, limit=9)] == ["msg_2"]
 
     async def test_receivers_can_be_left_out(self, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
-        """Those that are busy do not hide what is due for others."""
+        """Busy receivers do not hide what is due for others."""
         for number, receiver in enumerate(("x:80", "y:80", "x:80", "z:443"), 1):
             await accept(jobs, number, receiver=receiver)
             await jobs.write(Batch(f"job_{number}", job=END))
@@ -100,7 +100,7 @@ class WebhookStoreConformance:
         assert len(await webhooks.pending(durable=True, limit=9, without=["y:80", "z:443"])) == 2
 
     async def test_a_try_is_begun_once(self, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
-        """Of several that see the same delivery due, one gets it; what is posted is kept."""
+        """One of several that see the same delivery due gets it; what is posted is kept."""
         await accept(jobs)
         assert not await webhooks.count_try("msg_1", tries=0, due_at="t1", body="b"), "it waits for the job's end"
         await jobs.write(Batch("job_1", job=END))

@@ -54,7 +54,7 @@ class FakeRuntime:
 
     def __init__(self, *, layer_path: Callable[[str], Path] | None = None) -> None:
         self.sandboxes: dict[str, FakeSandbox] = {}
-        """those that live, by id"""
+        """living sandboxes, by id"""
         self.created: list[Creation] = []
         """everything that was asked for, in order"""
         self._layer_path = layer_path
@@ -223,7 +223,7 @@ class FakeSandbox:
             raise SandboxValidationError(f"no process {pid} in sandbox {self.id}: `processes()` lists those there are")
 
     async def processor_time(self) -> tuple[float, float]:
-        """Of the processes that run now; what has ended is not known."""
+        """Processor time of the processes that run now; that of ended ones is not known."""
         return 0.0, sum(used_seconds(pid) for pid in marked(self._mark))
 
     async def destroy(self, *, grace_seconds: float = 0.0) -> None:

@@ -120,7 +120,7 @@ def namespaces(pids: Iterable[int]) -> set[str]:
 
 
 def inhabited(wanted: set[str], root: int) -> set[str]:
-    """Those of the namespaces `wanted` that `root` or a process below it lives in, or holds open.
+    """The subset of the namespaces `wanted` that `root` or a process below it lives in, or holds open.
 
     Only there: the kernel gives the number of a namespace that has gone to the next one, whosever that is.
     """
