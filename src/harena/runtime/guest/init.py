@@ -92,7 +92,7 @@ def rehearse(base: Base) -> None:
 
 
 def rehearse_warm(base: Base) -> None:
-    """The same for what a warm child does before its program."""
+    """Rehearse, here in the template, what a warm child does before its program; see `rehearse`."""
     fast = base.fast
     if fast.function is None:
         return
@@ -374,7 +374,7 @@ class _Init:
         raise Become(plan)
 
     def _become_fast(self, fast: fast_path.FastPath) -> object:
-        """The same in a child that the machine code has made and prepared; it still has the channel."""
+        """Go the rest of the way in a child that the machine code has made and prepared; it still has the channel."""
         order, plan = _plan(fast, self.base)
         _kept.append((self, self.connection, order))
         if fast.numbers[fast_path.ERROR]:

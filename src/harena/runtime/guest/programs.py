@@ -31,7 +31,7 @@ def find(program: str, path: str) -> tuple[str, str]:
 
 
 def above(descriptors: list[int], floor: int = 3) -> list[int]:
-    """The same files at numbers >= `floor`, so that dup2 to the low ones overwrites none of them."""
+    """Numbers >= `floor` for the same files, so that dup2 to the low ones overwrites none of them."""
     if min(descriptors, default=floor) >= floor:
         return descriptors
     first = max(floor, *descriptors) + 1

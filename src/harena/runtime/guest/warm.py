@@ -237,7 +237,7 @@ def stand_ready(base_env: dict[str, str]) -> tuple[list[str], list[str]] | None:
 
 
 def rehearse_plain(received: memoryview, numbers: memoryview) -> None:
-    """As `rehearse`, for `become_plain`, and for a program's end."""
+    """Rehearse `become_plain`, and a program's end, in the way of `rehearse`."""
     found = _ready
     main, path, interrupt = sys.modules["__main__"], list(sys.path), _signal.getsignal(_signal.SIGINT)
     for _ in range(_REHEARSALS):

@@ -31,7 +31,7 @@ class _Report:
         self.write = self.parts.append
 
     def flush(self) -> None:
-        """As a file has it."""
+        """Do nothing; files have this method, too."""
 
 
 _report = _Report()

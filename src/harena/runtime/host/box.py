@@ -126,7 +126,7 @@ class LinuxSandbox:
             self._fail("init did not kill a command in time")
 
     async def processor_time(self) -> tuple[float, float]:
-        """Of what runs in here now: (longest wait of a runnable thread for a processor, processor time), seconds."""
+        """Ask for (longest wait of a runnable thread for a processor, processor time) in here now, in seconds."""
         waited, used = await self._link.ask("time", self.number)
         return float(waited), float(used)
 

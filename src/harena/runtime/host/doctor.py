@@ -21,7 +21,7 @@ OLDEST_KERNEL = (5, 12)
 """mount_setattr: makes whole trees of mounts read-only"""
 OVERLAY_KERNEL = (5, 11)
 MACHINES = ("x86_64", "aarch64")
-"""those that the seccomp policy knows"""
+"""machines that the seccomp policy knows"""
 FEW_OPEN_FILES = 4096
 OLDEST_PYTHON = (3, 11)
 

@@ -35,7 +35,7 @@ class HostFacts:
     steps: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(probes.STEPS, 0))
     """probe -> errno, see `probes`; missing = not reached"""
     sysctls: Mapping[str, int] = field(default_factory=dict)
-    """those that exist"""
+    """values of the `SYSCTLS` that exist"""
     container: str | None = None
     """"docker", "podman", "kubernetes" or "container"; None = not in one, as far as can be told"""
     seccomp_filtered: bool = False

@@ -130,7 +130,7 @@ class SpawnerLink:
             self._schedule_flush()
 
     async def ask(self, what: str, number: int) -> Any:
-        """Of a sandbox: `time`, (longest wait for a processor, processor time) in seconds, or `oom`, kills so far."""
+        """Ask a sandbox's `time` (longest wait for a processor, processor time, in seconds) or `oom` (kills so far)."""
         nothing = (0.0, 0.0) if what == "time" else 0
         if self.closed:
             return nothing

@@ -135,7 +135,7 @@ class Group:
     def __init__(self, files: CgroupFiles, directories: Mapping[str, str]) -> None:
         self.directories = dict(directories)
         self.limits = UNLIMITED
-        """as last written; what the kernel enforces"""
+        """limits that were written last; the kernel enforces them"""
         self._files = files
         self._oom_baseline = 0
         # cpu too, whether or not there is a limit: a sandbox counts as one for the scheduler then, however many
