@@ -38,9 +38,9 @@ FitVerdict = Literal["fit", "not_fit", "not_judged", "no_verdict"]
 Run = Mapping[str, Any]
 NO_GOLD = "there is no candidate that is expected to pass; add a right one"
 MOST_NAMES = 5
-"""that one fault lists"""
+"""largest number of names that one fault lists"""
 LEAST_MUTANTS = 3
-"""that must have been scored before it says anything that none was noticed"""
+"""number of mutants that must have been scored before a fault says that none was noticed"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from harena.core.catalog import Lineage
 from harena.scoring.scenario import Scenario
 
 KEPT = 1000
-"""as many as a job may run at one time"""
+"""number of scenarios that are kept once they are made: as many as a job may run at one time"""
 
 
 class CompactScenarios(Sequence[Scenario]):
@@ -23,9 +23,9 @@ class CompactScenarios(Sequence[Scenario]):
 
     def __init__(self, again: Callable[[Any], Scenario]) -> None:
         self.ids: list[str] = []
-        """of all, in their order"""
+        """ids of all scenarios, in their order"""
         self.lineages: set[Lineage] = set()
-        """of all"""
+        """lineages of all scenarios"""
         self._rows: list[bytes | Scenario] = []
         self._again = again
         self._lately = lru_cache(maxsize=KEPT)(self._made)

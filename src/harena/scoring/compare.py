@@ -63,11 +63,11 @@ class Tolerance:
             return False
 
     def near(self, answer: float, expected: float) -> bool:
-        """As `close`, but a whole number is never taken for another one: 1000000008 is wrong where 1000000007 is
-        right, however large the relative tolerance is. What a float's rounding adds to an expected integer is
-        forgiven (0.9999999999999999 for 1), and beyond 2**53, where a float stands for many integers, what the rounding
-        of floats makes of one number. Only an absolute tolerance of at least 1 says that integers may differ.
-        """
+        """Whether numbers are close, as `close` says; no whole number is taken for another one: 1000000008 is wrong
+        where 1000000007 is right, however large the relative tolerance is. What a float's rounding adds to an expected
+        integer is forgiven (0.9999999999999999 for 1), and beyond 2**53, where a float stands for many integers, what
+        the rounding of floats makes of one number. Only an absolute tolerance of at least 1 says that integers may
+        differ."""
         if answer == expected or self.absolute >= 1:
             is_by_distance = type(expected) is int
             return answer == expected or replace(self, relative=0.0 if is_by_distance else self.relative).close(
@@ -130,8 +130,8 @@ def compare_values(answer: Any, expected: Any, comparison: ValueComparison, tole
 
 
 def python_equal(value: Any) -> Any:
-    """The same host value for all that Python's `==` takes for equal: 1 for 1.0 and True, 0.5 for Fraction(1, 2), a set
-    for a frozenset."""
+    """One host value for all that Python's `==` takes for equal: 1 for 1.0 and True, 0.5 for Fraction(1, 2), a set for
+    a frozenset."""
     kind = type(value)
     if kind is Made:
         return python_form(value, python_equal)

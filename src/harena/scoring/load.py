@@ -114,7 +114,7 @@ class _Loader:
         # id -> (the contract itself, so that its id stays its own; with its entry point)
 
     def take_problems(self, document: Document) -> list[Mistake]:
-        """Those of another document; the mistakes in it."""
+        """Take over the problems of another document, and return the mistakes in it."""
         other = _Loader(document, self._lookup)
         content = document.content
         if isinstance(content, Mapping) and content.get("problems"):
@@ -129,14 +129,14 @@ class _Loader:
         return [*document.early_mistakes, *other.mistakes]
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Those that are right; the mistakes of the others are noted."""
+        """Yield the scenarios that are right; the mistakes of the others are noted."""
         for row, place in self._rows():
             made = self._scenario(row, place)
             if made is not None:
                 yield made
 
     def compact_scenarios(self) -> CompactScenarios:
-        """As `scenarios`. This loader goes on to make them, and lets go of what only mistakes need."""
+        """Collect what `scenarios` yields. This loader goes on to make them, and lets go of what only mistakes need."""
         kept = CompactScenarios(self._again)
         for row, place in self._rows():
             made = self._scenario(row, place)

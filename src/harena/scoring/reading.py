@@ -31,7 +31,7 @@ class Mistake:
     line: int | None
     """counted from 1; None where the input has no lines"""
     field: str
-    """as `scenarios[3].scoring.checks[0].expected`; empty = the whole file"""
+    """path of the field, as `scenarios[3].scoring.checks[0].expected`; empty = the whole file"""
     message: str
     """what is wrong and what to write instead"""
 
@@ -100,7 +100,7 @@ class LinesDocument(Document):
     def __init__(self, file: str, lines: Iterator[tuple[int, str]]) -> None:
         super().__init__(file, None)
         self._lines: list[int] = []
-        """of each row"""
+        """line number of each row"""
         self._header_line: int | None = None
         rows = self._read(lines)
         first = next(rows, None)

@@ -234,7 +234,7 @@ class Expected(Strict):
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """As the envelope writes them; empty = any."""
+        """Reasons in the form that the envelope writes; empty = any."""
         return tuple(Reason(name) for name in self.reason)
 
 

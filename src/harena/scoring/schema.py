@@ -108,5 +108,5 @@ def _allow_other_names(row: dict[str, Any]) -> None:
 
 
 def schema_text() -> str:
-    """As it is published."""
+    """Text of the schema, in the form that is published."""
     return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"

@@ -37,7 +37,7 @@ from harena.scoring.scorers.weighted import score_weighted
 from harena.scoring.verdict import Meter, Verdict, broken_contract, failed, one_line
 
 _NOTHING_RAN_SECONDS = 0.005
-"""of processor time; the start of an interpreter takes more"""
+"""processor time below which nothing has run; the start of an interpreter takes more"""
 _TOO_LARGE = "the candidate's files are more than its disk limit allows"
 
 

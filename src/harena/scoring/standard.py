@@ -47,7 +47,7 @@ def checked(name: str, parts: Any) -> Made:
 
 
 def python_form(made: Made, form_of: Callable[[Any], Any]) -> Any:
-    """The same host value for all that Python's `==` takes for equal; `form_of` does so for the items of containers."""
+    """One host value for all that Python's `==` takes for equal; `form_of` gives it for the items of containers."""
     return _FORMS[made.name](made.parts, form_of)
 
 

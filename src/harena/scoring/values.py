@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 MAX_DEPTH = 100
-"""of nested containers; the guest refuses to send deeper ones (the two numbers are compared by a test)"""
+"""deepest nesting of containers; the guest refuses to send deeper ones (the two numbers are compared by a test)"""
 
 type_names = "None, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset"
 
@@ -37,7 +37,7 @@ class Made:
     """An instance of a class of the standard library, that has crossed the border (see `standard`)."""
 
     name: str
-    """as `fractions.Fraction`"""
+    """full name of the class, as `fractions.Fraction`"""
     parts: tuple[Any, ...]
 
 

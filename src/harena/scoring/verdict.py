@@ -168,7 +168,7 @@ def digest(observed: bytes) -> str:
 
 
 def digest_of_parts(observed: Iterable[bytes]) -> str:
-    """The same of what is given in parts."""
+    """Short name of what was observed, which is given in parts."""
     made = hashlib.sha256()
     for part in observed:
         made.update(part)

@@ -48,7 +48,8 @@ MARK = "harena-battery-mark"
 
 
 _MOST_NAMES, _LONGEST_NAME = 1_000, 100
-"""of a program, which its author may have written to fill the memory of whoever lists its names"""
+"""how many names of a program are listed, and how long each may be: its author may have written them to fill the memory
+of whoever lists them"""
 _DEFINED = re.compile(r"^(?:async )?(?:def|class) ([A-Za-z_][A-Za-z0-9_]*)\b", re.MULTILINE)
 
 

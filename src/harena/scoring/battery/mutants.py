@@ -18,7 +18,7 @@ from harena.scoring.battery.forgery import JUDGED, TEXTS, contract_type, parsed_
 from harena.scoring.scenario import Candidate, Scenario
 
 MOST_MUTANTS = 12
-"""of one right answer"""
+"""largest number of mutants of one right answer"""
 MOST_TRIED = 3 * MOST_MUTANTS
 """places that are changed, to find so many that differ"""
 MOST_SOURCE = 200_000

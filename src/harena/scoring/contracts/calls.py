@@ -88,7 +88,7 @@ class TestsContract(Contract):
         return "tests-4"
 
     def tolerance(self, check: Check) -> Tolerance:
-        """Of one check."""
+        """Tolerance of one check."""
         relative = self.rel_tol if check.rel_tol is None else check.rel_tol
         return Tolerance(relative, self.abs_tol if check.abs_tol is None else check.abs_tol)
 
@@ -113,7 +113,7 @@ class ReferenceContract(Contract):
 
     type: Literal["reference"]
     entry_point: EntryPoint
-    """of the candidate and of the solution"""
+    """entry point of the candidate and of the solution"""
     solution: Annotated[Text, AfterValidator(program)]
     """the trusted program"""
     inputs: Annotated[tuple[Inputs, ...], Field(strict=False, min_length=1)]
@@ -128,7 +128,7 @@ class ReferenceContract(Contract):
     slowdown: Annotated[float, Field(ge=1)] | None = None
     """each call may take this many times the longest call of the solution, if that is more"""
     partial_credit: bool = False
-    """as in `tests`"""
+    """score = the weighted share of what passed; see `tests`"""
 
     @model_validator(mode="after")
     def _weighted(self) -> Self:

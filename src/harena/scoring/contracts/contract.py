@@ -223,7 +223,7 @@ class WeightedContract(Contract):
 
     @property
     def trust(self) -> Trust:
-        """That of its weakest part."""
+        """Trust of the weakest part."""
         shared = any(part.scoring.trust is Trust.SHARED for part in self.parts.values())
         return Trust.SHARED if shared else Trust.SEPARATE
 

@@ -34,7 +34,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
 _MAX_LENGTH = 2000
 _MOST_COMBINED = 6
 _HALF = 0.5
-"""of a part: below it, nothing is full credit"""
+"""score that at least one part which pays must reach where a formula gives full credit"""
 _STEPS = tuple(
     sorted((0.0, 1e-6, 0.001, 0.01, 0.05, *(n / 12 for n in range(1, 12)), 0.499, 0.501, 0.95, 0.99, 0.999, 1.0))
 )

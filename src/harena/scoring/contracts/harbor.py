@@ -32,13 +32,13 @@ class HarborContract(Contract):
     environment_commands: Annotated[tuple[str, ...], Field(strict=False, max_length=1000)] = ()
     """shell commands that prepare it, in order; all must succeed"""
     env: dict[str, str] = {}
-    """of every command"""
+    """environment variables of every command"""
     solution_env: dict[str, str] = {}
-    """of the candidate too"""
+    """further environment variables of the candidate"""
     tests: Files
     """what is put into /tests after the candidate has ended; `test.sh` among them"""
     verifier_env: dict[str, str] = {}
-    """of the verifier too"""
+    """further environment variables of the verifier"""
     verifier_timeout_seconds: Seconds = 600.0
     """time of `test.sh`; `timeout_seconds` is that of the candidate"""
     keep_processes: bool = False

@@ -32,7 +32,7 @@ class JudgeContract(Contract):
     """What both share."""
 
     model: Annotated[str, Field(min_length=1)]
-    """as the judge's server knows it"""
+    """name by which the judge's server knows the model"""
     messages: Annotated[tuple[JudgeMessage, ...], Field(strict=False, min_length=1)]
     """what it is asked; how to write its answer is added"""
     item: dict[str, Any] = {}

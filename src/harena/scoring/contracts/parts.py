@@ -26,10 +26,10 @@ MAX_TEXT = 8 * 1024 * 1024
 MAX_SECONDS = 86_400
 
 MOST_FILES = 1000
-"""of one candidate, problem or contract"""
+"""largest number of files of one candidate, problem or contract"""
 
 MAX_NAME_BYTES, MAX_PATH_BYTES = 255, 1024
-"""of one part of a path, and of a whole one"""
+"""size limit of one part of a path, and of a whole path"""
 
 
 class Strict(BaseModel):

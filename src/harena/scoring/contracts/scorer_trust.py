@@ -21,11 +21,11 @@ _ATTRIBUTES_THAT_EXECUTE = frozenset({
     "ag_frame", "cr_frame", "ctypes", "dump", "f_back", "f_builtins", "f_globals", "f_locals", "get_field", "gi_frame",
     "load", "open", "open_code", "tb_frame", "tofile",
 })  # fmt: skip
-"""of objects, by which a text could be executed, be it written to a file before"""
+"""attributes of objects by which a text could be executed, also one that was written to a file before"""
 _HIDDEN_THAT_ARE_PLAIN = frozenset({
     "_asdict", "_attributes", "_field_defaults", "_fields", "_make", "_name_", "_replace", "_value_",
 })  # fmt: skip
-"""of named tuples, syntax trees and members of enumerations"""
+"""harmless names with an underscore: those of named tuples, syntax trees and members of enumerations"""
 _DUNDERS = frozenset({"__name__", "__doc__", "__class__", "__init__", "__post_init__", "__len__", "__contains__"})
 _READ_MODES = ("r", "rb", "rt")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)

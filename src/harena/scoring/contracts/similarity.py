@@ -17,7 +17,7 @@ Metric = Literal[
     "fuzzy_match", "bleu", "gleu", "meteor", "cosine", "rouge_1", "rouge_2", "rouge_3", "rouge_4", "rouge_5", "rouge_l"
 ]
 MAX_CHARACTERS = 50_000
-"""of a text that is compared: the longest common subsequence takes time in proportion to the product of two lengths"""
+"""size limit of a compared text: the longest common subsequence takes time in proportion to the product of lengths"""
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _ALPHANUMERIC = re.compile(r"\w+")
@@ -138,7 +138,7 @@ def _meteor(words: Sequence[str], wanted: Sequence[str]) -> float:
 
 
 def _cosine(words: Sequence[str], wanted: Sequence[str]) -> float:
-    """Of the counts of words, in small letters; no embeddings."""
+    """Cosine of the counts of words, in small letters; no embeddings."""
     left, right = Counter(word.lower() for word in words), Counter(word.lower() for word in wanted)
     product = sum(count * right[word] for word, count in left.items())
     lengths = math.sqrt(sum(count**2 for count in left.values()) * sum(count**2 for count in right.values()))

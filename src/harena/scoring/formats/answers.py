@@ -112,7 +112,7 @@ def _reasoning_end(text: str, *, is_python: bool) -> int | None:
 
 
 def _line_numbers(text: str, places: Iterable[int]) -> Iterator[int]:
-    """Of places in ascending order, from 0."""
+    """Line numbers, counted from 0, of places in ascending order."""
     number = last = 0
     for place in places:
         number += text.count("\n", last, place)

@@ -34,7 +34,7 @@ class AssertedCall:
     """One assert: a call, and what it must give."""
 
     name: str
-    """of the function that is called"""
+    """name of the function that is called"""
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     expected: Any

@@ -56,7 +56,7 @@ class Call:
     """One call of a function."""
 
     args: Sequence[Any]
-    """as JSON has them"""
+    """arguments, as JSON values"""
     expected: Any
     alternatives: tuple[Any, ...] = ()
     hidden: bool = False

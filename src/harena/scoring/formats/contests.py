@@ -24,11 +24,11 @@ from harena.scoring.formats.task import Family, Task, made
 from harena.scoring.scenario import ScenarioLimits
 
 APPS_SECONDS = 4.0
-"""of each test, as the data set's own grader has it"""
+"""time limit of each test in the data set's own grader"""
 FUSION_SECONDS = 10.0
-"""of each test, as SandboxFusion has it by default"""
+"""time limit of each test in SandboxFusion, by default"""
 OPEN_R1_SECONDS = 5.0
-"""of each test, as open-r1's own reward has it"""
+"""time limit of each test in open-r1's own reward"""
 MIB = 1024 * 1024
 _PYTHON3 = (3, "3", "PYTHON3", "python3")
 _FENCED = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)```", re.DOTALL)

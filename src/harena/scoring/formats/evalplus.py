@@ -86,7 +86,7 @@ def _comparison(entry_point: str, is_mbpp: bool) -> ValueComparison:
 
 
 def _root_test(calls: list[tuple[Any, ...]]) -> str:
-    """Of HumanEval/32: a polynomial has several roots, and each is right."""
+    """Test code for HumanEval/32: a polynomial has several roots, and each is right."""
     coefficients = [args[0] for args in calls if args and isinstance(args[0], list)]
     if len(coefficients) != len(calls) or not all(type(c) in (int, float) for each in coefficients for c in each):
         raise FieldError("base_input", "must be lists of one list of coefficients each, for `find_zero`")

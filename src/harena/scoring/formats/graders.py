@@ -159,7 +159,7 @@ def _text_similarity(grader: Mapping[str, Any], item: Mapping[str, Any], field: 
 
 
 def _used(item: Mapping[str, Any], grader: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the item, what the templates name: the whole conversation is not carried along for nothing."""
+    """Fields of the item that the templates name: the whole conversation is not carried along for nothing."""
     templates = f"{grader.get('input')} {grader.get('reference')}"
     return {name: value for name, value in item.items() if name in templates}
 

@@ -30,11 +30,11 @@ SECONDS = 1.5
 wall clock and runs four side by side, which on two cores are 1.5 s of a processor for each. The slowest of the 164
 canonical solutions took 0.2 s on a host where 40 others wanted its cores."""
 TEST_CODE_SECONDS = 3.0
-"""of a program and the data set's test code in one process, which may import numpy or compute its answers"""
+"""time limit of a program and the data set's test code in one process, which may import numpy or compute its answers"""
 CANDIDATE = "_candidate"
 """the test code's own name for the candidate's function"""
 PLUS_SECONDS = 4.0
-"""of one call, as EvalPlus has it at least"""
+"""time limit of one call: the shortest that EvalPlus gives"""
 PLUS_TOLERANCE = {"rel_tol": 1e-7, "abs_tol": 1e-6}
 """around floats"""
 

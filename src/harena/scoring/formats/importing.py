@@ -76,7 +76,7 @@ class ProblemSet:
     """the data format that they are written in"""
     problems: int
     candidates: int
-    """that came with them, in harena's own format"""
+    """number of candidates that came with the problems, in harena's own format"""
     contracts: tuple[Contract, ...]
 
 
@@ -203,7 +203,7 @@ class _Join:
         self.mistakes: list[Mistake] = list(samples.mistakes) if samples is not None else []
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Those that are right; the mistakes of the others are noted."""
+        """Yield the scenarios of the rows that are right; the mistakes of the others are noted."""
         for row in self._rows:
             self._row_count += 1
             try:

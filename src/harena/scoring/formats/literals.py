@@ -71,7 +71,7 @@ def _is_name(node: ast.expr, *names: str) -> bool:
 
 
 def _members(nodes: list[ast.expr], depth: int) -> tuple[Any, ...]:
-    """Of a set, each once."""
+    """Values of a set's members, each once."""
     members: list[Any] = []
     for node in nodes:
         member = literal(node, depth - 1)
@@ -81,7 +81,7 @@ def _members(nodes: list[ast.expr], depth: int) -> tuple[Any, ...]:
 
 
 def _pairs(node: ast.Dict, depth: int) -> tuple[Any, ...]:
-    """Of a dict; of a key that is written twice, the last value, as Python takes it."""
+    """(key, value) pairs of a dict; for a key that is written twice, the last value, as Python takes it."""
     pairs: list[tuple[Any, Any]] = []
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:

@@ -36,7 +36,7 @@ from harena.scoring.formats.rows import FieldError, Row, shown
 from harena.scoring.formats.task import Family, Task, made
 
 _SECONDS = 10.0
-"""of one program; the published rows say nothing"""
+"""time limit of one program; the published rows say nothing"""
 
 
 def read(row: Row) -> Task:

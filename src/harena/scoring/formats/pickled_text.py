@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-import pickletools
 import zlib
 
 MAX_BYTES = 512 * 1024 * 1024
-"""of unpacked text: a few private tests of the data set unpack to more than 100 MB"""
+"""size limit of unpacked text: a few private tests of the data set unpack to more than 100 MB"""
 
 _FRAMING = frozenset({"PROTO", "FRAME", "MEMOIZE", "BINPUT", "LONG_BINPUT", "PUT"})
 _TEXT = frozenset({"SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8", "UNICODE"})
@@ -37,6 +36,8 @@ def text_of(packed: str, *, max_bytes: int = MAX_BYTES) -> str:
 
 
 def _pushed_text(pickled: bytes) -> str:
+    import pickletools  # by the few data sets that hold such text
+
     texts: list[str] = []
     try:
         for opcode, argument, _ in pickletools.genops(pickled):

@@ -36,7 +36,7 @@ FORMATS: tuple[str, ...] = (SCENARIOS, *(family.name for family in FAMILIES))
 _OWN_FIELDS = frozenset(
     {"scenarios", "problems", "candidate", "candidate_solution", "scoring", "scoring_contract", "scenario_id"}
 )
-"""that no data set's rows have"""
+"""fields of harena's own format that no data set's rows have"""
 
 
 def family_named(name: str) -> Family:

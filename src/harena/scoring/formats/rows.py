@@ -82,7 +82,7 @@ class Row:
         raise FieldError(names[0], "is required" + (f" (or {', '.join(names[1:])})" if names[1:] else ""))
 
     def optional_text(self, *names: str) -> str:
-        """As `text`; empty where none of them is there."""
+        """The first of these fields that holds text; empty where none does."""
         for name in names:
             value = self.fields.get(name)
             if value is not None and not isinstance(value, str):

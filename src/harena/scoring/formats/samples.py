@@ -54,7 +54,7 @@ class Samples:
     def __init__(self, source: str | Path | Sequence[Any] | RowsFile | Mapping[str, Any]) -> None:
         self.by_problem: dict[str, list[Answer]] = {}
         self.in_order: list[list[Answer]] = []
-        """those that name no problem"""
+        """answers that name no problem, for each row"""
         content = source if isinstance(source, Mapping) else _mapping_in(source)
         if content is not None:
             rows = Rows([{"id": name, "solutions": texts} for name, texts in content.items()])

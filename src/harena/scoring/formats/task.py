@@ -51,7 +51,7 @@ class Family:
     """One data format."""
 
     name: str
-    """as `--format` takes it"""
+    """name that `--format` takes"""
     needs: str
     """what a row has, for the message that none fits"""
     fits: Callable[[Mapping[str, Any]], bool]

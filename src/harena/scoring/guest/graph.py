@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 SCALARS = frozenset({type(None), bool, int, float, complex, str, bytes})
 MOST_PARTS = 4_000_000
-"""of one message, whose bytes are limited, too"""
+"""largest number of parts of one message, whose bytes are limited, too"""
 MOST_SHARED = 20_000
 """objects that are told of in each message; more are forgotten, which costs them their identity"""
 

@@ -27,7 +27,7 @@ _ITEMS = frozenset({"__getitem__", "__reversed__"})
 _QUIET = frozenset({"probe", "copy", "deepcopy", "module"})
 _MOST_KEPT = 100_000
 _MOST_SAME = 100_000
-"""the same look, again and again: the suite waits for something"""
+"""number of equal looks in a row after which the suite is taken to wait for something"""
 
 
 class Looks:

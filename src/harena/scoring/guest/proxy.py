@@ -35,7 +35,14 @@ from harena.scoring.guest.given import (
     write,
 )
 from harena.scoring.guest.graph import MOST_PARTS, MUTABLE, Border, GraphError
-from harena.scoring.guest.home import SPECIAL, fill_instance, made_instance, read_frame, state_of_instance, write_frame
+from harena.scoring.guest.home import (
+    SPECIAL,
+    fill_instance,
+    made_instance,
+    read_frame,
+    state_of_instance,
+    write_frame,
+)
 from harena.scoring.guest.looks import PURE, Looks, is_tested
 from harena.scoring.guest.nobody import Nobody, NobodysModule
 from harena.scoring.guest.standins import (
@@ -62,7 +69,7 @@ _MOST_UNRELATED = 2
 _MOST_DEEP = 200
 _CONTAINERS = ("list", "set", "dict", "deque", "bytearray")
 _LARGE_ANSWER_BYTES = 64 * 1024
-"""of all answers; with less, a question that is too large is so by the suite's doing"""
+"""size of all answers together; with less, a question that is too large is so by the suite's doing"""
 _DEEP_ANSWER_TUPLES = 10
 _NESTING = tuple(encode(kind) for kind in "tzvwE")
 _MOST_OBJECTS = 2**31

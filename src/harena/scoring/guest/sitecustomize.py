@@ -121,7 +121,7 @@ class Elsewhere(PathFinder):
 
     @classmethod
     def find_spec(cls, fullname: str, path: "Any" = None, target: "Any" = None) -> "Any":
-        """As the finder of the search path does."""
+        """Find a module in the way of the search path's finder, the verifier's own modules first."""
         trusted = cls.find_trusted(fullname, sys.path if path is None else list(path))
         if trusted is not None:
             return trusted
@@ -160,7 +160,7 @@ class Elsewhere(PathFinder):
 
     @classmethod
     def find_distributions(cls, context: "Any" = None) -> "Any":
-        """As the finder of the search path does, elsewhere."""
+        """Find metadata of packages in the way of the search path's finder, elsewhere."""
         if context is None:
             from importlib.metadata import DistributionFinder
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import abc
 import collections
+import collections.abc
 import datetime
 import decimal
 import fractions
@@ -46,7 +47,7 @@ _VALUE_METHODS = frozenset({
     "__eq__", "__ne__", "__hash__", "__len__", "__contains__", "__bool__", "__iter__", "__index__", "__int__", "__float__",  # noqa: E501
     *_COMPARISONS,
 })  # fmt: skip
-"""of an object that is made of a plain value, these are the value's"""
+"""methods that an object which is made of a plain value has from that value"""
 _MOST_ITEMS = 10_000
 _FIRST_ITEMS, _MOST_AHEAD = 64, 1024
 _PROBED_PREFIXES = ("_pytest", "__tracebackhide", "pytestmark")
@@ -667,7 +668,7 @@ class Member(StandIn):
 
 
 def _of_member(name: str) -> Any:
-    """Of a member that is made of a plain value, the value's; of others as of any object."""
+    """Make a method of members: one that is made of a plain value answers as the value does, others as any object."""
 
     def method(self: Any, *operands: Any) -> Any:
         inner, cls = self._harena_inner, type(self)
@@ -839,4 +840,4 @@ _TIMES: dict[type, Any] = {
 }
 """what such a value is made of"""
 _SCALARS = frozenset({int, float, complex, decimal.Decimal, fractions.Fraction, *_TIMES})
-"""of these, arithmetic is the value's, unless the suite names the class"""
+"""types whose arithmetic is the value's, unless the suite names the class"""

@@ -340,7 +340,7 @@ def _sources(paths: list[str]) -> dict[str, str]:
 
 
 def _contents(paths: list[str]) -> list[bytes]:
-    """Of the trusted files. A missing one has none."""
+    """Contents of the trusted files. A missing one has none."""
     found = []
     for path in paths:
         try:

@@ -54,9 +54,9 @@ PLATFORM_ERRORS: tuple[type[HarenaError], ...] = (
 
 IDLE_SCRIPT = "true\n"
 _FAILURES_OF_THE_PLATFORM = 3
-"""of a candidate's, each but the last followed by a candidate that does nothing and could be judged"""
+"""platform errors with one candidate after which it is to blame; after each but the last an idle one was judged"""
 MOST_JUDGINGS = 2 * _FAILURES_OF_THE_PLATFORM - 1
-"""of one candidate, and of the idle ones between"""
+"""largest number of judgings of one candidate, and of the idle ones between"""
 Apply = Callable[[Contract, Bench], Awaitable[Verdict]]
 
 _log = logging.getLogger("harena.scoring")
@@ -120,7 +120,7 @@ class _Creations:
 
 
 def idle_for(contract: Contract, bench: Bench) -> Bench:
-    """The same for a candidate that does nothing, of the kind that the contract takes. It is not metered."""
+    """Make a bench for a candidate that does nothing, of the kind that the contract takes. It is not metered."""
     candidate = bench.scenario.candidate
     if isinstance(contract, TextContract | JudgeContract):
         nothing = Candidate(files={candidate.entry: ""}, entry=candidate.entry)

@@ -80,7 +80,7 @@ class _Guarded:
     files: Mapping[str, str]
     """the contract's, as they are written"""
     path: str = ""
-    """of the guard's file, see `guest_sitecustomize`; "" = there is none"""
+    """path of the guard's file, see `guest_sitecustomize`; "" = there is none"""
     source: bytes = b""
     argv: tuple[str, ...] = ()
 

@@ -33,8 +33,8 @@ from harena.scoring.values import Bag, show
 from harena.scoring.verdict import CheckOutcome, StarvedError, digest, one_line
 
 START_SECONDS = 10.0
-"""that the interpreter may take, whatever the candidate's limit is: its start is the platform's work, and on a busy
-host it takes longer than many a limit"""
+"""time that the interpreter may take, whatever the candidate's limit is: its start is the platform's work, and on a
+busy host it takes longer than many a limit"""
 _HEADER_BYTES = 8
 _MAX_FRAME_BYTES = codec.MAX_BYTES + 64
 _HEX_DIGITS = frozenset(b"0123456789abcdef")

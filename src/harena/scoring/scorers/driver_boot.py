@@ -68,7 +68,7 @@ NEEDS_SOURCE = b"S"
 
 
 def frame(body: bytes) -> bytes:
-    """As both halves send it."""
+    """Put a length before a body: the form in which both halves send it."""
     return b"%08x%b" % (len(body), body)
 
 

@@ -29,7 +29,7 @@ _FRESH_SECONDS = 1.0
 _CONTROL_PATIENCE_SECONDS = 30.0
 _READ_AGAIN_SECONDS = 0.02
 _BASE_SHARE = 0.125
-"""of a limit: after so much of it a program is looked at for the first time, where what it used before is not known"""
+"""share of a limit after which a program is looked at for the first time, where what it used before is not known"""
 _HOPELESS_SHARE = 0.01
 _RECOVERED_SHARE, _RECOVERED_FACTOR = 0.1, 3.0
 """A control that gets so much, and so many times as much as before, was held up by what has just ended."""

@@ -45,7 +45,7 @@ IDLE = "true\n"
 _MAX_REWARD_BYTES = 64 * 1024
 _PREPARE_SECONDS = 600.0
 _END_ROUNDS = 50
-"""of killing what there is: more than that is a program that starts new ones faster"""
+"""rounds of killing what there is: what is left after them is a program that starts new ones faster"""
 _THERE = """\
 for place in "$@"; do
     mkdir -p -- "$(readlink -m -- "$place")" || exit 1

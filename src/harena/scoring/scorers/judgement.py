@@ -36,7 +36,7 @@ from harena.scoring.verdict import Verdict, broken_contract, digest, failed, one
 
 _TRIES = 2
 _MOST_BRACES = 1000
-"""of an answer that is read"""
+"""number of opening braces of an answer at which an object is looked for"""
 _KEY = "key"
 _WRITTEN_OBJECT = re.compile(r'\{\s*"[^"]*"\s*:')
 _AFTER_THE_VERDICT = re.compile(r"\s*(?:`{3,}\s*)?")
@@ -97,9 +97,9 @@ class Answered:
     """What a judge said to a question, asked as often as it is."""
 
     score: float | None
-    """of a verdict with the question's key; None = there is none"""
+    """score of a verdict with the question's key; None = there is none"""
     keyless: float | None
-    """of a verdict without a key, where there is no other"""
+    """score of a verdict without a key, where there is no other"""
     said: str
 
 

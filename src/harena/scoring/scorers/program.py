@@ -91,17 +91,17 @@ class Bench:
 
     @property
     def seconds_left(self) -> float:
-        """Of the time for everything that the candidate runs. Creating sandboxes does not count."""
+        """Rest of the time for everything that the candidate runs. Creating sandboxes does not count."""
         return max(0.0, self.timeout_seconds - self._charged_seconds)
 
     def with_candidate(self, candidate: Candidate, *, files: Mapping[str, str]) -> Bench:
-        """The same for another candidate; what it uses is not metered here."""
+        """Make a bench of this scenario for another candidate; what that one uses is not metered here."""
         scenario = replace(self.scenario, candidate=candidate, files=files)
         return Bench(scenario, self.sandboxes, self.base_spec, self._most_seconds, alone=self.share.alone,
                      demands_separate=self.demands_separate, source=self.source)  # fmt: skip
 
     def again(self) -> Bench:
-        """The same from the beginning, with all of its time."""
+        """Make this bench anew, from the beginning and with all of its time."""
         return Bench(self.scenario, self.sandboxes, self.base_spec, self._most_seconds, alone=self.share.alone,
                      demands_separate=self.demands_separate, source=self.source)  # fmt: skip
 

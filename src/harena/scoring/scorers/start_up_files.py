@@ -32,7 +32,7 @@ _FOLDERS = (
     ".pip", ".node_modules", ".node_libraries", ".pyenv", ".cargo/bin", "bin",
 )  # fmt: skip
 _OF_PROJECTS = (".npmrc", ".yarnrc", ".yarnrc.yml", ".coveragerc", ".tool-versions", "bin")
-"""of these, what a project has in its own folder"""
+"""start-up files and folders that a project has in its own folder"""
 _NAMED_FOR_OTHER_REASONS = (".local/bin/env",)
 """what an installer of tools leaves, which verifiers read after they have run it"""
 
@@ -72,14 +72,14 @@ class StartUpFiles:
 
     home: str
     files: dict[str, bytes]
-    """those of `_FILES`: path below the home folder -> content"""
+    """start-up files that were there: path below the home folder -> content"""
     folders: frozenset[str]
     holds_project: bool = False
     """the home folder is the working directory: what a project has there is no start-up file"""
 
     @classmethod
     async def of(cls, sandbox: Files, listed: Listed, home: str, *, holds_project: bool = False) -> StartUpFiles:
-        """Those that are there now. `listed`: what gives the entries of a folder."""
+        """Read the start-up files that are there now. `listed`: what gives the entries of a folder."""
         kinds = await _kinds(listed, home, holds_project=holds_project)
         files = {
             path: await sandbox.read_file(f"{home}/{path}")

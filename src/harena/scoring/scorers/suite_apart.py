@@ -50,11 +50,11 @@ from harena.scoring.verdict import (
 )
 
 MOST_QUESTION_BYTES = 8 * MAX_BYTES
-"""of all questions of one suite"""
+"""size limit of all questions of one suite together"""
 _NOT_STARTED = (126, 127, NO_PYTEST, NO_MODULE)
 _MEANWHILE_SECONDS = 0.5
 _END_SECONDS = 5.0
-"""that a suite may take to end once it has given its proof, or has nobody to ask any more"""
+"""time that a suite may take to end once it has given its proof, or has nobody to ask any more"""
 
 
 class _Time:

@@ -24,13 +24,14 @@ host that gives a twentieth of a core is slow, and no program on it is."""
 FAIR_FACTOR = 1.5
 """The control is measured now and then, and not all the time: it has to be this much ahead."""
 ALL_USED = 0.98
-"""of a limit; what is missing is the start of the program and the precision of the kernel's count"""
+"""share of a limit at which it counts as used up; what is missing is the start of the program and the precision of the
+kernel's count"""
 PRESSED_SHARE = 0.1
-"""of the time: pressure on the host's processors above this may have slowed a program down"""
+"""share of the time: pressure on the host's processors above this may have slowed a program down"""
 DELAYED_SHARE = 0.02
-"""of the time: a thread that waited longer than this for a processor may have been slowed down"""
+"""share of the time: a thread that waited longer than this for a processor may have been slowed down"""
 FED_SHARE = 0.5
-"""of a core: a host on which an honest loop gets this much starves nobody"""
+"""share of a core: a host on which an honest loop gets this much starves nobody"""
 
 
 class Standing(StrEnum):
@@ -52,7 +53,7 @@ class Look:
     cpu_seconds: float
     """processor time of its whole tree since then"""
     control_share: float | None = None
-    """of one core, what an honest loop gets now; None = not asked"""
+    """share of one core that an honest loop gets now; None = not asked"""
     pressed: bool = True
     """something says that it may have been slowed down"""
 

@@ -169,7 +169,7 @@ def _folders(trusted: Collection[str]) -> set[str]:
 
 
 def _stem(part: str) -> str:
-    """As an `import` statement would name it: Python reads names in this normal form."""
+    """Name that an `import` statement would use for a part of a path: Python reads names in this normal form."""
     return unicodedata.normalize("NFKC", part).partition(".")[0]
 
 

@@ -82,9 +82,9 @@ async def taking_part(bench: Bench, contract: CommandContract) -> dict[str, str]
 
 
 def idle_bench(bench: Bench, paths: Collection[str] = (), *, raises: bool = False) -> Bench:
-    """The same for a candidate that defines what the candidate defines, and does nothing: what breaks with it, too, is
-    broken for any candidate. What it uses is not metered. `paths`: further files that take part; those of them that are
-    modules have a stub, too. `raises`: each function raises, and else it returns None.
+    """Make a bench for a candidate that defines what the candidate defines, and does nothing: what breaks with it, too,
+    is broken for any candidate. What it uses is not metered. `paths`: further files that take part; those of them that
+    are modules have a stub, too. `raises`: each function raises, and else it returns None.
 
     Where the contract has trusted texts, only names that these mention are kept: else a candidate could choose how much
     memory and time the stub takes."""
@@ -197,7 +197,7 @@ def imported_paths(contract: CommandContract, trusted: Mapping[str, str]) -> tup
 
 
 def named_files(contract: CommandContract, on_both_sides: Sequence[str]) -> dict[str, str]:
-    """The same by every path under which a suite may import them: beside a test, too, its folder's name left out."""
+    """Files on both sides by every path under which a suite may import them: beside a test, also without the folder."""
     tests = {path.rpartition("/")[0] for path in contract.test_files.values()}
     found = {path: contract.files[path] for path in on_both_sides}
     for folder in tests - {""}:

@@ -24,7 +24,7 @@ from harena.scoring.verified_data.standing import Judged, Standing
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Of one problem."""
+    """What is kept of the candidates of one problem, and the pairs that are made of them."""
 
     kept: Sequence[Judged]
     pairs: Sequence[tuple[Judged, Judged]]

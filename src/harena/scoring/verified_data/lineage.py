@@ -38,7 +38,7 @@ def origin_of(one: Judged) -> dict[str, Any]:
 
 
 def line_digest(line: bytes) -> str:
-    """Of a line of data, its end left out."""
+    """Digest of a line of data, its end left out."""
     return hashlib.sha256(line.rstrip(b"\r\n")).hexdigest()
 
 

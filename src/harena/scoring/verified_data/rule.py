@@ -32,7 +32,7 @@ class Rule:
     """which programs of one problem count as one: see `sameness`"""
     max_per_problem: int | None = None
     max_pairs: int | None = None
-    """of one problem; None = each candidate is in at most one pair"""
+    """largest number of pairs of one problem; None = each candidate is in at most one pair"""
     min_score: float | None = None
     """keep what scored at least this, whether the contract calls it a pass or not; None = what passed"""
     seed: int | None = None

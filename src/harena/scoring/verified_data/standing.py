@@ -71,7 +71,7 @@ def judged(scenario: Scenario, place: int, runs: Sequence[Run], rule: Rule, *, a
 
 
 def scored(runs: Sequence[Run]) -> list[Run]:
-    """Those with a score."""
+    """Runs that have a score."""
     return [run for run in runs if run["score"] is not None]
 
 

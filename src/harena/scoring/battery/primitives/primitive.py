@@ -70,7 +70,7 @@ class Primitive:
     value: str = ""
     """an expression for what the entry function returns; it may use `arguments`"""
     text: str = ""
-    """of kind WRITE: what is added to an answer that is text"""
+    """for kind WRITE: what is added to an answer that is text"""
     files: Mapping[str, str] = field(default_factory=dict)
     """beside the program"""
     contracts: frozenset[str] = PROGRAMS
