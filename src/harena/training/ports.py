@@ -29,7 +29,7 @@ class OptimizerStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossReport:
-    """Of one batch: its loss, and what a researcher looks at when it does not learn."""
+    """The loss of one batch, and the diagnostics of the policy update."""
 
     loss: float
     metrics: Mapping[str, float] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Tokenizer(Protocol):
 
     @property
     def end_tokens(self) -> tuple[int, ...]:
-        """Those that end an answer."""
+        """Token ids that end an answer."""
 
     def encode(self, text: str) -> tuple[int, ...]:
         """The tokens of a text, without special ones around it."""
@@ -58,7 +58,7 @@ class Sampler(Protocol):
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """That of the policy."""
+        """The policy's tokenizer."""
 
     def sample(self, requests: Sequence[SampleRequest]) -> list[asyncio.Future[Sampled]]:
         """Begin to sample; one future for each request, resolved when its sequence has ended. Cancelling a future
@@ -71,7 +71,7 @@ class Engine(Sampler, Protocol):
 
     @property
     def version(self) -> int:
-        """Of the published weights: how often `publish` was called."""
+        """Version of the published weights: how often `publish` was called."""
 
     async def logprobs(self, rows: Sequence[TrainingRow], weights: Weights = "current") -> list[tuple[float, ...]]:
         """For each row, the log-probabilities of its learnt tokens, in their order."""

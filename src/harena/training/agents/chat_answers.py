@@ -49,7 +49,7 @@ def completion_answer(tokenizer: Tokenizer, question: Question, said: Said, *, a
 
 
 def as_stream(answer: Mapping[str, Any], *, counts_usage: bool) -> str:
-    """The same, as server-sent events: the answer, why it ended, what it used where that is wanted, and the end."""
+    """An answer as server-sent events: the answer, why it ended, what it used where that is wanted, and the end."""
     [choice] = answer["choices"]
     same = {name: answer[name] for name in ("id", "created", "model")} | {"object": _CHUNKS[answer["object"]]}
     said = {name: value for name, value in choice.items() if name not in ("message", "finish_reason")}

@@ -32,7 +32,7 @@ from harena.training.rollouts.rollout import Policy
 from harena.training.rollouts.trajectory import SampleRequest, StopReason
 
 MOST_EXCHANGES = 64
-"""that one rollout may ask for"""
+"""most exchanges that one rollout may ask for"""
 _clock = SystemClock()
 
 

@@ -29,7 +29,7 @@ class Segment:
     """Tokens of which each was sampled, or given, after all before it."""
 
     text: str = ""
-    """as the template writes it"""
+    """text that the template writes"""
     tokens: list[int] = field(default_factory=list)
     mask: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
@@ -56,18 +56,18 @@ class Said:
     written: str
     """all of its text, without the token that ended it"""
     text: str
-    """of that, what stands before the text to stop at"""
+    """part of the answer that stands before the text to stop at"""
 
 
 class Exchanges:
-    """Those of one rollout; one at a time."""
+    """Exchanges of one rollout, one at a time."""
 
     def __init__(self, template: ChatTemplate) -> None:
         self.segments: list[Segment] = []
         self.count = 0
         """exchanges that were recorded"""
         self.stop = StopReason.STOP
-        """of the last one"""
+        """why the last answer ended"""
         self._template = template
         self._tokenizer = template.tokenizer
         self._written: dict[str, str] = {}

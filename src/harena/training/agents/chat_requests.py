@@ -61,7 +61,8 @@ def checked_overruled(names: Collection[str]) -> frozenset[str]:
 def chat_asked(
     body: Mapping[str, Any], sampling: Sampling, overruled: Collection[str] = ()
 ) -> tuple[Conversation, Asked]:
-    """Of a body for /chat/completions. Raises RefusedError that lists every field that is not understood."""
+    """Read the body of a request for /chat/completions. Raises RefusedError that lists every field that is not
+    understood."""
     mistakes: list[str] = []
     asked = _asked(body, sampling, _CHAT, overruled, mistakes)
     conversation = _conversation(body, mistakes)
@@ -71,7 +72,8 @@ def chat_asked(
 
 
 def completion_asked(body: Mapping[str, Any], sampling: Sampling, overruled: Collection[str] = ()) -> tuple[str, Asked]:
-    """Of a body for /completions: the prompt. Raises RefusedError that lists every field that is not understood."""
+    """Read the prompt from the body of a request for /completions. Raises RefusedError that lists every field that is
+    not understood."""
     mistakes: list[str] = []
     asked = _asked(body, sampling, _COMPLETION, overruled, mistakes)
     prompt = body.get("prompt")

@@ -167,7 +167,7 @@ def _observed(observation: Any, where: str) -> list[Message]:
 
 
 def _text(content: Any, where: str) -> str | None:
-    """Of a text, or of a list of text parts."""
+    """The text of a content, which is a text or a list of text parts."""
     if content is None or isinstance(content, str):
         return content
     if isinstance(content, list):

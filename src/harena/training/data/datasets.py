@@ -48,7 +48,7 @@ class LoadReport:
     """What became of a data set's rows."""
 
     rows: int = 0
-    """that were read"""
+    """number of rows that were read"""
     sequences: int = 0
     """to be trained on, or prompts"""
     too_long: int = 0

@@ -41,7 +41,7 @@ class ProgramForm:
     problem: Mapping[str, Any] = field(default_factory=dict)
     """entry_point and files, as in a scenario"""
     limits: Mapping[str, Any] = field(default_factory=dict)
-    """as in a scenario"""
+    """limits, as in a scenario"""
 
     @classmethod
     def of(cls, written: Any) -> ProgramForm | None:

@@ -182,7 +182,7 @@ def imitation_rows(
 
 
 def reward_of(values: Mapping[str, Any]) -> float:
-    """Of a recorded episode, see above. Raises ValueError."""
+    """Reward of a recorded episode, see above. Raises ValueError."""
     stated = values.get("reward")
     if stated is not None:
         if isinstance(stated, bool | int | float) and math.isfinite(stated):
@@ -233,7 +233,7 @@ def _episode(values: Mapping[str, Any], template: ChatTemplate) -> tuple[str, Ep
 
 
 def _recorded_rows(steps: Any) -> list[TrainingRow] | None:
-    """Of steps that kept token ids; None where one of the agent's did not."""
+    """Training rows from steps that kept token ids; None where one of the agent's steps kept none."""
     if not isinstance(steps, list):
         return None
     rows: list[TrainingRow] = []

@@ -26,7 +26,7 @@ MOST_TOLD = 20
 DEFAULT_SPLIT = "train"
 _LINES = (".jsonl", ".ndjson")
 _SCENARIO_ENDINGS = (".yaml", ".yml")
-"""of scenario files; a directory of rows may hold such files for other purposes"""
+"""name endings of scenario files; a directory of rows may hold such files for other purposes"""
 _ENDINGS = (".jsonl", ".ndjson", ".json", ".parquet")
 _ONE_DATASET, _MANY_DATASETS = "state.json", "dataset_dict.json"
 """what `save_to_disk` writes beside the rows of a data set, and of a dictionary of data sets"""

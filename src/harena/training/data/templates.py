@@ -94,7 +94,7 @@ class ChatTemplate:
         return EncodedPrompt(text, self.tokenizer.encode(text))
 
     def prompt_text(self, conversation: Conversation) -> str:
-        """As the policy reads it. Raises ValueError."""
+        """The prompt's text as the policy reads it. Raises ValueError."""
         return self._render(self._prepared(conversation), conversation.tools, answer_follows=True)
 
     def rows(self, conversation: Conversation) -> list[TrainingRow]:
@@ -102,7 +102,7 @@ class ChatTemplate:
         return [self._row(pieces) for pieces in self.pieces(conversation)]
 
     def pieces(self, conversation: Conversation) -> list[list[Piece]]:
-        """Of each row its texts, in order; what follows the last answer is left out. Raises ValueError."""
+        """Texts of each row, in order; what follows the last answer is left out. Raises ValueError."""
         messages = self._prepared(conversation)
         turns = [self._turn(messages, place, conversation.tools) for place in conversation_answers(messages)]
         whole = self._render(messages, conversation.tools, answer_follows=False)

@@ -17,7 +17,7 @@ _SETTINGS, _VOCABULARY, _TEMPLATE = "tokenizer_config.json", "tokenizer.json", "
 
 @dataclass(frozen=True, slots=True)
 class TokenizerFacts:
-    """Of one model; what is None is known only when its tokenizer is loaded."""
+    """Facts about one model's tokenizer; a field is None where it is known only after loading."""
 
     has_template: bool | None
     """a chat template"""
@@ -25,7 +25,7 @@ class TokenizerFacts:
 
 
 def tokenizer_facts(folder: Path | None, shipped: Mapping[str, Any] | None) -> TokenizerFacts:
-    """Of the tokenizer in a model's directory, or of a shipped model (the fields of its recipe)."""
+    """Facts about the tokenizer in a model's directory, or of a shipped model (the fields of its recipe)."""
     if shipped is not None:
         return TokenizerFacts(False, lambda texts: [len(text) for text in texts])  # a token is a character
     if folder is None:

@@ -42,7 +42,7 @@ class SamplerProcess:
 
     @property
     def pid(self) -> int:
-        """Of the process."""
+        """Process id of the server."""
         return self._process.pid
 
     @classmethod

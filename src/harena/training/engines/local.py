@@ -222,7 +222,7 @@ class LocalTrainer(ABC):
         return logits
 
     def _logits_at(self, chosen: Tensor, model: Any, **given: Any) -> Tensor:
-        """Of the places that are True in `chosen`, (n, vocabulary); a vocabulary wide, all places would take up much
+        """Logits at the places that are True in `chosen`, (n, vocabulary); logits of all places would take up much
         memory."""
         if self._head_is_all:
             logits: Tensor = model.get_output_embeddings()(model.base_model(**given).last_hidden_state[chosen])

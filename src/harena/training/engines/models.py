@@ -32,7 +32,7 @@ class Lora:
     targets: tuple[str, ...] | None = None
     """names of the linear layers that get one, as `q_proj`; None = all but the output layer"""
     seed: int = 0
-    """of A; B begins at zero"""
+    """seed of A; B begins at zero"""
 
     @property
     def scale(self) -> float:

@@ -43,7 +43,7 @@ class Step:
     observation: str = ""
     """what the policy reads before its next turn; nothing is read after the last"""
     reward: float | None = None
-    """of this turn; None = none was given"""
+    """reward of this turn; None = none was given"""
     done: bool = False
     stop: StopReason = StopReason.ANSWER
     """why the episode is over, where it is: ANSWER or PARSE_ERROR"""

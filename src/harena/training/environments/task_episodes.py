@@ -26,7 +26,7 @@ from harena.training.rollouts.trajectory import Reward, StopReason
 
 Acting = Literal["tools", "shell", "python", "text"]
 _END_ROUNDS = 50
-"""of killing what there is: more than that is a program that starts new ones faster"""
+"""most rounds of killing what there is: a program that needs more starts new processes faster"""
 _LANGUAGES = {"shell": ("sh", "bash", "shell", "console"), "python": ("python", "python3", "py")}
 _INTERPRETERS = {"shell": ("sh", ".sh"), "python": ("python3", ".py")}
 _HOME_SECONDS = 60.0

@@ -73,7 +73,7 @@ class Verification:
     script: str | None = None
     """its text"""
     script_path: str = ""
-    """of the image, where there is no text"""
+    """path of the script in the image, where there is no text"""
     expected_exit_code: int = 0
     timeout_seconds: float = 30.0
     scoring: Mapping[str, Any] = field(default_factory=dict)

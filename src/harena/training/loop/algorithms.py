@@ -48,7 +48,7 @@ DEFAULT_CLIPS: dict[AlgorithmName, tuple[float | None, float | None]] = {
 }
 """(low, high), as 1 - low and 1 + high; None = not clipped on that side"""
 DEFAULT_CORRECTION_CAP = 2.0
-"""of prox / mu"""
+"""cap of prox / mu"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

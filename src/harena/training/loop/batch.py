@@ -26,7 +26,7 @@ class TrainingRow:
     """under the policy that sampled it (log mu); empty in SFT"""
     advantage: float = 1.0
     weight: float = 1.0
-    """of each of its tokens"""
+    """weight of each of its tokens"""
     temperature: float = 1.0
     kept: tuple[tuple[int, ...], ...] = ()
     """for each token those that it was drawn among, where sampling was truncated; () = all of them, for one token or

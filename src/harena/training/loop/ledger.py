@@ -50,9 +50,9 @@ CREATE TABLE IF NOT EXISTS steps (
 """
 _FLAT = ("tokens", "versions", "logprobs", "mask")
 _COLUMNS = {*_FLAT, "kept"}
-"""of a trajectory, what has an entry for each token: many times smaller packed than as text"""
+"""fields of a trajectory with an entry for each token: packed they are many times smaller than as text"""
 _CODES = "iidbii"
-"""of `array`: one for each of _FLAT, then how many tokens each of `kept` has, and those tokens"""
+"""type codes of `array`: one for each of _FLAT, then how many tokens each of `kept` has, and those tokens"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ class Ledger:
         return [{"group": number, "life": life, **json.loads(content)} for number, life, content in rows.fetchall()]
 
     def lineage(self) -> list[Origin]:
-        """Of the weights after the last step that is done."""
+        """Lineage of the weights after the last step that is done."""
         lives: dict[int, list[int]] = {}
         for number, life in self._read("SELECT number, life FROM rollouts ORDER BY number, sample").fetchall():
             lives.setdefault(number, []).append(life)

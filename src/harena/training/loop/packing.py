@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 Lines = list[list[int]]
-"""of each line the numbers of its rows, in order"""
+"""for each line the numbers of its rows, in order"""
 
 
 def micro_batches(lengths: Sequence[int], *, most_tokens: int, packed: bool) -> Iterator[Lines]:

@@ -32,7 +32,7 @@ class Pause:
         self._most = limit * window
         self._ended: deque[bool] = deque(maxlen=window)
         self.why = ""
-        """of the last rollout that was lost"""
+        """why the last lost rollout was lost"""
         self._clock = clock
         self._probe = probe
         self._told = asyncio.Event()

@@ -13,7 +13,7 @@ from harena.training.rollouts.trajectory import Group, Trajectory
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """Of a job that goes on from the checkpoint of step `done` (0: from its first weights)."""
+    """What is known of a job that continues from the checkpoint of step `done` (0: from its first weights)."""
 
     done: int = 0
     again: Sequence[PlannedStep] = ()
@@ -66,7 +66,7 @@ def groups_of(ledger: Ledger, planned: PlannedStep) -> list[Group]:
 
 
 def waiting(admissions: Iterable[Admission], *, trained: set[int]) -> list[Admission]:
-    """Of each prompt the last admission, unless a step has learned from it; in the order of admission."""
+    """The last admission of each prompt, unless a step has learned from it; in the order of admission."""
     last: dict[int, Admission] = {}
     for entry in admissions:
         last[entry.prompt] = entry

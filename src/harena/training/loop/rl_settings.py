@@ -63,7 +63,7 @@ class RLSettings:
             raise ValidationError("\n  ".join(["these settings cannot be run:", *mistakes]))
 
     def learning_rate_at(self, step: int) -> float:
-        """Of step `step`, from 0."""
+        """Learning rate of step `step`, which counts from 0."""
         if step < self.warmup_steps:
             return self.learning_rate * (step + 1) / self.warmup_steps
         if self.decay == "constant":

@@ -41,7 +41,7 @@ class Admission:
     prompt: int
     """its place in the order of prompts"""
     version: int
-    """that was published when it was admitted"""
+    """policy version that was published when the prompt was admitted"""
     readmissions: int = 0
     """how often its prompt was aborted before"""
     ended: bool = False
@@ -95,7 +95,7 @@ class GroupSchedule:
         return tuple(self._under_way.values())
 
     def admit(self) -> list[Admission]:
-        """Those that may begin now, in order; they hold slots from now on."""
+        """Admissions that may begin now, in order; they hold slots from now on."""
         admitted = []
         while len(self._under_way) < self.slots and (entry := self._next()) is not None:
             self._under_way[entry.number] = entry

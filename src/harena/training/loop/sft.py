@@ -56,7 +56,7 @@ class SFTSettings:
 
     @property
     def rows_per_step(self) -> int:
-        """Of one optimizer step."""
+        """Number of rows of one optimizer step."""
         return self.batch_size * self.gradient_accumulation_steps
 
     def steps_for(self, rows: int) -> int:
@@ -75,7 +75,7 @@ class SFTSettings:
         return [row_at(place, rows=rows, seed=self.seed) for place in range(step * self.rows_per_step, end)]
 
     def learning_rate_at(self, step: int, steps: int) -> float:
-        """Of step `step`, from 0."""
+        """Learning rate of step `step`, which counts from 0."""
         if step < self.warmup_steps:
             return self.learning_rate * (step + 1) / self.warmup_steps
         share = (step - self.warmup_steps) / max(1, steps - self.warmup_steps)
@@ -90,7 +90,7 @@ class SFTProgress:
     steps: int = 0
     sequences: int = 0
     tokens: int = 0
-    """of all sequences, given ones included"""
+    """number of tokens of all sequences, including tokens that are given"""
     eval_loss: float | None = None
     best_eval_loss: float | None = None
     best_step: int | None = None

@@ -27,7 +27,7 @@ from harena.training.rollouts.trajectory import Group, StopReason, Trajectory
 
 
 def step_metrics(groups: Sequence[Group], counts: GroupCounts, report: LossReport, *, version: int) -> dict[str, float]:
-    """Of the step that learned from `groups`; `version` is the policy version that it started from."""
+    """Metrics of the step that learned from `groups`; `version` is the policy version that it started from."""
     rollouts = [trajectory for group in groups for trajectory in group.trajectories]
     rewards = [trajectory.reward.value for trajectory in rollouts if trajectory.reward.value is not None]
     lengths = [float(trajectory.length) for trajectory in rollouts]

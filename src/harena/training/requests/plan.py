@@ -188,7 +188,7 @@ def plan_of(request: SFTRequest | RLRequest, resolved: Resolved, texts: TextFact
 
 
 def plan_to_json(plan: SFTPlan | RLPlan) -> dict[str, Any]:
-    """As JSON types."""
+    """The plan as JSON types."""
     return {"trainer_type": "rl" if isinstance(plan, RLPlan) else "sft", **asdict(plan)}
 
 

@@ -17,20 +17,21 @@ class ResolvedRef:
     """the field of the request: "model", "capability_ref", "config.trajectory_dataset_refs[0]" ..."""
     kind: ObjectKind
     name: str
-    """of the stored object or model; of a model's path, the path as it was given"""
+    """name of the stored object or model; for a model's path, the path as it was given"""
     version: str | None
-    """of a data set that was given as a path: one named by its content; None = a path of a model, or a shipped one"""
+    """version; for a data set that was given as a path, one named by its content; None = a path of a model, or a
+    shipped one"""
     digest: str
     """sha256 over the content, in hexadecimal digits"""
     path: str | None
     """the directory (of a data set of one file: that file) on the node's machine; None = a shipped model"""
     described: Mapping[str, Any] = field(default_factory=dict)
-    """as in `harena.training.objects`; of a data set {rows, split, uses, reward_recipe} of the split that is meant, of
-    a shipped model {shipped: the fields of its recipe, context_length}"""
+    """description, as in `harena.training.objects`: {rows, split, uses, reward_recipe} of a data set's split, or
+    {shipped: the fields of its recipe, context_length} of a shipped model"""
 
     @property
     def ref(self) -> str:
-        """As people know it: NAME@VERSION, or what was given."""
+        """The reference that users know: NAME@VERSION, or what was given."""
         return self.name if self.version is None else f"{self.name}@{self.version}"
 
 
@@ -49,16 +50,16 @@ class Resolved:
     refs: tuple[ResolvedRef, ...]
 
     def find(self, where: str) -> ResolvedRef | None:
-        """That of a field; None = the request has none."""
+        """The reference of a field; None = the request has none."""
         return next((ref for ref in self.refs if ref.where == where), None)
 
     @property
     def prompts(self) -> ResolvedRef | None:
-        """Those of an RL job: a data set, or stored scenarios; None = it has none."""
+        """The prompts of an RL job: a data set, or stored scenarios; None = it has none."""
         return self.find("config.prompt_dataset_ref") or self.find("config.scenarios_ref")
 
     def all_of(self, where: str) -> tuple[ResolvedRef, ...]:
-        """Those of a field that is a list, in its order."""
+        """The references of a field that is a list, in its order."""
         return tuple(ref for ref in self.refs if ref.where.startswith(f"{where}["))
 
     def in_words(self, text: str) -> str:
@@ -66,7 +67,7 @@ class Resolved:
         return in_words(text, {ref.path: ref.ref for ref in reversed(self.refs) if ref.path is not None})
 
     def to_json(self) -> list[dict[str, Any]]:
-        """As JSON types."""
+        """The references as JSON types."""
         return [asdict(ref) for ref in self.refs]
 
     @classmethod

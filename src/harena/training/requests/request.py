@@ -133,7 +133,7 @@ class RLConfig(TrainingConfig):
     algorithm: AlgorithmName
     prompt_dataset_ref: DatasetSource | None = None
     prompt_split: Text | None = None
-    """of a prompt data set that has several"""
+    """split of a prompt data set that has several"""
     scenarios_ref: Text | None = None
     """stored scenarios whose problems are the prompts, in place of a prompt data set: NAME = the newest version, or
     NAME@2"""
@@ -153,7 +153,7 @@ class RLConfig(TrainingConfig):
     """an episode's steps are its turns: the smaller of both holds"""
     weight_sync_interval: Count
     max_new_tokens: Annotated[int | None, Field(default=None, ge=1, le=10**6)]
-    """of one turn"""
+    """most new tokens of one turn"""
     temperature: Annotated[float | None, Field(default=None, ge=0, le=100, allow_inf_nan=False)]
     top_p: Annotated[float | None, Field(default=None, gt=0, le=1, allow_inf_nan=False)]
     top_k: Annotated[int | None, Field(default=None, ge=1, le=10**6)]
@@ -173,7 +173,7 @@ class RLConfig(TrainingConfig):
     offline: bool | None = None
     """learn from the recorded actions of trajectory_dataset_refs and their rewards; nothing is sampled"""
     baseline: Baseline | None = None
-    """of an offline job: whose rewards an episode's is compared with, those of its prompt or all"""
+    """baseline of an offline job: an episode's reward is compared with those of its prompt, or with all"""
     num_rollout_workers: Count
     buffer_size: Count
     world_manifest_id: Text | None = None

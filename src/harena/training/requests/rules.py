@@ -69,7 +69,7 @@ _OF_ADAPTERS = ("lora_rank", "lora_alpha", "lora_target_modules")
 
 
 def pair_mistakes(given: Mapping[str, Any], aliases: Sequence[str]) -> list[str]:
-    """Of backend and trainer_type."""
+    """Mistakes in the pair of backend and trainer_type."""
     backend, trainer = given.get("backend", "local"), given.get("trainer_type")
     if trainer is None:
         return ["trainer_type: missing; it is 'sft' or 'rl'"]
@@ -85,7 +85,7 @@ def pair_mistakes(given: Mapping[str, Any], aliases: Sequence[str]) -> list[str]
 
 
 def rule_mistakes(given: Mapping[str, Any], fields: Container[str]) -> list[str]:
-    """Of a request whose pair of backend and trainer_type is one; `fields`: all that its `config` may have."""
+    """Mistakes of a request whose pair of backend and trainer_type exists; `fields`: all that its `config` may have."""
     backend, trainer = given.get("backend", "local"), given["trainer_type"]
     mistakes = []
     if backend != "local" and given.get("capability_ref") is None:

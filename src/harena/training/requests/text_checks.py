@@ -175,7 +175,7 @@ def _first_rows(ref: ResolvedRef) -> list[Row]:
 
 
 def _least_tokens(facts: TokenizerFacts, values: Mapping[str, Any]) -> int:
-    """Of a prompt; 0 where the tokenizer's files do not tell."""
+    """Least number of tokens of a prompt; 0 where the tokenizer's files do not tell."""
     if facts.has_template is None or facts.counts is None:
         return 0
     if facts.has_template:

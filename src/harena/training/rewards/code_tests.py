@@ -161,7 +161,7 @@ class CodeTests:
         return {**{name: fields for name, fields in beside.items() if fields}, "scoring": dict(found)}
 
     def _form(self, row: PromptRow) -> ProgramForm | None:
-        """Of a stored scenario, where the row names one."""
+        """Program form of the stored scenario that the row names; None where it names none."""
         if row.scoring is not None and is_reference(row.scoring):
             stored = self._stored.get(reference_key(row.scoring))
             return row.program if stored is None or stored[1] is None else stored[1]

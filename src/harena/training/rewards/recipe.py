@@ -33,7 +33,7 @@ class RewardRecipe(Protocol):
 
     @property
     def deterministic(self) -> bool:
-        """The same text and row always give the same reward: twins are asked for once."""
+        """Equal texts of one row always get equal rewards, so that each is judged once."""
 
     async def reward(self, row: PromptRow, text: Any) -> Reward:
         """Never raises for what the policy said. Raises HarenaError where the recipe cannot be applied at all. `text`
@@ -115,7 +115,7 @@ async def prepare(recipe: RewardRecipe, rows: Sequence[PromptRow]) -> None:
 
 
 def rows_error(recipe: str, wrong: Sequence[str], rows: int, *, of: str = "") -> ValidationError:
-    """Of rows that a recipe cannot be applied to; `of`: of which data set."""
+    """The error for rows that a recipe cannot be applied to; `of` names the data set."""
     more = [f"and {len(wrong) - MOST_TOLD} more"] if len(wrong) > MOST_TOLD else []
     bad = len({mistake.partition(": ")[0] for mistake in wrong})
     head = f"reward recipe {recipe} cannot be applied to {bad} of {rows} rows{of}:"
@@ -170,29 +170,29 @@ class Once:
 
     @property
     def deterministic(self) -> bool:
-        """As the recipe."""
+        """See `RewardRecipe`."""
         return self.recipe.deterministic
 
     @property
     def name(self) -> str:
-        """As the recipe's."""
+        """See `RewardRecipe`."""
         return recipe_name(self.recipe)
 
     @property
     def minimum(self) -> float:
-        """As the recipe's."""
+        """See `RewardRecipe`."""
         return lowest(self.recipe)
 
     def check(self, row: PromptRow) -> list[str]:
-        """As the recipe."""
+        """See `RewardRecipe`."""
         return mistakes_of(self.recipe, row)
 
     def constant(self, row: PromptRow) -> float | None:
-        """As the recipe."""
+        """See `RewardRecipe`."""
         return constant_reward(self.recipe, row)
 
     async def prepare(self, rows: Sequence[PromptRow]) -> None:
-        """As the recipe."""
+        """See `RewardRecipe`."""
         if (ready := getattr(self.recipe, "prepare", None)) is not None:
             await ready(rows)
 

@@ -12,7 +12,12 @@ from dataclasses import dataclass, field
 from harena.core.errors import HarenaError, ValidationError
 from harena.scoring.formats.answers import final_answer
 from harena.training.data.prompts import PromptRow
-from harena.training.environments.environment import EnvironmentFaultError, Surroundings, begun, follows
+from harena.training.environments.environment import (
+    EnvironmentFaultError,
+    Surroundings,
+    begun,
+    follows,
+)
 from harena.training.environments.task_episodes import Acting, TaskEnvironment, inputs_of
 from harena.training.environments.tasks import Method, Task, flag_digest, task_of
 from harena.training.rollouts.scored import contract_mistakes
@@ -36,7 +41,7 @@ class TaskRecipe:
 
     name = "task"
     methods = _OF_ENVIRONMENTS
-    """that it verifies by"""
+    """names of the environments' methods that verify"""
     acting: Acting = "shell"
 
     _places: list[asyncio.Semaphore] = field(default_factory=list, init=False, repr=False, compare=False)

@@ -61,7 +61,7 @@ class BlockingTurns:
 RolloutFunction = Callable[[PromptRow, Turns], Awaitable[float | Reward]]
 """Talks through `say` and `tell`, and gives the reward"""
 BlockingFunction = Callable[[PromptRow, BlockingTurns], float | Reward]
-"""The same, not to be awaited"""
+"""synchronous form of the function above"""
 
 
 class FunctionRollouts:

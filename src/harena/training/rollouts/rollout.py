@@ -29,7 +29,7 @@ from harena.training.rollouts.trajectory import (
 )
 
 MOST_CALLS = 4
-"""of later turns that are under way at one time; what comes meanwhile goes together in the next"""
+"""most calls for later turns under way at one time; turns that arrive meanwhile share the next call"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -148,7 +148,7 @@ class Turn:
     stop: StopReason
     observation: str = ""
     reward: float | None = None
-    """that the environment gave for it"""
+    """reward that the environment gave for the turn"""
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -172,14 +172,14 @@ class Trajectory:
     """what was said, for people and scorers"""
     reward: Reward
     kept: tuple[tuple[int, ...], ...] = ()
-    """as in `Sampled`, for each of `tokens`, or () for the whole"""
+    """kept token ids of each of `tokens`, as in `Sampled`; () = the whole vocabulary"""
     starts: tuple[int, ...] = ()
     """places where a new sequence begins that knows nothing of what stands before it; the first begins at 0"""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """where its time went: {generate, reward}"""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     turns: tuple[Turn, ...] = ()
-    """of an episode; empty for a prompt and its one answer"""
+    """turns of an episode; empty for a prompt and its one answer"""
 
     @property
     def oldest_version(self) -> int:
@@ -203,12 +203,12 @@ class Group:
 
     @property
     def valid(self) -> tuple[Trajectory, ...]:
-        """Those that have a reward."""
+        """Trajectories that have a reward."""
         return tuple(trajectory for trajectory in self.trajectories if trajectory.reward.value is not None)
 
     @property
     def oldest_version(self) -> int:
-        """Of any token of the group."""
+        """The oldest policy version of any token of the group."""
         return min((t.oldest_version for t in self.trajectories if t.oldest_version >= 0), default=-1)
 
 

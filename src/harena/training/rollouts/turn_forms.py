@@ -30,16 +30,16 @@ class TurnForm:
     after: str = ""
 
     def tokens(self, tokenizer: Tokenizer, text: str) -> tuple[int, ...]:
-        """Of an observation, with what is around it."""
+        """Token ids of an observation, with the text around it."""
         encode = tokenizer.encode_plain if isinstance(tokenizer, PlainTokenizer) else tokenizer.encode
         around = [tokenizer.encode(piece) if piece else () for piece in (self.before, self.after)]
         return (*around[0], *encode(text), *around[1])
 
 
 def turn_form(template: ChatTemplate, *, role: str = "user") -> TurnForm:
-    """As a chat template writes it: what follows the token that ended the answer, the observation as a message of this
-    role, and what announces the next answer. Raises ValidationError for a template that writes an earlier answer
-    otherwise once something follows: tokens could not grow at their end only."""
+    """The form of a turn that a chat template writes: what follows the token that ended the answer, the observation as
+    a message of this role, and what announces the next answer. Raises ValidationError for a template that writes an
+    earlier answer otherwise once something follows: tokens could not grow at their end only."""
     messages = ({"role": "user", "content": "a"}, {"role": "assistant", "content": "b"})
     try:
         (pieces,) = template.pieces(Conversation(messages=messages))

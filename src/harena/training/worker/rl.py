@@ -41,7 +41,7 @@ from harena.training.worker.sft import learn_rows
 SAMPLES = 8
 """rollouts of a step that are kept for people to read"""
 TOLD_ROLLOUTS = 2
-"""of each step, that its event tells of"""
+"""number of rollouts of each step that its event describes"""
 TOLD_CHARACTERS = 200
 """the end of their prompts, and the beginning of their answers"""
 SAMPLED_STEPS = 64
@@ -117,7 +117,7 @@ async def _learn_from_what_was_done(
 
 
 def _prompts(work: TrainingWork, plan: RLPlan, engine: LocalEngine, template: ChatTemplate | None) -> list[PromptRow]:
-    """Those that are learned from: of the prompt data set, else what the trajectories' agents were given."""
+    """Prompts that are learned from: those of the prompt data set, else what the trajectories' agents were given."""
     if (ref := work.resolved.prompts) is not None:
         return _prompts_of(ref, plan, engine, template)
     refs = work.trajectories()
@@ -170,7 +170,7 @@ class _Telling:
             self._work.tell(TrainingEventKind.LOG, warning, level="warning", data={"step": step + 1})
 
     def _shown(self, line: Mapping[str, Any]) -> dict[str, Any]:
-        """As whoever watches reads it."""
+        """The event's content in the form that is shown to users."""
         prompt, reward = self._prompts.get(line["prompt_id"], line["prompt_id"]), line["reward"]
         told = {"step": line["step"], "prompt": prompt[-TOLD_CHARACTERS:], "text": line["text"][:TOLD_CHARACTERS]}
         return {**told, "reward": reward["value"], "reason": reward["reason"]}
@@ -200,7 +200,7 @@ class _Telling:
             tell(TrainingEventKind.LOG, name.replace("_", " "), data=content)
 
     def write_samples(self) -> None:
-        """Those of the newest steps, into the job's folder."""
+        """Write the samples of the newest steps into the job's folder."""
         self._samples = {step: self._samples[step] for step in sorted(self._samples)[-SAMPLED_STEPS:]}
         place = self._work.folder / "samples.jsonl"
         unfinished = place.with_suffix(".new")
