@@ -56,7 +56,7 @@ async def open_for_server(
     )
     try:
         await node.resume_jobs()
-    except BaseException:
+    except BaseException:  # raised again: whatever failed, also a cancellation, a node that nobody has is closed
         await node.close()
         raise
     return node

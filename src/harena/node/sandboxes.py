@@ -278,7 +278,7 @@ class Sandboxes:
             reason = str(error) or type(error).__name__
             record.never_ran(reason)
             raise _start_error(error, record.id, reason) from error
-        except BaseException:
+        except BaseException:  # a cancellation, raised again: the record of what never ran ends, too
             record.never_ran("its creation was cancelled")
             raise
         self._running[port.id] = record

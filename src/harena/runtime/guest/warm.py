@@ -102,7 +102,7 @@ def _import_all(modules: list[str]) -> frozenset[str]:
         for name in modules:
             try:
                 __import__(name)
-            except BaseException as error:
+            except BaseException as error:  # a module may raise anything, SystemExit too, while it is imported
                 raise ImportError(
                     "warm module %r cannot be imported in this image: %s: %s; install it in the blueprint or take it "
                     "off the warm list" % (name, type(error).__name__, error)

@@ -79,7 +79,7 @@ def _top_level(_type: object, leave: BaseException, _trace: object) -> None:
             del plan
             _budget.enter(_budget.exec_cost)
             exec(code, main)
-    except BaseException as error:
+    except BaseException as error:  # a program may end with anything, which its end tells as an interpreter's
         _program.failures.append(error)
     code = main = None  # type: ignore[assignment]
     if _program.plan.kind == "file":
@@ -161,7 +161,7 @@ def _end() -> NoReturn:
     callbacks: Any = atexit if _VERSION >= (3, 10) else sys.modules.get("atexit", atexit)
     try:
         callbacks._run_exitfuncs()
-    except BaseException:
+    except BaseException:  # a program's callback may raise anything
         pass  # it has been printed
     if not _flush():
         status = 120
@@ -199,7 +199,7 @@ def _call_hook(error: BaseException, trace: TracebackType | None) -> int:
         return 1
     try:
         hook(type(error), error, trace)
-    except BaseException as caught:
+    except BaseException as caught:  # the hook is the program's
         failure = caught
     else:
         return 1
@@ -218,7 +218,7 @@ def _exit_status(error: SystemExit) -> int:
     value: Any = error
     try:
         value = error.code
-    except BaseException:
+    except BaseException:  # the value is the program's, and its attributes may raise anything
         pass  # then the exception itself is printed
     if value is None:
         return 0
@@ -230,7 +230,7 @@ def _exit_status(error: SystemExit) -> int:
             os.write(2, str(value).encode(errors="backslashreplace"))
         else:
             sys.stderr.write(str(value))
-    except BaseException:
+    except BaseException:  # the stream and the value are the program's
         pass  # as the interpreter does
     _write_error("\n")
     return 1
@@ -239,7 +239,7 @@ def _exit_status(error: SystemExit) -> int:
 def _write_error(text: str) -> None:
     try:
         sys.stderr.write(text)
-    except BaseException:
+    except BaseException:  # the stream may be the program's
         os.write(2, text.encode())
 
 
@@ -249,7 +249,7 @@ def _finish_threads() -> None:
         return
     try:
         threading._shutdown()
-    except BaseException as caught:
+    except BaseException as caught:  # a program's thread or its own `_shutdown` may raise anything
         error = caught
     else:
         return
@@ -266,7 +266,7 @@ def _unraisable(error: BaseException, where: object, message: str | None) -> Non
     arguments = _unraisable_type((type(error), error, trace, message, where))
     try:
         sys.unraisablehook(arguments)
-    except BaseException:
+    except BaseException:  # the hook is the program's
         _display_unraisable(arguments)
 
 
@@ -279,14 +279,14 @@ def _flush() -> bool:
             continue
         try:
             closed = bool(stream.closed)
-        except BaseException:
+        except BaseException:  # the stream may be the program's: what cannot say that it is closed is open
             closed = False
         if closed:
             continue
         try:
             stream.flush()
             continue
-        except BaseException as caught:
+        except BaseException as caught:  # the stream may be the program's
             error = caught
         flushed = False
         if name == "stdout" and _VERSION >= (3, 13):
@@ -301,7 +301,7 @@ def _flush_quietly() -> None:
     for name in ("stderr", "stdout"):
         try:
             getattr(sys, name).flush()
-        except BaseException:
+        except BaseException:  # the stream may be the program's
             pass  # as the interpreter does
 
 
@@ -348,7 +348,7 @@ def _drop_program() -> None:
     for name in ("stdin", "stdout", "stderr"):
         try:
             setattr(sys, name, getattr(sys, "__" + name + "__", None))
-        except BaseException:
+        except BaseException:  # what it replaces may be the program's, whose end raises anything
             pass  # what was there before refused to go
     for name, hook in found.hooks.items():
         setattr(sys, name, hook)
@@ -362,7 +362,7 @@ def _drop_program() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except BaseException:
+        except BaseException:  # the stream may be the program's
             pass  # so late the interpreter does not say so either
 
 

@@ -52,7 +52,7 @@ def load(plan: Plan) -> CodeType | None:
         sys.stderr = report
         try:
             code = compile(source, name, "exec", dont_inherit=True)
-        except BaseException:
+        except BaseException:  # whatever it is, an interpreter of its own reports it
             start_really(plan)
         sys.stderr = screen
         if report.parts and screen is not None:

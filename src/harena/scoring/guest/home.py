@@ -30,7 +30,12 @@ import types
 
 from harena.scoring.guest.driver import PLAIN, decode, encode
 from harena.scoring.guest.given import is_data
-from harena.scoring.guest.graph import MOST_PARTS, MUTABLE, VALUES, Border
+from harena.scoring.guest.graph import (
+    MOST_PARTS,
+    MUTABLE,
+    VALUES,
+    Border,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -235,7 +240,7 @@ class Home(Border):
             described.append(self._described(telling[-1]))
         try:
             return encode((kind, items, states, dropped, (described, self._printed.taken())), most_parts=MOST_PARTS)
-        except BaseException:
+        except BaseException:  # raised again: whatever stopped it, these classes are told of next time
             self._untold[:0] = telling  # what is said instead tells of them
             raise
 
@@ -348,7 +353,7 @@ class Home(Border):
         try:
             for _ in range(count):
                 items.append(next(iterator))
-        except BaseException as error:
+        except BaseException as error:  # told with the next question: an iterator of the candidate's may raise anything
             if not items:
                 raise
             self._ended_iterators[id(iterator)] = error

@@ -211,7 +211,7 @@ class Candidate(Border):
                 return found
             try:
                 found = self._ask(verb, target, name, positional, keywords)
-            except Exception as error:
+            except Exception as error:  # raised again: what the candidate raised is its answer, and seen like one
                 self._keep(key, None, error)
                 raise
             self._keep(key, found)
@@ -271,7 +271,7 @@ class Candidate(Border):
                 if self._depth > _MOST_DEEP:
                     raise RecursionError("suite and candidate call each other too deep")
                 given = self._talk(verb, target, name, positional, keywords)
-            except BaseException as error:
+            except BaseException as error:  # raised again, but for what a test has said before it
                 if failed and not any(error is each for each in failed):
                     raise failed[0] from None
                 raise

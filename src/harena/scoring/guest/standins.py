@@ -502,7 +502,7 @@ def _left(self: Any, kind: Any, error: Any, trace: Any) -> bool:
     """The end of a `with`."""
     try:
         said = self._harena_candidate.ask("special", self, "__exit__", _told_end(kind, error))
-    except Exception:
+    except Exception:  # raised again, but where a test has ended: nothing that the candidate raises then counts
         if error is not None and is_verdict(error):
             return False
         raise
@@ -512,7 +512,7 @@ def _left(self: Any, kind: Any, error: Any, trace: Any) -> bool:
 async def _left_async(self: Any, kind: Any, error: Any, trace: Any) -> bool:
     try:
         said = await self._harena_candidate.ask("special", self, "__aexit__", _told_end(kind, error))
-    except Exception:
+    except Exception:  # raised again, but where a test has ended: nothing that the candidate raises then counts
         if error is not None and is_verdict(error):
             return False
         raise
