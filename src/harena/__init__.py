@@ -112,7 +112,7 @@ if TYPE_CHECKING:
     from harena.core.models import (
         SandboxStatus as SandboxStatus,
     )
-    from harena.core.ports import Operations as Operations
+    from harena.core.ports import Operations
     from harena.sdk import benchmark_job_defs as benchmark_job_defs
     from harena.sdk import benchmark_jobs as benchmark_jobs
     from harena.sdk import blueprints as blueprints
@@ -188,8 +188,9 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "harena.sdk.portal": ("disable_signal_handlers", "shutdown"),
     "harena.sdk.process": ("Process", "TerminalResult", "TerminalSession"),
     "harena.sdk.refs": ("OperationRef",),
-    "harena.sdk.sandbox": ("Sandbox", "Session"),
+    "harena.sdk.sandbox": ("Sandbox",),
     "harena.sdk.scores": ("score",),
+    "harena.sdk.session": ("Session",),
     "harena.sdk.streams": ("StreamReader", "StreamWriter"),
     "harena.sdk.waiting": ("as_completed", "get", "result", "results", "wait"),
 }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import subprocess
 import sys
 import types
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from sdk_fake_node import NodeControl
@@ -34,6 +36,25 @@ def test_every_name_of_the_face_is_there() -> None:
     assert set(harena.__all__) <= set(dir(harena))
     with pytest.raises(AttributeError, match="no attribute 'Sandboxx'"):
         _ = harena.Sandboxx
+
+
+def test_a_name_has_one_home() -> None:
+    """The face loads a name from the module that editors and type checkers are told, which for a class or a function
+    is the module that defines it."""
+    tree = ast.parse(Path(str(harena.__file__)).read_text())
+    told = {
+        alias.name: node.module
+        for block in tree.body
+        if isinstance(block, ast.If)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname is not None
+    }
+    assert told == harena._HOME_OF
+    for name, home in harena._HOME_OF.items():
+        if isinstance(value := getattr(harena, name), type | types.FunctionType):
+            assert value.__module__ == home, name
 
 
 def test_importing_is_light() -> None:
