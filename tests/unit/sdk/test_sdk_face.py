@@ -92,8 +92,10 @@ def test_an_address_of_a_server_is_not_ignored(
     from harena.sdk import transport
 
     transport.set_factory(harena._open_node)
-    with pytest.raises(error, match=says):
+    with pytest.raises(error, match=says) as raised:
         harena.Sandbox.run().wait()
+    assert raised.value.__cause__ is None, "what a user reads is one traceback"
+    assert raised.value.__context__ is None or raised.value.__suppress_context__
 
 
 def test_scenario_files_and_the_host_are_checked_without_a_node() -> None:

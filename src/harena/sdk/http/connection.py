@@ -90,6 +90,9 @@ class Connection:
                 if response.status >= 300:
                     raise await _problem(response)
                 yield response
+        except aiohttp.ClientConnectorError as error:
+            # nothing was sent, and the sentence says all: chained tracebacks of three libraries would hide it
+            raise self._lost(f"{method} {path}", error) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise self._lost(f"{method} {path}", error) from error
 
