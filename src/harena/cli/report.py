@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain, islice
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -46,9 +47,11 @@ def write_results(jobs: Any, job: str, form: Format, *, show_runs: int = 0, out:
     """Write the results that a job has now, a page at a time, in the order of the scenarios; what they add up to."""
     out = out or sys.stdout
     reading = Reading(show_runs=show_runs if form is Format.TABLE else 0)
-    writer = None if form is Format.TABLE else TEXT_WRITERS[ResultFormat(form)](out)
     in_order = ScenarioOrder()
-    for page in jobs.results_pages(job):
+    pages = iter(jobs.results_pages(job))
+    first = list(islice(pages, 1))  # a job that is not there is an error before anything is written
+    writer = None if form is Format.TABLE else TEXT_WRITERS[ResultFormat(form)](out)
+    for page in chain(first, pages):
         answer = page.to_dict()
         job = answer["job_id"]
         reading.add(answer["runs"])

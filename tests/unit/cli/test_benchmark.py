@@ -424,3 +424,14 @@ def test_ls_tells_a_broken_contract_from_a_failed_platform(
     assert [cell.strip() for cell in shown.splitlines()[-2].split("│")][-3:-1] == ["1", "2"]
     assert harena("benchmark", "results", "--job", "n") == 0
     assert "1 of 2 runs in" in capsys.readouterr().out  # one of the two was cancelled
+
+
+@pytest.mark.parametrize("form", ["table", "json", "jsonl", "csv"])
+def test_a_job_that_is_not_there_prints_no_begin_of_results(
+    jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    """Whoever reads standard output reads nothing, and not a header without rows."""
+    assert harena("benchmark", "results", "missing", "--format", form) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "no benchmark job has the id or name 'missing'" in said.err
