@@ -65,14 +65,17 @@ def test_readmitted_groups() -> None:
     assert readmitted_said({"step": 4, "groups": [7, 9]}).startswith("step 5: 2 groups aborted")
 
 
-def test_steps_that_teach_nothing_are_told_once() -> None:
-    """Until one has taught something."""
+def test_steps_that_teach_nothing_are_told_ever_less_often() -> None:
+    """After some of them in a row, then after twice as many, also where a step between them has taught something."""
     untaught = Untaught()
-    said = [untaught.after(EQUAL, REASONS) for _ in range(UNTAUGHT_STEPS + 2)]
-    assert [place for place, text in enumerate(said) if text] == [UNTAUGHT_STEPS - 1]
+    said = [untaught.after(EQUAL, REASONS) for _ in range(4 * UNTAUGHT_STEPS)]
+    told = [place + 1 for place, text in enumerate(said) if text]
+    assert told == [UNTAUGHT_STEPS, 2 * UNTAUGHT_STEPS, 4 * UNTAUGHT_STEPS]
     assert "(mean reward 0, most often syntax_error)" in str(said[UNTAUGHT_STEPS - 1])
+    assert f"no step of the last {2 * UNTAUGHT_STEPS} " in str(said[2 * UNTAUGHT_STEPS - 1])
     assert untaught.after(LEARNT, []) is None
-    assert [bool(untaught.after(EQUAL, REASONS)) for _ in range(UNTAUGHT_STEPS)][-1]
+    again = [bool(untaught.after(EQUAL, REASONS)) for _ in range(8 * UNTAUGHT_STEPS)]
+    assert again.index(True) == 8 * UNTAUGHT_STEPS - 1
 
 
 def test_what_the_platform_lost_is_another_matter() -> None:

@@ -56,24 +56,30 @@ def readmitted_said(content: Mapping[str, Any]) -> str:
 
 @dataclass(slots=True)
 class Untaught:
-    """Steps in a row in which no group had rewards to compare."""
+    """Steps in a row in which no group had rewards to compare.
+
+    The warning comes again only after twice as many of them as the last time: a job that learns from one step in ten
+    gives it twice, however long it is.
+    """
 
     steps: int = 0
+    told_at: int = UNTAUGHT_STEPS
 
     def after(self, metrics: Mapping[str, float], reasons: Sequence[str]) -> str | None:
         """One more step, and why some of its rollouts were rewarded as they were; a warning when there were
-        `UNTAUGHT_STEPS` of them in a row, once."""
+        `UNTAUGHT_STEPS` of them in a row, and twice as many the next time."""
         constant = metrics.get("constant_group_share", 0.0)
         if constant <= 0.0 or constant + metrics.get("too_small_group_share", 0.0) < 1.0:
             self.steps = 0
             return None
         self.steps += 1
-        if self.steps != UNTAUGHT_STEPS:
+        if self.steps < self.told_at:
             return None
+        self.told_at *= 2
         seen = Counter(reason for reason in reasons if reason)
         mostly = f", most often {seen.most_common(1)[0][0]}" if seen else ""
         return (
-            f"no step of the last {UNTAUGHT_STEPS} had anything to learn from: in every group all rewards are equal "
+            f"no step of the last {self.steps} had anything to learn from: in every group all rewards are equal "
             f"(mean reward {metrics.get('reward', float('nan')):.3g}{mostly}). Read samples.jsonl: is the answer what "
             "the recipe judges (`template`, `extract`)? What helps is a model that succeeds now and then (SFT first), "
             "easier or harder prompts, partial credit, or room for longer answers (max_new_tokens)"
