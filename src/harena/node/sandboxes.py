@@ -206,7 +206,8 @@ class SandboxRecord:
                 self._finish(SandboxStatus.FAILED, f"it could not be ended: {error}")
                 self._death.cancel()
             raise
-        await asyncio.wait((self._death,))
+        if not self._death.done():  # mostly it has been told first
+            await asyncio.wait((self._death,))
 
     async def _wait_dead(self) -> None:
         assert self._port is not None

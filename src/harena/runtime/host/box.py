@@ -28,6 +28,7 @@ from harena.core.errors import (
 )
 from harena.core.models import ExecRequest, FileInfo, Limits, ProcessInfo
 from harena.core.ports import Death
+from harena.core.shared_future import SharedFuture
 from harena.core.threads import CONTENT
 from harena.runtime.guest import wire
 from harena.runtime.host import box_files, image
@@ -79,7 +80,7 @@ class LinuxSandbox:
         self._stopping = False
         self._failure = ""
         self.ready: asyncio.Future[None] = self.loop.create_future()
-        self._dead: asyncio.Future[Death] = self.loop.create_future()
+        self._dead: SharedFuture[Death] = SharedFuture(loop=self.loop)
         self.loop.add_reader(channel.fileno(), self._receive)
 
     # -- commands ------------------------------------------------------------------------------------------------
@@ -350,11 +351,11 @@ class LinuxSandbox:
         if not self._dead.done():
             self._close_channel()  # init ends when its owner has gone: nobody else need be woken for it
             self.loop.call_later(_END_PATIENCE_SECONDS, self._link.kill, self.number)
-        await asyncio.shield(self._dead)
+        await self._dead.wait()
 
     async def wait_dead(self) -> Death:
         """See `SandboxPort`."""
-        return await asyncio.shield(self._dead)
+        return await self._dead.wait()
 
     def died(self, oom_kills: int) -> None:
         """The spawner says that nothing of it runs any more."""

@@ -17,6 +17,7 @@ from harena.core.errors import SandboxExecutionError
 from harena.core.given_input import input_file
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsage
 from harena.core.output import OutputBuffer
+from harena.core.shared_future import SharedFuture
 from harena.core.threads import CONTENT
 from harena.runtime.host import box_files
 
@@ -54,7 +55,7 @@ class LinuxExec:
         self._readers: dict[int, OutputBuffer] = {}
         self._stdin = -1
         self._terminal = -1
-        self._result: asyncio.Future[ExecResult] = self._loop.create_future()
+        self._result: SharedFuture[ExecResult] = SharedFuture(loop=self._loop)
         self._outcome: ExecOutcome | None = None
         self._is_real = False
         self._is_over = False
@@ -354,7 +355,7 @@ class LinuxExec:
 
     async def wait(self) -> ExecResult:
         """See `RunningExec`."""
-        return await asyncio.shield(self._result)
+        return await self._result.wait()
 
 
 def _is_end(status: int) -> bool:
