@@ -57,7 +57,7 @@ def fate(owner: Owner, *, one_machine: bool, proc: Path = Path("/proc")) -> Fate
 
 def _started(proc: Path, pid: int) -> str | None:
     try:
-        stat = (proc / str(pid) / "stat").read_text(errors="replace")
+        stat = (proc / str(pid) / "stat").read_bytes().decode(errors="replace")
     except (FileNotFoundError, ProcessLookupError, PermissionError):
         return None
     # the command's name, field 2, is in parentheses and may hold anything; what follows it is field 3 and on
@@ -66,7 +66,7 @@ def _started(proc: Path, pid: int) -> str | None:
 
 
 def _boot(proc: Path) -> str:
-    boot = (proc / "sys/kernel/random/boot_id").read_text().strip()
+    boot = (proc / "sys/kernel/random/boot_id").read_bytes().decode().strip()
     try:
         return f"{boot} {os.readlink(proc / 'self/ns/pid')}"
     except OSError:  # a kernel without pid namespaces has one

@@ -16,7 +16,7 @@ from harena.core import landlock
 from harena.core.errors import HostUnsupportedError
 from harena.runtime.host import probes
 from harena.runtime.host.image import default_image
-from harena.runtime.kernel import cgroups
+from harena.runtime.kernel import cgroups, proc_files
 
 DEVICES = ("null", "zero", "full", "random", "urandom")
 SYSCTLS = (
@@ -95,14 +95,13 @@ def examine() -> HostFacts:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
+        return proc_files.read(path).decode(errors="replace")
     except OSError:
         return ""
 
 
 def _status() -> dict[str, str]:
-    lines = (line.partition(":") for line in _read("/proc/self/status").splitlines())
+    lines = (line.partition(":") for line in _read("/proc/self/status").split("\n"))
     return {name: value.strip() for name, _, value in lines}
 
 
@@ -128,7 +127,7 @@ def _apparmor() -> str:
 
 def masked_proc(mountinfo: str) -> tuple[str, ...]:
     """What is mounted below /proc."""
-    points = (line.split(" ")[4] for line in mountinfo.splitlines() if line.count(" ") > 5)
+    points = (line.split(" ")[4] for line in mountinfo.split("\n") if line.count(" ") > 5)
     return tuple(dict.fromkeys(point for point in points if point.startswith("/proc/")))
 
 

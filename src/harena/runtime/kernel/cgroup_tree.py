@@ -32,7 +32,7 @@ class CgroupFiles:
             text = b""
             while chunk := os.read(descriptor, 4096):
                 text += chunk
-            return text.decode()
+            return text.decode(errors="replace")  # a process's name may be anything
         finally:
             os.close(descriptor)
 
@@ -105,7 +105,7 @@ class CgroupMount:
 def parse_mounts(mountinfo: str, sys_root: str) -> list[CgroupMount]:
     """The cgroup hierarchies in a /proc/PID/mountinfo."""
     mounts = []
-    for line in mountinfo.splitlines():
+    for line in mountinfo.split("\n"):
         before, _, after = line.partition(" - ")
         fields, kind = before.split(" "), after.split(" ")
         if len(fields) < 6 or len(kind) < 3 or kind[0] not in ("cgroup", "cgroup2"):
@@ -121,7 +121,7 @@ def parse_mounts(mountinfo: str, sys_root: str) -> list[CgroupMount]:
 def parse_own_paths(text: str) -> dict[str, str]:
     """Controller -> path from a /proc/PID/cgroup; the key of cgroup v2 is ""."""
     paths = {}
-    for line in text.splitlines():
+    for line in filter(None, text.split("\n")):
         _, names, path = line.split(":", 2)
         for name in names.split(","):
             paths[name] = path

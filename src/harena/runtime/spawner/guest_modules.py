@@ -22,6 +22,7 @@ MODULES = (
     "harena.runtime.kernel.namespaces",
     "harena.runtime.kernel.numbers",
     "harena.runtime.kernel.machine_code",
+    "harena.runtime.kernel.proc_files",
     "harena.runtime.kernel.batch",
     "harena.runtime.kernel.mounts",
     "harena.runtime.kernel.privileges",

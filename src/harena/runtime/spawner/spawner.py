@@ -31,12 +31,19 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from harena.runtime.guest import launch, template
-from harena.runtime.kernel import cgroups, mounts, namespaces, pidfds, privileges, seccomp
+from harena.runtime.kernel import cgroups, mounts, namespaces, pidfds, privileges, proc_files, seccomp
 from harena.runtime.kernel.syscalls import StepError
 from harena.runtime.spawner import guest_modules as guest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 MAX_BATCH = 60
 TEMPLATE_MEMORY_BYTES = 4 << 30
@@ -183,11 +190,9 @@ class Spawner:
             if arguments[0] in self.templates:
                 _kill(self.templates[arguments[0]].pidfd)
         elif kind == "time":
-            sandbox = self.sandboxes.get(arguments[1])
-            self._say("answer", arguments[0], _time_of(sandbox) if sandbox else (0.0, 0.0))
+            self._say("answer", arguments[0], self._look_at(arguments[1], _time_of, (0.0, 0.0)))
         elif kind == "oom":
-            sandbox = self.sandboxes.get(arguments[1])
-            self._say("answer", arguments[0], sandbox.group.oom_kills() if sandbox else 0)
+            self._say("answer", arguments[0], self._look_at(arguments[1], _oom_kills, 0))
 
     # -- templates -----------------------------------------------------------------------------------------------
 
@@ -418,17 +423,31 @@ class Spawner:
         self.next_look = time.monotonic() + _WATCH_SECONDS
         for sandbox in self.sandboxes.values():
             if sandbox.memory_bytes is not None and sandbox.pid and not sandbox.over_memory:
-                held = sum(_resident_bytes(pid) for pid in _below(sandbox.pid))
+                held = self._look_at(sandbox.number, _held_bytes, 0)
                 if held > sandbox.memory_bytes:
                     sandbox.over_memory = True
-                    pidfds.send_signal(sandbox.pidfd, signal.SIGKILL)
+                    _kill(sandbox.pidfd)
+
+    def _look_at(self, number: int, look: Callable[[_Sandbox], T], otherwise: T) -> T:
+        """What a look at a sandbox finds; `otherwise` if there is no such sandbox. Programs in there decide about much
+        of what is looked at. So whatever a look raises is the end of that sandbox, and of no other one."""
+        sandbox = self.sandboxes.get(number)
+        if sandbox is None:
+            return otherwise
+        try:
+            return look(sandbox)
+        except Exception as error:  # noqa: BLE001 (what it is cannot be known, and all sandboxes hang on this process)
+            _report(f"sandbox {number} is ended, it cannot be looked at", error)
+            if sandbox.pidfd >= 0:
+                _kill(sandbox.pidfd)
+            return otherwise
 
     def _sandbox_died(self, sandbox: _Sandbox) -> None:
         self._unwatch(sandbox.pidfd)
         os.close(sandbox.pidfd)
         sandbox.pidfd = -1
+        oom_kills = self._look_at(sandbox.number, _oom_kills, 0)
         del self.sandboxes[sandbox.number]
-        oom_kills = sandbox.group.oom_kills()
         self._say("dead", sandbox.number, oom_kills + sandbox.over_memory)
         self.pool.release(sandbox.group, oom_kills)
 
@@ -479,20 +498,33 @@ def _kill(pidfd: int) -> None:
         return  # a template's answer may hold any descriptor
 
 
+def _report(what: str, error: Exception) -> None:
+    """One line for whoever reads what this process writes to its standard error."""
+    with suppress(OSError, ValueError):
+        os.write(2, f"harena spawner: {what} ({type(error).__name__}: {str(error)[:200]!r})\n".encode())
+
+
+def _oom_kills(sandbox: _Sandbox) -> int:
+    return sandbox.group.oom_kills()
+
+
+def _held_bytes(sandbox: _Sandbox) -> int:
+    return sum(_resident_bytes(pid) for pid in _below(sandbox.pid))
+
+
 def _dup_high(descriptor: int) -> int:
     return int(fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 64))
 
 
 def _has_privilege() -> bool:
     """Effective CAP_SETUID and CAP_SYS_ADMIN in this user namespace."""
-    with open("/proc/self/status", encoding="ascii") as file:
-        effective = next(int(line.split()[1], 16) for line in file if line.startswith("CapEff"))
+    own = proc_files.lines("/proc/self/status")
+    effective = next(int(line.split()[1], 16) for line in own if line.startswith(b"CapEff:"))
     wanted = (1 << _CAP_SETUID) | (1 << _CAP_SYS_ADMIN)
     if os.geteuid() != 0 or effective & wanted != wanted:
         return False
-    with open("/proc/self/uid_map", encoding="ascii") as file:
-        # root of a user namespace has these too, but no other users to map to
-        return [line.split() for line in file] == [["0", "0", "4294967295"]]
+    # root of a user namespace has these too, but no other users to map to
+    return [line.split() for line in proc_files.lines("/proc/self/uid_map")] == [[b"0", b"0", b"4294967295"]]
 
 
 def _below(pid: int) -> list[int]:
@@ -502,8 +534,7 @@ def _below(pid: int) -> list[int]:
         current = waiting.pop()
         try:
             for task in os.listdir(f"/proc/{current}/task"):
-                with open(f"/proc/{current}/task/{task}/children", encoding="ascii") as file:
-                    children = [int(child) for child in file.read().split()]
+                children = [int(child) for child in proc_files.read(f"/proc/{current}/task/{task}/children").split()]
                 found += children
                 waiting += children
         except OSError:
@@ -514,11 +545,10 @@ def _below(pid: int) -> list[int]:
 def _resident_bytes(pid: int) -> int:
     """Memory that is this process's own or shared: resident pages less those of files."""
     try:
-        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
-            lines = dict(line.split(":", 1) for line in file if line.startswith(("RssAnon", "RssShmem")))
+        lines = proc_files.lines(f"/proc/{pid}/status")
     except OSError:
         return 0  # ended meanwhile
-    return sum(int(value.split()[0]) * 1024 for value in lines.values())
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith((b"RssAnon:", b"RssShmem:")))
 
 
 def _time_of(sandbox: _Sandbox) -> tuple[float, float]:
@@ -545,8 +575,8 @@ def _processor_time(pid: int) -> tuple[float, float]:
         living = 0.0
         try:
             for task in os.listdir(f"/proc/{below}/task"):
-                with open(f"/proc/{below}/task/{task}/schedstat", encoding="ascii") as file:
-                    ran, waited = (int(word) / 1e9 for word in file.read().split()[:2])
+                counted = proc_files.read(f"/proc/{below}/task/{task}/schedstat")
+                ran, waited = (int(word) / 1e9 for word in counted.split()[:2])
                 longest = max(longest, waited)
                 living += ran
         except OSError:
@@ -559,8 +589,7 @@ def _stat_seconds(pid: int) -> tuple[float, float]:
     """Processor time of a process with all its threads, also those that have ended; and of the children that it has
     waited for, and of theirs."""
     try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            fields = file.read().rpartition(")")[2].split()
+        fields = proc_files.fields_after_name(proc_files.read(f"/proc/{pid}/stat"))
     except OSError:
         return 0.0, 0.0  # ended meanwhile
     user, system, children_user, children_system = (int(word) / _TICKS_PER_SECOND for word in fields[11:15])
