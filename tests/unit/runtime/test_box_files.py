@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import os
 import tempfile
@@ -147,39 +148,71 @@ def test_processes() -> None:
 def test_only_regular_files_are_used() -> None:
     """A pipe, a directory or a device that came in place of a file is told apart."""
     read_end, write_end = os.pipe()
-    directory, null = os.open("/", os.O_RDONLY), os.open("/dev/null", os.O_RDONLY)
-    try:
-        assert [box_files.regular_size(descriptor) for descriptor in (read_end, directory, null)] == [None] * 3
-    finally:
-        for descriptor in (read_end, write_end, directory, null):
-            os.close(descriptor)
-    with tempfile.TemporaryFile() as file:
-        file.write(b"12345")
-        file.flush()
-        assert box_files.regular_size(file.fileno()) == 5
+    for descriptor in (read_end, os.open("/", os.O_RDONLY), os.open("/dev/null", os.O_RDONLY)):
+        file = box_files.OpenFile(descriptor)
+        for step in (file.size, lambda file=file: file.read_small(10), lambda file=file: file.write(b"")):
+            with pytest.raises(box_files.NotRegularError):
+                step()
+        file.close()
+    os.close(write_end)
+    with tempfile.TemporaryFile() as made:
+        made.write(b"12345")
+        made.flush()
+        assert box_files.OpenFile(made.fileno()).size() == 5
+
+
+def open_file(content: bytes) -> box_files.OpenFile:
+    descriptor = os.memfd_create("file")
+    os.write(descriptor, content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return box_files.OpenFile(descriptor)
 
 
 @pytest.mark.parametrize("size", [0, 1, 5_000_000])
-@pytest.mark.parametrize("bound", [None, 100, 10_000_000])
-async def test_whole_files(size: int, bound: int | None) -> None:
-    """Content of any size comes back, within the event loop or beside it."""
-    content = bytes(range(256)) * (size // 256 + 1)
-    with tempfile.TemporaryFile() as file:
-        await box_files.write_whole(file.fileno(), content[:size])
-        os.lseek(file.fileno(), 0, os.SEEK_SET)
-        if bound is None or size <= bound:
-            assert await box_files.read_whole(file.fileno(), size, bound) == content[:size]
+@pytest.mark.parametrize("bound", [100, 10_000_000])
+def test_whole_files(size: int, bound: int) -> None:
+    """Content of any size comes back, a small one at once; what was read or written whole is closed."""
+    content = (bytes(range(256)) * (size // 256 + 1))[:size]
+    descriptor = os.memfd_create("file")
+    kept = os.dup(descriptor)
+    written = box_files.OpenFile(descriptor)
+    written.write(content[:10])
+    written.end(content[10:], 0o640)
+    assert written.is_closed
+    assert os.fstat(kept).st_mode & 0o777 == 0o640
+    os.lseek(kept, 0, os.SEEK_SET)
+    file = box_files.OpenFile(kept)
+    found, small = file.read_small(bound)
+    assert found == size
+    if size > bound or size > box_files.INLINE_BYTES:
+        assert small is None
+        assert not file.is_closed
+        small = file.read_whole(size)
+    assert small == content
+    assert file.is_closed
 
 
-async def test_a_growing_file() -> None:
-    """A file that grows while it is read is read to the size that it had, or to the bound."""
-    with tempfile.TemporaryFile() as file:
-        file.write(b"x" * 1000)
-        file.flush()
-        os.lseek(file.fileno(), 0, os.SEEK_SET)
-        assert await box_files.read_whole(file.fileno(), 300, None) == b"x" * 300
-        os.lseek(file.fileno(), 0, os.SEEK_SET)
-        assert await box_files.read_whole(file.fileno(), 300, 500) == b"x" * 500
+def test_a_growing_file() -> None:
+    """A small file that grows while it is read is read to the bound, a large one to the size that it had."""
+    assert open_file(b"x" * 1000).read_whole(300) == b"x" * 300
+    grown = open_file(b"x" * 300)
+    assert grown.size() == 300
+    os.pwrite(grown._descriptor, b"x" * 700, 300)
+    assert grown.read_small(500)[1] is None
+
+
+def test_a_file_that_is_closed_is_nobody_elses_number() -> None:
+    """The kernel gives a closed descriptor's number to the next file: nothing is read from, or written to, that."""
+    file = open_file(b"mine")
+    number = file._descriptor
+    file.close()
+    other = os.memfd_create("other")
+    assert other == number
+    for step in (file.size, lambda: file.read(1), lambda: file.read_whole(1), lambda: file.write(b"x"), file.close):
+        with contextlib.suppress(OSError):
+            assert step() is None
+    assert os.fstat(other).st_size == 0
+    os.close(other)
 
 
 async def test_pipes() -> None:

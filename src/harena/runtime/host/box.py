@@ -16,9 +16,10 @@ import struct
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from harena.core.errors import (
+    LimitExceededError,
     PlatformError,
     SandboxFileError,
     SandboxNotRunningError,
@@ -43,6 +44,7 @@ _KILL_PATIENCE_SECONDS = 10.0
 _END_PATIENCE_SECONDS = 0.1
 _OUTBOX_MESSAGES = 10_000
 _OPERATION_SECONDS = 4.0  # for a file operation, or between two moves of one that moves content
+_SLOW_BYTES_PER_SECOND = 16 << 20  # at which content is expected to be read or written even by a host under load
 _WHOLE_FILE_BYTES = 1 << 30  # what is read into memory at once, unless the caller asks for more
 _DEATH_NEWS_SECONDS = 0.5  # how long the spawner's word of a death may come after the end of a pipe
 
@@ -73,7 +75,10 @@ class LinuxSandbox:
         self._link = link
         self._channel = channel
         self._execs: dict[int, LinuxExec] = {}
-        self._opens: dict[int, asyncio.Future[tuple[int, int]]] = {}
+        self._opens: dict[int, asyncio.Future[box_files.OpenFile]] = {}
+        self._closings: set[asyncio.Task[None]] = set()
+        self._has_run = False
+        """a program, which may hold up whatever is done with a file from here"""
         self._numbers = 0
         self._outbox: deque[tuple[bytes, list[int]]] = deque()
         self._oom_kills = 0
@@ -108,6 +113,7 @@ class LinuxSandbox:
             cpu_seconds=max(1, int(-(-request.cpu_seconds // 1))) if request.cpu_seconds else 0,
         )
         self._execs[number] = running
+        self._has_run = True
         try:
             self._send(order, theirs)
         finally:
@@ -142,56 +148,112 @@ class LinuxSandbox:
 
     async def read_file(self, path: str, *, max_bytes: int | None = None) -> bytes:
         """See `SandboxPort`."""
-        descriptor, size = await self._open(path, os.O_RDONLY)
+        if max_bytes is None:  # a file may say any size, and hold nothing
+            max_bytes = max(_WHOLE_FILE_BYTES, self.limits.disk_bytes)
+        file = await self._open(path, os.O_RDONLY)
         try:
-            if max_bytes is None:  # a file may say any size, and hold nothing
-                max_bytes = max(_WHOLE_FILE_BYTES, self.limits.disk_bytes)
+            size, content = await self._step(path, partial(file.read_small, max_bytes))
             if size > max_bytes:
                 raise _too_large(path, size, max_bytes)
-            return await box_files.read_whole(descriptor, size, max_bytes, self.id)
+            if content is not None:
+                return content
+            return await self._step(path, partial(file.read_whole, size), size)
         finally:
-            os.close(descriptor)
+            await self._close_file(file)
 
     async def read_stream(
         self, path: str, *, chunk_bytes: int = 1 << 20, max_bytes: int | None = None
     ) -> AsyncIterator[bytes]:
         """See `SandboxPort`."""
-        descriptor, size = await self._open(path, os.O_RDONLY)
+        file = await self._open(path, os.O_RDONLY)
         try:
+            size = await self._step(path, file.size)
             if max_bytes is not None and size > max_bytes:  # it may be sparse, and have cost its program nothing
                 raise _too_large(path, size, max_bytes)
             sent = 0
-            while chunk := await CONTENT.run_for(self.id, partial(os.read, descriptor, chunk_bytes)):
+            while chunk := await self._step(path, partial(file.read, chunk_bytes), chunk_bytes):
                 sent += len(chunk)
                 if max_bytes is not None and sent > max_bytes:
                     raise _too_large(path, sent, max_bytes)
                 yield chunk
         finally:
-            os.close(descriptor)
+            await self._close_file(file)
 
     async def write_file(
         self, path: str, source: bytes | AsyncIterable[bytes], *, append: bool = False, mode: int | None = None
     ) -> None:
         """See `SandboxPort`."""
         flags = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC)
-        descriptor, _size = await self._open(path, flags, 0o644 if mode is None else mode)
+        file = await self._open(path, flags, 0o644 if mode is None else mode)
         try:
             if isinstance(source, bytes | bytearray | memoryview):
-                await box_files.write_whole(descriptor, source, self.id)
+                await self._step(path, partial(file.end, source, mode), len(source))
             else:
                 async for chunk in source:
-                    await box_files.write_whole(descriptor, chunk, self.id)
-            if mode is not None:
-                os.fchmod(descriptor, mode)
+                    await self._step(path, partial(file.write, chunk), len(chunk))
+                await self._step(path, partial(file.end, b"", mode))
+        finally:
+            await self._close_file(file)
+
+    async def _step(self, path: str, step: Callable[[], T], content_bytes: int = 0) -> T:
+        """What a step with a file gives, or raise SandboxFileError. Only programs can hold a step up: where one has
+        run, a thread of this sandbox takes it, for a bounded time."""
+        try:
+            if not self._has_run and content_bytes <= box_files.INLINE_BYTES:
+                return step()
+            return await self._in_thread(path, step, content_bytes)
+        except box_files.NotRegularError as error:
+            self._fail("init sent something that it may not send")
+            raise box_files.file_error(path, errno.EACCES, error.strerror) from None
         except OSError as error:
             raise box_files.file_error(path, error.errno or errno.EIO) from None
-        finally:
-            os.close(descriptor)
 
-    async def _open(self, path: str, flags: int, mode: int = 0) -> tuple[int, int]:
+    async def _in_thread(self, path: str, step: Callable[[], T], content_bytes: int) -> T:
+        began: asyncio.Future[None] = self.loop.create_future()
+
+        def work() -> T:
+            self.loop.call_soon_threadsafe(box_files.finish, began)
+            return step()
+
+        working = asyncio.ensure_future(CONTENT.run_for(self.id, work))
+        try:
+            either: tuple[asyncio.Future[Any], ...] = (working, began)
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait([working], timeout=_OPERATION_SECONDS + content_bytes / _SLOW_BYTES_PER_SECOND)
+            if not done:
+                raise SandboxFileError(
+                    f"{path}: nothing for {_OPERATION_SECONDS:.0f} s (does a program hold it?)",
+                    filepath=path,
+                    reason="IO_FAILED",
+                )
+            return working.result()
+        finally:
+            working.cancel()
+
+    async def _close_file(self, file: box_files.OpenFile) -> None:
+        """Close it, where that cannot hold the event loop up."""
+        if not self._has_run:
+            file.close()
+        elif not file.is_closed:
+            await asyncio.shield(self._closing(file))
+
+    def _closing(self, file: box_files.OpenFile) -> asyncio.Task[None]:
+        closing = asyncio.ensure_future(self._close_in_thread(file))
+        self._closings.add(closing)
+        closing.add_done_callback(self._closings.discard)
+        return closing
+
+    async def _close_in_thread(self, file: box_files.OpenFile) -> None:
+        while not file.is_closed:
+            try:
+                await CONTENT.run_for(self.id, file.close)
+            except LimitExceededError as error:
+                await asyncio.sleep(error.retry_delay.total_seconds() if error.retry_delay else 1.0)
+
+    async def _open(self, path: str, flags: int, mode: int = 0) -> box_files.OpenFile:
         self._check_running()
         number = self._next_number()
-        answer: asyncio.Future[tuple[int, int]] = self.loop.create_future()
+        answer: asyncio.Future[box_files.OpenFile] = self.loop.create_future()
         self._opens[number] = answer
         self._send(("o", number, box_files.check_path(path, self.workdir), flags, mode))
         try:
@@ -200,8 +262,14 @@ class LinuxSandbox:
             raise box_files.file_error(path, error.errno or errno.EIO) from None
         except asyncio.CancelledError:  # perhaps in the moment in which the descriptor came
             if answer.done() and not answer.cancelled() and answer.exception() is None:
-                os.close(answer.result()[0])
+                self._let_go(answer.result())
             raise
+
+    def _let_go(self, file: box_files.OpenFile) -> None:
+        if self._has_run:
+            self._closing(file)
+        else:
+            file.close()
 
     async def stat(self, path: str) -> FileInfo:
         """See `SandboxPort`."""
@@ -501,7 +569,7 @@ class LinuxSandbox:
                     self._fail("init sent something that it may not send")
             finally:
                 for descriptor in descriptors:
-                    os.close(descriptor)
+                    self._let_go(box_files.OpenFile(descriptor))
 
     def _handle(self, message: bytes, descriptors: list[int]) -> bool:
         kind = message[:1]
@@ -519,11 +587,7 @@ class LinuxSandbox:
             if code or not descriptors:
                 answer.set_exception(OSError(code if 0 < code < 4096 else errno.EIO, "open"))
                 return True
-            size = box_files.regular_size(descriptors[0])
-            if size is None:
-                answer.set_exception(OSError(errno.EACCES, "not a regular file"))
-                return False
-            answer.set_result((descriptors.pop(), size))
+            answer.set_result(box_files.OpenFile(descriptors.pop()))
             return True
         if kind == b"N" and len(message) == wire.STARTED_REALLY.size and not descriptors:
             running = self._execs.get(wire.STARTED_REALLY.unpack(message)[1])

@@ -8,16 +8,15 @@ import fcntl
 import os
 import re
 import stat
+import threading
 from collections.abc import AsyncGenerator, AsyncIterable, Callable
 from contextlib import aclosing, suppress
-from functools import partial
 from typing import Any
 
 from harena.core.errors import PlatformError, SandboxFileError, SandboxValidationError
 from harena.core.models import FileInfo, ProcessInfo
-from harena.core.threads import CONTENT
 
-_INLINE_BYTES = 4 << 20  # larger reads and writes leave the event loop
+INLINE_BYTES = 1 << 18  # of content that is read or written in the event loop, where no program has run yet
 _CHUNK_BYTES = 1 << 20
 _ANSWER_BYTES = 24 << 20
 _MOST_FIELDS = 1_500_000  # of one answer: 250,000 directory entries
@@ -62,10 +61,90 @@ def check_path(path: str, workdir: str) -> str:
     return path if path.startswith("/") else f"{workdir}/{path}"
 
 
-def regular_size(descriptor: int) -> int | None:
-    """Size of a regular file; None if it is anything else."""
+class NotRegularError(OSError):
+    """What came in place of a regular file: no init sends that."""
+
+
+class OpenFile:
+    """A file that came out of a sandbox as a descriptor, which is closed here.
+
+    A program inside can hold up each step (it keeps the inode's lock, or has made the file a large one that its last
+    descriptor frees), and the kernel has no step that does not wait. So a thread of the sandbox's takes them, in turn,
+    once a program has run there.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._turn = threading.Lock()
+        self.is_closed = False
+
+    def size(self) -> int:
+        """Raises NotRegularError if it is anything else than a regular file."""
+        with self._turn:
+            return _regular_size(self._used())
+
+    def read(self, size: int) -> bytes:
+        """The next bytes; empty at the end."""
+        with self._turn:
+            return os.read(self._used(), size)
+
+    def read_small(self, most: int) -> tuple[int, bytes | None]:
+        """(size, content): None for the content of one that is larger than INLINE_BYTES or `most`, which remains open.
+        One that grows meanwhile is read to `most`."""
+        with self._turn:
+            size = _regular_size(self._used())
+            if size > min(INLINE_BYTES, most):
+                return size, None
+            content = _read(self._used(), most)
+        self.close()
+        return size, content
+
+    def read_whole(self, size: int) -> bytes:
+        """Up to so many bytes from the present position on; closes it."""
+        with self._turn:
+            content = _read(self._used(), size)
+        self.close()
+        return content
+
+    def write(self, content: bytes | bytearray | memoryview) -> None:
+        """All of it. Raises NotRegularError if this is no regular file."""
+        with self._turn:
+            _regular_size(self._used())
+            write_now(self._used(), memoryview(content))
+
+    def end(self, content: bytes | bytearray | memoryview, mode: int | None) -> None:
+        """Write the rest, set its permission bits unless that is None, and close it."""
+        self.write(content)
+        if mode is not None:
+            with self._turn:
+                os.fchmod(self._used(), mode)
+        self.close()
+
+    def take(self) -> int:
+        """Its descriptor, which is the caller's to close now."""
+        with self._turn:
+            descriptor = self._used()
+            self.is_closed = True
+        return descriptor
+
+    def close(self) -> None:
+        """Close it, once; nothing can be done with it any more."""
+        with self._turn:
+            if not self.is_closed:
+                self.is_closed = True
+                os.close(self._descriptor)
+
+    def _used(self) -> int:
+        if self.is_closed:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        return self._descriptor
+
+
+def _regular_size(descriptor: int) -> int:
     about = os.fstat(descriptor)
-    return about.st_size if stat.S_ISREG(about.st_mode) else None
+    if not stat.S_ISREG(about.st_mode):
+        raise NotRegularError(errno.EACCES, "not a regular file")
+    return about.st_size
 
 
 def write_now(descriptor: int, content: bytes | memoryview) -> None:
@@ -73,22 +152,6 @@ def write_now(descriptor: int, content: bytes | memoryview) -> None:
     rest = memoryview(content)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
-
-
-async def write_whole(descriptor: int, content: bytes | bytearray | memoryview, owner: str = "") -> None:
-    """All of it, leaving the event loop where that would hold it up, for a thread of `owner`, the sandbox."""
-    if len(content) <= _INLINE_BYTES:
-        write_now(descriptor, memoryview(content))
-    else:
-        await CONTENT.run_for(owner, partial(write_now, descriptor, memoryview(content)))
-
-
-async def read_whole(descriptor: int, size: int, max_bytes: int | None, owner: str = "") -> bytes:
-    """The file's content; a file that grows meanwhile is read to what it was, or to `max_bytes`. Large ones are read in
-    a thread of `owner`, the sandbox."""
-    if size <= _INLINE_BYTES:
-        return _read(descriptor, size if max_bytes is None else max_bytes)
-    return await CONTENT.run_for(owner, partial(_read, descriptor, size))
 
 
 def _read(descriptor: int, size: int) -> bytes:
