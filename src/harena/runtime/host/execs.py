@@ -10,6 +10,7 @@ import signal
 import struct
 import termios
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harena.core.clock import STOPPED_SECONDS
@@ -34,6 +35,8 @@ _MOST_IN_A_PIPE = 1 << 20
 """bytes: what an ordinary user may make one hold (fs.pipe-max-size)"""
 _JOINED_AT_ONCE = 1 << 22
 """bytes of output that are put together in the event loop; of more, a copy takes some ten milliseconds"""
+_MEASURE_SECONDS = 0.5
+"""for which a program that is to be killed runs on, so that its time can be measured"""
 _LATE_SECONDS = 0.05
 """a deadline that is met later waits so long for what came before it"""
 _MICROSECONDS = 1e-6
@@ -66,6 +69,7 @@ class LinuxExec:
         self._timer: asyncio.TimerHandle | None = None
         self._started = time.perf_counter()
         self._finishing: asyncio.Task[None] | None = None
+        self._ending: asyncio.Task[None] | None = None
 
     # -- starting ------------------------------------------------------------------------------------------------
 
@@ -224,14 +228,20 @@ class LinuxExec:
     def _end(self, outcome: ExecOutcome) -> None:
         if self._outcome is None and not self._result.done():
             self._outcome = outcome
-            self._finishing = self._loop.create_task(self._measure_and_kill())
+            self._ending = self._loop.create_task(self._measure_and_kill())
 
     async def _measure_and_kill(self) -> None:
-        # asked before the kill: afterwards there is nobody left whose time could be measured
+        # Asked before the kill: without a cgroup there is nobody left afterwards whose time could be measured. But a
+        # deadline does not wait long for a spawner that has much to do.
+        measuring = asyncio.ensure_future(self._measure())
+        await asyncio.wait([measuring], timeout=_MEASURE_SECONDS)
+        self._sandbox.request_kill(self.number)
+        await measuring
+
+    async def _measure(self) -> None:
         waited, self._processor_time = await self._sandbox.processor_time()
         # this process was stopped, and perhaps the whole machine: then the program had as little of the time
         self._run_delay = waited + self._stopped
-        self._sandbox.request_kill(self.number)
 
     # -- its end -------------------------------------------------------------------------------------------------
 
@@ -251,8 +261,16 @@ class LinuxExec:
         )
         if code == -signal.SIGKILL and self._outcome is None:
             self._finishing = self._loop.create_task(self._finish_killed(code, usage, warm))
+        elif self._ending is not None and not self._ending.done():
+            self._finishing = self._loop.create_task(self._finish_measured(code, usage, warm))
         else:
             self._finish(self._outcome or _outcome(code), code, usage, warm)
+
+    async def _finish_measured(self, code: int, usage: ResourceUsage, warm: bool) -> None:
+        assert self._ending is not None
+        await asyncio.wait([self._ending])
+        used = max(usage.user_seconds, self._processor_time - usage.system_seconds)
+        self._finish(self._outcome or _outcome(code), code, replace(usage, user_seconds=used), warm)
 
     async def _finish_killed(self, code: int, usage: ResourceUsage, warm: bool) -> None:
         by_memory = await self._sandbox.was_out_of_memory()

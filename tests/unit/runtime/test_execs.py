@@ -1,0 +1,60 @@
+"""A running command, seen from outside, with a sandbox that is only its two questions."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from harena.core.models import ExecOutcome, ExecRequest
+from harena.runtime.host.execs import LinuxExec
+
+
+class Outside:
+    """What an exec asks of its sandbox."""
+
+    id = "sb_outside"
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.time: asyncio.Future[tuple[float, float]] = self.loop.create_future()
+        self.killed = asyncio.Event()
+
+    async def processor_time(self) -> tuple[float, float]:
+        """Answered when the test says so."""
+        return await self.time
+
+    def request_kill(self, number: int) -> None:
+        """Noted."""
+        self.killed.set()
+
+
+@contextmanager
+def running(sandbox: Outside, **request: Any) -> Iterator[tuple[LinuxExec, int]]:
+    """An exec, and the end of its standard output that a program would have."""
+    made = LinuxExec(sandbox, 1, ExecRequest(argv=("x",), **request), 1 << 20)  # type: ignore[arg-type]
+    stdout, stderr = made.open_descriptors()
+    made.started()
+    os.close(stderr)
+    try:
+        yield made, stdout
+    finally:
+        os.close(stdout)
+
+
+async def test_a_deadline_does_not_wait_for_a_measurement() -> None:
+    """A spawner that has much to do keeps no program running; its answer is still part of the result."""
+    sandbox = Outside()
+    with running(sandbox, timeout_seconds=0.01) as (exec_, _):
+        await sandbox.killed.wait()
+        assert not sandbox.time.done()
+        exec_.exited(9, 1000, 2000, 0, False)
+        waiting = asyncio.ensure_future(exec_.wait())
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        sandbox.time.set_result((1.5, 4.0))
+        result = await waiting
+    assert (result.outcome, result.run_delay_seconds) == (ExecOutcome.TIMEOUT, 1.5)
+    assert (result.usage.user_seconds, result.usage.system_seconds) == (4.0 - 0.002, 0.002)
