@@ -58,3 +58,23 @@ async def test_a_deadline_does_not_wait_for_a_measurement() -> None:
         result = await waiting
     assert (result.outcome, result.run_delay_seconds) == (ExecOutcome.TIMEOUT, 1.5)
     assert (result.usage.user_seconds, result.usage.system_seconds) == (4.0 - 0.002, 0.002)
+
+
+async def test_a_pipe_that_is_held_is_left_alone_for_a_while() -> None:
+    """Not even somebody who waits for output has it read meanwhile; all of it is there afterwards, or at the end."""
+    sandbox = Outside()
+    with running(sandbox) as (exec_, stdout):
+        first = asyncio.ensure_future(exec_.stdout.next_chunk(0))
+        os.write(stdout, b"one")
+        assert await first == b"one"
+        exec_.rest(0.05)
+        os.write(stdout, b"two")
+        second = asyncio.ensure_future(exec_.stdout.next_chunk(1))
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert not second.done()
+        assert await second == b"two"
+        exec_.rest(1000.0)
+        os.write(stdout, b"three")
+        exec_.exited(0, 0, 0, 0, False)
+        assert (await exec_.wait()).stdout == b"onetwothree"

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import fcntl
 import os
+import resource
 import signal
 import struct
 import termios
@@ -35,6 +36,9 @@ _MOST_IN_A_PIPE = 1 << 20
 """bytes: what an ordinary user may make one hold (fs.pipe-max-size)"""
 _JOINED_AT_ONCE = 1 << 22
 """bytes of output that are put together in the event loop; of more, a copy takes some ten milliseconds"""
+_HELD_SECONDS = 0.005
+_RESTS_PER_HELD = 20.0
+_LONGEST_REST_SECONDS = 5.0
 _MEASURE_SECONDS = 0.5
 """for which a program that is to be killed runs on, so that its time can be measured"""
 _LATE_SECONDS = 0.05
@@ -66,6 +70,8 @@ class LinuxExec:
         self._stopped = 0.0
         self._processor_time = 0.0
         self._listening: asyncio.TimerHandle | None = None
+        """the next look at what nobody waits for; None while everything is read as it comes"""
+        self._is_resting = False
         self._timer: asyncio.TimerHandle | None = None
         self._started = time.perf_counter()
         self._finishing: asyncio.Task[None] | None = None
@@ -110,9 +116,11 @@ class LinuxExec:
         sizes = 0
         for descriptor, buffer in self._readers.items():
             with contextlib.suppress(OSError):  # nothing is there
-                chunk = os.read(descriptor, _CHUNK)
+                chunk = self._read(descriptor)
                 sizes += len(chunk)
                 buffer.append(chunk)
+        if self._is_resting:
+            return
         if sizes >= _MUCH_BYTES or after_seconds >= _LAST_LOOK_SECONDS:
             self._listen()
         else:
@@ -120,17 +128,43 @@ class LinuxExec:
 
     def _listen(self) -> None:
         """Read what is written from now on as it comes."""
-        if self._listening is not None:
+        if self._listening is not None and not self._is_resting:
             self._listening.cancel()
             self._listening = None
             for descriptor in self._readers:
                 self._loop.add_reader(descriptor, self._on_output, descriptor)
 
+    def _read(self, descriptor: int) -> bytes:
+        """What is there. A pipe's readers and writers take turns, also where they do not block, and many threads of a
+        program can make that a long time for the event loop: then it stays away for twenty times as long."""
+        began, waits = time.perf_counter(), resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+        try:
+            return os.read(descriptor, _CHUNK)
+        finally:
+            held = time.perf_counter() - began
+            # not where the loop has merely lost its processor meanwhile
+            if held > _HELD_SECONDS and resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw != waits:
+                self.rest(min(_RESTS_PER_HELD * held, _LONGEST_REST_SECONDS))
+
+    def rest(self, seconds: float) -> None:
+        """Read nothing for so long, or until the program has ended."""
+        if self._listening is None:
+            for descriptor in self._readers:
+                self._loop.remove_reader(descriptor)
+        else:
+            self._listening.cancel()
+        self._is_resting = True
+        self._listening = self._loop.call_later(seconds, self._rested)
+
+    def _rested(self) -> None:
+        self._is_resting = False
+        self._listen()
+
     # -- while it runs -------------------------------------------------------------------------------------------
 
     def _on_output(self, descriptor: int) -> None:
         try:
-            chunk = os.read(descriptor, _CHUNK)
+            chunk = self._read(descriptor)
         except BlockingIOError:
             return
         except OSError:
