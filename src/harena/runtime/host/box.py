@@ -43,6 +43,8 @@ _INLINE_BYTES = 30_000  # what init reads at once, less what marshal adds
 _KILL_PATIENCE_SECONDS = 10.0
 _END_PATIENCE_SECONDS = 0.1
 _OUTBOX_MESSAGES = 10_000
+_MESSAGES_PER_TURN = 64
+_LAST_MESSAGES = 4096  # more than a channel holds, as the kernel limits it unless it was told otherwise
 _OPERATION_SECONDS = 4.0  # for a file operation, or between two moves of one that moves content
 _SLOW_BYTES_PER_SECOND = 16 << 20  # at which content is expected to be read or written even by a host under load
 _WHOLE_FILE_BYTES = 1 << 30  # what is read into memory at once, unless the caller asks for more
@@ -431,7 +433,7 @@ class LinuxSandbox:
             return
         by_memory = oom_kills > self._oom_kills and not self._stopping
         detail = self._failure or ("out of memory" if by_memory else "" if self._stopping else "it ended by itself")
-        self._receive()  # what init said before its end
+        self._receive(_LAST_MESSAGES)  # what init said before its end
         self._close_channel()
         self._dead.set_result(Death(by_request=self._stopping, memory=by_memory, detail=detail))
         for running in list(self._execs.values()):
@@ -548,8 +550,11 @@ class LinuxSandbox:
         if not self._outbox and self._channel.fileno() >= 0:
             self.loop.remove_writer(self._channel.fileno())
 
-    def _receive(self) -> None:
-        while self._channel.fileno() >= 0:
+    def _receive(self, most: int = _MESSAGES_PER_TURN) -> None:
+        """So many messages: whoever floods the channel must not hold up the event loop."""
+        for _ in range(most):
+            if self._channel.fileno() < 0:
+                return
             try:
                 message, ancillary, flags, _ = self._channel.recvmsg(
                     _MESSAGE_BYTES, socket.CMSG_SPACE(4 * 4), socket.MSG_CMSG_CLOEXEC
@@ -567,6 +572,7 @@ class LinuxSandbox:
             try:
                 if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC) or not self._handle(message, descriptors):
                     self._fail("init sent something that it may not send")
+                    self._close_channel()  # nothing more is read, and the next turn of the loop sends the kill
             finally:
                 for descriptor in descriptors:
                     self._let_go(box_files.OpenFile(descriptor))
@@ -578,7 +584,7 @@ class LinuxSandbox:
             running = self._execs.pop(number, None)
             if running is not None:
                 running.exited(status, user, system, peak, bool(warm))
-            return True
+            return running is not None
         if kind == b"O" and len(message) == wire.OPENED.size and len(descriptors) <= 1:
             _, number, code, _size, _mode = wire.OPENED.unpack(message)
             answer = self._opens.pop(number, None)

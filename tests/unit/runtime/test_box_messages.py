@@ -1,0 +1,48 @@
+"""How much of what an init sends is dealt with in one turn of the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import Any
+
+import pytest
+
+from harena.core.models import Limits
+from harena.runtime.guest import wire
+from harena.runtime.host import box
+
+UNKNOWN = wire.EXITED.pack(b"X", 77, 0, 0, 0, 0, 0)
+NEWS = wire.STARTED_REALLY.pack(b"N", 77)
+
+
+class Link:
+    """Notes who is to be killed."""
+
+    def __init__(self) -> None:
+        self.killed: list[int] = []
+
+    def kill(self, number: int) -> None:
+        self.killed.append(number)
+
+
+@pytest.mark.parametrize(("message", "read", "killed"), [(NEWS, 64, []), (UNKNOWN, 1, [1]), (b"?", 1, [1])])
+def test_a_flood_is_read_in_turns_and_up_to_the_first_fault(message: bytes, read: int, killed: list[int]) -> None:
+    async def run() -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.setblocking(False)
+        link: Any = Link()
+        sandbox = box.LinuxSandbox(
+            link, 1, ours, limits=Limits(), environment={}, workdir="/", warm=False, enforcement={}
+        )
+        handled = []
+        handle = sandbox._handle
+        sandbox._handle = lambda *given: (handled.append(1), handle(*given))[1]  # type: ignore[method-assign]
+        for _ in range(150):
+            theirs.send(message)
+        sandbox._receive()
+        assert (len(handled), link.killed) == (read, killed)
+        sandbox._close_channel()
+        theirs.close()
+
+    asyncio.run(run())
