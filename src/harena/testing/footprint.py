@@ -9,6 +9,7 @@ Processes are waited for with pidfds (`wait_ended`), never by sleeping.
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import time
@@ -105,6 +106,14 @@ def private_bytes(pid: int) -> int:
     """Memory that is its own: what its end would free. 0 if it has ended or may not be looked at."""
     text = _read(f"/proc/{pid}/smaps_rollup")
     return sum(int(line.split()[1]) * 1024 for line in text.splitlines() if line.startswith("Private_"))
+
+
+def resident_bytes(pid: int | None = None) -> int:
+    """Memory that a process has; None = this one, after a collection of its garbage."""
+    if pid is None:
+        gc.collect()
+    status = _read(f"/proc/{pid or 'self'}/status")
+    return int(status.partition("VmRSS:")[2].split()[0]) * 1024
 
 
 def namespaces(pids: Iterable[int]) -> set[str]:
