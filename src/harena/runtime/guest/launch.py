@@ -22,7 +22,7 @@ from __future__ import annotations
 import os
 import struct
 
-from harena.runtime.guest import wire
+from harena.runtime.guest import host_trees, wire
 from harena.runtime.kernel import batch, mounts, namespaces, network, privileges, seccomp, signals
 from harena.runtime.kernel.numbers import NUMBERS
 from harena.runtime.kernel.syscalls import StepError
@@ -46,13 +46,15 @@ _SCRATCH = b"/.new"
 class TemplateRoot:
     """What `launch.TEMPLATE_STEPS` work on.
 
-    `trees` are (source, target, read only, is a file), source being a path or a descriptor made by
-    `mounts.clone_tree`; `files` are (path, content, mode); `links` are (path, target);
+    `trees` are (source, target, read only, is a file); `opened` is what `host_trees.opened` made of them, None if that
+    is left to the template; `files` are (path, content, mode); `links` are (path, target);
     `directories` are paths; `copies` are (source inside the new root, target, mode).
     """
 
-    def __init__(self, plan: dict[str, object], trees: list[tuple[object, str, bool, bool]], map_ready: int) -> None:
-        self.trees = list(trees)
+    def __init__(self, plan: dict[str, object], opened: list[host_trees.Tree] | None, map_ready: int) -> None:
+        self.trees: list[tuple[str, str, bool, bool]] = plan["trees"]  # type: ignore[assignment]
+        self.opened = opened
+        self.shares_inodes = False
         self.links: list[tuple[str, str]] = plan["links"]  # type: ignore[assignment]
         self.files: list[tuple[str, bytes, int]] = plan["files"]  # type: ignore[assignment]
         self.directories: list[str] = plan["directories"]  # type: ignore[assignment]
@@ -77,10 +79,8 @@ def _private_mounts(_: TemplateRoot) -> None:
 
 def _open_trees(root: TemplateRoot) -> None:
     # before anything is mounted, which could hide them
-    for position, (source, target, read_only, is_file) in enumerate(root.trees):
-        if not isinstance(source, int):
-            descriptor = mounts.clone_tree(str(source), read_only=read_only, devices=is_file)
-            root.trees[position] = (descriptor, target, read_only, is_file)
+    if root.opened is None:
+        root.opened = host_trees.opened(root.trees, privileged=False)
 
 
 def _new_root(_: TemplateRoot) -> None:
@@ -93,18 +93,7 @@ def _new_root(_: TemplateRoot) -> None:
 
 
 def _trees(root: TemplateRoot) -> None:
-    for source, target, _read_only, is_file in root.trees:
-        inside = "/tmp" + target
-        try:
-            if is_file:
-                os.makedirs(os.path.dirname(inside), exist_ok=True)
-                if not os.path.lexists(inside):  # else it comes over a file of an earlier tree
-                    os.close(os.open(inside, os.O_CREAT | os.O_WRONLY, 0o644))
-            else:
-                os.makedirs(inside, exist_ok=True)
-            mounts.attach_tree(source, os.fsencode(inside))  # type: ignore[arg-type]
-        finally:
-            os.close(source)  # type: ignore[arg-type]
+    root.shares_inodes = not host_trees.attach(root.opened or ())
 
 
 def _links_and_files(root: TemplateRoot) -> None:

@@ -24,6 +24,8 @@ from pathlib import Path
 
 from harena.core.home import private_folder
 
+_FOLDER_MODE = 0o755
+"""mode of the directory that a template shows the library from: its user is another; the directory above is closed"""
 _FORMAT = "1"  # of what is kept; part of its name
 _HEADER = struct.Struct("<18xH12xQ16xH")  # e_machine, e_phoff, e_phnum
 _ABOUT_SECTIONS = ((40, 8), (60, 4))  # e_shoff; e_shnum and e_shstrndx
@@ -64,6 +66,8 @@ def prepared(home: Path) -> Path | None:
             private_folder(home / "interpreters")
             private_folder(kept.parent)
             _write(kept, content or b"")
+        if kept.parent.stat().st_mode & 0o777 != _FOLDER_MODE:
+            kept.parent.chmod(_FOLDER_MODE)
         return kept if kept.stat().st_size else None  # nothing in it: there was nothing to gain
     except (OSError, ValueError, struct.error):
         return None  # a full disk, or a file of another make: it starts a little slower

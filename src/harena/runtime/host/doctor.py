@@ -148,8 +148,17 @@ def _proc(facts: HostFacts) -> list[Finding]:
 def _overlay(facts: HostFacts) -> list[Finding]:
     code = facts.steps.get("overlay")
     if code == 0:
-        return [Finding(name="overlayfs", ok=True, detail="works in a user namespace")]
-    detail = f"{_why(code)}: the default image does not need it, images with layers do"
+        return [
+            Finding(name="overlayfs", ok=True, detail="works in a user namespace: sandboxes see no inode of the host")
+        ]
+    if code == errno.EINVAL and facts.steps.get("read_only_tree") == 0:
+        why = "/usr, or what is mounted below it, cannot be a layer"
+    else:
+        why = "the kernel has none for user namespaces"
+    detail = (
+        f"{_why(code)}: {why}. Sandboxes work, and see the host's own inodes: locks and notices of files in /usr are "
+        "shared by all workspaces and the host, and sockets there can be reached"
+    )
     wanted = ".".join(map(str, OVERLAY_KERNEL))
     return [Finding(name="overlayfs", ok=None, detail=detail, fix=f"modprobe overlay (as root), kernel >= {wanted}")]
 

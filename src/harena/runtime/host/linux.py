@@ -16,12 +16,18 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Protocol
 
-from harena.core.errors import HarenaError, PlatformError, SandboxResourceExhaustedError, SandboxUnavailableError
+from harena.core.errors import (
+    HarenaError,
+    PlatformError,
+    SandboxResourceExhaustedError,
+    SandboxUnavailableError,
+)
 from harena.core.home import harena_home, private_folder
 from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.core.threads import NODE
 from harena.core.workspace import DEFAULT_WORKSPACE
+from harena.runtime.guest import host_trees
 from harena.runtime.host import bound_ahead, seccomp_filter
 from harena.runtime.host import image as images
 from harena.runtime.host.box import LinuxSandbox
@@ -284,15 +290,16 @@ class LinuxRuntime:
         if blueprint is not None and blueprint.layer is not None:
             environment["PATH"] = f"{image.packages_directory}/bin:{environment['PATH']}"
         environment.update(blueprint.env if blueprint else {})
-        packages = str(empty)
+        packages = host_trees.NOTHING
         if blueprint is not None and blueprint.layer is not None:
             if self._layers is None:
                 raise PlatformError("this node was made without a layer store", step="packages")
             packages = str(self._layers.path(blueprint.layer))
         trees = [
+            (str(empty), host_trees.EMPTY_LAYER, True, False),
             *image.trees,
             (packages, image.packages_directory, True, False),
-            *((str(empty), hidden, True, False) for hidden in image.hidden),
+            *((host_trees.NOTHING, hidden, True, False) for hidden in image.hidden),
         ]
         plan: dict[str, object] = {
             "trees": trees,
@@ -303,6 +310,7 @@ class LinuxRuntime:
             "python": image.python,
             "environment": environment,
             "filter": seccomp_filter.for_templates(),
+            "filter_of_shared_inodes": seccomp_filter.for_shared_inodes(),
         }
         configuration: dict[str, object] = {
             "warm": warm,

@@ -164,13 +164,12 @@ def _launch_inside(note: Note) -> None:
         mounts.make_private()
     with _noted(note, "mount_tmpfs"):
         mounts.mount(b"root", b"/tmp", b"tmpfs", mounts.NOSUID, b"mode=755,size=1m")
-    for name in ("usr", "proc", "pts", "lower", "upper", "work", "merged"):
+    for name in ("usr", "proc", "pts", "empty", "shown"):
         os.mkdir("/tmp/" + name)
     with _noted(note, "read_only_tree", go_on=True):
         mounts.attach_tree(mounts.clone_tree("/usr"), b"/tmp/usr")
     with _noted(note, "overlay", go_on=True):
-        options = b"lowerdir=/tmp/lower,upperdir=/tmp/upper,workdir=/tmp/work,userxattr"
-        mounts.mount(b"overlay", b"/tmp/merged", b"overlay", 0, options)
+        mounts.mount(b"overlay", b"/tmp/shown", b"overlay", mounts.RDONLY, b"lowerdir=/tmp/usr:/tmp/empty")
     with _noted(note, "mount_proc", go_on=True):
         mounts.mount(b"proc", b"/tmp/proc", b"proc", mounts.NOSUID | mounts.NODEV | mounts.NOEXEC)
     with _noted(note, "mount_devpts", go_on=True):

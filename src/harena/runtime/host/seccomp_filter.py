@@ -1,8 +1,9 @@
-"""The seccomp filter of this machine, built once for each of its two kinds."""
+"""The seccomp filters of this machine, each built once."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 from harena.core.errors import HostUnsupportedError
 from harena.runtime.kernel import seccomp_policy
@@ -14,16 +15,25 @@ def current(*, counts_memory: bool) -> bytes:
 
     Raises HostUnsupportedError on an architecture without a table.
     """
-    try:
-        return seccomp_policy.build(refused=frozenset() if counts_memory else seccomp_policy.UNACCOUNTED)
-    except KeyError as error:
-        raise HostUnsupportedError(str(error.args[0]), step="seccomp") from None
+    refused = frozenset() if counts_memory else seccomp_policy.UNACCOUNTED
+    return _built(lambda: seccomp_policy.build(refused=refused))
+
+
+@functools.cache
+def for_shared_inodes() -> bytes:
+    """BPF program beside `current`, where sandboxes see the host's own inodes. Raises HostUnsupportedError, as
+    `current`."""
+    return _built(seccomp_policy.build_for_shared_inodes)
 
 
 @functools.cache
 def for_templates() -> bytes:
     """BPF program that a template's interpreter starts behind. Raises HostUnsupportedError, as `current`."""
+    return _built(seccomp_policy.build_for_templates)
+
+
+def _built(build: Callable[[], bytes]) -> bytes:
     try:
-        return seccomp_policy.build_for_templates()
+        return build()
     except KeyError as error:
         raise HostUnsupportedError(str(error.args[0]), step="seccomp") from None

@@ -6,7 +6,19 @@ import ctypes
 import os
 import struct
 
-from harena.runtime.kernel.syscalls import MOUNT_SETATTR, MOVE_MOUNT, OLD, OPEN_TREE, StepError, check, libc, syscall
+from harena.runtime.kernel.syscalls import (
+    FSCONFIG,
+    FSMOUNT,
+    FSOPEN,
+    MOUNT_SETATTR,
+    MOVE_MOUNT,
+    OLD,
+    OPEN_TREE,
+    StepError,
+    check,
+    libc,
+    syscall,
+)
 
 RDONLY = 1
 NOSUID = 2
@@ -25,6 +37,8 @@ _AT_RECURSIVE = 0x8000
 _OPEN_TREE_CLONE = 1
 _OPEN_TREE_CLOEXEC = os.O_CLOEXEC
 _MOVE_MOUNT_F_EMPTY_PATH = 4
+_FSOPEN_CLOEXEC = _FSMOUNT_CLOEXEC = 1
+_SET_STRING, _CREATE = 1, 6
 _ATTR_RDONLY = 1
 _ATTR_NOSUID = 2
 _ATTR_NODEV = 4
@@ -81,6 +95,34 @@ def attach_tree(descriptor: int, target: bytes) -> None:
         ctypes.c_char_p(target),
         ctypes.c_uint(_MOVE_MOUNT_F_EMPTY_PATH),
     )
+
+
+def new_tmpfs() -> int:
+    """An empty tmpfs that is mounted nowhere, as a descriptor of its root that `attach_tree` takes."""
+    context = syscall("fsopen", FSOPEN, ctypes.c_char_p(b"tmpfs"), ctypes.c_uint(_FSOPEN_CLOEXEC))
+    try:
+        for command, key, value in (
+            (_SET_STRING, b"size", b"64k"),
+            (_SET_STRING, b"mode", b"755"),
+            (_CREATE, None, None),
+        ):
+            syscall(
+                "fsconfig",
+                FSCONFIG,
+                ctypes.c_int(context),
+                ctypes.c_uint(command),
+                ctypes.c_char_p(key),
+                ctypes.c_char_p(value),
+                ctypes.c_int(0),
+            )
+        return syscall("fsmount", FSMOUNT, ctypes.c_int(context), ctypes.c_uint(_FSMOUNT_CLOEXEC), ctypes.c_uint(0))
+    finally:
+        os.close(context)
+
+
+def unmount(target: bytes) -> None:
+    """Take away what is mounted at and below `target`, from sight at once, and from memory when nobody uses it."""
+    check("umount " + target.decode(), libc.umount2(target, ctypes.c_int(DETACH)))
 
 
 def pivot_into(root: bytes) -> None:

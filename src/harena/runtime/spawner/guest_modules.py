@@ -30,6 +30,7 @@ MODULES = (
     "harena.runtime.kernel.network",
     "harena.runtime.kernel.signals",
     "harena.runtime.guest.wire",
+    "harena.runtime.guest.host_trees",
     "harena.runtime.guest.launch",
     "harena.runtime.fast_path.fast_path_code",
     "harena.runtime.fast_path.fast_path",

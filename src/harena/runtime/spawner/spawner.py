@@ -34,8 +34,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from harena.runtime.guest import launch, template
-from harena.runtime.kernel import cgroups, mounts, namespaces, pidfds, privileges, proc_files, seccomp
+from harena.runtime.guest import host_trees, launch, template
+from harena.runtime.kernel import cgroups, namespaces, pidfds, privileges, proc_files, seccomp
 from harena.runtime.kernel.syscalls import StepError
 from harena.runtime.spawner import guest_modules as guest
 
@@ -211,8 +211,9 @@ class Spawner:
             return  # it has failed already, and has said why
 
     def _clone_template(self, number: int, plan: dict[str, object]) -> _Template:
-        trees: list[tuple[object, str, bool, bool]] = plan["trees"]  # type: ignore[assignment]
+        trees: list[tuple[str, str, bool, bool]] = plan["trees"]  # type: ignore[assignment]
         user = self._free_user() if self.privileged else os.geteuid()
+        group = self.template_pool.acquire(memory_bytes=TEMPLATE_MEMORY_BYTES, pids=TEMPLATE_PROCESSES)
         ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET | _socket.SOCK_CLOEXEC)
         map_ready, map_done = os.pipe2(os.O_CLOEXEC)
         opened: list[int] = []
@@ -220,13 +221,11 @@ class Spawner:
         guest.bundle()  # read now: in the new root these files are not there
         try:
             if self.privileged:  # the template's user may not be able to reach these paths; we are
-                for source, _target, read_only, is_file in trees:
-                    opened.append(mounts.clone_tree(str(source), read_only=read_only, devices=is_file))
-                trees = [(descriptor, *tree[1:]) for descriptor, tree in zip(opened, trees, strict=True)]
-            pid, pidfd = namespaces.clone(launch.TEMPLATE_FLAGS)
+                opened = host_trees.opened(trees, privileged=True)
+            pid, pidfd = self._clone_as(user)
             if pid == 0:
                 os.close(map_done)
-                _become_template(launch.TemplateRoot(plan, trees, map_ready), plan, theirs.fileno())
+                _become_template(launch.TemplateRoot(plan, opened, map_ready), plan, theirs.fileno())
             outside = (user, user) if self.privileged else (user, os.getegid())
             try:
                 group.attach(pid)
@@ -243,8 +242,9 @@ class Spawner:
             ours.close()
             raise
         finally:
-            for descriptor in (map_ready, map_done, theirs.detach(), *opened):
+            for descriptor in (map_ready, map_done, theirs.detach()):
                 os.close(descriptor)
+            host_trees.close(opened or ())
 
     def _free_user(self) -> int:
         """A user of the host that no living template has: what the kernel counts for each user (inotify instances,
