@@ -36,7 +36,7 @@ from dataclasses import dataclass, field
 
 from harena.runtime.guest import host_trees, launch, template
 from harena.runtime.kernel import cgroups, namespaces, pidfds, privileges, proc_files, seccomp
-from harena.runtime.kernel.syscalls import StepError
+from harena.runtime.kernel.syscalls import StepError, prctl
 from harena.runtime.spawner import guest_modules as guest
 
 TYPE_CHECKING = False
@@ -57,6 +57,7 @@ _ANSWER_BYTES = 8 << 10
 _FIRST_UID = 1_900_000_000  # above every range that distributions, systemd and container tools hand out
 _UIDS_PER_SPAWNER = 500  # process numbers stay below 2**22, so users below 2**32 - 1, which means "no user"
 _CAP_SETUID, _CAP_SYS_ADMIN = 7, 21
+_PR_SET_SECUREBITS, _NO_SETUID_FIXUP = 28, 4
 _MOST_UNANSWERED = 128
 """orders that a template is told of at one time; more wait here, so that one that does not read holds up nobody else"""
 _DESCRIPTOR_SPACE = _socket.CMSG_SPACE(4)
@@ -102,6 +103,7 @@ class Spawner:
         self.privileged = _has_privilege()
         if self.privileged:
             os.setgroups([])
+            prctl("securebits", _PR_SET_SECUREBITS, _NO_SETUID_FIXUP)  # see _clone_as: it keeps its capabilities
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         self.backend = cgroups.detect()
@@ -245,6 +247,21 @@ class Spawner:
             for descriptor in (map_ready, map_done, theirs.detach()):
                 os.close(descriptor)
             host_trees.close(opened or ())
+
+    def _clone_as(self, user: int) -> tuple[int, int]:
+        """Fork into a template's namespaces. They are its own user's: what the kernel counts for a user of a user
+        namespace (inotify instances, queued signals, bytes of message queues, namespaces), it counts for whoever made
+        that namespace, too, and that would be one and the same for all templates."""
+        if not self.privileged:
+            return namespaces.clone(launch.TEMPLATE_FLAGS)
+        os.seteuid(user)
+        pid = 0
+        try:
+            pid, pidfd = namespaces.clone(launch.TEMPLATE_FLAGS)
+        finally:
+            if pid or sys.exc_info()[0] is not None:  # in the clone there is no such user any more
+                os.seteuid(0)
+        return pid, pidfd
 
     def _free_user(self) -> int:
         """A user of the host that no living template has: what the kernel counts for each user (inotify instances,
