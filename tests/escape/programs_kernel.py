@@ -16,8 +16,8 @@ FORBIDDEN = {
     "kcmp": 312, "finit_module": 313, "seccomp": 317, "kexec_file_load": 320, "bpf": 321, "userfaultfd": 323,
     "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "open_tree": 428, "move_mount": 429,
     "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433, "clone3": 435, "pidfd_getfd": 438,
-    "process_madvise": 440, "mount_setattr": 442, "quotactl_fd": 443, "process_mrelease": 448, "statmount": 457,
-    "listmount": 458, "lsm_set_self_attr": 460, "open_tree_attr": 467,
+    "process_madvise": 440, "mount_setattr": 442, "quotactl_fd": 443, "memfd_secret": 447, "process_mrelease": 448,
+    "statmount": 457, "listmount": 458, "lsm_set_self_attr": 460, "open_tree_attr": 467,
     "x32 execve": 0x40000208, "x32 ptrace": 0x40000209, "x32 getpid": 0x40000027, "none at all": 0xFFFFFFFF,
 }  # fmt: skip
 
@@ -267,8 +267,26 @@ for family, kind, protocol in ((40, 1, 0), (17, 3, 0), (17, 2, 768), (38, 5, 0),
         escaped("socket", family, kind, protocol)
 done()
 """,
+    "huge pages of the host's pool": r"""
+for size in (0, 21 << 26, 30 << 26):
+    address = call(9, 0, 1 << 21, 3, 0x40022 | size, -1, 0)
+    if address != -12:
+        escaped("mmap", address)
+    if call(319, b"huge", 4 | size) >= 0:
+        escaped("memfd_create", size)
+    if call(29, 0x1234, 1 << 21, 0o5600 | size) >= 0:
+        escaped("shmget", size)
+done()
+""",
+    "files of the host kept in memory": r"""
+import resource
+most = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
+if not 0 <= most <= 8 << 20:
+    escaped("may keep", most)
+done()
+""",
     "protocols that load modules": r"""
-for family, kind, protocol in ((2, 1, 132), (2, 5, 132), (2, 1, 262), (2, 6, 33), (2, 1, 256), (2, 2, 115), (10, 1, 132), (10, 1, 262)):
+for family, kind, protocol in ((2, 5, 0), (10, 5, 0), (2, 6, 0), (2, 4, 0), (2, 10, 0), (2, 3, 0), (2, 1, 132), (2, 5, 132), (2, 1, 262), (2, 6, 33), (2, 1, 256), (2, 2, 115), (10, 1, 132), (10, 1, 262)):
     descriptor = call(41, family, kind, protocol)
     if descriptor >= 0:
         escaped("socket", family, kind, protocol)
@@ -550,7 +568,15 @@ a.send(b"abc")
 waiting = array.array("i", [0])
 fcntl.ioctl(b, termios.FIONREAD, waiting)
 expect("FIONREAD", waiting[0], 3)
-expect("interfaces", socket.if_nameindex(), [(1, "lo")])
+expect("interfaces", (socket.if_nametoindex("lo"), socket.if_indextoname(1)), (1, "lo"))
+expect("addresses", [entry[4][0] for entry in socket.getaddrinfo("localhost", 80, socket.AF_INET, socket.SOCK_STREAM)], ["127.0.0.1"])
+with socket.create_server(("", 0), family=socket.AF_INET6, dualstack_ipv6=True) as listener:
+    for level, option, value in ((1, socket.SO_RCVBUF, 1 << 20), (1, socket.SO_SNDBUF, 1 << 20), (1, socket.SO_KEEPALIVE, 1),
+                                 (6, socket.TCP_NODELAY, 1), (6, socket.TCP_KEEPIDLE, 5), (0, socket.IP_TTL, 9)):
+        listener.setsockopt(level, option, value)
+    with socket.create_connection(("127.0.0.1", listener.getsockname()[1])) as caller, listener.accept()[0] as called:
+        caller.sendall(b"abc")
+        expect("TCP", called.recv(3), b"abc")
 os.set_blocking(b.fileno(), False)
 os.set_inheritable(b.fileno(), True)
 expect("cp", subprocess.run(["cp", "-r", "--preserve=mode,timestamps", "/usr/bin/env", "/tmp/env"]).returncode, 0)

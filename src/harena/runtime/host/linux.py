@@ -37,6 +37,9 @@ from harena.runtime.host.pool import Pool
 
 _HOSTNAME = b"sandbox"
 _RLIMIT_NICE, _RLIMIT_RTPRIO = 13, 14
+_LOCKED_BYTES = 8 << 20
+"""limit of locked memory, by the kernel's default: pages of the host's files are not counted for the sandbox that keeps
+them in memory"""
 MOST_IDLE_TEMPLATES = 32
 """Templates without a sandbox that are kept for the next one; of more, those that were used last longest ago end."""
 IDLE_SECONDS = 60.0
@@ -409,6 +412,7 @@ def _settings(limits: Limits, template: _Template) -> tuple[bytes, CgroupLimits]
     # Open files are limited for each program, not for init: the kernel counts descriptors on their way per user, and
     # compares with the sender's own limit. A neighbour of the same user could otherwise keep init from answering.
     rlimits = [(resource.RLIMIT_CORE, 0), (_RLIMIT_NICE, 0), (_RLIMIT_RTPRIO, 0)]
+    rlimits.append((resource.RLIMIT_MEMLOCK, _LOCKED_BYTES))
     if "memory_bytes" in unenforced and limits.memory_bytes is not None:
         rlimits.append((resource.RLIMIT_AS, limits.memory_bytes))
     own_users = "pids" in unenforced and limits.pids is not None

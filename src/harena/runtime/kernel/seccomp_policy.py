@@ -5,8 +5,12 @@ more closely:
 
     clone        no new namespaces (the user namespace would hand out capabilities again)
     clone3       its flags lie in memory, which BPF cannot read: ENOSYS, and libc falls back to clone
-    socket       unix, inet, inet6 (tcp, udp, icmp) and routing netlink only (vsock, packet, alg ... are not contained
-                 by namespaces)
+    socket       unix, inet, inet6 (stream and datagram of tcp, udp, icmp) only: vsock, packet, alg ... are not
+                 contained by namespaces, other types and protocols make the kernel load modules, and what waits at a
+                 netlink socket to be read is counted for nobody
+    setsockopt, prctl   the options that option_policy lists
+    sendto, sendmsg, sendmmsg   not MSG_MORE: a datagram that is never sent is counted for nobody
+    mmap, memfd_create, shmget   no huge pages: the host's pool of them is counted for nobody, and answers as if empty
     ioctl        terminals, sockets and what all files have (FIONREAD ...) only: those of file systems set what they
                  keep of a file, or of themselves, beyond the sandbox (state, keys), also through a read-only mount.
                  Not TIOCSTI and TIOCLINUX (typing into somebody else's terminal), nor TIOCSETD (line disciplines)
@@ -14,11 +18,15 @@ more closely:
     personality  only what changes nothing, and ADDR_NO_RANDOMIZE
     fcntl        not leases, directory notices and write hints: they belong to the file, which others may have open
     preadv2, pwritev2   not RWF_NOWAIT, RWF_DONTCACHE (they tell, and change, which pages of shared files are in memory)
-    fadvise64    POSIX_FADV_DONTNEED is granted and nothing changes, for the same reason
-    prlimit64, sched_setparam, sched_setaffinity   not of pid 1
+    fadvise64, madvise   POSIX_FADV_DONTNEED, MADV_COLD and MADV_PAGEOUT are granted and nothing changes, for the same
+                 reason; nor by MADV_MERGEABLE, which tells who else has a page of the same content
+    prlimit64    limits are set by each process for itself only (pid 0): who lowers those of another one decides what a
+                 program of somebody else says. Those of others may be read, but for pid 1's
+    sched_setparam, sched_setaffinity   not of pid 1
     setpriority, sched_setscheduler, sched_setattr, ioprio_set   a lower priority is granted and nothing changes: who
                  could have one would buy the excuse of a starved host; never of pid 1
-    sync         does nothing: it would reach every disk of the host
+    sync, syncfs do nothing: they would reach every disk of the host; nor do fsync and its like where files of the host
+                 are shown by its own inodes (see host_trees): what a sandbox writes lies in memory
     io_setup ... refused: their number is limited for the whole host
 
 Other known calls give EPERM, numbers that the table's kernel did not know ENOSYS, other architectures' entry points
@@ -32,7 +40,7 @@ import struct
 
 from harena.runtime.kernel.syscall_table import AARCH64, X86_64
 
-_EPERM, _EINVAL, _ENOTTY, _ENOSYS, _EOPNOTSUPP, _EAFNOSUPPORT = 1, 22, 25, 38, 95, 97
+_EPERM, _ENOMEM, _EINVAL, _ENOTTY, _ENOSYS, _ESOCKTNOSUPPORT, _EOPNOTSUPP, _EAFNOSUPPORT = 1, 12, 22, 25, 38, 94, 95, 97
 _ALLOW = 0x7FFF0000
 _ERRNO = 0x00050000
 
@@ -70,25 +78,30 @@ def _none_of(argument: int, values: tuple[int, ...], otherwise: int) -> list[Ins
 
 
 def _socket() -> list[Instruction]:
-    unix, inet, inet6, netlink, route = 1, 2, 10, 16, 0
+    unix, inet, inet6 = 1, 2, 10
     icmp, tcp, udp, icmp6 = 1, 6, 17, 58  # others make the kernel load modules for them
-    allow, refuse = 13, 14
+    stream, datagram, raw = 1, 2, 3
+    of_inet, protocol, allow, refuse = 4, 10, 16, 17
     rows: list[tuple[int, int, int | None, int]] = [  # code, operand, where to if true, where to if false
         (_LOAD, _low(0), None, 0),
         (_EQUAL, unix, allow, 2),
-        (_EQUAL, inet, 5, 3),
-        (_EQUAL, inet6, 5, 4),
-        (_EQUAL, netlink, 11, refuse),
+        (_EQUAL, inet, of_inet, 3),
+        (_EQUAL, inet6, of_inet, refuse),
+        (_LOAD, _low(1), None, 0),
+        (_AND, 0xF, None, 0),  # without SOCK_NONBLOCK and SOCK_CLOEXEC
+        (_EQUAL, stream, protocol, 7),
+        (_EQUAL, datagram, protocol, 8),
+        (_EQUAL, raw, 18, 9),
+        (_RETURN, _ERRNO | _ESOCKTNOSUPPORT, None, 0),
         (_LOAD, _low(2), None, 0),
-        (_EQUAL, tcp, allow, 7),
-        (_EQUAL, udp, allow, 8),
-        (_EQUAL, icmp, allow, 9),
-        (_EQUAL, icmp6, allow, 10),
+        (_EQUAL, tcp, allow, 12),
+        (_EQUAL, udp, allow, 13),
+        (_EQUAL, icmp, allow, 14),
+        (_EQUAL, icmp6, allow, 15),
         (_EQUAL, 0, allow, refuse),
-        (_LOAD, _low(2), None, 0),
-        (_EQUAL, route, allow, refuse),
         (_RETURN, _ALLOW, None, 0),
         (_RETURN, _ERRNO | _EAFNOSUPPORT, None, 0),
+        (_RETURN, _ERRNO | _EPERM, None, 0),
     ]
     return [
         (code, 0, 0, operand) if then is None else (code, then - place - 1, otherwise - place - 1, operand)
@@ -181,6 +194,8 @@ _PR_SET_MM, _PR_SET_PTRACER, _PR_SCHED_CORE = 35, 0x59616D61, 62
 _RESET_ON_FORK = 0x40000000
 _IOPRIO_WHO_PROCESS = 1
 _FADV_DONTNEED, _RWF_NOWAIT, _RWF_DONTCACHE = 4, 8, 0x80
+_MADV_MERGEABLE, _MADV_COLD, _MADV_PAGEOUT = 12, 20, 21
+_MAP_HUGETLB, _MFD_HUGETLB, _SHM_HUGETLB = 0x40000, 4, 0o4000
 _F_SETLEASE, _F_NOTIFY, _F_SET_RW_HINT, _F_SET_FILE_RW_HINT = 1024, 1026, 1036, 1038
 _SAME_PERSONALITIES = (0, 8, 0x20000, 0x20008, 0x40000, 0xFFFFFFFF)
 
@@ -205,7 +220,12 @@ def _special() -> dict[str, list[Instruction]]:
         "sched_setscheduler": _sched_setscheduler(),
         "sched_setattr": _sched_setattr(),
         "ioprio_set": _ioprio_set(),
-        "sync": [_return(_ERRNO | 0)],
+        "madvise": _none_of(2, (_MADV_MERGEABLE, _MADV_COLD, _MADV_PAGEOUT), 0),
+        "mmap": _without(3, _MAP_HUGETLB, _ENOMEM),
+        "memfd_create": _without(1, _MFD_HUGETLB, _ENOMEM),
+        "shmget": _without(2, _SHM_HUGETLB, _ENOMEM),
+        "sync": _GRANTED,
+        "syncfs": _GRANTED,
     }
 
 
