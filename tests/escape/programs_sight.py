@@ -143,7 +143,8 @@ assert total > 1 << 20
 done()
 """,
     "environment": r"""
-allowed = {"PATH", "HOME", "LANG", "PYTHONHASHSEED", "LD_LIBRARY_PATH", "LC_CTYPE", "PWD", "OLDPWD", "SHLVL", "_"}
+allowed = {"PATH", "HOME", "LANG", "PYTHONHASHSEED", "LD_LIBRARY_PATH", "LC_CTYPE", "PWD", "OLDPWD", "SHLVL", "_",
+           "ASAN_OPTIONS", "LSAN_OPTIONS"}
 extra = {name: value for name, value in os.environ.items() if name not in allowed}
 if extra:
     escaped(extra)

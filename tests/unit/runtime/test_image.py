@@ -66,6 +66,7 @@ def test_what_the_default_image_shows(tmp_path: Path) -> None:
     directories = {source for source, _, _, is_file in image.trees if not is_file}
     files = {source for source, _, _, is_file in image.trees if is_file}
     allowed = {"/usr", prefix, "/etc/alternatives", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}
+    allowed |= {str(path) for path in Path("/etc").glob("java-*-openjdk")}  # as packages of a distribution bring them
     assert {path for path in directories if not path.startswith(prefix + "/")} <= allowed
     devices = {f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty")}
     assert {path for path in files if not path.startswith(prefix + "/")} <= {"/etc/ld.so.cache", *devices}
@@ -87,7 +88,15 @@ def test_its_environment_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """Nothing of this process's environment gets in; the hash seed is pinned."""
     monkeypatch.setenv("SECRET_TOKEN", "x")
     environment = images.default_image(tmp_path).environment
-    assert set(environment) <= {"PATH", "HOME", "LANG", "PYTHONHASHSEED", "LD_LIBRARY_PATH"}
+    assert set(environment) <= {
+        "PATH",
+        "HOME",
+        "LANG",
+        "PYTHONHASHSEED",
+        "LD_LIBRARY_PATH",
+        "ASAN_OPTIONS",
+        "LSAN_OPTIONS",
+    }
     assert environment["PYTHONHASHSEED"] == "0"
     assert environment["HOME"] == "/root"
 
@@ -123,3 +132,13 @@ def test_an_interpreter_outside_its_prefix(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
     with pytest.raises(HostUnsupportedError, match="ordinary CPython"):
         images.default_image(tmp_path)
+
+
+def test_tools_find_their_settings(tmp_path: Path) -> None:
+    """Those of /etc without which Java and openssl do not start; and programs with a sanitizer do not end in a search
+    that is refused."""
+    made = images.default_image(tmp_path)
+    wanted = list(Path("/etc").glob("java-*-openjdk"))
+    assert {str(path) for path in wanted} <= {inside for _, inside, *_ in made.trees}
+    assert "/etc/ssl/openssl.cnf" in {path for path, _, _ in made.files}
+    assert made.environment["ASAN_OPTIONS"] == made.environment["LSAN_OPTIONS"] == "detect_leaks=0"

@@ -98,6 +98,9 @@ def default_image(empty: Path, library: Path | None = None) -> Image:
         "HOME": "/root",
         "LANG": "C.UTF-8",
         "PYTHONHASHSEED": "0",
+        # the search for leaks at a program's end traces it, which is refused: it would fail each program
+        "ASAN_OPTIONS": "detect_leaks=0",
+        "LSAN_OPTIONS": "detect_leaks=0",
     }
     if prefix == "/usr" or prefix.startswith("/usr/"):
         python, packages, hidden = _in_usr(executable, prefix, version)
@@ -122,7 +125,10 @@ def default_image(empty: Path, library: Path | None = None) -> Image:
     # read-only as all of the host is: what is written to a device does not go through its mount, but its times do, and
     # whoever may write to it may set them
     trees += [(f"/dev/{name}", f"/dev/{name}", True, True) for name in _DEVICES]
-    for name, is_file in (("/etc/alternatives", False), ("/etc/ld.so.cache", True)):
+    settings = [(str(path), False) for path in sorted(Path("/etc").glob("java-*-openjdk"))]  # Debian's /usr links there
+    for name, is_file in (
+        ("/etc/alternatives", False), ("/etc/ld.so.cache", True), *settings
+    ):  # fmt: skip
         if os.path.exists(name):
             trees.append((name, name, True, is_file))
     links += [
@@ -187,5 +193,6 @@ _ETC = (
     ("/etc/hostname", b"sandbox\n", 0o644),
     ("/etc/nsswitch.conf", _NSSWITCH, 0o644),
     ("/etc/resolv.conf", b"", 0o644),
+    ("/etc/ssl/openssl.cnf", b"[req]\ndistinguished_name = names\n[names]\ncommonName = Common Name\n", 0o644),
     ("/etc/shells", b"/bin/sh\n/bin/bash\n", 0o644),
 )
