@@ -25,7 +25,7 @@ import sys
 
 from harena.runtime.fast_path import fast_path
 from harena.runtime.guest import init, launch, warm, warm_source, wire
-from harena.runtime.kernel import machine_code, namespaces, privileges, seccomp, signals
+from harena.runtime.kernel import mappings, namespaces, privileges, seccomp, signals
 from harena.runtime.kernel.syscalls import StepError
 
 ANSWER = struct.Struct("<Ii")
@@ -114,19 +114,10 @@ def _end_everybody_else() -> None:
 
 
 def _keep_memory_private() -> None:
-    """Replace memory that a warm module has mapped as shared, at its place, by a private copy: all forks of this
-    process would write to the same pages, and read what sandboxes before them wrote."""
-    with open("/proc/self/smaps", encoding="utf-8", errors="replace") as file:
-        lines = file.read().splitlines()
-    place = ""
-    for line in lines:
-        first, _, rest = line.partition(" ")
-        if not first.endswith(":"):
-            place, permissions = first, rest[:4]
-        elif first == "VmFlags:" and "sh" in rest.split() and "mw" in rest.split():  # shared, and may be made writable
-            start, end = (int(word, 16) for word in place.split("-"))
-            protection = sum(bit for letter, bit in (("r", 1), ("w", 2), ("x", 4)) if letter in permissions)
-            machine_code.replace_by_copy(start, end - start, protection)
+    """Replace what a warm module has mapped and all forks of this process would have in common, at its place, by a
+    private copy: they would write to the same pages, or read what sandboxes before them wrote."""
+    for mapping in mappings.shared_by_forks():
+        mappings.replace_by_copy(mapping)
 
 
 class _Template:

@@ -23,6 +23,7 @@ MODULES = (
     "harena.runtime.kernel.numbers",
     "harena.runtime.kernel.machine_code",
     "harena.runtime.kernel.proc_files",
+    "harena.runtime.kernel.mappings",
     "harena.runtime.kernel.batch",
     "harena.runtime.kernel.mounts",
     "harena.runtime.kernel.privileges",
