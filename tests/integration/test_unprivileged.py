@@ -149,6 +149,25 @@ def test_an_ordinary_user_runs_programs(python_of_others: str, open_source: Path
     assert "Read-only" in err
 
 
+def test_an_ordinary_users_blueprint_imports_without_rights(
+    python_of_others: str, open_source: Path, others_home: Path
+) -> None:
+    """Its sandboxes start warm, with a user namespace of their own, though no cgroup counts memory or processes."""
+    said = as_nobody(python_of_others, open_source, others_home, """
+        from harena.core.models import Blueprint
+        warm = Blueprint(id="bp_warm", name="warm", warm=("json", "decimal"), env={"A": "b"})
+        for _ in range(2):
+            sandbox = await runtime.create(SandboxSpec(), warm)
+            process = await sandbox.exec(ExecRequest(argv=("python3", "-c", "import json, os; print(os.environ['A'])")))
+            result = await process.wait()
+            said["program"] = [result.warm, result.stdout.decode()]
+            said["status"] = await run(sandbox, "grep", "-E", "CapBnd|Seccomp:", "/proc/1/status")
+            await sandbox.destroy()
+    """)  # fmt: skip
+    assert said["program"] == [True, "b\n"]
+    assert said["status"][2].split() == ["CapBnd:", "0" * 16, "Seccomp:", "2"]
+
+
 def test_fallback_limits(python_of_others: str, open_source: Path, others_home: Path) -> None:
     """Without cgroups memory and processes are limited all the same, and the sandbox says how, and what is not."""
     said = as_nobody(python_of_others, open_source, others_home, """

@@ -254,3 +254,13 @@ def test_the_real_host_is_examined_without_a_change() -> None:
 def test_probes_of_a_missing_interpreter_report_that_they_did_not_run() -> None:
     """An errno instead of an exception."""
     assert probes.run("/nowhere/python3") == {"probes": errno.EIO}
+
+
+def test_a_host_without_tracing_is_told_what_it_costs() -> None:
+    """Sandboxes run there; blueprints' modules are not kept warm."""
+    facts = HostFacts(steps=steps(ptrace=errno.EPERM))
+    (finding,) = broken(facts).values()
+    assert (finding.name, finding.ok) == ("warm modules", None)
+    assert "start for real" in finding.detail
+    assert "ptrace_scope" in finding.fix
+    assert usable(judge(facts))

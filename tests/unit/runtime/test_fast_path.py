@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harena.runtime.fast_path import fast_path, fast_path_code
+from harena.runtime.fast_path import fast_path, fast_path_code, forker_code
 from harena.runtime.guest import wire
 
 SOURCE = Path(fast_path.__file__).parent / "fast_path_c"
@@ -20,6 +20,13 @@ def test_the_machine_code_is_of_this_source() -> None:
     source = b"".join(path.read_bytes() for path in sorted(SOURCE.iterdir()))
     assert hashlib.sha256(source).hexdigest() == fast_path_code.SOURCE_SHA256
     assert fast_path_code.X86_64.endswith(bytes(8)), "the place of the context's address is at the end"
+
+
+def test_the_forkers_machine_code_is_of_its_source() -> None:
+    """The same for what forks the memory of a blueprint's modules."""
+    paths = [*sorted((SOURCE.parent / "forker_c").iterdir()), SOURCE / "kernel.h"]
+    source = b"".join(path.read_bytes() for path in paths)
+    assert hashlib.sha256(source).hexdigest() == forker_code.SOURCE_SHA256
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 CHILD, REQUEST, PLAIN_CHILD, FAILED_STEP = 0, 1, 2, 3
 """what `FastPath.function` gives; see context.h"""
 
+PARKS, PARKED = 2, 7
+"""a template's interpreter that others fork (see importing); what its wait for that seems to give in such a fork"""
+
 ERROR, STREAMS, SIZE = 7, 12, 14
 """where `FastPath.numbers` has the child's errno, the count of its streams, and the size of the message"""
 
@@ -115,11 +118,11 @@ class FastPath:
         self._names, self._absent = _words(names), _words(absent)
         self.context.names, self.context.absent = ctypes.addressof(self._names), ctypes.addressof(self._absent)
 
-    def serve_template(self, descriptors: tuple[int, int, int, int]) -> None:
-        """From now on `function` forks sandboxes, where it has been told how by `know_launch`. `descriptors` are
-        control, ended, oom_adjust and nothing, as in launch."""
+    def serve_template(self, descriptors: tuple[int, int, int, int], *, parks: bool = False) -> None:
+        """From now on `function` forks sandboxes, where it has been told how by `know_launch`; or, if it `parks`, waits
+        until another process has forked one. `descriptors` are control, ended, oom_adjust and nothing, as in launch."""
         context = self.context
-        context.is_template = 1
+        context.is_template = PARKS if parks else 1
         context.control, context.ended, context.oom_adjust, context.nothing = descriptors
 
     def know_launch(self, settings: bytes, launch: SandboxLaunch) -> None:

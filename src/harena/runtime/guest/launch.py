@@ -27,6 +27,12 @@ from harena.runtime.kernel import batch, mounts, namespaces, network, privileges
 from harena.runtime.kernel.numbers import NUMBERS
 from harena.runtime.kernel.syscalls import StepError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Call = Callable[..., int]  # step, name of the system call, arguments
+
 TEMPLATE_FLAGS = (
     namespaces.NEWUSER
     | namespaces.NEWNS
@@ -163,26 +169,32 @@ TEMPLATE_STEPS = (
 
 CONTROL, ENDED, OOM_ADJUST, NOTHING = 3, 4, 5, 6  # the descriptors that a sandbox's init starts with
 _AT_FDCWD = -100
-_PROC_FLAGS = mounts.RDONLY | mounts.NOSUID | mounts.NODEV | mounts.NOEXEC
+PROC_FLAGS = mounts.RDONLY | mounts.NOSUID | mounts.NODEV | mounts.NOEXEC
 _SCRATCH_FLAGS = mounts.NOSUID | mounts.NODEV
 _SIGCHLD = 17
 _SIG_SETMASK = 2
 
 
 class SandboxLaunch:
-    """The calls that make a fork of a template a sandbox of one kind; prepared in the template, made in the fork."""
+    """The calls that make a fork of a template a sandbox of one kind; prepared in the template, made in the fork.
 
-    def __init__(self, settings: dict[str, object], filter_: seccomp.Filter) -> None:
+    Without a filter: all calls but the last ones, which lock it down, as somebody else makes them (see forker)."""
+
+    def __init__(self, settings: dict[str, object], filter_: seccomp.Filter | None) -> None:
         self.own_users: bool = settings["own_users"]  # type: ignore[assignment]
         self._batch = batch.Batch()
         self._own_channel()
+        if self.own_users and filter_ is None:
+            self._own_users()
         self._init_descriptors()
         self._own_files(settings["tmpfs"])  # type: ignore[arg-type]
         self._own_proc()
         self._own_names(settings["hostname"])  # type: ignore[arg-type]
         self._own_loopback()
         self._limits(settings["rlimits"])  # type: ignore[arg-type]
-        self._lock_down(filter_)
+        if filter_ is not None:
+            lock_down(self._call, filter_.address)
+            self._call("ready", "sendto", CONTROL, wire.READY, 1, 0, None, 0)
         self._batch.seal()
 
     def _call(self, step: str, name: str, *arguments: int | bytes | None) -> int:
@@ -205,7 +217,7 @@ class SandboxLaunch:
     def _own_proc(self) -> None:
         # Read-only: a process owns its files there, init's among them, and what is written to some of them changes how
         # all of its session is scheduled (autogroup) or measured (sched, clear_refs).
-        self._mount("proc", b"proc", b"/proc", b"proc", _PROC_FLAGS)
+        self._mount("proc", b"proc", b"/proc", b"proc", PROC_FLAGS)
         self._mount(
             "terminals",
             b"devpts",
@@ -235,11 +247,16 @@ class SandboxLaunch:
         for which, value in rlimits:
             self._call("rlimit %d" % which, "prlimit64", 0, which, struct.pack("<QQ", value, value), None)
 
-    def _lock_down(self, filter_: seccomp.Filter) -> None:
-        self._call("capabilities", "capset", privileges.CAPSET_HEADER, privileges.CAPSET_NOTHING)
-        self._call("workdir", "chdir", b"/")
-        self._call("seccomp", "prctl", seccomp.PR_SET_SECCOMP, seccomp.MODE_FILTER, filter_.address)
-        self._call("ready", "sendto", CONTROL, wire.READY, 1, 0, None, 0)
+    def _own_users(self) -> None:
+        """What `run` does in Python for a sandbox with a user namespace of its own."""
+        self._call("dumpable", "prctl", privileges.PR_SET_DUMPABLE, 1, 0, 0, 0)
+        for name, text in (("setgroups", b"deny"), ("uid_map", b"0 0 1"), ("gid_map", b"0 0 1")):
+            path, file = b"/proc/self/" + name.encode(), CONTROL + 1
+            self._call("open " + name, "openat", _AT_FDCWD, path, os.O_WRONLY | os.O_CLOEXEC, 0)
+            self._call("write " + name, "write", file, text, len(text))
+            self._call("close " + name, "close", file)
+        forbid_gains(self._call)
+        self._call("not dumpable", "prctl", privileges.PR_SET_DUMPABLE, 0, 0, 0, 0)
 
     def _mount(
         self, step: str, source: bytes, target: bytes, kind: bytes | None, flags: int, options: bytes | None = None
@@ -253,6 +270,14 @@ class SandboxLaunch:
     def calls(self) -> tuple[int, int]:
         """Address and count of the calls."""
         return self._batch.address, len(self._batch)
+
+    def laid_out(self, place: int, gap: int) -> tuple[bytes, bytes, list[int]]:
+        """See `batch.Batch`."""
+        return self._batch.laid_out(place, gap)
+
+    def steps(self) -> list[str]:
+        """The name of each call's step."""
+        return [self._batch.step(index) for index in range(len(self._batch))]
 
     @property
     def flags(self) -> int:
@@ -271,6 +296,19 @@ class SandboxLaunch:
             privileges.forbid_gains()  # a new user namespace starts with every privilege again
             privileges.set_dumpable(False)
         self._batch.run()
+
+
+def lock_down(call: Call, filter_address: int) -> None:
+    """The last rights go, and the filter comes."""
+    call("capabilities", "capset", privileges.CAPSET_HEADER, privileges.CAPSET_NOTHING)
+    call("workdir", "chdir", b"/")
+    call("seccomp", "prctl", seccomp.PR_SET_SECCOMP, seccomp.MODE_FILTER, filter_address, 0, 0)
+
+
+def forbid_gains(call: Call) -> None:
+    """Add the calls by which a process gives up every gain of privilege, as `privileges.forbid_gains` does at once."""
+    for option, value, third in privileges.calls_that_forbid_gains():
+        call("prctl %d %d" % (option, value), "prctl", option, value, third, 0, 0)
 
 
 class ProgramLaunch:

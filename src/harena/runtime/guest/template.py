@@ -5,11 +5,14 @@ It is pid 1 of a pid namespace of its own, so its death ends every sandbox below
 (see guest) and on descriptor 3 its control socket. Messages from the spawner are marshal, to it fixed structs:
 
     configure  first message: {"warm": [module...] | None, "filter": BPF, "environment": {...},
-               "fast_path": bool, "known": what `warm_source.know` takes}
+               "fast_path": bool, "parks": bool, "known": what `warm_source.know` takes}
     fork       number (4 bytes), marshalled settings, with the sandbox's socket; answer ANSWER(number, errno) + step,
                or with the pidfd
 
 It never reaps: SIGCHLD is ignored, so that a sandbox's end costs it nothing.
+
+An interpreter that `parks` imports a blueprint's modules and has no right at all: it only gets ready and waits, and
+others fork its memory (see importing). Its control socket leads to its keeper.
 """
 
 from __future__ import annotations
@@ -25,11 +28,11 @@ import sys
 
 from harena.runtime.fast_path import fast_path
 from harena.runtime.guest import init, launch, warm, warm_source, wire
-from harena.runtime.kernel import mappings, namespaces, privileges, seccomp, signals
+from harena.runtime.kernel import machine_code, mappings, namespaces, privileges, seccomp, signals
 from harena.runtime.kernel.syscalls import StepError
 
 ANSWER = struct.Struct("<Ii")
-_CONFIGURATION_BYTES = 1 << 20
+CONFIGURATION_BYTES = 1 << 20
 _REQUEST_BYTES = 4096
 
 
@@ -45,7 +48,7 @@ def serve() -> Callable[[], object]:
     """Serve the spawner. Returns only in a fork that has become a sandbox, with what its init does next. That way an
     init, and so a program of it, has no frame of the template below it that it would have to leave."""
     control = _socket.socket(fileno=launch.CONTROL)
-    configuration = marshal.loads(control.recv(_CONFIGURATION_BYTES))  # noqa: S302 (from our own spawner)
+    configuration = marshal.loads(control.recv(CONFIGURATION_BYTES))  # noqa: S302 (from our own spawner)
     modules = configuration["warm"]
     try:
         if modules is not None:
@@ -69,10 +72,12 @@ def serve() -> Callable[[], object]:
         )
         control.send(ANSWER.pack(0, 1) + text.encode())
         os._exit(1)
+    parks = configuration["parks"]
     filter_ = seccomp.Filter(configuration["filter"])
-    privileges.forbid_gains()
-    privileges.set_dumpable(False)
-    privileges.die_with_parent()
+    if not parks:  # who does has no rights by now
+        privileges.forbid_gains()
+        privileges.set_dumpable(False)
+        privileges.die_with_parent()
     # Blocked, not ignored: forks that become programs need only be unblocked.
     _signal.pthread_sigmask(_signal.SIG_BLOCK, range(1, _signal.NSIG))
     base = init.Base(
@@ -86,15 +91,19 @@ def serve() -> Callable[[], object]:
     if is_warm:
         warm_source.know(configuration["known"])
     del configuration, modules
-    sys.stdout.flush()
-    if is_warm:
-        warm.settle(base.environment)
-    gc.collect()
-    gc.freeze()
-    gc.disable()
     try:
+        sys.stdout.flush()
+        if is_warm:
+            warm.settle(base.environment)
+        gc.collect()
+        gc.freeze()
+        gc.disable()
         if is_warm:
             init.rehearse_warm(base)
+        if parks:
+            parked = _Parked(control, base)
+            control.send(ANSWER.pack(0, 0) + signals.describe_actions() + machine_code.extended_states())
+            return parked.loop
         control.send(ANSWER.pack(0, 0))
         return _Template(control, filter_, base).loop
     except Exception as error:  # noqa: BLE001 (whatever it is, the spawner shall be told: nobody else can be)
@@ -120,6 +129,35 @@ def _keep_memory_private() -> None:
         mappings.replace_by_copy(mapping)
 
 
+class _Parked:
+    """Waits. In a sandbox, a fork of this memory comes back from that, and is its init."""
+
+    def __init__(self, control: _socket.socket, base: init.Base) -> None:
+        self.control = control
+        self.base = base
+        _kept.append(self)
+        _prepare_init(base, parks=True)
+
+    def loop(self) -> object:
+        """Wait until a fork of this memory is to serve as the init of a sandbox; a template itself never comes back."""
+        function, outcome = self.base.fast.function, None
+        if function is not None:
+            outcome = function()  # type: ignore[operator]
+            if outcome == fast_path.PLAIN_CHILD:
+                return warm.become_plain(self.base.fast.received, self.base.fast.numbers)
+        elif len(self.control.recv(16)) != fast_path.PARKED:
+            os._exit(0)
+        self.base.fast.context.is_template = 0
+        return init.serve(self.control, self.base, outcome)
+
+
+def _prepare_init(base: init.Base, *, parks: bool) -> None:
+    base.poll = select.poll()  # init's; made here so that forks need not
+    base.poll.register(launch.CONTROL, select.POLLIN)
+    base.poll.register(launch.ENDED, select.POLLIN)
+    base.fast.serve_template((launch.CONTROL, launch.ENDED, launch.OOM_ADJUST, launch.NOTHING), parks=parks)
+
+
 class _Template:
     """Forks itself into sandboxes. In Python, where the fast path has not been told how, or cannot be had."""
 
@@ -129,10 +167,7 @@ class _Template:
         self.base = base
         self.launches: dict[bytes, launch.SandboxLaunch] = {}
         _kept.append(self)  # a fork that let go of it would write to what it is made of
-        base.poll = select.poll()  # init's; made here so that forks need not
-        base.poll.register(launch.CONTROL, select.POLLIN)
-        base.poll.register(launch.ENDED, select.POLLIN)
-        base.fast.serve_template((launch.CONTROL, launch.ENDED, launch.OOM_ADJUST, launch.NOTHING))
+        _prepare_init(base, parks=False)
 
     def loop(self) -> object:
         """Serve the spawner. Returns only in a warm child of a sandbox's init, with the plan of its program."""

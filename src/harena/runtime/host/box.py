@@ -444,7 +444,8 @@ class LinuxSandbox:
                 answer.set_exception(self._end_error())
         self._opens.clear()
         if not self.ready.done():
-            self.ready.set_exception(PlatformError(f"sandbox start: {detail}", step=detail.partition(":")[0]))
+            failed = PlatformError(f"sandbox start: {detail}", step=detail.partition(":")[0])
+            self.ready.set_exception(self._end_error() if self._stopping else failed)
 
     @property
     def alive(self) -> bool:

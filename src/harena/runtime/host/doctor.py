@@ -163,6 +163,17 @@ def _overlay(facts: HostFacts) -> list[Finding]:
     return [Finding(name="overlayfs", ok=None, detail=detail, fix=f"modprobe overlay (as root), kernel >= {wanted}")]
 
 
+def _warm_modules(facts: HostFacts) -> list[Finding]:
+    code = facts.steps.get("ptrace")
+    if code == 0:
+        return [Finding(name="warm modules", ok=True, detail="a process may hold another one while it imports them")]
+    if code is None:
+        return [_not_tried("warm modules")]
+    detail = f"{_why(code)}: blueprints' modules are not kept warm, their programs start for real"
+    fix = "sysctl -w kernel.yama.ptrace_scope=1 (as root), allow ptrace in the container, use x86_64"
+    return [Finding(name="warm modules", ok=None, detail=detail, fix=fix)]
+
+
 def _landlock(facts: HostFacts) -> list[Finding]:
     if facts.landlock:
         return [Finding(name="Landlock", ok=True, detail=f"version {facts.landlock}: models are loaded behind it")]
@@ -244,6 +255,7 @@ _DECISIONS: tuple[Callable[[HostFacts], list[Finding]], ...] = (
     _limits,
     _open_files,
     _overlay,
+    _warm_modules,
     _landlock,
 )
 

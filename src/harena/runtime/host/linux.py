@@ -27,6 +27,7 @@ from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.core.threads import NODE
 from harena.core.workspace import DEFAULT_WORKSPACE
+from harena.runtime.fast_path import forker
 from harena.runtime.guest import host_trees
 from harena.runtime.host import bound_ahead, seccomp_filter
 from harena.runtime.host import image as images
@@ -34,6 +35,7 @@ from harena.runtime.host.box import LinuxSandbox
 from harena.runtime.host.link import Limits as CgroupLimits
 from harena.runtime.host.link import Order, SpawnerLink, TemplateGoneError
 from harena.runtime.host.pool import Pool
+from harena.runtime.spawner.spawner import TEMPLATE_MEMORY_BYTES, TEMPLATE_PROCESSES
 
 _HOSTNAME = b"sandbox"
 _RLIMIT_NICE, _RLIMIT_RTPRIO = 13, 14
@@ -55,6 +57,10 @@ START_SECONDS = 120.0
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """For templates that import modules: a process with threads cannot be forked into sandboxes. Programs see these too,
 warm or really started; a blueprint's own `env` comes after them."""
+
+
+_WITHOUT_CGROUPS = [(resource.RLIMIT_AS, TEMPLATE_MEMORY_BYTES), (resource.RLIMIT_NPROC, TEMPLATE_PROCESSES)]
+"""what a blueprint's modules may take as they are imported, where no cgroup limits it"""
 
 
 class Layers(Protocol):
@@ -279,7 +285,9 @@ class LinuxRuntime:
                 )
             self._end_template(idle)
 
-    async def _start_template(self, link: SpawnerLink, key: _Key, blueprint: Blueprint | None) -> _Template:
+    async def _start_template(
+        self, link: SpawnerLink, key: _Key, blueprint: Blueprint | None, *, may_import: bool = True
+    ) -> _Template:
         empty = self._home / "empty"
         private_folder(self._home)
         empty.mkdir(exist_ok=True)
@@ -288,6 +296,9 @@ class LinuxRuntime:
         image = images.default_image(empty, await NODE.run(bound_ahead.prepared, self._home))
         environment = dict(image.environment)
         warm = None if blueprint is None or blueprint.warm is None else list(blueprint.warm)
+        imports = warm is not None and blueprint is not None and _says_what_runs(blueprint)
+        if imports and not (may_import and forker.is_possible()):
+            warm, imports = None, False
         if warm:
             environment.update(_ONE_THREAD)
         if blueprint is not None and blueprint.layer is not None:
@@ -304,6 +315,7 @@ class LinuxRuntime:
             (packages, image.packages_directory, True, False),
             *((host_trees.NOTHING, hidden, True, False) for hidden in image.hidden),
         ]
+        filter_ = seccomp_filter.current(counts_memory=link.counts_memory)
         plan: dict[str, object] = {
             "trees": trees,
             "links": list(image.links),
@@ -311,15 +323,20 @@ class LinuxRuntime:
             "directories": list(image.directories),
             "copies": list(image.copies),
             "python": image.python,
-            "environment": environment,
+            "environment": environment if imports else image.environment,
+            "imports": imports,
+            "warm": warm is not None,
             "filter": seccomp_filter.for_templates(),
+            "final_filter": filter_,
+            "rlimits": [] if link.counts_memory else _WITHOUT_CGROUPS,
             "filter_of_shared_inodes": seccomp_filter.for_shared_inodes(),
         }
         configuration: dict[str, object] = {
             "warm": warm,
-            "filter": seccomp_filter.current(counts_memory=link.counts_memory),
+            "filter": filter_,
             "environment": environment,
             "fast_path": self._fast_path,
+            "parks": imports,
             "known": [] if warm is None else [astuple(program) for program in self._known_programs()],
         }
         template = _Template(link.next_number(), key, image, environment, warm is not None)
@@ -400,6 +417,11 @@ class LinuxRuntime:
         self._sandboxes.pop(sandbox.number, None)
         if sandbox.number in template.claimed:
             self._let_go(template, sandbox.number)
+
+
+def _says_what_runs(blueprint: Blueprint) -> bool:
+    """Whether anything of it has a say in what an interpreter runs as it starts and imports its warm modules."""
+    return bool(blueprint.warm or blueprint.env or blueprint.layer is not None)
 
 
 def _has_succeeded(task: asyncio.Task[_Template]) -> bool:

@@ -7,6 +7,7 @@ successful step changes nothing for anybody else. The steps are those of the lau
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import json
 import os
@@ -16,8 +17,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from harena.runtime.kernel import mounts, namespaces, network, pidfds, seccomp
+from harena.runtime.kernel import mounts, namespaces, network, pidfds, ptrace, seccomp
 from harena.runtime.kernel.syscalls import CLOSE_RANGE, check, libc, prctl
 
 _ALL_NAMESPACES = (
@@ -39,6 +41,7 @@ STEPS = (
     "seccomp_filter",
     "user_namespace",
     "identity_map",
+    "ptrace",
     "namespaces",
     "identity_map_from_outside",
     "mount_private",
@@ -56,7 +59,7 @@ STEPS = (
 def run(executable: str = sys.executable) -> dict[str, int]:
     """Step -> errno (0 = it worked). A step that was not reached is missing; "probes" holds the errno of a failure to
     run them at all."""
-    package_parent = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    package_parent = str(Path(__file__).resolve().parents[3])
     code = f"import sys; sys.path.insert(0, {package_parent!r}); from harena.runtime.host.probes import main; main()"
     try:
         done = subprocess.run(
@@ -133,12 +136,35 @@ def _calls(note: Note) -> None:
 
 
 def _user_namespace(note: Note) -> None:
-    """A user namespace alone, and its identity map: tells what exactly is forbidden where the launch fails early."""
+    """A user namespace alone, its identity map, and tracing in it: tells what exactly is forbidden where the launch
+    fails early."""
     uid, gid = os.geteuid(), os.getegid()
     with _noted(note, "user_namespace"):
         namespaces.unshare(namespaces.NEWUSER)
     with _noted(note, "identity_map"):
         namespaces.map_identity("self", 0, uid, gid)
+    with _noted(note, "ptrace"):
+        _trace()
+
+
+def _trace() -> None:
+    """A child of this process holds it, as the keeper of a template does. Raises OSError."""
+    if not ptrace.is_known():
+        raise OSError(errno.ENOSYS, "no registers of this machine are known")
+    held = os.getpid()
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            ptrace.Tracee(held)  # until it ends itself
+        except OSError as error:
+            os.write(write_end, bytes([error.errno or errno.EIO]))
+        finally:
+            os._exit(0)
+    os.close(write_end)
+    os.waitpid(pid, 0)
+    if code := os.read(read_end, 1):
+        raise OSError(code[0], "ptrace")
 
 
 def _launch(note: Note) -> None:

@@ -60,6 +60,7 @@ class Batch:
     def __init__(self) -> None:
         self._steps: list[str] = []
         self._rows: list[list[int]] = []
+        self._texts: list[tuple[int, int, bytes]] = []
         self._kept: list[object] = []
         self.address = 0
 
@@ -77,6 +78,7 @@ class Batch:
             if isinstance(argument, bytes):
                 buffer = ctypes.create_string_buffer(argument, len(argument) + 1)
                 self._kept.append(buffer)
+                self._texts.append((len(self._rows), len(row), argument))
                 row.append(ctypes.addressof(buffer))
             else:
                 row.append(argument or 0)
@@ -88,6 +90,17 @@ class Batch:
         """No more calls; lay them out."""
         self._buffer = ctypes.create_string_buffer(b"".join(_ENTRY.pack(*row) for row in self._rows))
         self.address = ctypes.addressof(self._buffer)
+
+    def laid_out(self, place: int, gap: int = 0) -> tuple[bytes, bytes, list[int]]:
+        """For another process: (the calls, to lie at `place`; what they point to, to lie `gap` bytes behind them; where
+        the calls hold an address)."""
+        rows = [list(row) for row in self._rows]
+        texts, addresses = b"", []
+        for row, argument, text in self._texts:
+            rows[row][argument] = place + len(rows) * _ENTRY.size + gap + len(texts)
+            addresses.append(place + row * _ENTRY.size + 8 * argument)
+            texts += text + bytes(8 - len(text) % 8)
+        return b"".join(_ENTRY.pack(*row) for row in rows), texts, addresses
 
     def patch(self, index: int, argument: int, value: int) -> None:
         """Change one argument of a call (0 = its first), or with -1 its number."""

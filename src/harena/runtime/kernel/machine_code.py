@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 
-from harena.runtime.kernel.syscalls import check, libc
+from harena.runtime.kernel.syscalls import libc
 
 _PROT_READ, _PROT_WRITE, _PROT_EXEC = 1, 2, 4
-_MAP_PRIVATE_ANONYMOUS, _MAP_FIXED = 0x22, 0x10
+_MAP_PRIVATE_ANONYMOUS = 0x22
+_ARCH_PRCTL, _GET_XCOMP_PERM = 158, 0x1022
 
 
 def load(x86_64: bytes, *arguments: object) -> object | None:
@@ -30,14 +32,8 @@ def load(x86_64: bytes, *arguments: object) -> object | None:
     return ctypes.PYFUNCTYPE(ctypes.c_long, *arguments)(place)  # type: ignore[arg-type]
 
 
-def replace_by_copy(place: int, size: int, protection: int) -> None:
-    """Map private memory with the same content in the place of whatever is mapped there. Raises OSError."""
-    address, length = ctypes.c_void_p(place), ctypes.c_size_t(size)
-    check("mprotect", libc.mprotect(address, length, protection | _PROT_READ))
-    content = ctypes.string_at(place, size)
-    libc.mmap.restype = ctypes.c_void_p
-    flags = _MAP_PRIVATE_ANONYMOUS | _MAP_FIXED
-    found = libc.mmap(address, length, _PROT_READ | _PROT_WRITE, flags, -1, ctypes.c_long(0))
-    check("mmap", 0 if found == place else -1)
-    ctypes.memmove(place, content, size)
-    check("mprotect", libc.mprotect(address, length, protection))
+def extended_states() -> bytes:
+    """What of the processor's states this process has asked for (x86-64), in a form as `signals.describe_actions`."""
+    allowed = ctypes.c_ulong(0)
+    libc.syscall(ctypes.c_long(_ARCH_PRCTL), ctypes.c_ulong(_GET_XCOMP_PERM), ctypes.byref(allowed))
+    return struct.pack("<B7xQ24x", 0, allowed.value)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import struct
 
+from harena.runtime.kernel import proc_files
 from harena.runtime.kernel.syscalls import StepError, prctl
 
-_PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 _PR_CAPBSET_DROP = 24
 _PR_SET_SECUREBITS = 28
@@ -42,6 +43,17 @@ def forbid_gains() -> None:
     prctl("no_new_privs", _PR_SET_NO_NEW_PRIVS, 1)
 
 
+def calls_that_forbid_gains() -> list[tuple[int, int, int]]:
+    """The arguments of `prctl` by which a process does to itself what `forbid_gains` does."""
+    count = int(proc_files.read("/proc/sys/kernel/cap_last_cap")) + 1
+    return [
+        *((_PR_CAPBSET_DROP, capability, 0) for capability in range(count)),
+        (_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0),
+        (_PR_SET_SECUREBITS, _SECUREBITS_LOCKED, 0),
+        (_PR_SET_NO_NEW_PRIVS, 1, 0),
+    ]
+
+
 def _empty_bounding_set(but_for: frozenset[int] = frozenset()) -> None:
     for capability in range(64):
         if capability in but_for:
@@ -66,7 +78,7 @@ def set_dumpable(value: bool) -> None:
 
 def die_with_parent() -> None:
     """SIGKILL when the parent ends. Lost by a change of user, so set after it."""
-    prctl("pdeathsig", _PR_SET_PDEATHSIG, 9)
+    prctl("pdeathsig", PR_SET_PDEATHSIG, 9)
 
 
 def adopt_orphans() -> None:

@@ -24,3 +24,23 @@ def forget_children() -> None:
         None,
         ctypes.c_size_t(8),
     )
+
+
+def describe_actions() -> bytes:
+    """What this process does at each signal, where it is not the default: number and the kernel's struct, each in 40
+    bytes. Not SIGCHLD."""
+    found = b""
+    for number in range(1, 65):
+        action = ctypes.create_string_buffer(32)
+        if number not in (9, 19, SIGCHLD):
+            syscall(
+                "read action",
+                NUMBERS["rt_sigaction"],
+                ctypes.c_int(number),
+                None,
+                action,
+                ctypes.c_size_t(8),
+            )
+            if action.raw[:8] != bytes(8):
+                found += struct.pack("<B7x32s", number, action.raw)
+    return found

@@ -1,4 +1,4 @@
-"""The system calls that a sandbox may make, with their numbers; the six that are looked at more closely are here too.
+"""The system calls that a sandbox may make, with their numbers; those that are looked at more closely are here too.
 
 Everything that is not in this table is refused. Numbers: the kernel's own headers (Linux 6.1).
 """

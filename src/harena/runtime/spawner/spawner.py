@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import _socket
 import errno
-import fcntl
 import marshal
 import os
 import resource
@@ -34,10 +33,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from harena.runtime.fast_path import forker
 from harena.runtime.guest import host_trees, launch, template
-from harena.runtime.kernel import cgroups, namespaces, pidfds, privileges, proc_files, seccomp
+from harena.runtime.kernel import cgroups, namespaces, pidfds, proc_files
 from harena.runtime.kernel.syscalls import StepError, prctl
 from harena.runtime.spawner import guest_modules as guest
+from harena.runtime.spawner import template_start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class _Template:
     pidfd: int
     control: _socket.socket
     group: cgroups.Group
+    imports: bool = False
+    """its memory holds a blueprint's modules, and its forker is told calls instead of settings"""
     ready: bool = False
     waiting: dict[int, _Sandbox] = field(default_factory=dict)
     """told to be forked, and not answered yet"""
@@ -227,7 +230,7 @@ class Spawner:
             pid, pidfd = self._clone_as(user)
             if pid == 0:
                 os.close(map_done)
-                _become_template(launch.TemplateRoot(plan, opened, map_ready), plan, theirs.fileno())
+                template_start.become_template(launch.TemplateRoot(plan, opened, map_ready), plan, theirs.fileno())
             outside = (user, user) if self.privileged else (user, os.getegid())
             try:
                 group.attach(pid)
@@ -238,7 +241,7 @@ class Spawner:
                 os.waitpid(pid, 0)
                 os.close(pidfd)
                 raise
-            return _Template(number, user, pid, pidfd, ours, group)
+            return _Template(number, user, pid, pidfd, ours, group, bool(plan["imports"]))
         except OSError:
             self.template_pool.release(group)
             ours.close()
@@ -292,6 +295,9 @@ class Spawner:
         descriptors = _descriptors(ancillary)
         try:
             fault = self._answered(made, message, descriptors, flags)
+        except Exception as error:  # noqa: BLE001 (as in _look_at: it is about this template)
+            _report(f"template {made.number} is ended, its answer cannot be dealt with", error)
+            fault = "its answer cannot be dealt with"
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -311,7 +317,7 @@ class Spawner:
                 return "it says twice that it is ready"
             made.ready = True
             if code:
-                self._say("template", made.number, text or "template: it failed without a reason", {})
+                self._say("template", made.number, text or self._ended_early(made), {})
                 return "it could not start"
             self._say("template", made.number, "", self.backend.describe())
             return ""
@@ -334,6 +340,8 @@ class Spawner:
             if sandbox.pid <= 0 or sandbox.pid == made.pid:
                 raise OSError(errno.ESRCH, "it has ended, or is not one of ours")
             sandbox.group.attach(sandbox.pid)
+            if made.imports:  # it waits: see forker.c
+                pidfds.send_signal(pidfd, forker.ATTACHED)
             self.epoll.register(pidfd, select.EPOLLIN)
         except (OSError, ValueError) as error:  # ValueError: it is no pidfd
             _kill(pidfd)
@@ -365,14 +373,15 @@ class Spawner:
         for sandbox in made.waiting.values():
             self._failed(sandbox, TEMPLATE_GONE)
         if not made.ready:
-            self._say("template", made.number, f"the template ended while it started ({self._why(made)})", {})
+            self._say("template", made.number, self._ended_early(made), {})
         self._say("template_dead", made.number)
         self.template_pool.release(made.group)
 
-    def _why(self, made: _Template) -> str:
+    def _ended_early(self, made: _Template) -> str:
+        why = made.ended_by or "one of its modules ended the interpreter"
         if made.group.oom_kills():
-            return f"its modules took more than {made.group.limits[0]} bytes of memory"
-        return made.ended_by or "one of its modules ended the interpreter"
+            why = f"its modules took more than {made.group.limits[0]} bytes of memory"
+        return f"the template ended while it started ({why})"
 
     # -- sandboxes -----------------------------------------------------------------------------------------------
 
@@ -398,7 +407,7 @@ class Spawner:
             return
         sandbox = _Sandbox(number, group, limits[0])
         self.sandboxes[number] = sandbox
-        made.unsent.append((sandbox, settings, channel))
+        made.unsent.append((sandbox, forker.order(settings) if made.imports else settings, channel))
         self._tell(made)
 
     def _tell(self, made: _Template) -> None:
@@ -469,34 +478,6 @@ class Spawner:
         self.pool.release(sandbox.group, oom_kills)
 
 
-def _become_template(root: launch.TemplateRoot, plan: dict[str, object], control: int) -> None:
-    """In the clone: take the steps, then exec the image's interpreter. Never returns."""
-    channel = _socket.socket(fileno=control)
-    try:
-        os.setsid()  # where the kernel schedules by session, it is not one with the spawner and all other templates
-        launch.apply(launch.TEMPLATE_STEPS, root)
-        source = os.memfd_create("guest", os.MFD_CLOEXEC)
-        os.write(source, guest.bundle())
-        os.lseek(source, 0, os.SEEK_SET)
-        null = os.open("/dev/null", os.O_RDWR)
-        for target in (0, 1, 2):
-            os.dup2(null, target)
-        privileges.keep_what_launches_need()
-        seccomp.load(plan["filter"])  # type: ignore[arg-type]
-        source, control = _dup_high(source), _dup_high(control)
-        os.dup2(control, 3)
-        os.dup2(source, 4)
-        for signum in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM):
-            signal.signal(signum, signal.SIG_DFL)
-        python = str(plan["python"])
-        environment: dict[str, str] = plan["environment"]  # type: ignore[assignment]
-        os.execve(python, ["python3", "-c", guest.BOOTSTRAP], environment)
-    except OSError as error:
-        channel.send(template.ANSWER.pack(0, error.errno or 1) + str(error).encode())
-    finally:
-        os._exit(1)
-
-
 def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
     """All that came with a message; each is this process's now."""
     found: list[int] = []
@@ -527,10 +508,6 @@ def _oom_kills(sandbox: _Sandbox) -> int:
 
 def _held_bytes(sandbox: _Sandbox) -> int:
     return sum(_resident_bytes(pid) for pid in _below(sandbox.pid))
-
-
-def _dup_high(descriptor: int) -> int:
-    return int(fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 64))
 
 
 def _has_privilege() -> bool:

@@ -10,6 +10,7 @@ enum {
 enum { WARM = 1, TERMINAL = 2, OWN_ENVIRONMENT = 4 }; /* flags of an order, as in wire.py */
 
 enum { LAUNCHES = 8 };
+enum { PARKS = 2, PARKED = 7 }; /* as in fast_path.py: a value of `is_template`, and what a fork's call gives it */
 
 struct launch {                                   /* as fast_path.Launch: one kind of sandbox */
     const u8 *settings;

@@ -20,5 +20,7 @@ __attribute__((section(".here"), used)) static struct context *volatile const he
 i64 entry(void)
 {
     struct context *context = here;
+    if (context->is_template == PARKS)
+        return park(context);
     return context->is_template ? fork_on_request(context) : serve(context);
 }

@@ -26,8 +26,9 @@ struct usage { i64 user_s, user_us, system_s, system_us, peak_kb, rest[13]; };
 
 enum {
     SYS_read = 0, SYS_write = 1, SYS_close = 3, SYS_rt_sigaction = 13, SYS_rt_sigprocmask = 14,
-    SYS_access = 21, SYS_sendto = 44, SYS_sendmsg = 46, SYS_recvmsg = 47,
+    SYS_access = 21, SYS_sendto = 44, SYS_recvfrom = 45, SYS_sendmsg = 46, SYS_recvmsg = 47,
     SYS_clone = 56, SYS_execve = 59, SYS_wait4 = 61, SYS_chdir = 80, SYS_setsid = 112,
+    SYS_rt_sigtimedwait = 128,
     SYS_prctl = 157, SYS_exit_group = 231, SYS_ppoll = 271, SYS_dup3 = 292, SYS_prlimit64 = 302,
     SYS_clone3 = 435, SYS_close_range = 436,
 };
