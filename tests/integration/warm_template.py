@@ -29,7 +29,7 @@ BASE_ENVIRONMENT = {
 }
 _ANSWER = struct.Struct("<cidd")
 
-MODULES = ("warm_state", "warm", "warm_plan", "warm_frames", "warm_source", "warm_end")
+MODULES = ("warm_state", "warm", "warm_plan", "warm_frames", "warm_source", "warm_process", "warm_end")
 CONTROL, SOURCES = 200, 201  # (BOOTSTRAP knows the second) descriptors that this process surely has not in use
 
 BOOTSTRAP = """\

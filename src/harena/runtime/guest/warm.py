@@ -53,7 +53,7 @@ _warm_end: Any = None
 def prepare(modules: list[str]) -> Baseline:
     """Import `modules` as a program would and note what a start looks like. Raises ImportError, saying which one."""
     global _baseline, _warm_plan, _warm_end
-    from harena.runtime.guest import warm_end, warm_plan
+    from harena.runtime.guest import warm_end, warm_plan, warm_process
 
     _warm_plan, _warm_end = warm_plan, warm_end
     found = Baseline()
@@ -71,7 +71,9 @@ def prepare(modules: list[str]) -> Baseline:
     _detach_from_parents(ours)
     for place in sys.path_importer_cache.keys() - _START_CACHES:
         del sys.path_importer_cache[place]
+    before = warm_process.Process()
     found.observed = _import_all(modules)
+    found.process = warm_process.changes(before, warm_process.Process())
     for name, module in list(sys.modules.items()):
         if isinstance(module, type(sys)):
             module.__dict__.pop("__warningregistry__", None)
@@ -318,7 +320,10 @@ def _streams_ahead(found: Baseline) -> tuple[dict[int, object], ...]:
     null = os.open("/dev/null", os.O_RDWR)
     found.null = _kind(null)
     reading, writing = os.pipe()
-    file = os.memfd_create("stdin")
+    try:
+        file = os.memfd_create("stdin")
+    except OSError:  # refused where no cgroup counts such memory; any file that can be read will do
+        file = os.open(os.__file__, os.O_RDONLY)
     try:
         for number in range(3):
             for source in (null, writing) if number else (null, reading, file):

@@ -18,7 +18,7 @@ import gc
 import os
 import sys
 
-from harena.runtime.guest import warm_frames, warm_source
+from harena.runtime.guest import warm_frames, warm_process, warm_source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,9 @@ _program.failures = []
 def launch(plan: Plan) -> NoReturn:
     """Compile the program, then go to the interpreter's top level, from where it runs."""
     _program.plan = plan
-    _program.code = warm_source.load(plan)
+    _program.code = warm_source.load(plan)  # from here on nothing else is started in its place
+    if plan.baseline.process:
+        warm_process.make(plan.baseline.process)
     sys.excepthook = _top_level
     raise _Leave
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harena.runtime.guest.warm_process import Call
+
 
 class Baseline:
     """What a program that was really started (and imported the warm modules) would find."""
@@ -23,6 +27,8 @@ class Baseline:
     added: dict[str, str] = {}
     """variables that a start itself adds (C locale coercion, site hooks) to `added_to`"""
     added_to: dict[str, str] | None = None
+    process: list[Call] = []
+    """what the imports have set in their process (see warm_process)"""
     observed: frozenset[str] = frozenset()
     """environment variables that warm modules read while they were imported"""
     path: list[str] = []

@@ -17,6 +17,7 @@ MODULES = (
     "harena.runtime.guest.warm_plan",
     "harena.runtime.guest.warm_frames",
     "harena.runtime.guest.warm_source",
+    "harena.runtime.guest.warm_process",
     "harena.runtime.guest.warm_end",
     "harena.runtime.kernel.syscalls",
     "harena.runtime.kernel.namespaces",
