@@ -229,7 +229,7 @@ def test_hybrid_host_uses_the_version_that_has_the_controllers(kernel: Simulated
 
 
 def test_each_sandbox_is_one_for_the_scheduler_with_or_without_a_limit(kernel: SimulatedKernel) -> None:
-    """Its processes and sessions share one weight; accounting is joined only where there is a limit."""
+    """Its processes and sessions share one weight, and their time is counted, also without a limit."""
     v1_host(kernel)
     pool = look(kernel).open_pool("1-2-3")
     plain = pool.acquire(memory_bytes=1 << 20, pids=7)
@@ -237,7 +237,7 @@ def test_each_sandbox_is_one_for_the_scheduler_with_or_without_a_limit(kernel: S
     assert Path(plain.directories["cpu"], "cgroup.procs").read_text() == "501\n"
     assert Path(plain.directories["cpu"], "cpu.cfs_quota_us").read_text() == "-1"
     assert Path(plain.directories["cpu"], "cpu.shares").read_text() == "1024"
-    assert not Path(plain.directories["cpuacct"]).exists()
+    assert Path(plain.directories["cpuacct"], "cgroup.procs").read_text() == "501\n"
     limited = pool.acquire(memory_bytes=1 << 20, pids=7, cpu=0.5)
     limited.attach(502)
     assert {
@@ -709,28 +709,25 @@ def test_a_memory_hog_is_killed_by_the_real_kernel(real_backend: CgroupBackend, 
     assert not any(os.path.exists(path) for path in group.directories.values())
 
 
-def test_v1_counts_processor_time_from_the_first_question_on(kernel: SimulatedKernel) -> None:
-    """Processes join the counting directory only then: a sandbox that nobody asks about pays nothing for it. The next
-    sandbox's processes are put in again."""
+def test_v1_counts_processor_time_of_each_sandbox(kernel: SimulatedKernel) -> None:
+    """From its start on, with one process put in and none later, however many there are; the next sandbox starts at
+    nothing."""
     v1_host(kernel)
     pool = look(kernel).open_pool("1-2-3")
     group = pool.acquire(memory_bytes=4096)
     group.attach(501)
     counting = Path(group.directories["cpuacct"])
-    assert not counting.exists()
-    counting.mkdir()
-    kernel._fill(counting, ("cpuacct",), true_root=True)
+    assert (counting / "cgroup.procs").read_text() == "501\n"
     (counting / "cpuacct.usage").write_text("2500000000\n")
-    assert group.counted_seconds([501]) == 2.5
+    assert group.counted_seconds() == 2.5
     assert (counting / "cgroup.procs").read_text() == "501\n"
     for directory in group.directories.values():
-        if Path(directory).exists():
-            Path(directory, "cgroup.procs").write_text("")
+        Path(directory, "cgroup.procs").write_text("")
     assert pool.release(group)
     assert pool.acquire(memory_bytes=4096) is group
-    group.attach(502)
-    group.counted_seconds([502])
-    assert (counting / "cgroup.procs").read_text() == "502\n"
+    assert group.counted_seconds() == 0.0
+    (counting / "cpuacct.usage").write_text("3000000000\n")
+    assert group.counted_seconds() == 0.5
 
 
 def test_v2_counts_processor_time_in_every_group(kernel: SimulatedKernel) -> None:
@@ -738,4 +735,4 @@ def test_v2_counts_processor_time_in_every_group(kernel: SimulatedKernel) -> Non
     v2_host(kernel, "/")
     group = look(kernel).open_pool("1-2-3").acquire(memory_bytes=1 << 20)
     Path(group.directories["memory"], "cpu.stat").write_text("usage_usec 1500000\nuser_usec 1\n")
-    assert group.counted_seconds([1]) == 1.5
+    assert group.counted_seconds() == 1.5

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 Limits = tuple[int | None, int | None, float | None]
@@ -138,20 +138,19 @@ class Group:
         """limits that were written last; the kernel enforces them"""
         self._files = files
         self._oom_baseline = 0
-        # cpu too, whether or not there is a limit: a sandbox counts as one for the scheduler then, however many
-        # processes and sessions it has
-        basic = [path for name, path in self.directories.items() if name in ("memory", "pids", "cpu")]
+        # All of them, whether or not there is a limit. cpu: a sandbox counts as one for the scheduler then, however
+        # many processes and sessions it has. cpuacct: one process is put in now, or very many when somebody asks for
+        # their time, and each waits for whatever is just being forked or ends on the whole machine.
         self._all = list(dict.fromkeys(self.directories.values()))
-        self._basic = list(dict.fromkeys(basic)) or self._all
         self._made: list[str] = []
-        self._counts = False
+        self._counted_before = 0.0
 
     def attach(self, pid: int) -> None:
-        """Put a process (all its threads) into every directory that its limits need, memory first.
+        """Put a process (all its threads) into every directory, memory first.
 
         Raises ProcessLookupError if it has gone, OSError if the kernel refuses.
         """
-        for directory in self._needed():
+        for directory in self._all:
             self._files.write(directory + "/cgroup.procs", str(pid))
 
     def apply(self, limits: Limits) -> None:
@@ -159,8 +158,8 @@ class Group:
 
         Raises OSError.
         """
-        for directory in self._all if limits[2] is not None else self._basic:
-            if directory not in self._made:  # that for cpuacct only once somebody wants a cpu limit
+        for directory in self._all:
+            if directory not in self._made:
                 self._files.mkdir(directory)
                 self._made.append(directory)
         memory, pids, cpu = limits
@@ -172,11 +171,11 @@ class Group:
             self._write_cpu(cpu)
         self.limits = limits
 
-    def counted_seconds(self, pids: Sequence[int]) -> float | None:
-        """Processor time of all that has run in here since the kernel counts it, also of what has ended and that nobody
-        waited for; None where it does not count. `pids` are those inside: they are counted from the first call on.
-        Raises OSError."""
-        return None
+    def counted_seconds(self) -> float | None:
+        """Processor time of all that has run in here since this group was acquired, also of what has ended and that
+        nobody waited for; None where the kernel does not count. Raises OSError."""
+        counted = self._read_counted_seconds()
+        return None if counted is None else max(0.0, counted - self._counted_before)
 
     def oom_kills(self) -> int:
         """Processes that the memory limit has killed since this group was acquired."""
@@ -184,7 +183,7 @@ class Group:
 
     def processes(self) -> list[int]:
         """Pids inside."""
-        return sorted({pid for directory in self._needed() for pid in self._files.processes(directory)})
+        return sorted({pid for directory in self._all for pid in self._files.processes(directory)})
 
     def kill(self) -> None:
         """SIGKILL everything inside; it does not wait for the end."""
@@ -203,7 +202,10 @@ class Group:
         if any(self._files.processes(directory) for directory in self._made[:1]):  # a process is in all or in none
             return False
         self._oom_baseline = self._read_oom_kills() if oom_kills is None else self._oom_baseline + oom_kills
-        self._counts = False
+        try:
+            self._counted_before = self._read_counted_seconds() or 0.0
+        except OSError:
+            return False
         return True
 
     def _needed(self) -> list[str]:

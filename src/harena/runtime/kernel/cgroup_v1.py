@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from harena.runtime.kernel.cgroup_tree import CgroupFiles, CgroupMount, Group, field
 
@@ -59,22 +59,9 @@ class V1Group(Group):
             self.limits = (self.limits[0], 0, self.limits[2])
         super().kill()
 
-    def counted_seconds(self, pids: Sequence[int]) -> float | None:
-        """Processes are put into the counting directory when somebody asks: few sandboxes ever need it."""
+    def _read_counted_seconds(self) -> float | None:
         directory = self.directories.get("cpuacct")
-        if directory is None:
-            return None
-        if directory not in self._made:
-            self._files.mkdir(directory)
-            self._made.append(directory)
-        if not self._counts:
-            for pid in pids:
-                try:
-                    self._files.write(directory + "/cgroup.procs", str(pid))
-                except ProcessLookupError:
-                    continue  # ended meanwhile
-            self._counts = True
-        return int(self._files.read(directory + "/cpuacct.usage")) * _NANOSECONDS
+        return int(self._files.read(directory + "/cpuacct.usage")) * _NANOSECONDS if directory else None
 
     def _read_oom_kills(self) -> int:
         directory = self.directories.get("memory")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from harena.runtime.kernel.cgroup_tree import CgroupFiles, CgroupMount, Group, field
 
@@ -150,8 +150,7 @@ class V2Group(Group):
         except FileNotFoundError:
             super().kill()
 
-    def counted_seconds(self, pids: Sequence[int]) -> float | None:
-        """Every cgroup counts, from its making on."""
+    def _read_counted_seconds(self) -> float | None:
         return field(self._files.read(self._directory + "/cpu.stat"), "usage_usec") * _MICROSECONDS
 
     def _read_oom_kills(self) -> int:

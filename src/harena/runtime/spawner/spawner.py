@@ -63,6 +63,7 @@ _MOST_UNANSWERED = 128
 """orders that a template is told of at one time; more wait here, so that one that does not read holds up nobody else"""
 _DESCRIPTOR_SPACE = _socket.CMSG_SPACE(4)
 _WATCH_SECONDS = 0.1
+_LOOK_SECONDS = 0.02
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
@@ -94,8 +95,6 @@ class _Sandbox:
     pid: int = 0
     pidfd: int = -1
     over_memory: bool = False
-    counted_from: tuple[float, float] | None = None
-    """(processor time that was seen when its cgroup was first asked, what the cgroup said then)"""
 
 
 class Spawner:
@@ -546,18 +545,35 @@ def _resident_bytes(pid: int) -> int:
 
 
 def _time_of(sandbox: _Sandbox) -> tuple[float, float]:
-    """As `_processor_time`, and with what only a cgroup counts from the first look on: children that nobody waits for
-    (their parent ignores SIGCHLD) leave no trace elsewhere."""
-    waited, used = _processor_time(sandbox.pid)
+    """(the longest time that one thread was runnable and got no processor, the processor time of all that has run in
+    here), in seconds."""
     try:
-        counted = sandbox.group.counted_seconds(_below(sandbox.pid))
+        counted = sandbox.group.counted_seconds()
     except OSError:
         counted = None  # no processor time is worth a sandbox's end
     if counted is None:
-        return waited, used
-    if sandbox.counted_from is None:
-        sandbox.counted_from = used, counted
-    return waited, max(used, sandbox.counted_from[0] + counted - sandbox.counted_from[1])
+        return _processor_time(sandbox.pid)
+    return _longest_wait(sandbox.pid), counted
+
+
+def _longest_wait(pid: int) -> float:
+    """Longest wait of a thread below `pid` for a processor, in seconds. As many threads are looked at as _LOOK_SECONDS
+    allow: there may be thousands, and everybody else's requests wait meanwhile."""
+    longest, ends = 0.0, time.monotonic() + _LOOK_SECONDS
+    waiting = [pid]
+    while waiting:
+        current = waiting.pop()
+        try:
+            for task in os.listdir(f"/proc/{current}/task"):
+                if time.monotonic() >= ends:
+                    return longest
+                waiting += [int(child) for child in proc_files.read(f"/proc/{current}/task/{task}/children").split()]
+                if current != pid:
+                    counted = proc_files.read(f"/proc/{current}/task/{task}/schedstat")
+                    longest = max(longest, int(counted.split()[1]) / 1e9)
+        except OSError:
+            continue  # ended meanwhile
+    return longest
 
 
 def _processor_time(pid: int) -> tuple[float, float]:
