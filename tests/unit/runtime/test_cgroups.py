@@ -29,6 +29,8 @@ V1_FILES = {
         "memory.max_usage_in_bytes": "4096",
         "memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 0\n",
         "memory.use_hierarchy": "1",
+        "memory.usage_in_bytes": "8192",
+        "memory.stat": "cache 0\ninactive_file 0\nactive_file 0\n",
     },
     "pids": {"pids.max": "max"},
     "cpu": {"cpu.cfs_quota_us": "-1", "cpu.shares": "1024"},
@@ -40,6 +42,8 @@ V2_FILES = {
         "memory.swap.max": "max",
         "memory.events": "oom 0\noom_kill 0\n",
         "memory.peak": "0",
+        "memory.current": "8192",
+        "memory.stat": "anon 0\ninactive_file 0\nactive_file 0\n",
     },
     "pids": {"pids.max": "max"},
     "cpu": {"cpu.max": "max 100000", "cpu.weight": "100"},
@@ -145,6 +149,8 @@ class SimulatedKernel(CgroupFiles):
 
     def _enable(self, directory: Path, name: str, *, check: bool = False) -> None:
         control = directory / "cgroup.subtree_control"
+        if name in control.read_text().split():
+            return
         if check and name in self.refused_controllers:
             raise OSError(errno.EINVAL, "realtime processes", str(control))
         if check and (directory / "cgroup.type").exists() and (directory / "cgroup.procs").read_text().split():
@@ -472,6 +478,43 @@ def test_a_group_with_a_process_inside_is_not_given_out(kernel: SimulatedKernel)
     assert pool.acquire(pids=3) is first
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_group_with_memory_that_stays_charged_is_not_given_out(
+    kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch, version: int
+) -> None:
+    """The next sandbox would have less. It is looked at again, and removed when it has had its time; pages of files do
+    not count."""
+    clock = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    v1_host(kernel) if version == 1 else v2_host(kernel, "/")
+    pool = look(kernel).open_pool("1-2-3")
+    first, second = pool.acquire(memory_bytes=1 << 30), pool.acquire(memory_bytes=1 << 30)
+    directory = Path(first.directories["memory"])
+    usage = directory / ("memory.usage_in_bytes" if version == 1 else "memory.current")
+    usage.write_text(str(90 << 20))
+    assert not pool.release(first)
+    assert pool.acquire(memory_bytes=1 << 30) not in (first, second)
+    (directory / "memory.stat").write_text(f"x 0\ninactive_file {50 << 20}\nactive_file {38 << 20}\n")
+    assert pool.acquire(memory_bytes=1 << 30) is first
+    (directory / "memory.stat").write_text(f"x 0\ninactive_file {50 << 20}\nactive_file {8 << 20}\n")
+    assert not pool.release(first)
+    clock[0] += 60
+    assert pool.acquire(memory_bytes=1 << 30) not in (first, second)
+    assert not directory.exists()
+
+
+def test_a_limit_that_a_used_group_does_not_take_is_given_to_a_new_one(kernel: SimulatedKernel) -> None:
+    """Cgroup v1 refuses one that is lower than what is charged; only a new group's refusal is an error."""
+    v1_host(kernel)
+    pool = look(kernel).open_pool("1-2-3")
+    first = pool.acquire(memory_bytes=1 << 30)
+    assert pool.release(first)
+    (Path(first.directories["memory"]) / "memory.limit_in_bytes").unlink()  # every write of it fails
+    second = pool.acquire(memory_bytes=1 << 20)
+    assert second is not first
+    assert not Path(first.directories["memory"]).exists()
+
+
 def test_releasing_twice_is_an_error(kernel: SimulatedKernel) -> None:
     """Otherwise two sandboxes would share one group."""
     v1_host(kernel)
@@ -707,6 +750,31 @@ def test_a_memory_hog_is_killed_by_the_real_kernel(real_backend: CgroupBackend, 
     assert again.oom_kills() == 0
     assert pool.close() == []
     assert not any(os.path.exists(path) for path in group.directories.values())
+
+
+@pytest.mark.root
+def test_memory_that_outlives_its_processes_is_no_later_sandboxs(real_backend: CgroupBackend) -> None:
+    """A process of the group has filled a file in memory that somebody else keeps."""
+    pool = real_backend.open_pool(owner_id(os.getpid()))
+    group = pool.acquire(memory_bytes=64 << 20, pids=16)
+    file = os.memfd_create("kept")
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.read(read_end, 1)
+            os.write(file, bytes(32 << 20))
+        finally:
+            os._exit(0)
+    group.attach(pid)
+    os.write(write_end, b"x")
+    os.waitpid(pid, 0)
+    assert not pool.release(group)
+    assert pool.acquire(memory_bytes=64 << 20, pids=16) is not group
+    for descriptor in (file, read_end, write_end):
+        os.close(descriptor)
+    assert pool.acquire(memory_bytes=64 << 20, pids=16) is group
+    assert pool.close() == []
 
 
 def test_v1_counts_processor_time_of_each_sandbox(kernel: SimulatedKernel) -> None:

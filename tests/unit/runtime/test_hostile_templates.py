@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import random
@@ -181,6 +182,30 @@ def test_one_that_ends_at_once_ends_nobody_else(bench: Bench, monkeypatch: pytes
     bench.spawner._start_template(made.number, {}, {"warm": None})
     bench.until(lambda: ended(bench, made))
     assert [number for number, *_ in bench.said.about("template")] == [made.number]
+
+
+def test_what_is_wrong_with_a_cgroup_names_nothing_of_the_host(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It reaches the user: the reason, without the path and the pids that were written."""
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EBUSY, "writing '12345': busy", "/sys/fs/cgroup/memory/of/this/host")
+
+    made = bench.template()
+    bench.say(made, READY)
+    told = bench.order(made)
+    monkeypatch.setattr(bench.spawner.sandboxes[told].group, "attach", refused)
+    monkeypatch.setattr(bench.spawner.pool, "acquire", refused)
+    monkeypatch.setattr(bench.spawner.template_pool, "acquire", refused)
+    bench.order(made)
+    bench.spawner._start_template(77, {"trees": []}, {})
+    pid, pidfd = asleep()
+    bench.say(made, ANSWER.pack(told, 0), pidfd)
+    os.close(pidfd)
+    bench.work()
+    os.waitpid(pid, 0)
+    texts = [str(text) for kind in ("created", "template") for _, text, *_ in bench.said.about(kind) if text]
+    assert [text for text in texts if "busy" not in text or "/" in text or "12345" in text] == []
+    assert len(texts) == 3
 
 
 def test_one_that_does_not_read_holds_up_nobody(bench: Bench) -> None:

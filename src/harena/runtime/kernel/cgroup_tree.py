@@ -19,6 +19,11 @@ Limits = tuple[int | None, int | None, float | None]
 
 UNLIMITED: Limits = (None, None, None)
 
+SLACK_BYTES = 4 << 20
+"""memory that may still be charged to an empty group which is used again: what the kernel keeps of a sandbox for a
+moment, or counts in advance for each processor"""
+_SETTLE_SECONDS = 1.0
+"""how long after its last process a group may take to get rid of what is charged to it, or is removed"""
 _SIGKILL = 9  # the signal module would cost the spawner its import
 
 
@@ -208,8 +213,23 @@ class Group:
             return False
         return True
 
-    def _needed(self) -> list[str]:
-        return self._basic if self.limits[2] is None else self._all
+    def has_charges(self) -> bool:
+        """More memory is charged to it than SLACK_BYTES, without pages of files: those the kernel drops when the next
+        sandbox needs the room. Raises OSError."""
+        return self._read_charged_bytes() > SLACK_BYTES
+
+    def _read_charged_bytes(self) -> int:
+        return 0
+
+    def _charged_bytes(self, usage: str, stat: str) -> int:
+        charged = int(self._files.read(usage))
+        if charged > SLACK_BYTES:
+            counted = self._files.read(stat)
+            charged -= field(counted, "inactive_file") + field(counted, "active_file")
+        return charged
+
+    def _read_counted_seconds(self) -> float | None:
+        return None
 
     def _read_oom_kills(self) -> int:
         return 0
@@ -238,34 +258,44 @@ class Pool:
         self._make_group = make_group
         self._groups: set[Group] = set()
         self._in_use: set[Group] = set()
-        self._lingering: set[Group] = set()
+        self._lingering: dict[Group, float] = {}
+        """not empty yet, or not known to be: since when"""
         self._idle: dict[Limits, list[Group]] = {}
         self._made = 0
 
     def acquire(self, *, memory_bytes: int | None = None, pids: int | None = None, cpu: float | None = None) -> Group:
         """A group without processes and with these limits in force. Raises OSError."""
         limits: Limits = (memory_bytes, pids, cpu)
-        group = self._take(limits) or self._make()
+        group = self._take(limits)
+        if group is not None:
+            try:
+                group.apply(limits)
+                self._in_use.add(group)
+                return group
+            except OSError:  # cgroup v1 refuses a limit that is lower than what is charged
+                self._drop(group)
+        group = self._make()
         self._in_use.add(group)
         try:
             group.apply(limits)
         except OSError:
-            self._lingering.add(group)
+            self._lingering[group] = time.monotonic()
             raise
         return group
 
     def release(self, group: Group, oom_kills: int | None = None) -> bool:
-        """Give a group back. False if a process is still inside: it is looked at again when a group is needed.
+        """Give a group back. False if a process is still inside, or memory is still charged to it that the next sandbox
+        would lack: it is looked at again when a group is needed, and removed if the memory stays.
 
         Raises ValueError for a group that is not in use: two sandboxes would share it.
         """
         if group not in self._in_use:
             raise ValueError(f"cgroup {next(iter(group.directories.values()), '(none)')} is not in use")
-        if not group.reset(oom_kills):
-            self._lingering.add(group)
+        if not group.reset(oom_kills) or _may_have_charges(group):
+            self._lingering[group] = time.monotonic()
             return False
         self._in_use.discard(group)
-        self._lingering.discard(group)
+        self._lingering.pop(group, None)
         self._idle.setdefault(group.limits, []).append(group)
         return True
 
@@ -283,11 +313,23 @@ class Pool:
         for candidates in (self._idle.get(limits), *self._idle.values()):
             if candidates:
                 return candidates.pop()
-        for group in self._lingering:
-            if group.reset():
-                self._lingering.discard(group)
+        now = time.monotonic()
+        for group, since in list(self._lingering.items()):
+            if not group.reset():
+                self._lingering[group] = now
+            elif not _may_have_charges(group):
+                del self._lingering[group]
                 return group
+            elif now - since > _SETTLE_SECONDS:
+                self._drop(group)
         return None
+
+    def _drop(self, group: Group) -> None:
+        """Never use it again. What cannot be removed now, `close` removes."""
+        self._in_use.discard(group)
+        self._lingering.pop(group, None)
+        if not remove_directories(self._files, list(group.directories.values()), timeout_seconds=0):
+            self._groups.discard(group)
 
     def _make(self) -> Group:
         directories = {name: f"{owned}/g{self._made}" for name, owned in self._owned.items()}
@@ -295,6 +337,13 @@ class Pool:
         group = self._make_group(self._files, directories)
         self._groups.add(group)
         return group
+
+
+def _may_have_charges(group: Group) -> bool:
+    try:
+        return group.has_charges()
+    except OSError:
+        return True
 
 
 def remove_directories(files: CgroupFiles, directories: list[str], *, timeout_seconds: float) -> list[str]:

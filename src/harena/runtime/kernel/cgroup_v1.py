@@ -63,6 +63,10 @@ class V1Group(Group):
         directory = self.directories.get("cpuacct")
         return int(self._files.read(directory + "/cpuacct.usage")) * _NANOSECONDS if directory else None
 
+    def _read_charged_bytes(self) -> int:
+        directory = self.directories.get("memory")
+        return self._charged_bytes(f"{directory}/memory.usage_in_bytes", f"{directory}/memory.stat") if directory else 0
+
     def _read_oom_kills(self) -> int:
         directory = self.directories.get("memory")
         return field(self._files.read(directory + "/memory.oom_control"), "oom_kill") if directory else 0

@@ -153,6 +153,11 @@ class V2Group(Group):
     def _read_counted_seconds(self) -> float | None:
         return field(self._files.read(self._directory + "/cpu.stat"), "usage_usec") * _MICROSECONDS
 
+    def _read_charged_bytes(self) -> int:
+        if "memory" not in self.directories:
+            return 0
+        return self._charged_bytes(self._directory + "/memory.current", self._directory + "/memory.stat")
+
     def _read_oom_kills(self) -> int:
         if "memory" not in self.directories:
             return 0

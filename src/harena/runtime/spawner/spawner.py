@@ -217,11 +217,10 @@ class Spawner:
     def _clone_template(self, number: int, plan: dict[str, object]) -> _Template:
         trees: list[tuple[str, str, bool, bool]] = plan["trees"]  # type: ignore[assignment]
         user = self._free_user() if self.privileged else os.geteuid()
-        group = self.template_pool.acquire(memory_bytes=TEMPLATE_MEMORY_BYTES, pids=TEMPLATE_PROCESSES)
+        group = self._template_group()
         ours, theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET | _socket.SOCK_CLOEXEC)
         map_ready, map_done = os.pipe2(os.O_CLOEXEC)
-        opened: list[int] = []
-        group = self.template_pool.acquire(memory_bytes=TEMPLATE_MEMORY_BYTES, pids=TEMPLATE_PROCESSES)
+        opened: list[host_trees.Tree] | None = None
         guest.bundle()  # read now: in the new root these files are not there
         try:
             if self.privileged:  # the template's user may not be able to reach these paths; we are
@@ -232,7 +231,7 @@ class Spawner:
                 template_start.become_template(launch.TemplateRoot(plan, opened, map_ready), plan, theirs.fileno())
             outside = (user, user) if self.privileged else (user, os.getegid())
             try:
-                group.attach(pid)
+                _attach(group, pid)
                 namespaces.map_identity(str(pid), 0, *outside)
                 os.write(map_done, b"m")
             except OSError:
@@ -249,6 +248,13 @@ class Spawner:
             for descriptor in (map_ready, map_done, theirs.detach()):
                 os.close(descriptor)
             host_trees.close(opened or ())
+
+    def _template_group(self) -> cgroups.Group:
+        """Raises OSError that names nothing of the host."""
+        try:
+            return self.template_pool.acquire(memory_bytes=TEMPLATE_MEMORY_BYTES, pids=TEMPLATE_PROCESSES)
+        except OSError as error:
+            raise OSError(error.errno, f"cgroup: {_reason(error)}") from None
 
     def _clone_as(self, user: int) -> tuple[int, int]:
         """Fork into a template's namespaces. They are its own user's: what the kernel counts for a user of a user
@@ -345,7 +351,7 @@ class Spawner:
         except (OSError, ValueError) as error:  # ValueError: it is no pidfd
             _kill(pidfd)
             os.close(pidfd)
-            self._failed(sandbox, f"cgroup attach: {error}")
+            self._failed(sandbox, f"cgroup attach: {_reason(error)}")
             return
         sandbox.pidfd = pidfd
         self.on_event[pidfd] = lambda: self._sandbox_died(sandbox)
@@ -402,7 +408,7 @@ class Spawner:
             group = self.pool.acquire(memory_bytes=limits[0], pids=limits[1], cpu=limits[2])
         except OSError as error:
             os.close(channel)
-            self._say("created", number, f"cgroup: {error}")
+            self._say("created", number, f"cgroup: {_reason(error)}")
             return
         sandbox = _Sandbox(number, group, limits[0])
         self.sandboxes[number] = sandbox
@@ -485,6 +491,19 @@ def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
             count = len(data) // 4
             found += struct.unpack(f"{count}i", data[: 4 * count])
     return found
+
+
+def _attach(group: cgroups.Group, pid: int) -> None:
+    """Raises OSError that names nothing of the host."""
+    try:
+        group.attach(pid)
+    except OSError as error:
+        raise OSError(error.errno, f"cgroup attach: {_reason(error)}") from None
+
+
+def _reason(error: OSError | ValueError) -> str:
+    """What users are told: without the host's paths and pids."""
+    return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else type(error).__name__
 
 
 def _kill(pidfd: int) -> None:
