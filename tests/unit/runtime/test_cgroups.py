@@ -252,9 +252,9 @@ def test_each_sandbox_is_one_for_the_scheduler_with_or_without_a_limit(kernel: S
     assert Path(limited.directories["cpu"], "cpu.cfs_quota_us").read_text() == "50000"
 
 
-@pytest.mark.parametrize(("processors", "shares", "weight"), [(2, 8192, 800), (1, 4096, 400), (128, 1 << 18, 10_000)])
-def test_all_sandboxes_together_have_one_weight(
-    kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch, processors: int, shares: int, weight: int
+@pytest.mark.parametrize(("processors", "shares"), [(2, 8192), (1, 4096), (128, 1 << 18)])
+def test_v1_all_sandboxes_together_have_one_weight(
+    kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch, processors: int, shares: int
 ) -> None:
     """However many there are, who shares the machine with them is not crowded out: the node's loop among others."""
     monkeypatch.setattr("os.cpu_count", lambda: processors)
@@ -265,11 +265,25 @@ def test_all_sandboxes_together_have_one_weight(
         pool.acquire(memory_bytes=1 << 20)
     assert (owned / "cpu.shares").read_text() == str(shares)
     assert {path.parent for path in owned.glob("g*/cpu.shares")} == {owned / f"g{n}" for n in range(3)}
+
+
+def weight_of(directory: Path) -> int:
+    return int((directory / "cpu.weight").read_text())
+
+
+def test_v2_what_had_to_leave_weighs_more_than_all_sandboxes(kernel: SimulatedKernel) -> None:
+    """In a container or a scope of its own: the node, which keeps everybody's deadlines."""
+    root = v2_host(kernel, "/", true_root=False)
+    kernel.cgroup(root, 1, os.getpid())
+    backend = look(kernel)
+    for pool in (backend.open_pool("1-2-3"), backend.open_template_pool("1-2-3")):
+        pool.acquire()
+    assert weight_of(root / "harena-host") == 2 * weight_of(root / "harena-1-2-3")
+
     second = SimulatedKernel(kernel.sys.parent / "second")
     root = v2_host(second, "/")
     look(second).open_pool("1-2-3").acquire()
-    assert (root / "harena-1-2-3/cpu.weight").read_text() == str(weight)
-    assert (root / "harena-1-2-3/g0/cpu.weight").read_text() == "100"
+    assert (root / "harena-1-2-3/sandboxes/g0/cpu.weight").read_text() == "100"
 
 
 def test_controllers_mounted_together_are_attached_once(kernel: SimulatedKernel) -> None:
@@ -304,7 +318,7 @@ def test_v2_root_makes_a_top_level_directory(kernel: SimulatedKernel) -> None:
     backend = look(kernel)
     assert backend.describe() == ENFORCED_V2
     group = backend.open_pool("1-2-3").acquire(memory_bytes=4096, pids=3, cpu=1.5)
-    directory = root / "harena-1-2-3/g0"
+    directory = root / "harena-1-2-3/sandboxes/g0"
     assert set(group.directories.values()) == {str(directory)}
     assert (directory / "memory.max").read_text() == "4096"
     assert (directory / "memory.swap.max").read_text() == "0"
@@ -337,7 +351,7 @@ def test_v2_delegated_scope_of_a_user(kernel: SimulatedKernel) -> None:
     assert backend.describe() == ENFORCED_V2
     backend.open_pool("1-2-3").acquire(pids=3)
     assert (scope / "harena-host/cgroup.procs").read_text().split() == [str(os.getpid())]
-    assert (scope / "harena-1-2-3/g0/pids.max").read_text() == "3"
+    assert (scope / "harena-1-2-3/sandboxes/g0/pids.max").read_text() == "3"
 
 
 def test_v2_user_without_cpu_delegation_gets_the_rest(kernel: SimulatedKernel) -> None:

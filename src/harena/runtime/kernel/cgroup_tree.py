@@ -252,8 +252,11 @@ class Pool:
         files: CgroupFiles,
         owned: Mapping[str, str],
         make_group: Callable[[CgroupFiles, Mapping[str, str]], Group],
+        shared: str | None = None,
     ) -> None:
+        """`shared` is a directory around `owned` that another pool uses too: the last one to be closed removes it."""
         self._files = files
+        self._shared = shared
         self._owned = dict(owned)
         self._make_group = make_group
         self._groups: set[Group] = set()
@@ -307,7 +310,10 @@ class Pool:
         groups = [path for group in self._groups for path in group.directories.values()]
         for known in (self._groups, self._in_use, self._lingering, self._idle):
             known.clear()
-        return remove_directories(self._files, [*groups, *self._owned.values()], timeout_seconds=timeout_seconds)
+        left = remove_directories(self._files, [*groups, *self._owned.values()], timeout_seconds=timeout_seconds)
+        if self._shared is not None and not self._files.subdirectories(self._shared):
+            left += remove_directories(self._files, [self._shared], timeout_seconds=timeout_seconds)
+        return left
 
     def _take(self, limits: Limits) -> Group | None:
         for candidates in (self._idle.get(limits), *self._idle.values()):

@@ -4,7 +4,6 @@ then no process may be in that directory itself (only the true root is exempt)."
 from __future__ import annotations
 
 import errno
-import os
 from collections.abc import Iterable, Mapping
 
 from harena.runtime.kernel.cgroup_tree import CgroupFiles, CgroupMount, Group, field
@@ -12,9 +11,13 @@ from harena.runtime.kernel.cgroup_tree import CgroupFiles, CgroupMount, Group, f
 WANTED = ("memory", "pids", "cpu")
 _PERIOD_MICROSECONDS = 100_000
 _SMALLEST_QUOTA_MICROSECONDS = 1_000
-_MOST_WEIGHT = 10_000
-_WEIGHT_PER_PROCESSOR = 4 * 100
-"""what all sandboxes together weigh, see cgroup_v1"""
+SANDBOXES_WEIGHT, TEMPLATES_WEIGHT = 400, 100
+"""what all sandboxes, and all templates, weigh against each other within their owner's directory"""
+_WEIGHT, _LIGHT_WEIGHT, _HOST_WEIGHT = 100, 1, 200
+"""A weight is compared with those of the directories beside it. On v2 these are whole groups, each of 100 (all services
+of the host are one of them), however many processors there are: an owner's directory has no more than one of these.
+What had to leave a directory so that groups could be made in it (the node itself, in a container or a scope) has
+twice as much as all sandboxes."""
 _MICROSECONDS = 1e-6
 HOST_LEAF = "harena-host"
 """where the processes go that were in a directory which has to be empty"""
@@ -101,6 +104,8 @@ def enable(files: CgroupFiles, place: Place) -> tuple[str, ...]:
                 raise
             continue  # cpu alone is refused where realtime processes exist; the others are worth having
         accepted.append(name)
+    if place.must_move:
+        _weigh(files, f"{place.directory}/{HOST_LEAF}", _HOST_WEIGHT)
     return tuple(accepted)
 
 
@@ -125,15 +130,18 @@ def _empty(files: CgroupFiles, directory: str) -> None:
             continue  # ended meanwhile
 
 
-def prepare_owned(files: CgroupFiles, directory: str, controllers: Iterable[str], *, crowd: bool = True) -> None:
-    """Make an owner's directory and enable the controllers for the groups below it; `crowd`: it holds the sandboxes,
-    which weigh together what `_WEIGHT_PER_PROCESSOR` says."""
+def prepare_owned(files: CgroupFiles, directory: str, controllers: Iterable[str], weight: int = _WEIGHT) -> None:
+    """Make a directory and enable the controllers for those below it, which together have that weight."""
     files.mkdir(directory)
     for name in controllers:
         files.write(directory + "/cgroup.subtree_control", "+" + name)
-    weight = directory + "/cpu.weight"
-    if crowd and files.exists(weight):
-        files.write(weight, str(min(_MOST_WEIGHT, _WEIGHT_PER_PROCESSOR * (os.cpu_count() or 1))))
+    _weigh(files, directory, weight)
+
+
+def _weigh(files: CgroupFiles, directory: str, weight: int) -> None:
+    path = directory + "/cpu.weight"
+    if files.exists(path):
+        files.write(path, str(weight))
 
 
 class V2Group(Group):

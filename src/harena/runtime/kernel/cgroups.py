@@ -48,8 +48,10 @@ LIMIT_CONTROLLERS = {"memory_bytes": "memory", "pids": "pids", "cpu": "cpu"}
 """limit of a sandbox -> the controller that enforces it"""
 
 
-_TEMPLATES = "templates"
-"""ends the name of the owner's other directory: templates do not share the processors' time of sandboxes"""
+_SANDBOXES, _TEMPLATES = "sandboxes", "templates"
+"""On v1 the latter ends the name of the owner's other directory, on v2 one directory has both. Templates have a weight
+of their own, so that sandboxes do not crowd them out, and what a blueprint's modules start as they are imported does
+not crowd out anybody else."""
 
 
 def _owner_of(name: str) -> tuple[int, str] | None:
@@ -86,8 +88,8 @@ class CgroupBackend:
         return Pool(self._files, {}, Group)
 
     def open_template_pool(self, owner: str) -> Pool:
-        """Groups for templates, which limit memory and processes and are no sandboxes' share of the processors; groups
-        that do nothing where that cannot be had."""
+        """Groups for templates, which limit memory and processes and have a share of the processors of their own;
+        groups that do nothing where that cannot be had."""
         try:
             return self._template_pool(f"{owner}-{_TEMPLATES}")
         except OSError:
@@ -113,8 +115,12 @@ class CgroupBackend:
 
     def remove(self, directories: Sequence[str]) -> list[str]:
         """Remove owners' directories. Gives those that still hold processes, or may not be removed."""
-        groups = [f"{path}/{name}" for path in directories for name in self._files.subdirectories(path)]
-        return remove_directories(self._files, [*groups, *directories], timeout_seconds=0.5)
+        everything = [inner for path in directories for inner in self._inner_first(path)]
+        return remove_directories(self._files, everything, timeout_seconds=0.5)
+
+    def _inner_first(self, path: str) -> list[str]:
+        below = [self._inner_first(f"{path}/{name}") for name in self._files.subdirectories(path)]
+        return [*(inner for each in below for inner in each), path]
 
 
 class NoCgroups(CgroupBackend):
@@ -170,14 +176,18 @@ class V2Cgroups(CgroupBackend):
         for name in [name for name in self.parents if name not in accepted]:
             self._refused[name] = f"the kernel refused to enable {name} in {self._place.directory}"
             del self.parents[name]
-        directory = f"{self._place.directory}/harena-{owner}"
-        cgroup_v2.prepare_owned(self._files, directory, accepted)
-        return Pool(self._files, dict.fromkeys(accepted, directory), cgroup_v2.V2Group)
+        return self._pool(owner, _SANDBOXES, cgroup_v2.SANDBOXES_WEIGHT)
 
     def _template_pool(self, owner: str) -> Pool:
-        directory = f"{self._place.directory}/harena-{owner}"
-        cgroup_v2.prepare_owned(self._files, directory, self.parents, crowd=False)
-        return Pool(self._files, dict.fromkeys(self.parents, directory), cgroup_v2.V2Group)
+        return self._pool(owner, _TEMPLATES, cgroup_v2.TEMPLATES_WEIGHT)
+
+    def _pool(self, owner: str, kind: str, weight: int) -> Pool:
+        """The owner's directory is one among those of the host's services; what is below it shares its weight."""
+        around = f"{self._place.directory}/harena-{owner}"
+        cgroup_v2.prepare_owned(self._files, around, self.parents)
+        directory = f"{around}/{kind}"
+        cgroup_v2.prepare_owned(self._files, directory, self.parents, weight)
+        return Pool(self._files, dict.fromkeys(self.parents, directory), cgroup_v2.V2Group, around)
 
 
 def detect(
