@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from harena.runtime.kernel import cgroup_ceiling
 from harena.runtime.kernel.cgroups import (
     CgroupBackend,
     CgroupFiles,
@@ -60,6 +61,10 @@ class SimulatedKernel(CgroupFiles):
         self.killed: list[int] = []
         self.refused_controllers: set[str] = set()
         self.busy_removals = 0
+        self.more_files: dict[str, dict[str, str]] = {}
+        """controller -> files that not every kernel has"""
+        self.contents: dict[str, str] = {}
+        """of files outside the hierarchies"""
         self.written: list[tuple[str, str]] = []
         (self.proc / "self").mkdir(parents=True)
         self._versions: dict[str, tuple[int, tuple[str, ...]]] = {}
@@ -120,6 +125,9 @@ class SimulatedKernel(CgroupFiles):
         else:
             target.write_text(text)
 
+    def read(self, path: str) -> str:
+        return self.contents[path] if path in self.contents else super().read(path)
+
     def writable(self, path: str) -> bool:
         return not any(path == entry or path.startswith(entry + "/") for entry in self.read_only)
 
@@ -143,7 +151,7 @@ class SimulatedKernel(CgroupFiles):
             }
             contents |= {} if true_root else {"cgroup.type": "domain\n"}
         for name in controllers:
-            contents |= (V1_FILES if version == 1 else V2_FILES).get(name, {})
+            contents |= (V1_FILES if version == 1 else V2_FILES).get(name, {}) | self.more_files.get(name, {})
         for name, text in contents.items():
             (directory / name).write_text(text)
 
@@ -280,10 +288,66 @@ def test_v2_what_had_to_leave_weighs_more_than_all_sandboxes(kernel: SimulatedKe
         pool.acquire()
     assert weight_of(root / "harena-host") == 2 * weight_of(root / "harena-1-2-3")
 
+
+GIB = 1 << 30
+
+
+def machine(kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch, *, pid_max: int, memory: int) -> None:
+    """What the simulated /proc says."""
+    (kernel.proc / "sys/kernel").mkdir(parents=True)
+    (kernel.proc / "sys/kernel/pid_max").write_text(f"{pid_max}\n")
+    (kernel.proc / "sys/kernel/threads-max").write_text("100000\n")
+    (kernel.proc / "meminfo").write_text(f"MemFree: 5 kB\nMemTotal:   {memory // 1024} kB\n")
+    monkeypatch.setattr(cgroup_ceiling, "PROC", str(kernel.proc))
+
+
+@pytest.mark.parametrize(
+    ("pid_max", "memory", "pids", "bytes_"),
+    [(32768, 16 * GIB, 24576, 14 * GIB), (4194304, 2 * GIB, 75000, 3 * GIB // 2), (32768, GIB, 24576, 3 * GIB // 4)],
+)
+def test_all_sandboxes_together_leave_processes_and_memory_to_the_host(
+    kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch, pid_max: int, memory: int, pids: int, bytes_: int
+) -> None:
+    """Whatever one of them was granted; so do templates, which have less."""
+    machine(kernel, monkeypatch, pid_max=pid_max, memory=memory)
+    v1_host(kernel)
+    look(kernel).open_pool("1-2-3").acquire(pids=pid_max, memory_bytes=memory)
+    base = kernel.sys / "fs/cgroup"
+    limits = (base / "pids/harena-1-2-3/pids.max", base / "memory/box/one/harena-1-2-3/memory.limit_in_bytes")
+    assert [int(path.read_text()) for path in limits] == [pids, bytes_]
     second = SimulatedKernel(kernel.sys.parent / "second")
     root = v2_host(second, "/")
-    look(second).open_pool("1-2-3").acquire()
-    assert (root / "harena-1-2-3/sandboxes/g0/cpu.weight").read_text() == "100"
+    backend = look(second)
+    backend.open_pool("1-2-3")
+    backend.open_template_pool("1-2-3")
+    for name, part in (("harena-1-2-3/sandboxes", (1, 1)), ("harena-1-2-3/templates", (4, 2))):
+        found = [int((root / name / file).read_text()) for file in ("pids.max", "memory.max")]
+        assert found == [pids // part[0], bytes_ // part[1]]
+
+
+def test_the_sum_is_a_part_of_what_a_limit_above_leaves(
+    kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A container's, which the node itself lives in."""
+    machine(kernel, monkeypatch, pid_max=32768, memory=64 * GIB)
+    v1_host(kernel)
+    base = kernel.sys / "fs/cgroup"
+    (base / "pids/pids.max").write_text("1000")
+    (base / "memory/memory.limit_in_bytes").write_text(str(8 * GIB))
+    look(kernel).open_pool("1-2-3")
+    assert (base / "pids/harena-1-2-3/pids.max").read_text() == "750"
+    assert (base / "memory/box/one/harena-1-2-3/memory.limit_in_bytes").read_text() == str(7 * GIB)
+
+
+def test_a_host_that_tells_nothing_of_itself_has_groups_all_the_same(
+    kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Limits of single sandboxes hold."""
+    monkeypatch.setattr(cgroup_ceiling, "PROC", str(kernel.proc))
+    v1_host(kernel)
+    look(kernel).open_pool("1-2-3").acquire(pids=7)
+    base = kernel.sys / "fs/cgroup/pids/harena-1-2-3"
+    assert [(base / name).read_text() for name in ("pids.max", "g0/pids.max")] == ["max", "7"]
 
 
 def test_controllers_mounted_together_are_attached_once(kernel: SimulatedKernel) -> None:

@@ -18,6 +18,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from harena.runtime.kernel import cgroup_v1, cgroup_v2
+from harena.runtime.kernel.cgroup_ceiling import limit_sums
 from harena.runtime.kernel.cgroup_tree import (
     CgroupFiles,
     Group,
@@ -142,6 +143,7 @@ class V1Cgroups(CgroupBackend):
         owned = {name: f"{parent}/harena-{owner}" for name, parent in self.parents.items()}
         for directory in dict.fromkeys(owned.values()):
             cgroup_v1.prepare_owned(self._files, directory)
+            limit_sums(self._files, directory)
         return Pool(self._files, owned, cgroup_v1.V1Group)
 
     def _template_pool(self, owner: str) -> Pool:
@@ -150,6 +152,7 @@ class V1Cgroups(CgroupBackend):
         }
         for directory in dict.fromkeys(owned.values()):
             cgroup_v1.prepare_owned(self._files, directory)
+            limit_sums(self._files, directory, is_for_templates=True)
         return Pool(self._files, owned, cgroup_v1.V1Group)
 
 
@@ -187,6 +190,7 @@ class V2Cgroups(CgroupBackend):
         cgroup_v2.prepare_owned(self._files, around, self.parents)
         directory = f"{around}/{kind}"
         cgroup_v2.prepare_owned(self._files, directory, self.parents, weight)
+        limit_sums(self._files, directory, is_for_templates=kind == _TEMPLATES)
         return Pool(self._files, dict.fromkeys(self.parents, directory), cgroup_v2.V2Group, around)
 
 

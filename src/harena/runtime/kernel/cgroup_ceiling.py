@@ -1,0 +1,65 @@
+"""What all groups of one owner may have together: limits of single sandboxes bound no sum, and one that is granted as
+many processes as the kernel has numbers for leaves none for the host.
+
+The sum is a part of what the machine has, or of what a limit above the owner's directory leaves. The host keeps the
+rest: harena's own process, and whatever else runs there. A refused ceiling is no fault: limits of single sandboxes hold
+without it.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from harena.runtime.kernel.cgroup_tree import CgroupFiles
+
+PROC = "/proc"
+_MEMORY_FILES = ("memory.max", "memory.limit_in_bytes")
+_HOST_PART = 8
+"""one part in so many of the memory is the host's"""
+_LEAST_HOST_BYTES = 512 << 20
+_MOST_HOST_PART = 4
+"""the host's memory is no more than one part in so many, however small the machine"""
+
+
+def limit_sums(files: CgroupFiles, directory: str, *, is_for_templates: bool = False) -> None:
+    """Write the ceilings of processes and memory into an owner's directory, as far as it has files for them."""
+    for name in ("pids.max", *_MEMORY_FILES):
+        path = f"{directory}/{name}"
+        if not files.exists(path):
+            continue
+        with suppress(OSError, ValueError):  # one that is not there to be read or is refused, see above
+            bounds = [*_of_machine(files, name), *_above(files, directory, name)]
+            most = _share_of_processes(min(bounds)) if name == "pids.max" else _share_of_memory(min(bounds))
+            if is_for_templates:
+                most //= 4 if name == "pids.max" else 2
+            files.write(path, str(most))
+
+
+def _share_of_processes(most: int) -> int:
+    return max(1, most * 3 // 4)
+
+
+def _share_of_memory(most: int) -> int:
+    return most - max(most // _HOST_PART, min(_LEAST_HOST_BYTES, most // _MOST_HOST_PART))
+
+
+def _of_machine(files: CgroupFiles, name: str) -> list[int]:
+    """Raises OSError and ValueError."""
+    if name == "pids.max":
+        return [int(files.read(f"{PROC}/sys/kernel/{limit}")) for limit in ("pid_max", "threads-max")]
+    for line in files.read(f"{PROC}/meminfo").splitlines():
+        if line.startswith("MemTotal:"):
+            return [int(line.split()[1]) * 1024]
+    raise ValueError("MemTotal is missing")
+
+
+def _above(files: CgroupFiles, directory: str, name: str) -> list[int]:
+    """Limits of the directories above, as far as they can be seen: a container's, for example."""
+    found = []
+    above = os.path.dirname(directory)
+    while files.exists(above + "/cgroup.procs"):
+        with suppress(OSError, ValueError):  # "max", or none: the root of version 2 has no limits
+            found.append(int(files.read(f"{above}/{name}")))
+        above = os.path.dirname(above)
+    return found
