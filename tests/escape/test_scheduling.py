@@ -43,7 +43,7 @@ def comm(pid: int) -> str:
 
 async def test_a_sandbox_is_one_for_the_scheduler(world: World) -> None:
     """All processes and sessions of a sandbox lie in one group of its own; this process, the spawner and the template
-    lie in none of these, and in a session each."""
+    lie in none of these, and in a session each. Templates have a weight of their own."""
     sandbox = await world.sandbox()
     if not sandbox.enforcement["cpu"].startswith("cgroup"):
         pytest.skip("no cpu cgroup can be written here")
@@ -66,7 +66,8 @@ async def test_a_sandbox_is_one_for_the_scheduler(world: World) -> None:
     (group,) = {cpu_cgroup(pid) for pid in (*crowd, init)}
     assert "/harena-" in group
     keepers = (os.getpid(), spawner, template)
-    assert not any("/harena-" in cpu_cgroup(pid) for pid in keepers)
+    assert not any("/harena-" in cpu_cgroup(pid) for pid in keepers[:2])
+    assert "-templates/" in cpu_cgroup(template)
     assert len({os.getsid(pid) for pid in keepers}) == len(keepers)
     running.close_stdin()
     await running.wait()

@@ -18,6 +18,7 @@ from harena.core.models import Blueprint, ExecRequest, SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.runtime.host import linux
 from harena.runtime.host.linux import LinuxRuntime
+from harena.runtime.kernel import cgroup_tree
 from harena.runtime.spawner import spawner
 from harena.testing.footprint import children, command_line, descendants, spawners
 
@@ -490,6 +491,50 @@ async def test_an_import_has_limits(
     while len(descendants(spawner_pid)) > before:  # the news of a failure comes a moment before the end
         await serves_on(runtime, neighbour)
     await neighbour.destroy()
+
+
+async def test_an_import_weighs_hardly_anything_until_it_is_ready(host: tuple[LinuxRuntime, Layers]) -> None:
+    """Whatever it starts: all of that is in one group, which yields to other templates."""
+    runtime, layers = host
+    (spawner_pid,) = spawners(os.getpid())
+    fine = layers.blueprint("fine = True\n")
+    before = set(children(spawner_pid))
+    sandbox = await runtime.create(SandboxSpec(), fine)
+    if not sandbox.enforcement["cpu"].startswith("cgroup"):
+        pytest.skip("no cpu cgroup can be written here")
+    (template,) = set(children(spawner_pid)) - before
+    assert weight_of(cpu_group(template)) in ("1024", "100")
+    others = set(children(spawner_pid))
+    before = {entry.pid for entry in descendants(spawner_pid)}
+    forks = "import os, time\nfor _ in range(5):\n    if os.fork() == 0:\n        os.setsid()\ntime.sleep(600)\n"
+    making = asyncio.create_task(runtime.create(SandboxSpec(), layers.blueprint(forks)))
+    importing: list[int] = []
+    while len(importing) < 34:  # the template, its keeper, the importer and what it starts
+        await asyncio.sleep(0)
+        importing = [entry.pid for entry in descendants(spawner_pid) if entry.pid not in before]
+    (group,) = {cpu_group(pid) for pid in importing}
+    assert weight_of(group) in ("8", "1")
+    assert group.parent == cpu_group(template).parent
+    (importing_template,) = set(children(spawner_pid)) - others
+    os.kill(importing_template, signal.SIGKILL)
+    with pytest.raises(HarenaError, match="ended while it started"):
+        await making
+    await sandbox.destroy()
+
+
+def cpu_group(pid: int) -> Path:
+    """The directory of its cpu cgroup, as this process sees it."""
+    paths = cgroup_tree.parse_own_paths(Path(f"/proc/{pid}/cgroup").read_text())
+    mounts = cgroup_tree.parse_mounts(Path("/proc/self/mountinfo").read_text(), "/sys")
+    name = "cpu" if "cpu" in paths else ""
+    mount = next(each for each in mounts if (name in each.controllers if name else each.version == 2))
+    return Path(mount.directory_of(paths[name]))
+
+
+def weight_of(group: Path) -> str:
+    """What it weighs against its siblings."""
+    (file,) = (group / name for name in ("cpu.shares", "cpu.weight") if (group / name).exists())
+    return file.read_text().strip()
 
 
 async def test_an_import_that_does_not_end_is_ended(

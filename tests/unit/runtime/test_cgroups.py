@@ -275,8 +275,51 @@ def test_v1_all_sandboxes_together_have_one_weight(
     assert {path.parent for path in owned.glob("g*/cpu.shares")} == {owned / f"g{n}" for n in range(3)}
 
 
+@pytest.mark.parametrize(("processors", "shares"), [(2, 2048), (128, 1 << 17)])
+def test_v1_all_templates_together_have_one_weight_and_imports_hardly_any(
+    kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch, processors: int, shares: int
+) -> None:
+    """As one ordinary process on each core; of them an import yields to those that make sandboxes."""
+    monkeypatch.setattr("os.cpu_count", lambda: processors)
+    v1_host(kernel)
+    pool = look(kernel).open_template_pool("1-2-3")
+    owned = kernel.sys / "fs/cgroup/cpu/harena-1-2-3-templates"
+    group = pool.acquire(memory_bytes=1 << 20)
+    group.attach(501)
+    assert (owned / "g0/cgroup.procs").read_text() == "501\n"
+    assert (owned / "cpu.shares").read_text() == str(shares)
+    for lightly, expected in ((True, "8"), (False, "1024")):
+        group.weigh(lightly=lightly)
+        assert (owned / "g0/cpu.shares").read_text() == expected
+
+
 def weight_of(directory: Path) -> int:
     return int((directory / "cpu.weight").read_text())
+
+
+@pytest.mark.parametrize("processors", [1, 2, 128])
+def test_v2_an_owner_weighs_as_one_service_of_the_host(
+    kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch, processors: int
+) -> None:
+    """Beside it are whole groups of 100, however many processors there are; inside, sandboxes and templates divide."""
+    monkeypatch.setattr("os.cpu_count", lambda: processors)
+    root = v2_host(kernel, "/")
+    services = kernel.cgroup(root / "system.slice", 7)
+    backend = look(kernel)
+    sandbox = backend.open_pool("1-2-3").acquire()
+    template = backend.open_template_pool("1-2-3").acquire()
+    owned = root / "harena-1-2-3"
+    beside = [weight_of(path) for path in root.iterdir() if (path / "cpu.weight").exists()]
+    assert weight_of(owned) / sum(beside) <= weight_of(services) / sum(beside) == 1 / 2
+    assert {path.name: weight_of(path) for path in owned.iterdir() if path.is_dir()} == {
+        "sandboxes": 400,
+        "templates": 100,
+    }
+    assert weight_of(owned / "sandboxes/g0") == 100
+    for lightly, expected in ((True, 1), (False, 100)):
+        template.weigh(lightly=lightly)
+        assert weight_of(owned / "templates/g0") == expected
+    assert set(sandbox.directories.values()) == {str(owned / "sandboxes/g0")}
 
 
 def test_v2_what_had_to_leave_weighs_more_than_all_sandboxes(kernel: SimulatedKernel) -> None:
@@ -287,6 +330,26 @@ def test_v2_what_had_to_leave_weighs_more_than_all_sandboxes(kernel: SimulatedKe
     for pool in (backend.open_pool("1-2-3"), backend.open_template_pool("1-2-3")):
         pool.acquire()
     assert weight_of(root / "harena-host") == 2 * weight_of(root / "harena-1-2-3")
+
+
+def test_v2_the_last_pool_removes_what_both_share(kernel: SimulatedKernel) -> None:
+    """Whichever that is; what a killed owner left is removed whole."""
+    root = v2_host(kernel, "/")
+    for first in (0, 1):
+        backend = look(kernel)
+        pools = [backend.open_pool("1-2-3"), backend.open_template_pool("1-2-3")]
+        for pool in pools:
+            pool.acquire()
+        assert pools[first].close() == []
+        assert (root / "harena-1-2-3").exists()
+        assert pools[1 - first].close() == []
+        assert list(root.glob("harena-*")) == []
+    simulate_processes(kernel)
+    backend = look(kernel)
+    for pool in (backend.open_pool("12-100-77"), backend.open_template_pool("12-100-77")):
+        pool.acquire()
+    assert clean_stale(backend, str(kernel.proc)) == []
+    assert list(root.glob("harena-*")) == []
 
 
 GIB = 1 << 30

@@ -176,6 +176,12 @@ class Group:
             self._write_cpu(cpu)
         self.limits = limits
 
+    def weigh(self, *, lightly: bool) -> None:
+        """What its processes weigh against those of other groups of its kind: as one process, or hardly anything.
+
+        Raises OSError.
+        """
+
     def counted_seconds(self) -> float | None:
         """Processor time of all that has run in here since this group was acquired, also of what has ended and that
         nobody waited for; None where the kernel does not count. Raises OSError."""

@@ -16,6 +16,9 @@ _SHARES_PER_PROCESSOR = 4 * 1024
 """What all sandboxes together weigh on each processor: as much as four ordinary processes, which is how many runs a job
 has at the same time for each. They get all that nobody else wants, and whatever they start, one process beside them
 (the node's loop, the spawner, a template) gets a fifth of a processor at once."""
+TEMPLATE_SHARES_PER_PROCESSOR = 1024
+"""what all templates together weigh on each processor: one ordinary process"""
+_SHARES, _LIGHT_SHARES = 1024, 8
 _NANOSECONDS = 1e-9
 
 
@@ -38,7 +41,7 @@ def own_directories(
     return directories, refused
 
 
-def prepare_owned(files: CgroupFiles, directory: str) -> None:
+def prepare_owned(files: CgroupFiles, directory: str, shares_per_processor: int = _SHARES_PER_PROCESSOR) -> None:
     """Make the owner's directory, with limits that count for everything below it."""
     files.mkdir(directory)
     hierarchical = directory + "/memory.use_hierarchy"
@@ -46,7 +49,7 @@ def prepare_owned(files: CgroupFiles, directory: str) -> None:
         files.write(hierarchical, "1")
     shares = directory + "/cpu.shares"
     if files.exists(shares):
-        files.write(shares, str(min(_MOST_SHARES, _SHARES_PER_PROCESSOR * (os.cpu_count() or 1))))
+        files.write(shares, str(min(_MOST_SHARES, shares_per_processor * (os.cpu_count() or 1))))
 
 
 class V1Group(Group):
@@ -58,6 +61,11 @@ class V1Group(Group):
             self._files.write(directory + "/pids.max", "0")
             self.limits = (self.limits[0], 0, self.limits[2])
         super().kill()
+
+    def weigh(self, *, lightly: bool) -> None:
+        """See `Group`."""
+        if directory := self.directories.get("cpu"):
+            self._files.write(directory + "/cpu.shares", str(_LIGHT_SHARES if lightly else _SHARES))
 
     def _read_counted_seconds(self) -> float | None:
         directory = self.directories.get("cpuacct")

@@ -158,6 +158,11 @@ class V2Group(Group):
         except FileNotFoundError:
             super().kill()
 
+    def weigh(self, *, lightly: bool) -> None:
+        """See `Group`."""
+        if "cpu" in self.directories:
+            self._files.write(self._directory + "/cpu.weight", str(_LIGHT_WEIGHT if lightly else _WEIGHT))
+
     def _read_counted_seconds(self) -> float | None:
         return field(self._files.read(self._directory + "/cpu.stat"), "usage_usec") * _MICROSECONDS
 

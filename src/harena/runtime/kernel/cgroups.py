@@ -92,7 +92,7 @@ class CgroupBackend:
         """Groups for templates, which limit memory and processes and have a share of the processors of their own;
         groups that do nothing where that cannot be had."""
         try:
-            return self._template_pool(f"{owner}-{_TEMPLATES}")
+            return self._template_pool(owner)
         except OSError:
             return Pool(self._files, {}, Group)
 
@@ -147,11 +147,10 @@ class V1Cgroups(CgroupBackend):
         return Pool(self._files, owned, cgroup_v1.V1Group)
 
     def _template_pool(self, owner: str) -> Pool:
-        owned = {
-            name: f"{parent}/harena-{owner}" for name, parent in self.parents.items() if name in ("memory", "pids")
-        }
+        names = (name for name in self.parents if name != "cpuacct")
+        owned = {name: f"{self.parents[name]}/harena-{owner}-{_TEMPLATES}" for name in names}
         for directory in dict.fromkeys(owned.values()):
-            cgroup_v1.prepare_owned(self._files, directory)
+            cgroup_v1.prepare_owned(self._files, directory, cgroup_v1.TEMPLATE_SHARES_PER_PROCESSOR)
             limit_sums(self._files, directory, is_for_templates=True)
         return Pool(self._files, owned, cgroup_v1.V1Group)
 

@@ -231,6 +231,7 @@ class Spawner:
                 template_start.become_template(launch.TemplateRoot(plan, opened, map_ready), plan, theirs.fileno())
             outside = (user, user) if self.privileged else (user, os.getegid())
             try:
+                group.weigh(lightly=bool(plan["imports"]))  # until it is ready, see _answered
                 _attach(group, pid)
                 namespaces.map_identity(str(pid), 0, *outside)
                 os.write(map_done, b"m")
@@ -324,6 +325,12 @@ class Spawner:
             if code:
                 self._say("template", made.number, text or self._ended_early(made), {})
                 return "it could not start"
+            if made.imports:
+                try:
+                    made.group.weigh(lightly=False)  # from now on it runs the forker's code only
+                except OSError as error:
+                    self._say("template", made.number, f"cgroup: {error}", {})
+                    return "it has no weight"
             self._say("template", made.number, "", self.backend.describe())
             return ""
         sandbox = made.waiting.get(number)
