@@ -25,7 +25,6 @@ from harena.testing.footprint import children, command_line, descendants, spawne
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 CALLS = r"""
-import ctypes, errno, os, socket
 import ctypes, errno, fcntl, os, socket
 libc = ctypes.CDLL(None, use_errno=True)
 buffer = ctypes.create_string_buffer(256)
@@ -537,6 +536,23 @@ def weight_of(group: Path) -> str:
     return file.read_text().strip()
 
 
+async def test_a_failed_import_is_not_tried_again_at_once(host: tuple[LinuxRuntime, Layers]) -> None:
+    """The same words come back at once; later, and for another blueprint, it is tried."""
+    runtime, layers = host
+    broken = layers.blueprint("import nothing_of_this_name\n")
+    with pytest.raises(HostUnsupportedError, match="nothing_of_this_name"):
+        await runtime.create(SandboxSpec(), broken)
+    (layers.path(str(broken.layer)) / "hostile.py").write_text("fine = True\n")
+    with pytest.raises(HostUnsupportedError, match=r"nothing_of_this_name.*next attempt is possible in \d+ s"):
+        await runtime.create(SandboxSpec(), broken)
+    await (await runtime.create(SandboxSpec(), layers.blueprint("fine = True\n"))).destroy()
+    await (await runtime.create(SandboxSpec(), broken, workspace="other")).destroy()
+    for key, (_, error, text) in runtime._failures.items():
+        runtime._failures[key] = 0.0, error, text
+    await (await runtime.create(SandboxSpec(), broken)).destroy()
+    assert not runtime._failures
+
+
 async def test_an_import_that_does_not_end_is_ended(
     host: tuple[LinuxRuntime, Layers], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -544,8 +560,11 @@ async def test_an_import_that_does_not_end_is_ended(
     runtime, layers = host
     monkeypatch.setattr(linux, "READY_SECONDS", 1.0)
     began = time.monotonic()
-    with pytest.raises(PlatformError, match="were not imported within 1 s"):
-        await runtime.create(SandboxSpec(), layers.blueprint("import time\ntime.sleep(600)\n"))
+    blueprint = layers.blueprint("import time\ntime.sleep(600)\n")
+    for again in ("", ".* next attempt"):  # who tries again waits until that is worth while
+        with pytest.raises(PlatformError, match="were not imported within 1 s" + again) as failed:
+            await runtime.create(SandboxSpec(), blueprint)
+        assert failed.value.retry_delay is not None
     assert time.monotonic() - began < 60
     (spawner_pid,) = spawners(os.getpid())
     assert not [pid for pid in descendants(spawner_pid) if "sleep" in command_line(pid)]
@@ -598,6 +617,7 @@ async def test_limits_of_templates_are_stated() -> None:
     assert f"at most {spawner.TEMPLATE_MEMORY_BYTES >> 30} GiB and {spawner.TEMPLATE_PROCESSES} processes" in stated
     assert f"{linux.READY_SECONDS:.0f} seconds to get ready" in stated
     assert f"at most {linux.TEMPLATES_PER_WORKSPACE} templates" in stated
+    assert linux.FAILURE_SECONDS == (3.0, 60.0)
     assert linux.IDLE_TO_END_SECONDS == 5 * 60
 
 

@@ -8,16 +8,19 @@ host, for whom the kernel counts and limits some things.
 from __future__ import annotations
 
 import asyncio
+import functools
 import marshal
 import resource
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple
+from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
 from harena.core.errors import (
     HarenaError,
+    HostUnsupportedError,
     PlatformError,
     SandboxResourceExhaustedError,
     SandboxUnavailableError,
@@ -35,6 +38,7 @@ from harena.runtime.host.box import LinuxSandbox
 from harena.runtime.host.link import Limits as CgroupLimits
 from harena.runtime.host.link import Order, SpawnerLink, TemplateGoneError
 from harena.runtime.host.pool import Pool
+from harena.runtime.spawner import importing
 from harena.runtime.spawner.spawner import TEMPLATE_MEMORY_BYTES, TEMPLATE_PROCESSES
 
 _HOSTNAME = b"sandbox"
@@ -52,6 +56,9 @@ TEMPLATES_PER_WORKSPACE = 32
 """that live at one time: each holds what its blueprint's modules hold"""
 READY_SECONDS = 120.0
 """in which a template's modules must be imported"""
+FAILURE_SECONDS = 3.0, 60.0
+"""For so long at least, and at most, a blueprint whose modules could not be imported is not tried again; between these,
+as long as the failed import has run. A failure that is asked for again and again costs half of the time at most."""
 START_SECONDS = 120.0
 """in which a template must have made a sandbox that it was told to make: one that does not answer is ended"""
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -120,6 +127,8 @@ class LinuxRuntime:
         self._templates: dict[_Key, asyncio.Task[_Template]] = {}
         self._sandboxes: dict[int, LinuxSandbox] = {}
         self._pools: dict[tuple[object, ...], Pool] = {}
+        self._failures: dict[_Key, tuple[float, Callable[[str], PlatformError], str]] = {}
+        """imports that have failed: until when that is remembered, the error's class and step, its text"""
         self._closed = False
         self._looking: asyncio.TimerHandle | None = None
 
@@ -256,6 +265,7 @@ class LinuxRuntime:
         link = await self._spawner()
         task = self._templates.get(key)
         if task is None:
+            self._refuse_failed(key)
             self._drop_idle_templates()
             self._keep_quota(key[0])
             task = self._templates[key] = asyncio.ensure_future(self._start_template(link, key, blueprint))
@@ -264,6 +274,26 @@ class LinuxRuntime:
         except (HarenaError, OSError):
             self._templates.pop(key, None)  # the next one tries again
             raise
+
+    def _refuse_failed(self, key: _Key) -> None:
+        """Raise again what an import of this blueprint has failed with a moment ago."""
+        now = asyncio.get_running_loop().time()
+        self._failures = {each: failure for each, failure in self._failures.items() if failure[0] > now}
+        if key in self._failures:
+            until, failed, text = self._failures[key]
+            again = failed(f"{text} (the next attempt is possible in {until - now:.0f} s)")
+            if not isinstance(again, HostUnsupportedError):  # a slow host may do better then
+                again.retry_delay = timedelta(seconds=until - now)
+            raise again
+
+    def _note_failure(self, key: _Key, began: float, error: PlatformError) -> None:
+        now = asyncio.get_running_loop().time()
+        least, most = FAILURE_SECONDS
+        again = functools.partial(type(error), step=error.step)  # not the error, which holds frames and what is in them
+        pause = min(most, max(least, now - began))
+        self._failures[key] = now + pause, again, str(error)
+        if not isinstance(error, HostUnsupportedError):
+            error.retry_delay = timedelta(seconds=pause)
 
     def _drop_idle_templates(self) -> None:
         """Make room for one more: a server of many workspaces does not keep a process for each that ever came."""
@@ -340,18 +370,28 @@ class LinuxRuntime:
             "known": [] if warm is None else [astuple(program) for program in self._known_programs()],
         }
         template = _Template(link.next_number(), key, image, environment, warm is not None)
+        began = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(READY_SECONDS):
                 described = await link.start_template(
                     template.number, plan, configuration, lambda: self._template_died(key, template)
                 )
+        except HostUnsupportedError as error:
+            if imports and error.step == importing.TRACING:
+                return await self._start_template(link, key, blueprint, may_import=False)
+            if imports:
+                self._note_failure(key, began, error)
+            raise
         except TimeoutError:
             link.drop_template(template.number)
-            raise PlatformError(
+            slow = PlatformError(
                 f"the modules that the blueprint keeps warm were not imported within {READY_SECONDS:.0f} s; take the "
                 "slow one off its warm list",
                 step="template",
-            ) from None
+            )
+            if imports:
+                self._note_failure(key, began, slow)
+            raise slow from None
         template.enforcement = _enforcement(described)
         return template
 
