@@ -352,6 +352,35 @@ def test_v2_the_last_pool_removes_what_both_share(kernel: SimulatedKernel) -> No
     assert list(root.glob("harena-*")) == []
 
 
+SOCKETS = "memory.kmem.tcp.limit_in_bytes"
+
+
+@pytest.mark.parametrize(("memory", "sockets"), [(512 << 20, 16 << 20), (64 << 30, 16 << 20), (1 << 20, 1 << 20)])
+def test_v1_sockets_do_not_have_the_limit_a_second_time(kernel: SimulatedKernel, memory: int, sockets: int) -> None:
+    """What they hold is counted apart there, and is of a pool that all of the host's connections need."""
+    v1_host(kernel)
+    kernel.more_files["memory"] = {SOCKETS: "-1"}
+    pool = look(kernel).open_pool("1-2-3")
+    group = pool.acquire(memory_bytes=memory)
+    assert Path(group.directories["memory"], SOCKETS).read_text() == str(sockets)
+    assert Path(group.directories["memory"], "memory.limit_in_bytes").read_text() == str(memory)
+    assert pool.release(group)
+    assert pool.acquire() is group
+    assert Path(group.directories["memory"], SOCKETS).read_text() == str(16 << 20)
+
+
+def test_v1_sockets_of_all_sandboxes_leave_the_host_half_of_its_pool(kernel: SimulatedKernel) -> None:
+    """Half of where the kernel begins to slow down every connection; nothing is written where that is not known."""
+    v1_host(kernel)
+    kernel.more_files["memory"] = {SOCKETS: "-1"}
+    written = []
+    for number, text in enumerate(("1000\t2000\t3000\n", "", "?")):
+        kernel.contents["/proc/sys/net/ipv4/tcp_mem"] = text
+        look(kernel).open_pool(f"{number}-2-3")
+        written.append((kernel.sys / f"fs/cgroup/memory/box/one/harena-{number}-2-3" / SOCKETS).read_text())
+    assert written == [str(500 * os.sysconf("SC_PAGE_SIZE")), "-1", "-1"]
+
+
 GIB = 1 << 30
 
 

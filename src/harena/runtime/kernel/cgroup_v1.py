@@ -20,6 +20,11 @@ TEMPLATE_SHARES_PER_PROCESSOR = 1024
 """what all templates together weigh on each processor: one ordinary process"""
 _SHARES, _LIGHT_SHARES = 1024, 8
 _NANOSECONDS = 1e-9
+_SOCKET_BYTES = 16 << 20
+"""What the buffers of one sandbox's sockets may hold, beside its memory: v1 counts them apart, and the host has one
+pool for all (`tcp_mem`), beyond which every connection of the host is slowed down."""
+_SOCKET_LIMIT = "/memory.kmem.tcp.limit_in_bytes"
+_HOSTS_SOCKETS = "/proc/sys/net/ipv4/tcp_mem"
 
 
 def own_directories(
@@ -47,9 +52,22 @@ def prepare_owned(files: CgroupFiles, directory: str, shares_per_processor: int 
     hierarchical = directory + "/memory.use_hierarchy"
     if files.exists(hierarchical) and files.read(hierarchical).strip() == "0":
         files.write(hierarchical, "1")
+    sockets = directory + _SOCKET_LIMIT
+    if files.exists(sockets) and (most := _sockets_of_an_owner(files)):
+        files.write(sockets, str(most))
     shares = directory + "/cpu.shares"
     if files.exists(shares):
         files.write(shares, str(min(_MOST_SHARES, shares_per_processor * (os.cpu_count() or 1))))
+
+
+def _sockets_of_an_owner(files: CgroupFiles) -> int | None:
+    """Half of what the host's sockets may hold before the kernel is careful with all of them; None where it is not
+    said."""
+    try:
+        pages = int(files.read(_HOSTS_SOCKETS).split()[0])
+    except (OSError, ValueError, IndexError):
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE") // 2
 
 
 class V1Group(Group):
@@ -88,10 +106,10 @@ class V1Group(Group):
             names.append("memory.memsw.limit_in_bytes")  # memory and swap together: no way around the limit by swapping
         if new is None or (old is not None and new > old):
             names.reverse()  # the kernel keeps memory <= memory + swap at every moment
-        if self._files.exists(directory + "/memory.kmem.tcp.limit_in_bytes"):
-            names.append("memory.kmem.tcp.limit_in_bytes")  # v1 counts what sockets hold apart
         for name in names:
             self._files.write(f"{directory}/{name}", _NO_MEMORY_LIMIT if new is None else str(new))
+        if self._files.exists(directory + _SOCKET_LIMIT):
+            self._files.write(directory + _SOCKET_LIMIT, str(min(new or _SOCKET_BYTES, _SOCKET_BYTES)))
 
     def _write_pids(self, new: int | None) -> None:
         if directory := self.directories.get("pids"):
