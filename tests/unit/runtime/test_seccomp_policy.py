@@ -220,6 +220,17 @@ def test_init_is_out_of_reach(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_limits_are_set_by_a_process_for_itself(machine: str) -> None:
+    """A program whose checker runs beside it would choose where that one's tools fail; reading changes nothing."""
+    for new in (0x1000, 1 << 32, 0x7FFF00001000, 0xFFFFFFFFFFFFFFFF):
+        assert verdict(machine, "prlimit64", 0, 7, new) == ALLOW
+        assert verdict(machine, "prlimit64", 1 << 32, 7, new) == ALLOW
+        for process in (1, 2, 4711, -1, 1 << 32 | 5):
+            assert verdict(machine, "prlimit64", process, 7, new) == EPERM
+    assert (verdict(machine, "prlimit64", 1, 7, 0), verdict(machine, "prlimit64", 4711, 7, 0)) == (EPERM, ALLOW)
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_a_lower_priority_is_granted_without_effect(machine: str) -> None:
     """Success is reported without asking the kernel; it is asked for higher priorities, and refuses."""
     for which in (0, 1, 2):

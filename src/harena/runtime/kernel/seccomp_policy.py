@@ -145,6 +145,22 @@ def _sched_setattr() -> list[Instruction]:
     return [(_LOAD, 0, 0, _low(0)), (_EQUAL, 0, 1, _INIT), _return(_ERRNO | _EPERM), _return(_ERRNO | 0)]
 
 
+def _prlimit64() -> list[Instruction]:
+    """(pid, resource, new limits, ...): a process sets its own, and reads those of others."""
+    allow, refuse = _return(_ALLOW), _return(_ERRNO | _EPERM)
+    return [
+        (_LOAD, 0, 0, _low(0)),
+        (_EQUAL, 5, 0, 0),
+        (_EQUAL, 5, 0, _INIT),
+        (_LOAD, 0, 0, _low(2)),
+        (_EQUAL, 0, 3, 0),
+        (_LOAD, 0, 0, _low(2) + 4),  # the upper word of the pointer
+        (_EQUAL, 0, 1, 0),
+        allow,
+        refuse,
+    ]
+
+
 def _ioprio_set() -> list[Instruction]:
     """(which, who, ...): granted without effect, for one process."""
     return [
@@ -213,6 +229,7 @@ def _special() -> dict[str, list[Instruction]]:
         "fcntl": _none_of(1, (_F_SETLEASE, _F_NOTIFY, _F_SET_RW_HINT, _F_SET_FILE_RW_HINT), _EINVAL),
         "personality": _one_of(0, _SAME_PERSONALITIES, _EPERM),
         **{name: _none_of(0, (_INIT,), _EPERM) for name in _TAKES_A_PROCESS},
+        "prlimit64": _prlimit64(),
         "fadvise64": _none_of(3, (_FADV_DONTNEED,), 0),
         "preadv2": _without(5, _RWF_NOWAIT | _RWF_DONTCACHE, _EOPNOTSUPP),
         "pwritev2": _without(5, _RWF_NOWAIT | _RWF_DONTCACHE, _EOPNOTSUPP),
@@ -230,7 +247,9 @@ def _special() -> dict[str, list[Instruction]]:
 
 
 _WRITE_TO_DISK = ("fsync", "fdatasync", "sync_file_range")
-_TAKES_A_PROCESS = ("prlimit64", "sched_setparam", "sched_setaffinity")
+_TAKES_A_PROCESS = ("sched_setparam", "sched_setaffinity")
+_OF_SANDBOXES = ("clone", "clone3", "prlimit64", *_TAKES_A_PROCESS)
+"""rules that templates do without"""
 _HOST_WIDE = ("io_setup", "io_destroy", "io_submit", "io_cancel", "io_getevents", "io_pgetevents")
 UNACCOUNTED = frozenset({"memfd_create", "memfd_secret", "shmget", "shmat", "shmctl", "shmdt"})
 """Calls that make memory which belongs to no process: refused where no cgroup counts it."""
