@@ -34,7 +34,7 @@ done()
 """,
     "interfaces and routes": r"""
 import socket
-names = [name for _, name in socket.if_nameindex()]
+names = [line.split(":")[0].strip() for line in open("/proc/net/dev").read().splitlines()[2:]]
 if names != ["lo"]:
     escaped(names)
 if len(open("/proc/net/route").read().splitlines()) > 1:
@@ -77,20 +77,9 @@ for family, kind, protocol in ((socket.AF_INET, socket.SOCK_RAW, 1), (socket.AF_
 done()
 """,
     "make an interface": r"""
-import fcntl, socket, struct
-route = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
-route.bind((0, 0))
-def link(kind):
-    name = b"x0\0\0"
-    word = kind.encode() + b"\0"
-    info = struct.pack("<HH", 4 + len(word), 1) + word + bytes(-len(word) % 4)
-    body = struct.pack("<BBHiII", 0, 0, 0, 0, 0, 0) + struct.pack("<HH", 7, 3) + b"x0\0\0" + struct.pack("<HH", 4 + len(info), 18) + info
-    route.send(struct.pack("<IHHII", 16 + len(body), 16, 0x605, 1, 0) + body)
-    answer = route.recv(4096)
-    return struct.unpack_from("<i", answer, 16)[0]
-for kind in ("dummy", "veth", "bridge", "vlan"):
-    if link(kind) == 0:
-        escaped("made", kind)
+import fcntl, socket
+for protocol in range(23):
+    tried(("netlink", protocol), lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol))
 plain = socket.socket()
 for request, value in ((0x8914, b"lo".ljust(16, b"\0") + bytes(24)), (0x8916, b"lo".ljust(16, b"\0") + bytes(24)), (0x890B, bytes(120))):
     tried(hex(request), lambda: fcntl.ioctl(plain, request, value))
@@ -138,18 +127,62 @@ b.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [list
 done()
 """
 
-LEAVE_LABELS = r"""
+POOLS = r"""
 import socket, struct
-there = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+stream, datagram, newer = socket.socket(), socket.socket(2, 2), socket.socket(10, 2)
+near = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0]
+def takes(there, level, option, value):
+    tried((level, option), lambda: there.setsockopt(level, option, value))
+for there in (stream, datagram, newer, near):
+    for option in (37, 65, 60, 41, 61):  # times and completions of what was sent, at the error queue
+        takes(there, 1, option, struct.pack("i", 1 << 1 | 1 << 4))
+    kept = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0xFFFF))
+    for option in (26, 51):  # a program of the kernel's
+        takes(there, 1, option, struct.pack("HxxxxxxQ", 1, ctypes.addressof(kept)))
+takes(datagram, 0, 11, 1)
+takes(newer, 41, 25, 1)
+takes(datagram, 17, 1, 1)
 loopback = socket.inet_pton(socket.AF_INET6, "::1")
-for word in range(1, 9):  # 128 bits of an address and 20 of a label, each for the next one to read
-    request = loopback[:-2] + word.to_bytes(2, "big") + struct.pack("!I", 0xBEE00 + word) + struct.pack("<BBHHHI", 0, 255, 1, 150, 150, 0)
-    there.setsockopt(41, 32, request)
-print(open("/proc/net/ip6_flowlabel").read().lower())
-done()
-"""
-READ_LABELS = r"""
-print(open("/proc/net/ip6_flowlabel").read().lower())
+for word in range(1, 9):  # flow labels: 4,096 for the whole host, and read by all of a namespace
+    label = struct.pack("!I", 0xBEE00 + word) + struct.pack("<BBHHHI", 0, 255, 1, 150, 150, 0)
+    takes(newer, 41, 32, loopback[:-2] + word.to_bytes(2, "big") + label)
+if len(open("/proc/net/ip6_flowlabel").read().splitlines()) > 1:
+    escaped("a flow label")
+for there, level, option, value in ((datagram, 0, 35, socket.inet_aton("239.1.2.3") + socket.inet_aton("127.0.0.1")),
+                                    (newer, 41, 20, socket.inet_pton(socket.AF_INET6, "ff02::7") + struct.pack("I", 1))):
+    takes(there, level, option, value)
+datagram.connect(("127.0.0.1", 9))
+newer.connect(("::1", 9))
+for there in (datagram, newer):
+    tried("cork", lambda: there.send(b"x" * 60000, socket.MSG_MORE))
+    tried("cork", lambda: there.sendmsg([b"x" * 60000], [], socket.MSG_MORE))
+if os.path.exists("/proc/sys/net/core/tstamp_allow_data"):  # elsewhere it is the host's to set
+    sink = socket.create_server(("127.0.0.1", 0)), socket.socket(2, 2)
+    sink[1].bind(("127.0.0.1", 0))
+    for kind, there in zip((1, 2), sink):
+        for asked in (1, 2, 256, 512, 0x303):  # times are asked for by a message of its own
+            caller = socket.socket(2, kind)
+            caller.connect(there.getsockname())
+            try:
+                caller.sendmsg([b"x" * 100], [(1, 37, struct.pack("I", asked))])
+                escaped("kept at the error queue", kind, asked, caller.recvmsg(1000, 1000, socket.MSG_ERRQUEUE | socket.MSG_DONTWAIT))
+            except OSError:
+                caller.close()
+kept = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0x7FFF0000))
+described = struct.pack("HxxxxxxQ", 1, ctypes.addressof(kept))
+if libc.prctl(22, 2, described, 0, 0) == 0 or call(317, 1, 0, described) == 0:
+    escaped("a filter of system calls")
+if libc.prctl(67, 1, 0, 0, 0) == 0:
+    escaped("merging of pages")
+if call(447, 0) >= 0:
+    escaped("secret memory")
+before = stream.getsockopt(1, 7), stream.getsockopt(1, 8)
+for option in (7, 8):
+    stream.setsockopt(1, option, 1 << 30)
+for option in (32, 33):
+    takes(stream, 1, option, 1 << 30)
+if (stream.getsockopt(1, 7), stream.getsockopt(1, 8)) != before:
+    escaped("a larger buffer")
 done()
 """
 COOKIE = r"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from escape_world import World
-from programs_network import COOKIE, COUNTERS, HOLD, LEAVE_LABELS, MARK, PROGRAMS, READ_LABELS
+from programs_network import COOKIE, COUNTERS, HOLD, MARK, POOLS, PROGRAMS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -33,18 +33,9 @@ async def test_nothing_is_left_in_a_network_namespace(world: World) -> None:
     await world.unharmed()
 
 
-async def test_no_flow_label_is_left(world: World) -> None:
-    """IPv6 flow labels outlive the socket that asked for them, by minutes, and the whole namespace reads them."""
-    first = await world.sandbox()
-    marked = await world.attack(first, LEAVE_LABELS)
-    assert b"bee01" in marked.stdout, marked
-    await first.destroy()
-    for _ in range(16):
-        sandbox = await world.sandbox()
-        result = await world.attack(sandbox, READ_LABELS)
-        assert result.stdout.endswith(b"done\n"), result
-        assert b"bee0" not in result.stdout, "ESCAPED: a label that an earlier sandbox left"
-        await sandbox.destroy()
+async def test_no_pool_of_the_whole_host_is_filled(world: World) -> None:
+    """Error queues, corks, programs and flow labels are charged to no cgroup, or counted for the whole host."""
+    await world.attempt(POOLS)
 
 
 async def test_a_network_namespace_is_never_used_twice(world: World) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from harena.core.errors import HostUnsupportedError
 from harena.runtime.host import seccomp_filter
-from harena.runtime.kernel import seccomp_policy
+from harena.runtime.kernel import option_policy, seccomp_policy
 from harena.runtime.kernel.syscall_table import AARCH64, X86_64
 
 AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -161,9 +161,6 @@ def test_single_operations_that_are_refused(machine: str) -> None:
     ):
         assert verdict(machine, "ioctl", 0, request) == ENOTTY
         assert verdict(machine, "ioctl", 0, 0x54 << 32 | request) == ENOTTY
-    for option in (35, 0x59616D61, 62):
-        assert verdict(machine, "prctl", option) == EPERM
-    assert verdict(machine, "prctl", 15) == ALLOW
     assert verdict(machine, "personality", 0xFFFFFFFF) == ALLOW
     assert verdict(machine, "personality", 0x40000) == ALLOW
     for persona in (0x100000, 0x400000, 0x40000 | 0x400000, 1):
@@ -184,6 +181,98 @@ DANGEROUS = (
 def test_dangerous_calls_are_in_no_table(machine: str) -> None:
     """What opens the kernel, other processes or the host's settings."""
     assert not set(DANGEROUS) & set(TABLES[machine])
+
+
+FILLS_WHAT_NOBODY_COUNTS = {
+    "error queues": [(0, 11), (0, 26), (41, 25), (41, 31), (1, 37), (1, 65), (1, 60), (1, 41), (1, 61), (41, 60)],
+    "programs in the kernel": [(1, 26), (1, 50), (1, 51), (1, 52), (1, 27), (1, 68)],
+    "flow labels": [(41, 32), (41, 33)],
+    "corks": [(17, 1)],
+    "blocks beside a socket": [
+        *((0, 4), (0, 9), (0, 41), (0, 48), (41, 6), (41, 54), (41, 55), (41, 57), (41, 59), (41, 48)),
+        *((6, 14), (6, 27), (6, 31), (6, 32), (6, 33), (6, 37), (6, 38), (6, 19), (17, 100), (1, 72), (1, 73)),
+    ],
+    "filters of packets": [(0, 64), (0, 96), (41, 64), (0, 16), (0, 17), (41, 34), (41, 35)],
+    "sockets of other kinds": [
+        (255, 1),
+        (270, 1),
+        (270, 5),
+        (282, 1),
+        (58, 1),
+        (263, 1),
+        (284, 1),
+        (132, 0),
+        (136, 10),
+    ],
+}
+"""(level, option), see `include/uapi`: what is kept for it is charged to no cgroup, or the whole host's"""
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+@pytest.mark.parametrize("pool", FILLS_WHAT_NOBODY_COUNTS)
+def test_no_option_of_a_socket_fills_what_nobody_counts(machine: str, pool: str) -> None:
+    """It looks as if the kernel did not know the option, also with upper bits set."""
+    for level, option in FILLS_WHAT_NOBODY_COUNTS[pool]:
+        for upper in (0, 1 << 32):
+            assert verdict(machine, "setsockopt", 3, level | upper, option | upper) == ENOPROTOOPT, (level, option)
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_options_of_sockets_are_an_allow_list(machine: str) -> None:
+    """Every level and option: what the table says, and nothing else reaches the kernel."""
+    for level in (*range(300), 0x7FFFFFFF, 0xFFFFFFFF):
+        known = option_policy.SOCKET_OPTIONS.get(level, {})
+        numbers = [*range(130), 0x7FFFFFFF, 0xFFFFFFFF] if known else [0, 1, 11, 26, 0xFFFFFFFF]
+        for option in numbers:
+            answer = known.get(option, ENOPROTOOPT)
+            wanted = ALLOW if answer == option_policy.ALLOW else answer
+            assert verdict(machine, "setsockopt", 3, level, option) == wanted, (level, option)
+    assert {verdict(machine, "setsockopt", 3, 1, option) for option in (7, 8)} == {GRANTED}  # sizes of buffers
+    assert {verdict(machine, "setsockopt", 3, 1, option) for option in (32, 33, 36)} == {EPERM}  # by force
+    for level, option in ((0, 35), (0, 39), (0, 42), (0, 46), (41, 20), (41, 27), (41, 42), (41, 46)):
+        assert verdict(machine, "setsockopt", 3, level, option) == ENODEV  # groups, for which there is no interface
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_options_that_programs_use_work(machine: str) -> None:
+    """Addresses used again, time-outs, keeping alive, no delay, both versions of IP at one socket, what was passed."""
+    usual = {
+        1: (2, 5, 6, 9, 10, 12, 13, 15, 16, 18, 20, 21, 25, 29, 35, 63, 64, 66, 67, 76),
+        0: (1, 2, 8, 10, 12, 13, 15, 24, 32, 33, 34, 36, 49),
+        6: (1, 2, 3, 4, 5, 6, 8, 9, 12, 13, 18, 23, 25),
+        17: (103, 104),
+        41: (16, 17, 18, 19, 21, 23, 26, 49, 51, 62, 66, 67),
+    }
+    for level, options in usual.items():
+        for option in options:
+            assert verdict(machine, "setsockopt", 3, level, option) == ALLOW, (level, option)
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_options_of_processes_are_an_allow_list(machine: str) -> None:
+    """No filter of its own (one pool of the host holds them all), no merging of pages, no names of memory; a launch may
+    load its sandbox's filter."""
+    for option in (*range(300), 0x53564D41, 0x59616D61, 0x41555856, 0x7FFFFFFF, 0xFFFFFFFF):
+        answer = option_policy.PROCESS_OPTIONS.get(option, EINVAL)
+        for upper in (0, 1 << 32):
+            assert verdict(machine, "prctl", option | upper) == (ALLOW if answer == -1 else answer), option
+    assert {verdict(machine, "prctl", option) for option in (35, 62, 0x59616D61)} == {EPERM}
+    assert {verdict(machine, "prctl", option) for option in (22, 67, 77, 78, 0x53564D41)} == {EINVAL}
+    assert {verdict(machine, "prctl", option) for option in (1, 4, 15, 16, 29, 36, 38, 39, 41, 47)} == {ALLOW}
+    templates = seccomp_policy.build_for_templates(machine)
+    number = TABLES[machine]["prctl"]
+    assert [decide(machine, number, option, program=templates)[0] for option in (22, 4, 35, 67)] == [
+        *(ALLOW, ALLOW, EPERM, EINVAL)
+    ]
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_no_datagram_waits_for_more(machine: str) -> None:
+    """What a corked socket holds is charged to nobody."""
+    for name, flags in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)):
+        for value in (0, 1, 0x40, 0x4000, 0x4040, 0x20000000):
+            assert verdict(machine, name, *[9] * flags, value) == ALLOW
+            assert verdict(machine, name, *[9] * flags, value | 0x8000) == EOPNOTSUPP
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])

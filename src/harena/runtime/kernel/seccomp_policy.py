@@ -14,7 +14,6 @@ more closely:
     ioctl        terminals, sockets and what all files have (FIONREAD ...) only: those of file systems set what they
                  keep of a file, or of themselves, beyond the sandbox (state, keys), also through a read-only mount.
                  Not TIOCSTI and TIOCLINUX (typing into somebody else's terminal), nor TIOCSETD (line disciplines)
-    prctl        not PR_SET_MM, PR_SET_PTRACER (nobody may trace anyway), PR_SCHED_CORE (it keeps other processors idle)
     personality  only what changes nothing, and ADDR_NO_RANDOMIZE
     fcntl        not leases, directory notices and write hints: they belong to the file, which others may have open
     preadv2, pwritev2   not RWF_NOWAIT, RWF_DONTCACHE (they tell, and change, which pages of shared files are in memory)
@@ -38,6 +37,7 @@ from __future__ import annotations
 import os
 import struct
 
+from harena.runtime.kernel import option_policy
 from harena.runtime.kernel.syscall_table import AARCH64, X86_64
 
 _EPERM, _ENOMEM, _EINVAL, _ENOTTY, _ENOSYS, _ESOCKTNOSUPPORT, _EOPNOTSUPP, _EAFNOSUPPORT = 1, 12, 22, 25, 38, 94, 95, 97
@@ -75,6 +75,37 @@ def _none_of(argument: int, values: tuple[int, ...], otherwise: int) -> list[Ins
     for index, value in enumerate(values):
         block.append((_EQUAL, len(values) - index, 0, value))
     return [*block, _return(_ALLOW), _return(_ERRNO | otherwise)]
+
+
+def _answer(value: int) -> list[Instruction]:
+    """What an option of option_policy gets."""
+    return [_return(_ALLOW if value == option_policy.ALLOW else _ERRNO | value)]
+
+
+def _choice(argument: int, actions: dict[int, list[Instruction]], otherwise: list[Instruction]) -> list[Instruction]:
+    """What is done for each value of the argument's low word, found by halves."""
+    segments: list[tuple[int, list[Instruction]]] = [(0, otherwise)]
+    for value in sorted(actions):
+        for first, action in ((value, actions[value]), (value + 1, otherwise)):
+            if segments[-1][0] == first:
+                segments.pop()
+            if not segments or segments[-1][1] != action:
+                segments.append((first, action))
+    return [(_LOAD, 0, 0, _low(argument)), *_search(segments)]
+
+
+def _setsockopt() -> list[Instruction]:
+    """(descriptor, level, option, ...)"""
+    unknown = _answer(option_policy.ENOPROTOOPT)
+    levels = {
+        level: _choice(2, {option: _answer(value) for option, value in options.items()}, unknown)
+        for level, options in option_policy.SOCKET_OPTIONS.items()
+    }
+    return _choice(1, levels, unknown)
+
+
+def _prctl(options: dict[int, int]) -> list[Instruction]:
+    return _choice(0, {option: _answer(value) for option, value in options.items()}, _answer(option_policy.EINVAL))
 
 
 def _socket() -> list[Instruction]:
@@ -206,7 +237,7 @@ def _ioctl() -> list[Instruction]:
 
 _INIT = 1
 _TIOCSTI, _TIOCLINUX, _TIOCSETD = 0x5412, 0x541C, 0x5423
-_PR_SET_MM, _PR_SET_PTRACER, _PR_SCHED_CORE = 35, 0x59616D61, 62
+_MSG_MORE = 0x8000
 _RESET_ON_FORK = 0x40000000
 _IOPRIO_WHO_PROCESS = 1
 _FADV_DONTNEED, _RWF_NOWAIT, _RWF_DONTCACHE = 4, 8, 0x80
@@ -225,7 +256,11 @@ def _special() -> dict[str, list[Instruction]]:
         "clone3": [_return(_ERRNO | _ENOSYS)],
         "socket": _socket(),
         "ioctl": _ioctl(),
-        "prctl": _none_of(0, (_PR_SET_MM, _PR_SET_PTRACER, _PR_SCHED_CORE), _EPERM),
+        "prctl": _prctl(option_policy.PROCESS_OPTIONS),
+        "setsockopt": _setsockopt(),
+        "sendto": _without(3, _MSG_MORE, _EOPNOTSUPP),
+        "sendmsg": _without(2, _MSG_MORE, _EOPNOTSUPP),
+        "sendmmsg": _without(3, _MSG_MORE, _EOPNOTSUPP),
         "fcntl": _none_of(1, (_F_SETLEASE, _F_NOTIFY, _F_SET_RW_HINT, _F_SET_FILE_RW_HINT), _EINVAL),
         "personality": _one_of(0, _SAME_PERSONALITIES, _EPERM),
         **{name: _none_of(0, (_INIT,), _EPERM) for name in _TAKES_A_PROCESS},
@@ -316,7 +351,8 @@ def build_for_templates(machine: str | None = None) -> bytes:
     KeyError for an unknown machine."""
     machine = machine or os.uname().machine
     audit, table = _of_machine(machine)
-    special = {name: rules for name, rules in _special().items() if name not in ("clone", "clone3", *_TAKES_A_PROCESS)}
+    special = {name: rules for name, rules in _special().items() if name not in _OF_SANDBOXES}
+    special["prctl"] = _prctl(option_policy.PROCESS_OPTIONS_OF_TEMPLATES)
     return _program(audit, _segments({**table, **_LAUNCH_CALLS[machine]}, frozenset(_HOST_WIDE), special))
 
 
