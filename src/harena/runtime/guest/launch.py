@@ -4,7 +4,8 @@ sandbox. Each step is one line of one of the two lists; every failure names its 
 A template (once per image): a fork of the spawner in new user, mount, pid, ipc, uts and cgroup namespaces.
 
     await_map -> become_root -> private_mounts -> open_trees -> new_root -> trees -> links_and_files -> copies
-    -> own_proc -> pivot -> nest_user_namespace -> read_only_root -> (exec of the image's interpreter, see template)
+    -> own_proc -> pivot -> nest_user_namespace -> name_settings -> read_only_root
+    -> (exec of the image's interpreter, see template)
 
 The second user namespace locks every mount that the first one made: not even the template's own privilege can make
 /usr writable again or look below a mount. A network namespace is made with it: what a blueprint has imported there
@@ -13,8 +14,8 @@ reaches no network.
 A sandbox (once per life): a fork of its template in new mount, pid, net, ipc, uts and cgroup namespaces. It is in the
 template's root already and adds only what is its own.
 
-    channel, everything else closed -> init's descriptors -> writable directories -> proc (read-only) -> terminals
-    -> hostname -> loopback -> rlimits -> capabilities -> seccomp -> "ready"
+    channel, everything else closed -> init's descriptors -> settings -> writable directories -> proc (read-only)
+    -> terminals -> hostname -> loopback -> rlimits -> capabilities -> seccomp -> "ready"
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ WRITABLE = (("tmp", "/tmp", 0o1777), ("workspace", "/workspace", 0o755), ("data"
             ("root", "/root", 0o700), ("shm", "/dev/shm", 0o1777))  # fmt: skip
 WRITABLE_PLACES = (*(target for _, target, _ in WRITABLE), "/var/tmp")
 _SCRATCH = b"/.new"
+_SENT_TIMES = b"/data/.sent_times"  # what a sandbox has there covers it
 
 
 class TemplateRoot:
@@ -145,6 +147,11 @@ def _nest_user_namespace(_: TemplateRoot) -> None:
     namespaces.map_identity("self", 0, 0, 0)
 
 
+def _name_settings(_: TemplateRoot) -> None:
+    # in the template's own network namespace; where such a setting is the host's, a sandbox writes to nothing
+    os.symlink(network.SENT_TIMES if os.access(network.SENT_TIMES, os.W_OK) else b"/dev/null", _SENT_TIMES)
+
+
 def _read_only_root(_: TemplateRoot) -> None:
     mounts.mount(b"none", b"/", None, mounts.REMOUNT | mounts.BIND | mounts.RDONLY | mounts.NOSUID)
 
@@ -161,6 +168,7 @@ TEMPLATE_STEPS = (
     _own_proc,
     _pivot,
     _nest_user_namespace,
+    _name_settings,
     _read_only_root,
 )
 
@@ -187,6 +195,7 @@ class SandboxLaunch:
         if self.own_users and filter_ is None:
             self._own_users()
         self._init_descriptors()
+        self._own_settings()  # through the template's /proc, too
         self._own_files(settings["tmpfs"])  # type: ignore[arg-type]
         self._own_proc()
         self._own_names(settings["hostname"])  # type: ignore[arg-type]
@@ -203,6 +212,11 @@ class SandboxLaunch:
     def _own_channel(self) -> None:
         self.channel_call = self._call("channel", "dup3", -1, CONTROL, os.O_CLOEXEC)
         self._call("close everything else", "close_range", CONTROL + 1, 0xFFFFFFFF, 0)
+
+    def _own_settings(self) -> None:
+        self._call("times of packets", "openat", _AT_FDCWD, _SENT_TIMES, os.O_WRONLY | os.O_CLOEXEC, 0)
+        self._call("no times of packets", "write", NOTHING + 1, b"0", 1)
+        self._call("times of packets", "close", NOTHING + 1)
 
     def _own_files(self, options: bytes) -> None:
         self._mount("writable", b"sandbox", _SCRATCH, b"tmpfs", _SCRATCH_FLAGS, options)

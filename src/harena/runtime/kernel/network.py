@@ -1,6 +1,12 @@
-"""The network namespace of a sandbox: nothing but a loopback interface, and that one up."""
+"""The network namespace of a sandbox: nothing but a loopback interface, and that one up; and no packet that was
+sent comes back with its time."""
 
 from __future__ import annotations
 
 SET_FLAGS = 0x8914  # SIOCSIFFLAGS
 LOOPBACK_UP = b"lo".ljust(16, b"\0") + (0x41).to_bytes(2, "little").ljust(24, b"\0")  # IFF_UP | IFF_RUNNING
+
+SENT_TIMES = b"/proc/sys/net/core/tstamp_allow_data"
+"""Whether a socket's error queue takes copies of what it has sent, when a message asks for the time of that (which lies
+in memory that no filter of system calls reads). No cgroup counts them. A setting of each network namespace where the
+kernel has it so; elsewhere it is the host's own, which no namespace shows."""
