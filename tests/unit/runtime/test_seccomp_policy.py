@@ -173,7 +173,8 @@ DANGEROUS = (
     *("io_uring_setup", "io_uring_enter", "io_uring_register", "keyctl", "add_key", "request_key", "init_module"),
     *("finit_module", "delete_module", "kexec_load", "reboot", "swapon", "settimeofday", "clock_settime"),
     *("open_by_handle_at", "name_to_handle_at", "quotactl", "acct", "iopl", "ioperm", "kcmp", "pidfd_getfd"),
-    *("sethostname", "setdomainname", "vhangup", "fanotify_init", "lookup_dcookie", "syslog"),
+    *("sethostname", "setdomainname", "vhangup", "fanotify_init", "lookup_dcookie", "syslog", "seccomp"),
+    "memfd_secret",
 )
 
 

@@ -286,7 +286,7 @@ _TAKES_A_PROCESS = ("sched_setparam", "sched_setaffinity")
 _OF_SANDBOXES = ("clone", "clone3", "prlimit64", *_TAKES_A_PROCESS)
 """rules that templates do without"""
 _HOST_WIDE = ("io_setup", "io_destroy", "io_submit", "io_cancel", "io_getevents", "io_pgetevents")
-UNACCOUNTED = frozenset({"memfd_create", "memfd_secret", "shmget", "shmat", "shmctl", "shmdt"})
+UNACCOUNTED = frozenset({"memfd_create", "shmget", "shmat", "shmctl", "shmdt"})
 """Calls that make memory which belongs to no process: refused where no cgroup counts it."""
 
 
