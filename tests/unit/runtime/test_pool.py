@@ -85,6 +85,41 @@ async def test_nobody_gets_what_another_has() -> None:
     pool.close()
 
 
+async def test_nothing_is_made_beside_a_first_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While half of those that are wanted are ready, more are made a moment after a claim; with fewer, at once."""
+    monkeypatch.setattr(pools, "_AFTER_CLAIM_SECONDS", 60.0)
+    make = Maker()
+    pool = Pool(make, 4)
+    given: list[Any] = [await pool.claim() for _ in range(4)]
+    await settle()
+    made = len(make.made)
+    given += [await pool.claim(), await pool.claim()]
+    await settle()
+    assert len(make.made) == made
+    given.append(await pool.claim())
+    await settle()
+    assert len(make.waiting(given)) == 4
+    pool.close()
+
+
+async def test_what_is_made_later_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The moment after a claim comes, unless the pool was closed meanwhile."""
+    monkeypatch.setattr(pools, "_AFTER_CLAIM_SECONDS", 0.0)
+    make = Maker()
+    pool = Pool(make, 4)
+    given: list[Any] = [await pool.claim() for _ in range(4)]
+    await settle()
+    given.append(await pool.claim())
+    assert len(make.waiting(given)) == 3
+    await settle()
+    assert len(make.waiting(given)) == 4
+    made = len(make.made)
+    given.append(await pool.claim())
+    pool.close()
+    await settle()
+    assert len(make.made) == made
+
+
 async def test_dead_ones_are_not_given_away() -> None:
     """One that has ended while it waited is passed over, to the last of them."""
     make = Maker()
@@ -137,7 +172,7 @@ async def test_close() -> None:
     given: list[Any] = [await pool.claim() for _ in range(3)]
     await settle()
     make.gate = asyncio.Event()
-    given.append(await pool.claim())
+    given += [await pool.claim() for _ in range(3)]  # fewer than half are ready: more are made at once
     await settle()
     under_way = make.under_way
     pool.close()
@@ -145,7 +180,7 @@ async def test_close() -> None:
     await settle()
     assert under_way > 0
     assert make.waiting(given) == []
-    assert [sandbox.discarded for sandbox in given] == [False] * 4
+    assert [sandbox.discarded for sandbox in given] == [False] * 6
 
 
 async def test_idle_ones_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:

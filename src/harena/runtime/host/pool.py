@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from typing import TYPE_CHECKING
 
 from harena.core.errors import HarenaError
@@ -18,6 +18,65 @@ if TYPE_CHECKING:
 
 _WINDOW_SECONDS = 2.0
 _IDLE_SECONDS = 30.0
+_AFTER_CLAIM_SECONDS = 0.02
+"""To make a sandbox takes the kernel milliseconds, mostly for its network namespace. What was claimed runs its first
+command now, and would wait for that: while half of those that are wanted are ready, more are made so much later."""
+
+
+_MOST_REMEMBERED = 64
+
+
+class Repeats:
+    """Kinds of sandboxes that were claimed lately: the newest few, each for as long as a pool may be idle."""
+
+    def __init__(self) -> None:
+        self._claimed: dict[Hashable, float] = {}
+
+    def note(self, kind: Hashable, now: float) -> bool:
+        """Note a claim; whether the same kind was claimed lately."""
+        before = self._claimed.pop(kind, None)
+        self._claimed[kind] = now
+        if len(self._claimed) > _MOST_REMEMBERED:
+            del self._claimed[next(iter(self._claimed))]
+        return before is not None and before > now - _IDLE_SECONDS
+
+
+class Budget:
+    """Number of sandboxes that several pools may keep ready together, with those that are being made."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._pools: dict[Pool, None] = {}
+        """the one that was used last is the last"""
+
+    def note_use(self, pool: Pool) -> None:
+        """Count a pool, as the one that was used last."""
+        self._pools.pop(pool, None)
+        self._pools[pool] = None
+
+    def forget(self, pool: Pool) -> None:
+        """Count a pool no longer."""
+        self._pools.pop(pool, None)
+
+    def makes_room(self, pool: Pool) -> bool:
+        """Whether a pool may make one more ahead; others give up theirs for it."""
+        while sum(each.kept for each in self._pools) >= self._most:
+            giver = self._giver(pool)
+            if giver is None:
+                return False
+            giver.give_up_one()
+        return True
+
+    def _giver(self, pool: Pool) -> Pool | None:
+        """Whichever was used last longest ago; among those in demand only one that has clearly more, or each claim
+        would end what another one has just made."""
+        others = [each for each in self._pools if each is not pool and each.has_ready]
+        if not others:
+            return None
+        if not others[0].is_in_demand:
+            return others[0]
+        largest = max(others, key=lambda each: each.kept)
+        return largest if largest.kept > pool.kept + 1 else None
 
 
 class Pool:
@@ -32,6 +91,7 @@ class Pool:
         self._waiting = 0
         self._claims: deque[float] = deque()
         self._idle: asyncio.TimerHandle | None = None
+        self._later: asyncio.TimerHandle | None = None
         self._closed = False
 
     async def claim(self) -> LinuxSandbox:
@@ -40,7 +100,7 @@ class Pool:
         while self._ready:
             sandbox = self._ready.popleft()
             if sandbox.alive:
-                self._loop.call_soon(self._fill)
+                self._fill_later()
                 return sandbox
         self._waiting += 1
         try:
@@ -52,10 +112,23 @@ class Pool:
     def close(self) -> None:
         """Let go of those that are ready."""
         self._closed = True
-        if self._idle is not None:
-            self._idle.cancel()
+        self._stop_counting()
         while self._ready:
             self._ready.popleft().discard()
+
+    def _stop_counting(self) -> None:
+        for timer in (self._idle, self._later):
+            if timer is not None:
+                timer.cancel()
+        self._idle = self._later = None
+        for budget in self._budgets:
+            budget.forget(self)
+
+    def _drop_if_empty(self) -> None:
+        if not (self._ready or self._filling or self._waiting or self._is_dropped or self._closed):
+            self._is_dropped = True
+            self._stop_counting()
+            self._on_empty()
 
     def _note_claim(self) -> None:
         now = self._loop.time()
@@ -67,14 +140,17 @@ class Pool:
 
     def _drop_idle(self) -> None:
         self._idle = None
-        if self._claims and self._claims[-1] > self._loop.time() - _IDLE_SECONDS:
+        if self._waiting or self._filling or (self._claims and self._claims[-1] > self._loop.time() - _IDLE_SECONDS):
             self._idle = self._loop.call_later(_IDLE_SECONDS, self._drop_idle)
             return
         while self._ready:
             self._ready.popleft().discard()
 
     def _fill(self) -> None:
-        if self._closed or self._waiting:
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
+        if self._closed or self._waiting or self._is_dropped:
             return  # those who wait come first
         for _ in range(min(len(self._claims), self._limit) - len(self._ready) - len(self._filling)):
             task = asyncio.ensure_future(self._add())
