@@ -432,6 +432,22 @@ async def test_close_in_the_middle(home: object, seed: int) -> None:
             await runtime.create(SandboxSpec())
 
 
+async def test_limits_that_are_asked_for_once_leave_no_sandbox_behind(home: object) -> None:
+    """No limit of a workspace counts what is made ahead; a second claim of the same limits has the budget's share."""
+    runtime = LinuxRuntime()
+    await runtime.start()
+    for times, most in ((1, 0), (2, MADE_AHEAD)):
+        for number in range(2 * MADE_AHEAD):
+            for _ in range(times):
+                limits = Limits(memory_bytes=(64 * times << 20) + number * 4096)
+                await (await runtime.create(SandboxSpec(limits=limits))).destroy()
+        async with asyncio.timeout(PATIENCE):
+            while len(runtime._sandboxes) > most:  # noqa: ASYNC110 - those given up end unwaited for
+                await asyncio.sleep(0.01)
+        assert len(runtime._pools) <= MADE_AHEAD
+    await runtime.close()
+
+
 async def test_close_right_after_start(home: object) -> None:
     """A node that is closed while its first sandboxes are asked for leaves nothing."""
     for turns in range(6):

@@ -9,7 +9,7 @@ import pytest
 
 from harena.core.errors import PlatformError
 from harena.runtime.host import pool as pools
-from harena.runtime.host.pool import Pool
+from harena.runtime.host.pool import Budget, Pool, Repeats
 
 
 class MadeSandbox:
@@ -216,3 +216,74 @@ async def test_a_cancelled_claim_takes_nothing_with_it() -> None:
     assert len(pool._ready) > 0
     assert pools._WINDOW_SECONDS > 0
     pool.close()
+
+
+async def test_pools_of_many_limits_share_a_budget() -> None:
+    """However many pools there are, so many are ready together, and those that keep none are dropped."""
+    make, budget = Maker(), Budget(4)
+    pools_, dropped = [], []
+    given: list[Any] = []
+    for number in range(30):
+        pools_.append(Pool(make, 4, [budget], lambda number=number: dropped.append(number)))  # type: ignore[misc]
+        given += [await pools_[-1].claim(), await pools_[-1].claim()]
+        await settle()
+        assert len(make.waiting(given)) <= 4
+    assert len(make.waiting(given)) == 4
+    assert len(set(dropped)) >= 26
+    for pool in pools_:
+        pool.close()
+
+
+async def test_the_pool_used_last_longest_ago_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is not in demand gives up all; it is dropped with its last, and a claim brings it back."""
+    monkeypatch.setattr(pools, "_WINDOW_SECONDS", -1.0)
+    monkeypatch.setattr(Pool, "_wanted", lambda _: 2)
+    dropped: list[str] = []
+    budget, makers = Budget(4), [Maker(), Maker(), Maker()]
+    first, second, third = (
+        Pool(make, 4, [budget], lambda name=name: dropped.append(name))  # type: ignore[misc]
+        for make, name in zip(makers, "abc", strict=True)
+    )
+    given: list[Any] = []
+    for pool in (first, second, third):
+        given.append(await pool.claim())
+        await settle()
+    assert [len(make.waiting(given)) for make in makers] == [0, 2, 2]
+    assert dropped == ["a"]
+    given.append(await first.claim())
+    await settle()
+    assert [len(make.waiting(given)) for make in makers] == [2, 0, 2]
+    assert dropped == ["a", "b"]
+    for pool in (first, second, third):
+        pool.close()
+
+
+async def test_pools_in_demand_share_alike() -> None:
+    """Two that are claimed from in turn end nothing of each other's once both have their part."""
+    budget, makers = Budget(4), [Maker(), Maker()]
+    both = [Pool(make, 4, [budget]) for make in makers]
+    given: list[Any] = []
+    for pool in both:
+        given += [await pool.claim() for _ in range(4)]
+        await settle()
+    assert [len(make.waiting(given)) for make in makers] == [2, 2]
+    discarded = sum(sandbox.discarded for make in makers for sandbox in make.made)
+    for _ in range(6):
+        for pool in both:
+            given.append(await pool.claim())
+            pool._fill()
+            await settle()
+    assert sum(sandbox.discarded for make in makers for sandbox in make.made) == discarded
+    for pool in both:
+        pool.close()
+
+
+def test_limits_are_repeated_within_the_idle_time() -> None:
+    """The second claim, unless it comes late or after too many others."""
+    repeats = Repeats()
+    assert [repeats.note("a", 0.0), repeats.note("a", 1.0), repeats.note("b", 1.0)] == [False, True, False]
+    assert not repeats.note("a", 2.0 + pools._IDLE_SECONDS)
+    for number in range(1000):
+        assert not repeats.note(number, 40.0)
+    assert len(repeats._claimed) == pools._MOST_REMEMBERED
+    assert not repeats.note("a", 40.0)

@@ -37,7 +37,7 @@ from harena.runtime.host import image as images
 from harena.runtime.host.box import LinuxSandbox
 from harena.runtime.host.link import Limits as CgroupLimits
 from harena.runtime.host.link import Order, SpawnerLink, TemplateGoneError
-from harena.runtime.host.pool import Pool
+from harena.runtime.host.pool import Budget, Pool, Repeats
 from harena.runtime.spawner import importing
 from harena.runtime.spawner.spawner import TEMPLATE_MEMORY_BYTES, TEMPLATE_PROCESSES
 
@@ -53,7 +53,10 @@ IDLE_SECONDS = 60.0
 IDLE_TO_END_SECONDS = 300.0
 """after so long without a sandbox a template ends in any case"""
 TEMPLATES_PER_WORKSPACE = 32
-"""that live at one time: each holds what its blueprint's modules hold"""
+"""number of one workspace's templates that live at one time: each holds what its blueprint's modules hold"""
+_NODE_POOLS = 16
+"""so many times the size of one pool are at most kept ready by a node: no limit of a workspace counts them"""
+_DEFAULT_LIMITS = Limits()
 READY_SECONDS = 120.0
 """in which a template's modules must be imported"""
 FAILURE_SECONDS = 3.0, 60.0
@@ -82,8 +85,19 @@ _Key = tuple[str, str, str]
 
 
 class _Template:
-    def __init__(self, number: int, key: _Key, image: images.Image, environment: Mapping[str, str], warm: bool) -> None:
+    def __init__(
+        self,
+        number: int,
+        key: _Key,
+        image: images.Image,
+        environment: Mapping[str, str],
+        warm: bool,
+        budgets: Sequence[Budget],
+    ) -> None:
         self.number = number
+        self.budgets = budgets
+        """limits of what its pools keep ready: its own, and the node's"""
+        self.repeats = Repeats()
         self.key = key
         self.is_forgotten = False
         """its blueprint was deleted: it ends with its last sandbox"""
@@ -100,7 +114,7 @@ class _Template:
 class LinuxRuntime:
     """Implements `Runtime`. Lives in one event loop; raises the soft limit of open files to the hard one.
 
-    `pool_size`: how many sandboxes of one kind are at most kept ready; it is reached only while they are in demand.
+    `pool_size`: how many sandboxes of one template are at most kept ready; it is reached only while they are in demand.
     `fast_path`: False = templates and inits do everything in Python, as on machines other than x86-64.
     `templates_per_workspace`: how many blueprints and images one workspace may have sandboxes of at one time.
     `known_programs`: asked when a warm template is started, which does ahead what these begin with.
@@ -127,6 +141,7 @@ class LinuxRuntime:
         self._templates: dict[_Key, asyncio.Task[_Template]] = {}
         self._sandboxes: dict[int, LinuxSandbox] = {}
         self._pools: dict[tuple[object, ...], Pool] = {}
+        self._ready_budget = Budget(_NODE_POOLS * pool_size)
         self._failures: dict[_Key, tuple[float, Callable[[str], PlatformError], str]] = {}
         """imports that have failed: until when that is remembered, the error's class and step, its text"""
         self._closed = False
@@ -167,7 +182,7 @@ class LinuxRuntime:
         waiting = object()
         template.claimed.add(waiting)  # it is not idle
         try:
-            sandbox = await self._pool(template, spec.limits).claim()
+            sandbox = await self._ready_or_made(template, spec.limits)
             template.claimed.add(sandbox.number)
             return template, sandbox
         except TemplateGoneError:
@@ -259,6 +274,7 @@ class LinuxRuntime:
         self._link = link
         self._templates.clear()
         self._pools.clear()
+        self._ready_budget = Budget(_NODE_POOLS * self._pool_size)
         return link
 
     async def _template(self, key: _Key, blueprint: Blueprint | None) -> _Template:
@@ -369,7 +385,8 @@ class LinuxRuntime:
             "parks": imports,
             "known": [] if warm is None else [astuple(program) for program in self._known_programs()],
         }
-        template = _Template(link.next_number(), key, image, environment, warm is not None)
+        budgets = Budget(self._pool_size), self._ready_budget
+        template = _Template(link.next_number(), key, image, environment, warm is not None, budgets)
         began = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(READY_SECONDS):
@@ -406,13 +423,25 @@ class LinuxRuntime:
 
     # -- sandboxes -----------------------------------------------------------------------------------------------
 
-    def _pool(self, template: _Template, limits: Limits) -> Pool:
+    async def _ready_or_made(self, template: _Template, limits: Limits) -> LinuxSandbox:
         key = (template.number, limits)
+        is_repeated = template.repeats.note(limits, asyncio.get_running_loop().time())
         pool = self._pools.get(key)
         if pool is None:
             settings = _settings(limits, template)
-            pool = self._pools[key] = Pool(lambda: self._make(template, limits, *settings), self._pool_size)
-        return pool
+            if not is_repeated and limits != _DEFAULT_LIMITS:  # perhaps nobody asks for these again
+                return await self._make(template, limits, *settings)
+            pool = self._pools[key] = Pool(
+                lambda: self._make(template, limits, *settings),
+                self._pool_size,
+                template.budgets,
+                lambda: self._drop_pool(key, pool),
+            )
+        return await pool.claim()
+
+    def _drop_pool(self, key: tuple[object, ...], pool: Pool | None) -> None:
+        if self._pools.get(key) is pool:
+            del self._pools[key]
 
     async def _make(
         self, template: _Template, limits: Limits, settings: bytes, cgroup_limits: CgroupLimits

@@ -1,14 +1,15 @@
 """A pool of sandboxes of one kind, made ahead. Each is given away once and never comes back.
 
 Its size follows demand: as many are kept ready as were claimed in the last few seconds, up to a limit, and an idle
-pool lets its sandboxes go.
+pool lets its sandboxes go. No limit of a workspace counts those that are ready, so pools share budgets, and who asks
+for another kind each time has none made ahead.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from harena.core.errors import HarenaError
@@ -80,11 +81,20 @@ class Budget:
 
 
 class Pool:
-    """Lives in one event loop."""
+    """Lives in one event loop. `on_empty` is called when it keeps nothing and nobody waits: it can be dropped."""
 
-    def __init__(self, make: Callable[[], Awaitable[LinuxSandbox]], limit: int) -> None:
+    def __init__(
+        self,
+        make: Callable[[], Awaitable[LinuxSandbox]],
+        limit: int,
+        budgets: Sequence[Budget] = (),
+        on_empty: Callable[[], None] = lambda: None,
+    ) -> None:
         self._make = make
         self._limit = limit
+        self._budgets = budgets
+        self._on_empty = on_empty
+        self._is_dropped = False
         self._loop = asyncio.get_running_loop()
         self._ready: deque[LinuxSandbox] = deque()
         self._filling: set[asyncio.Future[None]] = set()
@@ -109,6 +119,26 @@ class Pool:
             self._waiting -= 1
             self._fill()
 
+    @property
+    def kept(self) -> int:
+        """Number of sandboxes that are ready or being made ahead."""
+        return len(self._ready) + len(self._filling)
+
+    @property
+    def has_ready(self) -> bool:
+        """Whether it can give one up."""
+        return bool(self._ready)
+
+    @property
+    def is_in_demand(self) -> bool:
+        """Whether one was claimed in the last few seconds."""
+        return bool(self._claims) and self._claims[-1] > self._loop.time() - _WINDOW_SECONDS
+
+    def give_up_one(self) -> None:
+        """Let go of the one that has been ready longest."""
+        self._ready.popleft().discard()
+        self._drop_if_empty()
+
     def close(self) -> None:
         """Let go of those that are ready."""
         self._closed = True
@@ -132,6 +162,10 @@ class Pool:
 
     def _note_claim(self) -> None:
         now = self._loop.time()
+        self._is_dropped = False
+        if not self._closed:
+            for budget in self._budgets:
+                budget.note_use(self)
         self._claims.append(now)
         while self._claims and (self._claims[0] < now - _WINDOW_SECONDS or len(self._claims) > self._limit):
             self._claims.popleft()
@@ -145,6 +179,16 @@ class Pool:
             return
         while self._ready:
             self._ready.popleft().discard()
+        self._drop_if_empty()
+
+    def _wanted(self) -> int:
+        return min(len(self._claims), self._limit)
+
+    def _fill_later(self) -> None:
+        if 2 * len(self._ready) < self._wanted():
+            self._loop.call_soon(self._fill)
+        elif self._later is None and not self._closed:
+            self._later = self._loop.call_later(_AFTER_CLAIM_SECONDS, self._fill)
 
     def _fill(self) -> None:
         if self._later is not None:
@@ -152,16 +196,23 @@ class Pool:
             self._later = None
         if self._closed or self._waiting or self._is_dropped:
             return  # those who wait come first
-        for _ in range(min(len(self._claims), self._limit) - len(self._ready) - len(self._filling)):
+        for _ in range(self._wanted() - self.kept):
+            if not all(budget.makes_room(self) for budget in self._budgets):
+                break
             task = asyncio.ensure_future(self._add())
             self._filling.add(task)
             task.add_done_callback(self._filling.discard)
+        self._drop_if_empty()
 
     async def _add(self) -> None:
         try:
             sandbox = await self._make()
-        except HarenaError:
-            return  # whoever claims next meets the same error and can be told
+        except HarenaError:  # whoever claims next meets the same error and can be told
+            task = asyncio.current_task()
+            if task is not None:
+                self._filling.discard(task)
+            self._drop_if_empty()
+            return
         if self._closed:
             sandbox.discard()
         else:
