@@ -154,3 +154,21 @@ async def test_what_a_known_program_begins_with_is_done_once_in_the_template(fas
         await runtime.close()
     ahead = (True, "ahead known_names 1 [] True\n", b"")
     assert said == [ahead, (True, "1 False\n", b""), (True, "2 False\n", b""), ahead]
+
+
+async def test_a_template_that_was_prepared_is_the_one_that_sandboxes_come_from() -> None:
+    """One template is made, whoever asks first; a runtime that is closed meanwhile leaves nothing of it."""
+    runtime = LinuxRuntime()
+    await runtime.start()
+    try:
+        runtime.prepare("default", WARM)
+        runtime.prepare("default", WARM)
+        sandbox = await runtime.create(SandboxSpec(), WARM)
+        assert len(runtime._templates) == 1
+        await sandbox.destroy()
+        runtime.prepare("default", Blueprint(id="bp_other", name="other", warm=()))
+    finally:
+        await runtime.close()
+    runtime.prepare("default", WARM)
+    assert not runtime._preparing
+    assert not runtime._templates

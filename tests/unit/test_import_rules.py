@@ -279,3 +279,29 @@ def test_import_harena_stays_light(loaded: tuple[set[str], set[str]]) -> None:
     """Counted in modules: time depends on the machine, and each module costs some."""
     assert len(loaded[0]) <= MOST_MODULES_OF_IMPORT_HARENA
     assert len(loaded[1]) <= MOST_MODULES_OF_THE_SDK
+
+
+def test_what_a_template_knows_of_scoring_needs_no_models() -> None:
+    """The first job's template starts while the models are loaded, and takes the driver along."""
+    code = (
+        "import json, sys\n"
+        "from harena.scoring.scorers import driver_boot\n"
+        "driver_boot.known_program()\n"
+        "models = ('pydantic', 'harena.scoring.scenario', 'harena.scoring.score')\n"
+        "print(json.dumps([name for name in models if name in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert json.loads(done.stdout) == []
+
+
+def test_the_first_job_loads_what_it_needs() -> None:
+    """What some contracts and formats alone need comes with them."""
+    code = (
+        "import sys\n"
+        "from harena.node.rooms import _load_jobs\n"
+        "_load_jobs()\n"
+        "rare = ('http.client', 'urllib.request', 'tomllib', 'pickletools', 'alembic', 'aiosqlite', 'rich', 'typer')\n"
+        "sys.exit(' '.join(name for name in rare if name in sys.modules) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")

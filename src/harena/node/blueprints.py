@@ -44,9 +44,11 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _FILE = re.compile(rf"({_NAME.pattern})@(\d+)\.json")
 _ID_PREFIX = "bp_"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+DEFAULT_BLUEPRINT = "default"
+WARM_BLUEPRINT = "python-warm"
 BUILT_IN = {
     name: Blueprint(id=f"{_ID_PREFIX}{name}", name=name, warm=warm, created_at=_EPOCH)
-    for name, warm in (("default", None), ("python-warm", ()))
+    for name, warm in ((DEFAULT_BLUEPRINT, None), (WARM_BLUEPRINT, ()))
 }
 
 

@@ -28,6 +28,7 @@ from harena.jobs.rescore import rescoring, sampled
 from harena.jobs.retry import GiveUp, RetryAlone, RetryPolicy, decide_interrupted
 from harena.jobs.schedule import Ticket, effective_concurrency, tickets
 from harena.jobs.worker import JobScenario, Score
+from harena.node.blueprints import WARM_BLUEPRINT
 from harena.node.job_scenarios import JobScenarios, LoadScenarios, lineage_of, read_job
 from harena.node.kept_requests import KeptParts, kept_parts, packed, unpacked
 from harena.node.webhooks import new_delivery
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
 MAX_RUNS = 1_000_000
 MOST_NAMED = 10
-WARM_BLUEPRINT = "python-warm"
 
 
 class Blueprints(Protocol):

@@ -11,7 +11,7 @@ from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint, SandboxSpec, SandboxStatus
 from harena.core.ports import Runtime, SandboxHandle
 from harena.core.workspace import DEFAULT_WORKSPACE, LimitsOf, checked_workspace
-from harena.node.blueprints import Blueprints
+from harena.node.blueprints import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, Blueprints
 from harena.node.catalog_operations import CatalogOperations
 from harena.node.registry_operations import RegistryOperations
 from harena.node.rooms import Rooms
@@ -77,13 +77,15 @@ class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations)
 
     async def score(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.benchmark_jobs().direct_scores.score(self.workspace, request)
+        jobs = await self._rooms.first_jobs(self.workspace, _expected_blueprint(request))
+        return await jobs.direct_scores.score(self.workspace, request)
 
     async def create_benchmark_job(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
     ) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.benchmark_jobs().create(self.workspace, request, key=key)
+        jobs = await self._rooms.first_jobs(self.workspace, _expected_blueprint(request))
+        return await jobs.create(self.workspace, request, key=key)
 
     async def get_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
@@ -192,3 +194,11 @@ class Node(NodeInWorkspace):
     def after_fork_in_child(self) -> None:
         """In a forked child: let go of what belongs to the parent, without ending it. This node is unusable then."""
         self._rooms.after_fork_in_child()
+
+
+def _expected_blueprint(request: Mapping[str, Any]) -> str:
+    """The blueprint that a request's sandboxes will probably have; the request has not been checked yet."""
+    if isinstance(named := request.get("blueprint_id"), str):
+        return named
+    is_data_set = request.get("candidates") is not None or request.get("format") is not None
+    return WARM_BLUEPRINT if is_data_set else DEFAULT_BLUEPRINT

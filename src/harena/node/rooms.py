@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from harena.core.clock import Clock
 from harena.core.errors import SandboxUnavailableError
+from harena.core.garbage import collection_paused
 from harena.core.home import harena_home
 from harena.core.ports import Runtime
+from harena.core.threads import NODE
 from harena.node.blueprints import Blueprints
 from harena.node.sandboxes import Sandboxes
 
@@ -65,6 +67,16 @@ class Rooms:
         """Forget a blueprint, and keep nothing ready for it. Raises as `Blueprints.delete`."""
         for blueprint_id in self.blueprints.delete(workspace, name_or_id):
             self._runtime.forget_blueprint(blueprint_id, workspace=workspace)
+
+    async def first_jobs(self, workspace: str, blueprint_id: str) -> BenchmarkJobs:
+        """Return what `benchmark_jobs` returns. The first call loads its modules in a thread, and the template of the
+        blueprint that the job's sandboxes are expected to have starts meanwhile."""
+        if self._jobs is None and not self._closed:
+            from harena.scoring.scorers import driver_boot  # noqa: F401 - a template that starts now knows scoring's programs
+
+            self.sandboxes.prepare(workspace, blueprint_id)
+            await NODE.run(_load_jobs)
+        return self.benchmark_jobs()
 
     def benchmark_jobs(self) -> BenchmarkJobs:
         """Raises SandboxUnavailableError once the node has been closed."""
@@ -151,3 +163,14 @@ class Rooms:
         let_go = getattr(self._runtime, "after_fork_in_child", None)
         if let_go is not None:
             let_go()
+
+
+def _load_jobs() -> None:
+    """What the first job needs of the store, the models and the scoring room."""
+    with collection_paused():  # modules stay
+        import harena.jobs.models
+        import harena.node.benchmark_jobs
+        import harena.scoring.formats
+        import harena.scoring.score
+        import harena.store.benchmark_jobs
+        import harena.store.writer  # noqa: F401

@@ -21,7 +21,7 @@ import logging
 import secrets
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -285,6 +285,16 @@ class Sandboxes:
         self._running[port.id] = record
         await record.runs(port)
         return record
+
+    def prepare(self, workspace: str, blueprint_id: str) -> None:
+        """Begin with what takes a while before the first sandbox of a blueprint that is about to be asked for. What is
+        wrong is told to whoever asks for it."""
+        prepare = getattr(self._runtime, "prepare", None)
+        if prepare is None or self._closed:
+            return
+        with suppress(HarenaError):
+            blueprint = self._blueprints.find(workspace, blueprint_id)
+            prepare(blueprint.image, blueprint, workspace=workspace)
 
     async def _planned(self, workspace: str, spec: SandboxSpec) -> tuple[SandboxSpec, Blueprint | None]:
         """(what is made, of which blueprint)."""

@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 from harena.core.errors import NotFoundError, PlatformError, SandboxUnavailableError, ValidationError
-from harena.core.models import SandboxSpec, SandboxStatus
+from harena.core.models import Blueprint, SandboxSpec, SandboxStatus
 from harena.core.ports import Operations
 from harena.node import store_place
 from harena.node.blueprints import Blueprints
 from harena.node.node import Node
 from harena.runtime.host.layers import LayerStore
 from harena.testing import FakeClock, FakeRuntime
+
+ROW = {"id": "one", "candidate": "print(1)\n", "scoring": {"type": "stdio", "cases": [{"stdout": "1"}]}}
 
 
 class FakeJobs:
@@ -162,6 +164,40 @@ async def test_after_fork(node: Node, runtime: FakeRuntime) -> None:
         await node.create_sandbox(SandboxSpec())
     assert await node.list_sandboxes(include_terminal=True) == []
     await runtime.close()
+
+
+@pytest.mark.parametrize(
+    ("request_", "expected"),
+    [
+        ({"scenarios": "rows.jsonl", "candidates": "answers.jsonl"}, "python-warm"),
+        ({"scenarios": "rows.jsonl", "format": "humaneval"}, "python-warm"),
+        ({"scenarios": "scenarios.yaml"}, "default"),
+        ({"scenarios": "rows.jsonl", "candidates": "answers.jsonl", "blueprint_id": "default"}, "default"),
+    ],
+)
+async def test_the_first_job_has_its_blueprint_prepared(
+    node: Node, runtime: FakeRuntime, request_: dict[str, Any], expected: str
+) -> None:
+    """The runtime is told before the request is read, once, and also where the request turns out to be wrong."""
+    told: list[tuple[str, str, str]] = []
+
+    def prepare(image: str, blueprint: Blueprint, *, workspace: str) -> None:
+        told.append((image, blueprint.name, workspace))
+
+    runtime.prepare = prepare  # type: ignore[attr-defined]
+    for _ in range(2):
+        with pytest.raises(ValidationError):
+            await node.create_benchmark_job({"name": "", **request_})
+    assert told == [("default", expected, "default")]
+    await node.close()
+
+
+async def test_a_blueprint_that_is_not_there_is_told_by_the_job(node: Node, runtime: FakeRuntime) -> None:
+    """Preparing it fails in silence."""
+    runtime.prepare = NotImplemented  # type: ignore[attr-defined] # it is not called
+    with pytest.raises(NotFoundError, match="none"):
+        await node.score({"scenario": ROW, "blueprint_id": "none"})
+    await node.close()
 
 
 def test_node_is_light() -> None:

@@ -8,6 +8,7 @@ host, for whom the kernel counts and limits some things.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import marshal
 import resource
@@ -142,6 +143,7 @@ class LinuxRuntime:
         self._sandboxes: dict[int, LinuxSandbox] = {}
         self._pools: dict[tuple[object, ...], Pool] = {}
         self._ready_budget = Budget(_NODE_POOLS * pool_size)
+        self._preparing: set[asyncio.Task[None]] = set()
         self._failures: dict[_Key, tuple[float, Callable[[str], PlatformError], str]] = {}
         """imports that have failed: until when that is remembered, the error's class and step, its text"""
         self._closed = False
@@ -173,6 +175,19 @@ class LinuxRuntime:
                 await sandbox.destroy()
                 raise
         return sandbox
+
+    def prepare(self, image: str, blueprint: Blueprint, *, workspace: str = DEFAULT_WORKSPACE) -> None:
+        """Begin to start the template of a blueprint whose first sandbox is about to be asked for, and return at once.
+        What fails is told to whoever asks for a sandbox."""
+        if not self._closed:
+            key = (workspace, images.resolve(image), blueprint.id)
+            preparing = asyncio.ensure_future(self._prepared(key, blueprint))
+            self._preparing.add(preparing)
+            preparing.add_done_callback(self._preparing.discard)
+
+    async def _prepared(self, key: _Key, blueprint: Blueprint) -> None:
+        with contextlib.suppress(HarenaError, OSError):
+            self._let_go(await self._template(key, blueprint), object())  # its idle time begins
 
     async def _claim(
         self, spec: SandboxSpec, blueprint: Blueprint | None, workspace: str
@@ -243,6 +258,8 @@ class LinuxRuntime:
             sandbox.expect_end()
         if self._link is not None:
             await self._link.close()
+        if self._preparing:
+            await asyncio.wait(self._preparing)
         self._pools.clear()
         self._templates.clear()
 
