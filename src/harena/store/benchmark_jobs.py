@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -18,6 +18,9 @@ from harena.store.idempotency import answer_to, claim, forget_answers
 from harena.store.rows import insert_rows, update_rows
 from harena.store.tables import benchmark_jobs, events, job_requests, runs, webhook_deliveries
 from harena.store.webhook_deliveries import make_due
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncConnection
 
 ENDED_COLUMNS = ("score", "passed", "envelope", "ended_cursor")
 COUNTS = ("failures", "repeats", "interruptions")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, and_, exists, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -14,6 +14,11 @@ from harena.core.errors import PlatformError
 from harena.store.database import Database, insert_new
 from harena.store.tables import calibrations, catalog, catalog_contents
 
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+_DELETED = ""
+"""the digest, and the time of archiving, of a version that was deleted and is the newest of its name"""
 TRIES = 10
 """number of attempts when several writers add a version to the same name at the same moment"""
 

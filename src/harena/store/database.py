@@ -13,11 +13,10 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from harena.core.errors import PlatformError
 from harena.core.home import private_file, private_folder, private_opener
@@ -25,6 +24,9 @@ from harena.core.job_store import STORE_UNAVAILABLE
 from harena.core.threads import NODE
 from harena.store.migrate import NEWEST, bring_to_newest
 from harena.store.rows import to_json
+
+if TYPE_CHECKING:  # its import takes as long as a third of SQLAlchemy's own, and a job on a file needs none of it
+    from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 BUSY_SECONDS = 30.0
 """how long a write waits for another process's write"""
@@ -57,11 +59,13 @@ Made = TypeVar("Made")
 class Database:
     """Connections to one database."""
 
-    def __init__(self, name: str, engine: AsyncEngine, in_threads: Engine | None = None) -> None:
-        """`in_threads`: to the same database, for `run`; None = `engine` is as good."""
+    def __init__(self, name: str, open_engine: Callable[[], AsyncEngine], in_threads: Engine | None = None) -> None:
+        """`open_engine`: called once, when it is needed first. `in_threads`: an engine to the same database, for
+        `run`; None = the first one is as good."""
         self.name = name
         """for people: the file, or the URL without its password"""
-        self._engine = engine
+        self._open_engine = open_engine
+        self._opened: AsyncEngine | None = None
         self._in_threads = in_threads
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="store") if in_threads else None
         self._in_use = 0
@@ -71,7 +75,13 @@ class Database:
     @property
     def is_one_machine(self) -> bool:
         """Only processes of this machine can reach it."""
-        return self._engine.dialect.name == "sqlite"
+        return self._in_threads is not None
+
+    @property
+    def _engine(self) -> AsyncEngine:
+        if self._opened is None:
+            self._opened = self._open_engine()
+        return self._opened
 
     @classmethod
     async def open(cls, place: Path | str) -> Database:
@@ -127,7 +137,8 @@ class Database:
         while self._in_use:
             self._idle.clear()
             await self._idle.wait()
-        await self._engine.dispose()
+        if self._opened is not None:
+            await self._opened.dispose()
         if self._in_threads is not None and self._threads is not None:
             self._in_threads.dispose()
             self._threads.shutdown()
@@ -173,13 +184,18 @@ async def _open_file(path: Path) -> Database:
     except PlatformError as error:
         raise PlatformError(f"cannot open the database {path}: {error}", step="store") from error
     waiting = {"timeout": BUSY_SECONDS}
-    engine = create_async_engine(
-        URL.create("sqlite+aiosqlite", database=str(path)), connect_args=waiting, json_serializer=to_json
-    )
+
+    def open_engine() -> AsyncEngine:
+        from sqlalchemy.ext.asyncio import create_async_engine
+
+        url = URL.create("sqlite+aiosqlite", database=str(path))
+        engine = create_async_engine(url, connect_args=waiting, json_serializer=to_json)
+        event.listen(engine.sync_engine, "connect", _configure)
+        return engine
+
     in_threads = create_engine(URL.create("sqlite", database=str(path)), connect_args=waiting, json_serializer=to_json)
-    for listened in (engine.sync_engine, in_threads):
-        event.listen(listened, "connect", _configure)
-    return Database(str(path), engine, in_threads)
+    event.listen(in_threads, "connect", _configure)
+    return Database(str(path), open_engine, in_threads)
 
 
 async def _open_url(written: str) -> Database:
@@ -208,7 +224,7 @@ async def _open_url(written: str) -> Database:
         ) from error
     except PlatformError as error:
         raise PlatformError(f"cannot open the database {name}: {error}", step="store") from error
-    return Database(name, engine)
+    return Database(name, lambda: engine)
 
 
 def _postgres_url(written: str) -> URL:

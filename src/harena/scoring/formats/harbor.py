@@ -10,7 +10,6 @@ blueprint, and the task's note lists it. Sandboxes have no network, whatever `ne
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -88,6 +87,8 @@ def _needs(built: Environment) -> list[str]:
 
 
 def _config(folder: Path) -> Mapping[str, Any]:
+    import tomllib  # by those who have task directories
+
     try:
         config = tomllib.loads(text_of(folder / "task.toml"))
     except tomllib.TOMLDecodeError as error:

@@ -75,7 +75,7 @@ def frame(body: bytes) -> bytes:
 @cache
 def code_frame() -> bytes:
     """What `BOOT` takes first."""
-    return frame(importlib.util.MAGIC_NUMBER + marshal.dumps(compiled(_source())))
+    return frame(importlib.util.MAGIC_NUMBER + _driver())
 
 
 @cache
@@ -88,14 +88,19 @@ def source_frame() -> bytes:
 @cache
 def known_program() -> KnownProgram:
     """BOOT, for templates of interpreters like this one."""
-    codes = (compiled(_source()), compile(_REHEARSAL, "<rehearsal>", "exec", dont_inherit=True))
+    rehearsal = marshal.dumps(compile(_REHEARSAL, "<rehearsal>", "exec", dont_inherit=True))
     return KnownProgram(
         text=BOOT,
         magic=importlib.util.MAGIC_NUMBER,
         namespace="harena_guest_driver",
-        preparation=tuple(map(marshal.dumps, codes)),
+        preparation=(_driver(), rehearsal),
         program=marshal.dumps(compile(_READY, "<string>", "exec", dont_inherit=True)),
     )
+
+
+@cache
+def _driver() -> bytes:
+    return marshal.dumps(compiled(_source()))
 
 
 def compiled(source: bytes) -> CodeType:
@@ -106,24 +111,31 @@ def compiled(source: bytes) -> CodeType:
 
 
 def _bare(source: bytes) -> ast.Module:
-    tree: ast.Module = ast.fix_missing_locations(_WithoutAnnotations().visit(ast.parse(source)))
+    tree = ast.parse(source)
+    tree.body = _without_annotations(tree.body)
     return tree
 
 
-class _WithoutAnnotations(ast.NodeTransformer):
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        node.returns = None
-        for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
-            argument.annotation = None
-        self.generic_visit(node)
-        return node
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.Assign:
-        assert node.value is not None, "the driver declares no name without a value"
-        return ast.copy_location(ast.Assign(targets=[node.target], value=node.value), node)
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom | None:
-        return None if node.module == "__future__" else node
+def _without_annotations(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Looks at statements, and those within them, which are the only place of annotations: the first template waits for
+    this, and to look into expressions, too, would take twice as long."""
+    found: list[ast.stmt] = []
+    for node in body:
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            continue
+        if isinstance(node, ast.AnnAssign):
+            assert node.value is not None, "the driver declares no name without a value"
+            node = ast.copy_location(ast.Assign(targets=[node.target], value=node.value), node)
+        elif isinstance(node, ast.FunctionDef):
+            node.returns = None
+            for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+                argument.annotation = None
+        for part in (node, *getattr(node, "handlers", ())):
+            for block in ("body", "orelse", "finalbody"):
+                if inner := getattr(part, block, None):
+                    setattr(part, block, _without_annotations(inner))
+        found.append(node)
+    return found
 
 
 def _source() -> bytes:

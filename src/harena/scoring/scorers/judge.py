@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import http.client
 import json
 import os
 import socket
 import threading
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harena.core.errors import HarenaError, PlatformError
+
+if TYPE_CHECKING:
+    import http.client
+    import urllib.request
 
 BASE_URL_VARIABLE, API_KEY_VARIABLE = "HARENA_JUDGE_BASE_URL", "HARENA_JUDGE_API_KEY"
 
@@ -95,6 +96,10 @@ async def asked(
 def ask(messages: Sequence[Mapping[str, str]], parameters: Mapping[str, Any], timeout_seconds: float) -> str:
     """The text that the model answers; blocks. Raises PlatformError, worth another try (JudgeFaultError where it may be
     the question's doing), and JudgeRefusedError."""
+    import http.client  # by the few who ask a model: to load them takes as long as ten scorers take
+    import urllib.error
+    import urllib.request
+
     if (missing := missing_judge()) is not None:
         raise JudgeBusyError(missing, step=_STEP)
     base = os.environ[BASE_URL_VARIABLE]
@@ -173,6 +178,8 @@ class _Deadline:
 
 def _opener(deadline: _Deadline) -> urllib.request.OpenerDirector:
     """For http and https, by the environment's proxies; without redirects."""
+    import http.client
+    import urllib.request
 
     def made(kind: type[http.client.HTTPConnection], host: str, **options: Any) -> http.client.HTTPConnection:
         connection = kind(host, **options)
