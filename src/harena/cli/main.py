@@ -8,83 +8,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated
 
-import typer
-
-from harena.cli import (
-    benchmark,
-    benchmark_def,
-    blueprint,
-    catalog,
-    face,
-    keys,
-    registry,
-    sandbox,
-    scenario,
-    serve,
-    sft,
-    train,
-    workspaces,
-)
-from harena.cli.arguments import spread
 from harena.cli.output import StreamError, flushed, missing_stream
 from harena.core.errors import HarenaError
+from harena.core.garbage import collection_paused
 
 ERROR_EXIT = 2
-
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    help="Run model-written programs in isolated sandboxes and score them.",
-)
-benchmark.app.add_typer(benchmark_def.app, name="def")
-app.add_typer(benchmark.app, name="benchmark")
-app.add_typer(scenario.app, name="scenario")
-app.add_typer(sft.app, name="sft")
-app.add_typer(train.app, name="train")
-app.add_typer(catalog.contracts, name="contract")
-app.add_typer(blueprint.app, name="blueprint")
-app.add_typer(keys.app, name="keys")
-app.add_typer(workspaces.app, name="workspaces")
-registry.add_verbs(app)
-app.command("exec")(sandbox.exec_command)
-app.command("serve")(serve.serve)
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        version()
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    version: Annotated[  # named after its option; the work is done by the callback
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    """What may stand before the command."""
-
-
-@app.command()
-def doctor() -> None:
-    """Say what this host can and cannot do, and which setting to change."""
-    findings = face.plain(face.load().doctor())
-    marks = {True: "ok", False: "NO", None: "--"}
-    for finding in findings:
-        sys.stdout.write(f"{marks[finding['ok']]:<3}{finding['name']}: {finding['detail']}\n")
-        if finding["fix"]:
-            sys.stdout.write(f"   change: {finding['fix']}\n")
-    raise typer.Exit(1 if any(finding["ok"] is False for finding in findings) else 0)
-
-
-@app.command()
-def version() -> None:
-    """Print the version."""
-    sys.stdout.write(f"harena {face.load().__version__}\n")
 
 
 def main(words: Sequence[str]) -> int:
@@ -94,6 +23,11 @@ def main(words: Sequence[str]) -> int:
             sys.stderr.write(f"harena: {missing}\n")
         return ERROR_EXIT
     try:
+        with collection_paused():  # modules and parameters stay
+            from harena.cli.app import command_line
+            from harena.cli.arguments import spread
+
+            app = command_line(words)
         app(spread(words), prog_name="harena")
         code = 0
     except SystemExit as ended:  # how the parser ends: mistakes in the words, interruptions, a reader that has gone

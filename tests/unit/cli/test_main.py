@@ -13,6 +13,7 @@ import pytest
 from fake_face import FakeJobs, Harena
 
 from harena.cli import face
+from harena.cli.app import command_line
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.models import Blueprint, Package
 
@@ -34,6 +35,30 @@ def test_help_loads_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "benchmark" in done.stdout
+
+
+def test_a_group_loads_no_other_group() -> None:
+    """Each command pays for its own parameters only, and its words are parsed without a node."""
+    code = (
+        "import sys\n"
+        "from harena.cli.main import main\n"
+        "main(['benchmark', 'run', '--help'])\n"
+        "others = ('train', 'sft', 'scenario', 'keys', 'workspaces', 'registry', 'serve', 'sandbox')\n"
+        "heavy = ['rich', 'sqlalchemy', 'yaml', 'harena.node', *(f'harena.cli.{name}' for name in others)]\n"
+        "sys.exit(' '.join(name for name in heavy if name in sys.modules) or 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "harena benchmark run" in done.stdout
+
+
+@pytest.mark.parametrize("words", [["--help"], ["bogus"], []], ids=str)
+def test_what_names_no_group_has_everything_to_choose_from(words: list[str]) -> None:
+    """The help lists all of it, and a mistyped word is compared with all of it."""
+    everything = command_line(words)
+    assert {group.name for group in everything.registered_groups} >= {"benchmark", "train", "keys"}
+    assert len(everything.registered_commands) > 4
+    assert [group.name for group in command_line(["train", "bogus"]).registered_groups] == ["train"]
 
 
 def test_bad_words(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
