@@ -52,6 +52,20 @@ def test_a_group_loads_no_other_group() -> None:
     assert "harena benchmark run" in done.stdout
 
 
+def test_a_command_ends_without_a_look_at_all_that_it_loaded() -> None:
+    """The interpreter's last collections find nothing to look at, and what is registered to be closed is."""
+    code = (
+        "import atexit, gc, sys\n"
+        "from harena.cli.main import run\n"
+        "sys.argv = ['harena', 'version']\n"
+        "atexit.register(lambda: print('closed', gc.get_freeze_count() > 1000, len(gc.get_objects()) < 1000))\n"
+        "run()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[1:] == ["closed True True"]
+
+
 @pytest.mark.parametrize("words", [["--help"], ["bogus"], []], ids=str)
 def test_what_names_no_group_has_everything_to_choose_from(words: list[str]) -> None:
     """The help lists all of it, and a mistyped word is compared with all of it."""
