@@ -249,3 +249,26 @@ def test_another_process_can_cancel(home: Path) -> None:
     assert process.returncode == 2, err
     assert "the job did not complete, it is cancelled" in err
     assert "cancelled" in out
+
+
+def test_opening_ahead_loads_nothing_in_another_thread(tmp_path: Path) -> None:
+    """All modules of the node are there when it begins to open, so that the command may load its own meanwhile; a
+    process that then needs no node ends as others do."""
+    code = (
+        "import sys\n"
+        "from harena.ahead import open_ahead\n"
+        "open_ahead()\n"
+        "before = set(sys.modules)\n"
+        "if sys.argv[1:]:\n"
+        "    from harena.sdk.portal import current_portal\n"
+        "    portal = current_portal()\n"
+        "    portal.submit(portal.operations).result()\n"
+        "    print(sorted(name for name in set(sys.modules) - before))\n"
+    )
+    env = {name: value for name, value in os.environ.items() if name != "HARENA_BASE_URL"} | {
+        "HARENA_HOME": str(tmp_path / "home")
+    }
+    opened = subprocess.run([sys.executable, "-c", code, "wait"], env=env, capture_output=True, text=True, check=True)
+    assert (opened.stdout, opened.stderr) == ("[]\n", "")
+    unused = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert (unused.stdout, unused.stderr) == ("", "")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from harena.cli.output import StreamError, flushed, missing_stream
 from harena.core.errors import HarenaError
-from harena.core.garbage import collection_paused
+from harena.core.garbage import collection_paused, keep_what_pauses_made
 
 ERROR_EXIT = 2
 NEW_OBJECTS_COLLECTED = 20_000
@@ -50,11 +50,23 @@ def main(words: Sequence[str]) -> int:
 def run() -> None:
     """The entry point of the `harena` program."""
     gc.set_threshold(NEW_OBJECTS_COLLECTED)
-    code = main(sys.argv[1:])
+    words = sys.argv[1:]
+    if runs_a_job(words) and not missing_stream():
+        keep_what_pauses_made()
+        with collection_paused():
+            from harena.ahead import open_ahead
+
+            open_ahead()
+    code = main(words)
     # Else the interpreter, as it ends, looks for cycles in all that the command has loaded and made, several times.
     # What has to be closed is closed by the callbacks of `atexit`, as ever.
     gc.freeze()
     sys.exit(code)
+
+
+def runs_a_job(words: Sequence[str]) -> bool:
+    """The command, unless a mistake is found in its words, needs a node."""
+    return tuple(words[:2]) == ("benchmark", "run") and len(words) > 2 and "--help" not in words
 
 
 if __name__ == "__main__":

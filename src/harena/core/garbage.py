@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 _lock = threading.Lock()
 _pauses = 0
+_keeps = False
 
 
 @contextmanager
@@ -29,4 +30,13 @@ def collection_paused() -> Iterator[None]:
         with _lock:
             _pauses -= 1
             if _pauses == 0:
+                if _keeps:
+                    gc.freeze()
                 gc.enable()
+
+
+def keep_what_pauses_made() -> None:
+    """For a process that ends soon: from now on the collector never looks at what is there when a pause ends, which it
+    else does as soon as the pause is over. Reference counts still free what nobody uses any more."""
+    global _keeps
+    _keeps = True

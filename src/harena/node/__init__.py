@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harena.jobs.webhooks import Network
     from harena.node.node import Node
 
-__all__ = ["open_embedded", "open_for_server", "store_place"]
+__all__ = ["load_embedded", "open_embedded", "open_for_server", "store_place"]
 
 
 async def open_embedded() -> Operations:
@@ -30,6 +30,15 @@ async def open_embedded() -> Operations:
     HostUnsupportedError where this host forbids what isolation needs, ValidationError.
     """
     return await _open(durable_jobs=False, workspace=os.environ.get("HARENA_WORKSPACE"))
+
+
+def load_embedded() -> None:
+    """Load what `open_embedded` needs, which then loads nothing."""
+    import harena.core.clock
+    import harena.core.home
+    import harena.node.node
+    import harena.runtime.host.layers
+    import harena.runtime.host.linux  # noqa: F401
 
 
 async def open_for_server(

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 from concurrent.futures import CancelledError
@@ -14,6 +15,7 @@ from fake_face import FakeJobs, Harena
 
 from harena.cli import face
 from harena.cli.app import command_line
+from harena.cli.main import runs_a_job
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.models import Blueprint, Package
 
@@ -73,6 +75,35 @@ def test_what_names_no_group_has_everything_to_choose_from(words: list[str]) -> 
     assert {group.name for group in everything.registered_groups} >= {"benchmark", "train", "keys"}
     assert len(everything.registered_commands) > 4
     assert [group.name for group in command_line(["train", "bogus"]).registered_groups] == ["train"]
+
+
+@pytest.mark.parametrize(
+    ("words", "needs_a_node"),
+    [
+        ("benchmark run --scenarios x.yaml", True),
+        ("benchmark run --scenarios x.yaml --help", False),
+        ("benchmark run", False),
+        ("benchmark ls", False),
+        ("run --scenarios x.yaml", False),
+        ("", False),
+    ],
+)
+def test_a_node_is_opened_ahead_for_jobs_only(words: str, needs_a_node: bool) -> None:
+    """Other commands may need none."""
+    assert runs_a_job(words.split()) is needs_a_node
+
+
+def test_no_node_is_opened_ahead_of_a_server() -> None:
+    """The job runs there."""
+    code = (
+        "import sys\n"
+        "from harena.ahead import open_ahead\n"
+        "open_ahead()\n"
+        "from harena.sdk.portal import current_portal\n"
+        "sys.exit('harena.node' in sys.modules or current_portal()._thread is not None)\n"
+    )
+    env = {**os.environ, "HARENA_BASE_URL": "http://127.0.0.1:9"}
+    assert subprocess.run([sys.executable, "-c", code], env=env, check=False).returncode == 0
 
 
 def test_bad_words(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:

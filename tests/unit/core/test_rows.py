@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import gc
 import math
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -81,3 +83,17 @@ def test_pauses_of_the_collector() -> None:
         assert not gc.isenabled()
         raise KeyError
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_what_pauses_made_can_be_kept_from_the_collector(keeps: bool) -> None:
+    """In a process of its own, since that is for the rest of a process: one that says so, and no other."""
+    code = (
+        "import gc, sys\n"
+        "from harena.core.garbage import collection_paused, keep_what_pauses_made\n"
+        "if sys.argv[1] == 'True':\n    keep_what_pauses_made()\n"
+        "with collection_paused():\n    made = [[] for _ in range(10_000)]\n"
+        "print(gc.isenabled(), gc.get_freeze_count() > 10_000)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(keeps)], capture_output=True, text=True, check=True)
+    assert done.stdout == f"True {keeps}\n"
