@@ -13,6 +13,7 @@ import uvicorn
 
 from harena.core.errors import PlatformError
 from harena.server.app import create_app
+from harena.server.connections import ListeningSocket, quiet_about_accepting
 from harena.server.protocol import HttpProtocol
 from harena.server.state import ServerState
 
@@ -30,6 +31,7 @@ class HttpServer:
         self._socket = listen(host, port)
         self._uvicorn: _Uvicorn | None = None
         self._serving: asyncio.Task[None] | None = None
+        self._hurried = asyncio.Event()
 
     @property
     def url(self) -> str:
@@ -49,6 +51,7 @@ class HttpServer:
             server_header=False,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
         )
+        quiet_about_accepting(asyncio.get_running_loop())
         self._uvicorn = _Uvicorn(config)
         self._serving = asyncio.get_running_loop().create_task(self._uvicorn.serve(sockets=[self._socket]))
         ready = asyncio.ensure_future(self._uvicorn.ready.wait())
@@ -59,17 +62,41 @@ class HttpServer:
             raise PlatformError(f"the server on {self.url} ended while it started", step="listen")
 
     async def close(self, *, drain_seconds: float) -> None:
-        """Take no new work, finish what is under way for `drain_seconds`, then break off what is left."""
+        """Take no new work, finish what is under way for `drain_seconds`, then break off what is left.
+
+        The server listens until then: a command that is under way may need its input, which is another request.
+        """
         self._state.draining.set()
         if self._uvicorn is None or self._serving is None:
             self._socket.close()
             return
-        self._uvicorn.config.timeout_graceful_shutdown = max(1, round(drain_seconds))
+        deadline = asyncio.get_running_loop().time() + drain_seconds
+        await self._until_no_request_is_open(self._uvicorn, self._serving, deadline)
+        left = deadline - asyncio.get_running_loop().time()
+        self._uvicorn.config.timeout_graceful_shutdown = max(1, round(left))
         self._uvicorn.should_exit = True
         await self._serving
 
+    async def _until_no_request_is_open(
+        self, server: uvicorn.Server, serving: asyncio.Task[None], deadline: float
+    ) -> None:
+        """Returns at the deadline, too, when `hurry` is called, and when the server ends by itself."""
+        loop = asyncio.get_running_loop()
+        hurried = loop.create_task(self._hurried.wait())
+        try:
+            while (
+                (requests := set(server.server_state.tasks))
+                and not (hurried.done() or serving.done())
+                and (left := deadline - loop.time()) > 0
+            ):
+                waited_for = {*requests, hurried, serving}
+                await asyncio.wait(waited_for, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            hurried.cancel()
+
     def hurry(self) -> None:
         """Do not wait for what is under way any longer."""
+        self._hurried.set()
         if self._uvicorn is not None:
             self._uvicorn.force_exit = True
 
@@ -109,7 +136,7 @@ def listen(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = found[0]
         # asyncio turns Nagle's algorithm off for sockets that say that they are TCP only; else an answer in two pieces
         # can wait 40 ms for the reader's acknowledgement of the first one
-        listening = socket.socket(family, kind, protocol)
+        listening = ListeningSocket(family, kind, protocol)
         try:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(address)

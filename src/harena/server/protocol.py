@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import http
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from harena.core.errors import ValidationError
+from harena.core.errors import HarenaError, SandboxUnavailableError, ValidationError
 from harena.server.answers import ProblemResponse
+from harena.server.connections import SERVER_FULL, Connections
+
+if TYPE_CHECKING:
+    from harena.server.state import ServerState
 
 MOST_URL_BYTES = 32 * 1024
 MOST_HEAD_BYTES = 64 * 1024
@@ -36,19 +40,62 @@ class HttpProtocol(HttpToolsProtocol):
     _unfinished_bytes = 0
     _timer: asyncio.TimerHandle | None = None
 
+    _counted: Connections | None = None
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """See asyncio."""
         super().connection_made(transport)
-        self._wind()
+        state: ServerState = self.config.app.state.harena  # type: ignore[union-attr]
+        if state.connections.add(self, None if self.client is None else self.client[0]):
+            self._counted = state.connections
+            self._wind()
+        else:
+            self._answer_and_close(SandboxUnavailableError(SERVER_FULL, reason="CONNECTIONS"))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """See asyncio."""
         self._unwind()
+        if self._counted is not None:
+            self._counted.remove(self)
         super().connection_lost(exc)
+
+    def may_be_closed(self) -> bool:
+        """See `Connection`."""
+        return self._waits_for_its_client() and not self.flow.read_paused
+
+    def drop(self) -> None:
+        """See `Connection`."""
+        self.transport.abort()
+
+    def identified(self, workspace: str) -> None:
+        """A request with a key of the workspace came. Raises LimitExceededError."""
+        if self._counted is None:
+            return
+        try:
+            self._counted.identified(self, workspace)
+        except HarenaError:
+            self.cycle.keep_alive = False  # it is closed behind the answer
+            raise
+
+    def _waits_for_its_client(self) -> bool:
+        """For a request, or for more of one; not where one that has come is answered."""
+        if self.cycle is None:
+            return True
+        return not self.pipeline and (self.cycle.response_complete or self.cycle.more_body)
+
+    def _note(self) -> None:
+        if self._counted is not None:
+            self._counted.heard(self, quiet=self._waits_for_its_client())
+
+    def on_response_complete(self) -> None:
+        """See uvicorn."""
+        super().on_response_complete()
+        self._note()
 
     def data_received(self, data: bytes) -> None:
         """See asyncio."""
         super().data_received(data)
+        self._note()
         # a header that never ends is told to nobody before its end
         self._unfinished_bytes = self._unfinished_bytes + len(data) if self._in_head else 0
         if self._unfinished_bytes > MOST_HEAD_BYTES and not self.transport.is_closing():
@@ -58,6 +105,7 @@ class HttpProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """See httptools, as below."""
         super().on_message_begin()
+        self.scope["state"]["connection"] = self
         self._in_head, self._head_bytes = True, 0
         self._wind()
 
@@ -83,7 +131,10 @@ class HttpProtocol(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """What cannot be understood is answered with a problem, and the connection closed."""
         message, reason = self._refusal
-        answer = ProblemResponse(ValidationError(message, reason=reason), None)
+        self._answer_and_close(ValidationError(message, reason=reason))
+
+    def _answer_and_close(self, error: HarenaError) -> None:
+        answer = ProblemResponse(error, None)
         phrase = http.HTTPStatus(answer.status_code).phrase
         head: list[Any] = [f"HTTP/1.1 {answer.status_code} {phrase}".encode()]
         head += (name + b": " + value for name, value in answer.raw_headers)

@@ -86,6 +86,8 @@ class Requests:
         caller = await self._state.access.identify(headers.get(b"authorization"))
         scope["state"]["caller"] = caller
         work_for.set(caller.workspace)
+        if (connection := scope["state"].get("connection")) is not None:
+            connection.identified(caller.workspace)
         return await self._state.quotas.admit(caller)
 
     async def _share(self, scope: Scope, headers: dict[bytes, str], limits: WorkspaceLimits) -> Share:

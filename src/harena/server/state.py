@@ -11,6 +11,7 @@ from harena.core.clock import Clock
 from harena.core.errors import SandboxExecutionError, SandboxUnavailableError
 from harena.core.ports import RunningExec, WholeNode
 from harena.core.workspace import WorkspaceLimits
+from harena.server.connections import Connections
 from harena.server.idempotency import Idempotency
 from harena.server.identity import Access
 from harena.server.leases import Leases
@@ -56,6 +57,7 @@ class ServerState:
         """no new work is taken; what is under way is finished"""
         self.write_turns = WriteTurns()
         self.request_memory = RequestMemory()
+        self.connections = Connections(one_workspace=open_to_loopback)
         self._execs: dict[tuple[str, str, str], RunningExec] = {}
 
     def check_not_draining(self) -> None:

@@ -366,7 +366,12 @@ async def test_a_command_outlives_the_begin_of_the_end(here: World) -> None:
     handle = await client.create_sandbox(SandboxSpec())
     running = await handle.port.exec(ExecRequest(argv=("cat",), stdin_stream=True))
     closing = asyncio.ensure_future(here.server.close(drain_seconds=30))
-    await asyncio.sleep(0)
+    async with aiohttp.ClientSession(here.server.url) as another:
+        async with another.get("/healthz") as answer:
+            assert (await answer.json())["status"] == "draining"
+        # a new connection, which shows that the server listens until the command has ended
+        async with another.get("/healthz") as answer:
+            assert answer.status == 503
     await running.write_stdin(b"still here")
     running.close_stdin()
     assert (await running.wait()).stdout == b"still here"
