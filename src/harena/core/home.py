@@ -13,6 +13,8 @@ _OF_OTHERS = 0o077
 _MOUNTED = frozenset({"layers", "interpreters", "empty"})
 """Sandboxes have mounts of what is below these, under another user of the host: only the way there is closed."""
 _KEPT = frozenset({"blueprints", "objects", "training"})
+SPOOL = "spool"
+"""see `harena.core.spool`"""
 _DATABASES = ("harena.db", "access.db")
 
 

@@ -5,7 +5,6 @@ A durable job is kept with its scenarios, so that another node can go on with it
 
 from __future__ import annotations
 
-import tempfile
 import uuid
 import zlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from harena.core.models import Blueprint, SandboxSpec
 from harena.core.ports import SandboxSource
 from harena.core.results import RunResult, Trust
 from harena.core.rows import RowsFile, written_rows
+from harena.core.spool import spool_folder
 from harena.core.threads import SCENARIOS
 from harena.jobs.lifecycle import JobState, RunState
 from harena.jobs.owner import Owner
@@ -147,7 +147,7 @@ class Acceptance:
         from harena.jobs.models import parse_request
 
         made = {field: rows for field, rows in request.items() if isinstance(rows, Iterator)}
-        with tempfile.TemporaryDirectory(prefix="harena-rows-") if made else nullcontext("") as folder:
+        with spool_folder("harena-rows-") if made else nullcontext("") as folder:
             files = {field: RowsFile(Path(folder, field), field) for field in made}
             parsed = parse_request({**request, **files})
             named = None if parsed.blueprint_id is None else base_spec(self.blueprints, workspace, parsed.blueprint_id)
@@ -272,7 +272,7 @@ class Acceptance:
         return WARM_BLUEPRINT if read.starts_warm and is_bare else DEFAULT_BLUEPRINT
 
     def _reopened(self, request: bytes, reader: CatalogReader) -> tuple[Sequence[JobScenario], str | None]:
-        with tempfile.TemporaryDirectory(prefix="harena-scenarios-") as folder, collection_paused():
+        with spool_folder("harena-scenarios-") as folder, collection_paused():
             kept = unpacked(request, Path(folder))
             return self._scenarios(kept, reader).scenarios, kept["blueprint"]
 

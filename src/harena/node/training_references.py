@@ -4,7 +4,6 @@ uses what was there then. What cannot be found, or does not fit, is one error wi
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from harena.core.errors import HarenaError, NotFoundError, ValidationError
 from harena.core.file_trees import files_of, packed, tree_of
 from harena.core.registry import ObjectKind, Row
+from harena.core.spool import spool_folder
 from harena.core.threads import OBJECTS
 from harena.core.training_sources import HEADING, path_version
 from harena.node.training_scorings import StoredScorings
@@ -215,7 +215,7 @@ class References:
         return await self._made_of(name, rows)
 
     async def _made_of(self, name: str, rows: list[Mapping[str, Any]], use: Use = "prompts") -> ResolvedRef:
-        with tempfile.TemporaryDirectory(prefix="harena-prompts-") as folder:
+        with spool_folder("harena-prompts-") as folder:
             file = Path(folder) / f"{name}.jsonl"
             text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
             await OBJECTS.run(file.write_text, text, encoding="utf-8")

@@ -13,13 +13,15 @@ from urllib.parse import urlsplit
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from harena.core.clock import Clock
 from harena.core.errors import AccessError, HarenaError, ValidationError
 from harena.core.threads import work_for
 from harena.core.workspace import WorkspaceLimits
 from harena.server.answers import ProblemResponse
 from harena.server.bodies import LINES, OCTETS
 from harena.server.bounds import MOST_JSON_BYTES
-from harena.server.request_memory import Share, needed_bytes
+from harena.server.connections import Connection
+from harena.server.request_shares import Share, needed_bytes, needed_for_more
 from harena.server.state import ServerState
 
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -29,6 +31,8 @@ _QUIET = frozenset({"/healthz", "/metrics"})
 _FOR_CALLERS = ("/v1/", "/metrics")
 """routes that ask for a key where there are keys"""
 
+BODY_SECONDS = 120.0
+"""for which nothing of a body may come before its connection is closed"""
 _MOST_DIGITS = 19
 """most digits of a content length; the protocol refuses longer ones"""
 
@@ -68,7 +72,8 @@ class Requests:
                 await ProblemResponse(refused, request_id)(scope, receive, noted)
             else:
                 try:
-                    await self._app(scope, _bounded(scope, headers, receive, limits, share), noted)
+                    arriving = _lively(scope, receive, self._state.clock)
+                    await self._app(scope, _bounded(scope, headers, arriving, limits, share), noted)
                 finally:
                     share.release()
         finally:
@@ -150,6 +155,29 @@ def _is_streamed(scope: Scope, headers: dict[bytes, str]) -> bool:
     return kind in (OCTETS, LINES) or scope["method"] == "PUT"
 
 
+def _lively(scope: Scope, receive: Receive, clock: Clock) -> Receive:
+    """A body of which nothing comes for BODY_SECONDS ends with its connection: it may hold memory, files and threads.
+    Time counts only while the server waits for the client, and not while it is busy with what has come."""
+    connection: Connection | None = scope["state"].get("connection")
+    if connection is None:
+        return receive
+    arriving = True
+
+    async def watched() -> Message:
+        nonlocal arriving
+        if not arriving:  # what comes next is the client's leaving, for which nobody need be quick
+            return await receive()
+        timer = clock.call_later(BODY_SECONDS, connection.drop)
+        try:
+            message = await receive()
+        finally:
+            timer.cancel()
+        arriving = bool(message.get("more_body"))
+        return message
+
+    return watched
+
+
 def _bounded(
     scope: Scope, headers: dict[bytes, str], receive: Receive, limits: WorkspaceLimits, share: Share
 ) -> Receive:
@@ -172,9 +200,8 @@ def _bounded(
             message = await receive()
             piece_bytes = len(message.get("body", b""))
             size += piece_bytes
-            if unknown and piece_bytes and size <= most_bytes:
-                before = needed_bytes(size - piece_bytes) if size > piece_bytes else 0
-                share.grow(needed_bytes(size) - before, limits.request_memory_bytes)
+            if unknown and size <= most_bytes:
+                share.grow(needed_for_more(size - piece_bytes, piece_bytes), limits.request_memory_bytes)
         if max(size, least) > most_bytes:
             whose = " (the workspace's limit)" if most_bytes == request_bytes else ""
             raise ValidationError(

@@ -18,7 +18,7 @@ from harena.server.leases import Leases
 from harena.server.metrics import Metrics
 from harena.server.owned import OwnedSandboxes
 from harena.server.quotas import Quotas
-from harena.server.request_memory import RequestMemory
+from harena.server.request_shares import RequestDisk, RequestMemory
 from harena.server.write_turns import WriteTurns
 from harena.store.access import AccessStore
 
@@ -57,6 +57,7 @@ class ServerState:
         """no new work is taken; what is under way is finished"""
         self.write_turns = WriteTurns()
         self.request_memory = RequestMemory()
+        self.request_disk = RequestDisk()
         self.connections = Connections(one_workspace=open_to_loopback)
         self._execs: dict[tuple[str, str, str], RunningExec] = {}
 

@@ -9,7 +9,6 @@ all others         the scenarios, one to a line
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -20,10 +19,13 @@ from pydantic import ValidationError as PydanticError
 from harena.core.errors import ValidationError
 from harena.core.models import MIB
 from harena.core.rows import RowsFile
+from harena.core.spool import spool_folder
 from harena.core.threads import UPLOADS
+from harena.core.workspace import WorkspaceLimits
 from harena.server import shapes
 from harena.server.bodies import read_json
 from harena.server.bounds import MOST_JSON_BYTES
+from harena.server.request_shares import Share, needed_for_more
 
 WRITTEN_BYTES = MIB
 """put into a file at a time"""
@@ -33,8 +35,12 @@ _FIRST = "the first line"
 class Upload:
     """One request's lines, in files; `close` removes them."""
 
-    def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="harena-upload-")
+    def __init__(self, disk: Share, memory: Share, limits: WorkspaceLimits) -> None:
+        """`disk`, `memory`: shares of what the workspace's requests may have together."""
+        self._folder = spool_folder("harena-upload-")
+        self._disk = disk
+        self._memory = memory
+        self._limits = limits
         self._digest = hashlib.sha256()
         self._ahead = b""
         self._sources: dict[str, Path | RowsFile] = {}
@@ -43,8 +49,12 @@ class Upload:
         self._asked: shapes.JobLinesAsked | None = None
 
     def close(self) -> None:
-        """Remove the files."""
-        self._folder.cleanup()
+        """Remove the files, and give back their room."""
+        try:
+            self._folder.cleanup()
+        finally:
+            self._disk.release()
+            self._memory.release()
 
     @property
     def fingerprint(self) -> bytes:
@@ -65,9 +75,9 @@ class Upload:
         return message
 
     async def read(self, body: AsyncIterator[bytes]) -> None:
-        """Take all of it. Raises ValidationError (also 413) and RequestValidationError."""
+        """Take all of it. Raises ValidationError (also 413), RequestValidationError and LimitExceededError."""
         pieces = self._checked(body)
-        self._asked = asked = _asked(await self._first_line(pieces))
+        self._asked = asked = await _asked(await self._first_line(pieces))
         candidates = asked.candidates
         if isinstance(candidates, shapes.LinesAsked):
             await self._write("candidates", candidates.file_name, pieces, lines=candidates.lines)
@@ -79,6 +89,7 @@ class Upload:
 
     async def _checked(self, body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         async for piece in body:
+            self._disk.grow(len(piece), self._limits.request_disk_bytes)
             self._digest.update(piece)
             first, last = piece.find(b"\n"), piece.rfind(b"\n")
             self._line_bytes += len(piece) if first < 0 else first
@@ -95,8 +106,11 @@ class Upload:
 
     async def _first_line(self, pieces: AsyncIterator[bytes]) -> bytes:
         found: list[bytes] = []
+        size = 0
         async for piece in pieces:
             line, end, self._ahead = piece.partition(b"\n")
+            self._memory.grow(needed_for_more(size, len(line)), self._limits.request_memory_bytes)
+            size += len(line)
             found.append(line)
             if end:
                 break

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import tempfile
 import tracemalloc
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,8 @@ from server_world import World
 from harena.core.errors import ValidationError
 from harena.server import uploads
 from harena.server.bounds import MOST_JSON_BYTES
+from harena.server.requests import BODY_SECONDS
+from harena.testing import FakeClock
 from harena.testing.conformance_operations import GOOD
 
 LINES = {"content-type": "application/x-ndjson"}
@@ -40,11 +44,13 @@ async def results(http: aiohttp.ClientSession, job: Any) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def kept_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Whatever is put into files is gone at the end of each test."""
-    folder = tmp_path_factory.mktemp("temporary")
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    yield folder
-    assert [*folder.glob("harena-upload-*")] == []
+    """Whatever is put into files lies in harena's home, and is gone at the end of each test."""
+    home, elsewhere = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("temporary")
+    monkeypatch.setenv("HARENA_HOME", str(home))
+    monkeypatch.setattr(tempfile, "tempdir", str(elsewhere))
+    yield home
+    assert [*home.rglob("harena-*")] == []
+    assert [*elsewhere.iterdir()] == []
 
 
 async def test_rows(http: aiohttp.ClientSession) -> None:
@@ -213,3 +219,59 @@ async def test_the_sdk_sends_files_as_they_are(here: World, tmp_path: Path) -> N
     with pytest.raises(ValidationError, match=r"none.jsonl cannot be read"):
         await client.create_benchmark_job({"name": "n", "scenarios": str(tmp_path / "none.jsonl")})
     await client.close()
+
+
+def begun(here: World, size: int) -> socket.socket:
+    """A connection on which this many bytes of lines were sent, of a body that goes on."""
+    connection = socket.create_connection(("127.0.0.1", int(here.url.rpartition(":")[2])))
+    headers = ["host: 127.0.0.1", "content-type: application/x-ndjson", "content-length: 9999999"]
+    connection.sendall(
+        "\r\n".join([f"POST {PATH} HTTP/1.1", *headers, "", ""]).encode() + lines({"name": "n"}) + b"\n" * size
+    )
+    return connection
+
+
+async def until(reached: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not reached():  # noqa: ASYNC110 - what is waited for is on the other side of a socket
+            await asyncio.sleep(0)
+
+
+def on_the_disk(here: World) -> int:
+    """Bytes of unfinished bodies, as they are counted."""
+    return sum(room.taken for room in here.state.request_disk._rooms.values())
+
+
+async def test_unfinished_bodies_have_a_share_of_the_disk(http: aiohttp.ClientSession, here: World) -> None:
+    """All those of one workspace together, however many there are; what ends makes room."""
+    here.state.quotas._defaults = replace(here.state.quotas._defaults, request_disk_bytes=100_000)
+    first, second = begun(here, 60_000), begun(here, 60_000)
+    with closing(first), closing(second):
+        await until(lambda: 60_000 < on_the_disk(here) <= 100_000)
+        status, problem = await sent(http, lines({"name": "n"}, GOOD) + b"\n" * 50_000)
+        assert (status, problem["reason"]) == (429, "BUSY")
+        assert "request_disk_bytes" in problem["detail"]
+    await until(lambda: on_the_disk(here) == 0)
+    status, _ = await sent(http, lines({"name": "n"}, GOOD) + b"\n" * 50_000)
+    assert (status, on_the_disk(here)) == (201, 0)
+    status, problem = await sent(http, lines({"name": "n"}, GOOD) + b"\n" * 200_000)
+    assert (status, problem["reason"]) == (413, "TOO_LARGE"), "it would not fit later either"
+
+
+async def test_a_body_that_stalls_ends_with_its_connection(here: World, kept_folders: Path) -> None:
+    """A while after its last byte, and not before; its files go with it."""
+    clock = here.state.clock
+    assert isinstance(clock, FakeClock)
+    with closing(begun(here, 1000)) as connection:
+        connection.setblocking(False)
+        await until(lambda: on_the_disk(here) > 1000 and clock.pending > 0)
+        assert [*kept_folders.rglob("harena-upload-*")] != []
+        await clock.advance(BODY_SECONDS - 1)
+        connection.send(b"\n")
+        before = on_the_disk(here)
+        await until(lambda: on_the_disk(here) == before + 1)
+        await clock.advance(BODY_SECONDS - 1)
+        assert on_the_disk(here) == before + 1, "something has come meanwhile"
+        await clock.advance(1)
+        await until(lambda: on_the_disk(here) == 0)
+        assert await asyncio.get_running_loop().sock_recv(connection, 1) == b"", "it is closed"

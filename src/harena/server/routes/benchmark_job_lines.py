@@ -39,7 +39,9 @@ async def create_of_lines(
 ) -> JsonAnswer:
     """Documented with the route for bodies of JSON."""
     state.check_not_draining()
-    upload = Upload()
+    limits = await state.quotas.limits_of(caller.workspace)
+    disk, memory = (room.share(caller.workspace) for room in (state.request_disk, state.request_memory))
+    upload = Upload(disk, memory, limits)
     taken = False
     try:
         await upload.read(request.stream())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from harena.core.errors import ValidationError
+from harena.core.spool import spool_folder
 from harena.core.threads import UPLOADS
 from harena.server import shapes
 
@@ -17,7 +17,7 @@ from harena.server import shapes
 async def with_files(given: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
     """`given` with each `ScenarioFile` as the path of a file, gone at the end. In messages it has its own name."""
     files = {field: file for field, file in given.items() if isinstance(file, shapes.ScenarioFile)}
-    with tempfile.TemporaryDirectory(prefix="harena-scenarios-") as folder:
+    with spool_folder("harena-scenarios-") as folder:
         written = {field: await _written(folder, field, file) for field, file in files.items()}
         try:
             yield {**given, **written}

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from harena.core.errors import LimitExceededError, ValidationError
-from harena.server.request_memory import RequestMemory, needed_bytes
+from harena.server.request_shares import RequestDisk, RequestMemory, needed_bytes
 
 
 async def test_requests_wait_for_those_of_their_own_workspace() -> None:
@@ -30,6 +30,23 @@ async def test_requests_wait_for_those_of_their_own_workspace() -> None:
     await second.take(10, 10)
 
 
+@pytest.mark.parametrize("cancelled_first", [True, False])
+async def test_who_gives_up_in_the_moment_of_a_release_leaves_no_room_taken(cancelled_first: bool) -> None:
+    """The one behind it goes on, and all of the room is there again at the end."""
+    memory = RequestMemory()
+    first, second, third = (memory.share("a") for _ in range(3))
+    await first.take(8, 10)
+    leaving, staying = (asyncio.ensure_future(share.take(8, 10)) for share in (second, third))
+    await asyncio.sleep(0)
+    for step in (leaving.cancel, first.release) if cancelled_first else (first.release, leaving.cancel):
+        step()
+    (left,) = await asyncio.gather(leaving, return_exceptions=True)
+    assert isinstance(left, asyncio.CancelledError)
+    await asyncio.wait_for(staying, 5)
+    third.release()
+    first.grow(10, 10)
+
+
 async def test_what_never_fits_is_refused() -> None:
     """A body, with what it may become."""
     share = RequestMemory().share("a")
@@ -37,3 +54,15 @@ async def test_what_never_fits_is_refused() -> None:
         await share.take(11, 10)
     assert needed_bytes(1000) > 50_000
     assert needed_bytes(1000, values=False) == 1000
+
+
+async def test_a_share_of_which_nothing_is_taken_yet_counts_with_later_ones() -> None:
+    """Whatever other workspaces have come meanwhile."""
+    disk = RequestDisk()
+    early = disk.share("a")
+    disk.share("b").grow(1, 10)
+    disk.share("c")
+    late = disk.share("a")
+    late.grow(6, 10)
+    with pytest.raises(LimitExceededError, match="request_disk_bytes"):
+        early.grow(6, 10)

@@ -1,0 +1,149 @@
+"""How much memory and disk of the server the requests of each workspace may take at one time. Used from one event loop.
+
+A request takes its share before anything of its body is read: the bytes that it says that it has, and what as many
+bytes can become once they are read as JSON. Where the workspace has no room, the request waits for those that came
+before it, and nobody else does. Bodies that do not say their length are counted as they come, and are refused where
+there is no room for more: what waited in their middle could wait for each other. So are bodies that go to the disk,
+whatever length they tell.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from datetime import timedelta
+from weakref import WeakValueDictionary
+
+from harena.core.errors import LimitExceededError, ValidationError
+from harena.server.bodies import MOST_VALUES, VALUE_BYTES
+
+LEAST_BYTES_OF_A_VALUE = 2
+"""a digit and a comma"""
+MOST_WAITING = 10_000
+"""requests of one workspace"""
+RETRY_SECONDS = 1.0
+
+
+def needed_bytes(body_bytes: int, *, values: bool = True) -> int:
+    """Memory for a body of this length; `values`: it is JSON, read as a whole."""
+    return body_bytes + values * VALUE_BYTES * min(body_bytes // LEAST_BYTES_OF_A_VALUE + 1, MOST_VALUES)
+
+
+def needed_for_more(there: int, more: int) -> int:
+    """Memory for `more` bytes of a body of JSON of which `there` have come, and have their room."""
+    return needed_bytes(there + more) - (needed_bytes(there) if there else 0) if more else 0
+
+
+class Share:
+    """What one request has taken; `release` gives it back."""
+
+    def __init__(self, room: _Room) -> None:
+        self._room = room
+        self._bytes = 0
+
+    async def take(self, needed: int, most: int) -> None:
+        """Wait for room, in the order in which requests came. Raises LimitExceededError, and ValidationError where
+        there can never be as much."""
+        room = self._room
+        if needed > most:
+            raise room.too_small(needed, most)
+        if room.waiting or room.taken + needed > most:
+            if len(room.waiting) >= MOST_WAITING:
+                raise room.full(most)
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            room.waiting.append((needed, most, turn))
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if turn.done() and not turn.cancelled():
+                    room.taken -= needed
+                elif (waiter := (needed, most, turn)) in room.waiting:  # `admit` may have dropped it
+                    room.waiting.remove(waiter)
+                room.admit()
+                raise
+        else:
+            room.taken += needed
+        self._bytes += needed
+
+    def grow(self, needed: int, most: int) -> None:
+        """Take more at once. Raises LimitExceededError, and ValidationError where there can never be as much."""
+        if self._bytes + needed > most:
+            raise self._room.too_small(self._bytes + needed, most)
+        if self._room.taken + needed > most:
+            raise self._room.full(most)
+        self._room.taken += needed
+        self._bytes += needed
+
+    def release(self) -> None:
+        """Let others have it."""
+        self._room.taken -= self._bytes
+        self._bytes = 0
+        self._room.admit()
+
+
+class _Rooms:
+    """What the workspaces' requests have taken of one thing."""
+
+    def __init__(self, what: str, limit: str) -> None:
+        self._what = what
+        self._limit = limit
+        self._rooms: WeakValueDictionary[str, _Room] = WeakValueDictionary()
+        """a room lives as long as a share of it: also one of which nothing is taken yet must stay the only one"""
+
+    def share(self, workspace: str) -> Share:
+        """One request's, of nothing yet."""
+        return Share(self._rooms.setdefault(workspace, _Room(self._what, self._limit)))
+
+
+class RequestMemory(_Rooms):
+    """Memory for bodies that are held whole, and for what they are read into."""
+
+    def __init__(self) -> None:
+        super().__init__("memory", "request_memory_bytes")
+
+
+class RequestDisk(_Rooms):
+    """Disk for bodies that go into files as they come."""
+
+    def __init__(self) -> None:
+        super().__init__("disk", "request_disk_bytes")
+
+
+class _Room:
+    """One workspace's."""
+
+    def __init__(self, what: str, limit: str) -> None:
+        self.what = what
+        self.limit = limit
+        self.taken = 0
+        self.waiting: deque[tuple[int, int, asyncio.Future[None]]] = deque()
+
+    def admit(self) -> None:
+        """Whoever is next and has room goes on."""
+        while self.waiting:
+            needed, most, turn = self.waiting[0]
+            if turn.done():  # cancelled in this turn of the loop: it takes nothing
+                self.waiting.popleft()
+                continue
+            if self.taken + needed > most:
+                return
+            self.waiting.popleft()
+            self.taken += needed
+            turn.set_result(None)
+
+    def too_small(self, needed: int, most: int) -> ValidationError:
+        """What is raised where there can never be room."""
+        return ValidationError(
+            f"this request takes {needed} bytes of the server's {self.what} or more, and the requests of its workspace "
+            f"may take {most} together ({self.limit}): send less at one time",
+            reason="TOO_LARGE",
+        )
+
+    def full(self, most: int) -> LimitExceededError:
+        """What is raised where there is no room."""
+        return LimitExceededError(
+            f"the requests of this workspace that are under way take the {most} bytes of {self.what} that they may "
+            f"({self.limit}): ask again in a moment",
+            reason="BUSY",
+            retry_delay=timedelta(seconds=RETRY_SECONDS),
+        )
