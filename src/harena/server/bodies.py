@@ -62,10 +62,7 @@ class _StrictRequest(Request):
 
     async def json(self) -> Any:
         """The body. Raises ValidationError."""
-        body = await self.body()
-        if len(body) > IN_THREAD_BYTES:
-            return await BODIES.run(read_json, body)
-        return read_json(body)
+        return await read_json(await self.body())
 
 
 async def read_bounded(request: Request, most_bytes: int) -> bytes:
@@ -90,8 +87,16 @@ def has_body(request: Request) -> bool:
     return request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
 
 
-def read_json(body: bytes, where: str = "the body") -> Any:
-    """One JSON value; `where` it was found is how its errors begin. Raises ValidationError."""
+async def read_json(body: bytes, where: str = "the body") -> Any:
+    """One JSON value; `where` it was found is how its errors begin. Raises ValidationError, and LimitExceededError
+    where too much is to be read in threads."""
+    if len(body) > IN_THREAD_BYTES:
+        return await BODIES.run(json_in, body, where)
+    return json_in(body, where)
+
+
+def json_in(body: bytes, where: str = "the body") -> Any:
+    """One JSON value, read at once: not for the event loop. Raises ValidationError."""
     _check_size(body, where)
     try:
         return json.loads(body.decode("utf-8-sig"), parse_constant=_no_number, object_pairs_hook=_object)

@@ -1,4 +1,5 @@
 """A benchmark job whose scenarios are sent line by line: they go to a file as they come, and never all into the memory.
+The first line is held in it, as a body of JSON is, and has room of the same share.
 
 line 1             the job, as in a body of JSON; `scenarios` is left out, or {"file_name": NAME} where the lines are
                    those of a file; `candidates` may be {"lines": N}, with or without "file_name"
@@ -153,11 +154,12 @@ def checked_file_name(field: str, given: str) -> str:
     return name
 
 
-def _asked(line: bytes) -> shapes.JobLinesAsked:
+async def _asked(line: bytes) -> shapes.JobLinesAsked:
     if not line.strip():
         raise ValidationError(f'{_FIRST} is the job, as {{"name": "nightly"}}, and it is empty')
+    value = await read_json(line, _FIRST)
     try:
-        return shapes.JobLinesAsked.model_validate(read_json(line, _FIRST))
+        return shapes.JobLinesAsked.model_validate(value)
     except PydanticError as error:
         mistakes = [{**mistake, "loc": ("body", *mistake["loc"])} for mistake in error.errors(include_url=False)]
         raise RequestValidationError(mistakes) from None

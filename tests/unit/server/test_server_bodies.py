@@ -15,7 +15,7 @@ from server_world import World, world
 from harena.core.errors import ValidationError
 from harena.core.models import MIB
 from harena.server import bodies
-from harena.server.bodies import MOST_DEPTH, MOST_VALUES, read_json
+from harena.server.bodies import MOST_DEPTH, MOST_VALUES, json_in
 
 JSON = {"content-type": "application/json"}
 
@@ -39,14 +39,14 @@ JSON = {"content-type": "application/json"}
 def test_what_is_no_json(body: bytes, says: str) -> None:
     """Each error says what is wrong, in one line."""
     with pytest.raises(ValidationError, match="the body") as caught:
-        read_json(body)
+        json_in(body)
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_what_is_json() -> None:
     """Also after the mark that some editors put before it."""
-    assert read_json('\ufeff{"ä": [1, 2.5, null, "\\ud83e\\udd86"]}'.encode()) == {"ä": [1, 2.5, None, "🦆"]}
+    assert json_in('\ufeff{"ä": [1, 2.5, null, "\\ud83e\\udd86"]}'.encode()) == {"ä": [1, 2.5, None, "🦆"]}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_what_is_too_much_is_never_made(body: bytes, says: str, monkeypatch: pyt
     tracemalloc.start()
     try:
         with pytest.raises(ValidationError, match=says):
-            read_json(body)
+            json_in(body)
         assert tracemalloc.get_traced_memory()[1] < MIB // 4
     finally:
         tracemalloc.stop()
@@ -139,12 +139,12 @@ def test_what_is_too_much_is_never_made(body: bytes, says: str, monkeypatch: pyt
 def test_texts_are_one_value_each() -> None:
     """Whatever stands in them: programs have many commas and brackets. Also as many values as there may be are read."""
     program = '[{,\\"}]' * (MOST_VALUES // 2)
-    assert read_json(json.dumps({"program": program}).encode()) == {"program": program}
-    assert len(read_json(b"[" + b"1," * (MOST_VALUES - 2) + b"1]")) == MOST_VALUES - 1
-    assert read_json(b"[" * MOST_DEPTH + b"]" * MOST_DEPTH) != []
+    assert json_in(json.dumps({"program": program}).encode()) == {"program": program}
+    assert len(json_in(b"[" + b"1," * (MOST_VALUES - 2) + b"1]")) == MOST_VALUES - 1
+    assert json_in(b"[" * MOST_DEPTH + b"]" * MOST_DEPTH) != []
 
 
 def test_texts_without_an_end_take_no_time_of_their_square() -> None:
     """Each byte is looked at once."""
     with pytest.raises(ValidationError, match="no JSON"):
-        read_json(b'["",{"' * 60 + b"[" * 90 + b'\\"' * 2_000_000)
+        json_in(b'["",{"' * 60 + b"[" * 90 + b'\\"' * 2_000_000)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import socket
 import tempfile
+import threading
 import tracemalloc
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import closing
@@ -16,8 +18,9 @@ import pytest
 from server_world import World
 
 from harena.core.errors import ValidationError
-from harena.server import uploads
+from harena.server import bodies, uploads
 from harena.server.bounds import MOST_JSON_BYTES
+from harena.server.request_shares import needed_bytes
 from harena.server.requests import BODY_SECONDS
 from harena.testing import FakeClock
 from harena.testing.conformance_operations import GOOD
@@ -116,6 +119,24 @@ async def test_what_is_wrong_is_told_with_its_place(http: aiohttp.ClientSession,
     assert "harena-upload" not in problem["detail"]
     async with http.get(PATH) as answer:
         assert (await answer.json())["benchmark_jobs"] == []
+
+
+@pytest.mark.parametrize("kind", ["application/x-ndjson", "application/json"])
+async def test_long_json_is_read_in_a_thread(
+    http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Others do not wait for it: neither for a body, nor for the first line of lines."""
+    read, there = bodies.json_in, []
+
+    def noted(body: bytes, where: str) -> Any:
+        there.append((len(body) > bodies.IN_THREAD_BYTES, threading.get_ident() != threading.main_thread().ident))
+        return read(body, where)
+
+    monkeypatch.setattr(bodies, "json_in", noted)
+    for length in (1, bodies.IN_THREAD_BYTES):
+        async with http.post(PATH, data=lines({"nome": "x" * length}), headers={"content-type": kind}) as answer:
+            assert answer.status == 422
+    assert there == [(False, False), (True, True)]
 
 
 async def test_a_line_that_is_too_large(http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,6 +276,31 @@ async def test_unfinished_bodies_have_a_share_of_the_disk(http: aiohttp.ClientSe
     status, _ = await sent(http, lines({"name": "n"}, GOOD) + b"\n" * 50_000)
     assert (status, on_the_disk(here)) == (201, 0)
     status, problem = await sent(http, lines({"name": "n"}, GOOD) + b"\n" * 200_000)
+    assert (status, problem["reason"]) == (413, "TOO_LARGE"), "it would not fit later either"
+
+
+async def test_unfinished_first_lines_have_a_share_of_the_memory(http: aiohttp.ClientSession, here: World) -> None:
+    """They are held in it, as bodies of JSON are; the lines behind them are not."""
+    here.state.quotas._defaults = replace(here.state.quotas._defaults, request_memory_bytes=100 << 20)
+    taken = here.state.request_memory
+
+    async def unfinished(gone: asyncio.Event) -> AsyncIterator[bytes]:
+        yield b'{"name": "' + b"x" * 500_000
+        await gone.wait()
+
+    gone = asyncio.Event()
+    waiting = [asyncio.ensure_future(sent(http, unfinished(gone))) for _ in range(3)]
+    await until(lambda: sum(room.taken for room in taken._rooms.values()) == 3 * needed_bytes(500_010))
+    status, problem = await sent(http, lines({"name": "x" * 500_000}))
+    assert (status, problem["reason"]) == (429, "BUSY")
+    assert "request_memory_bytes" in problem["detail"]
+    status, _ = await sent(http, lines({"name": "n"}, GOOD) + b"\n" * 500_000)
+    assert status == 201, "what goes to the disk takes none"
+    gone.set()
+    for status, _ in await asyncio.gather(*waiting):
+        assert status == 422
+    assert sum(room.taken for room in taken._rooms.values()) == 0
+    status, problem = await sent(http, io.BytesIO(lines({"name": "x" * 2_000_000})))
     assert (status, problem["reason"]) == (413, "TOO_LARGE"), "it would not fit later either"
 
 
