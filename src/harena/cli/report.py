@@ -14,11 +14,14 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from harena.cli.output import shown
+from harena.cli.plain_table import plain_table, takes_plain_text
 from harena.cli.reading import Reading
 from harena.sdk.job_reading import ScenarioOrder
 from harena.sdk.result_files import TEXT_WRITERS, ResultFormat, no_formula
 
 MAX_PROBLEM_ROWS = 200
+_UNSEEN_WIDTH = 200
+"""columns of what no terminal shows"""
 RUN_COLUMNS = ("scenario_id", "attempt", "score", "reason", "validity", "trust", "duration_seconds", "detail")
 
 
@@ -117,22 +120,34 @@ def _flat(entry: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any
 
 def write_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]], out: TextIO | None = None) -> None:
     """Write a table; columns after the first are to the right where they hold numbers."""
+    out = out or sys.stdout
+    cells = [[_cell(value) for value in row] for row in rows]
+    to_right = [
+        index > 0 and all(row[index].rstrip("%").replace(".", "").isdigit() or row[index] == "-" for row in cells)
+        for index in range(len(header))
+    ]
+    if takes_plain_text(out) and (drawn := plain_table(title, header, cells, to_right, most_width=_UNSEEN_WIDTH)):
+        out.write(drawn)
+    else:
+        _write_drawn_by_rich(title, header, cells, to_right, out)
+
+
+def _write_drawn_by_rich(
+    title: str, header: Sequence[str], cells: Sequence[Sequence[str]], to_right: Sequence[bool], out: TextIO
+) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    cells = [[escape(_cell(value)) for value in row] for row in rows]
     # a table that goes to a file or a pipe is as wide as it needs to be
-    out = out or sys.stdout
-    console = Console(file=out, width=None if out.isatty() else 200, highlight=False, soft_wrap=not out.isatty())
+    console = Console(
+        file=out, width=None if out.isatty() else _UNSEEN_WIDTH, highlight=False, soft_wrap=not out.isatty()
+    )
     table = Table(title=escape(title) or None, title_justify="left", title_style="bold")
-    for index, name in enumerate(header):
-        numeric = index > 0 and all(
-            row[index].rstrip("%").replace(".", "").isdigit() or row[index] == "-" for row in cells
-        )
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for name, right in zip(header, to_right, strict=True):
+        table.add_column(name, justify="right" if right else "left", overflow="fold")
     for row in cells:
-        table.add_row(*row)
+        table.add_row(*map(escape, row))
     console.print(table)
 
 
