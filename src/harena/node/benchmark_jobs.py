@@ -69,6 +69,9 @@ CANCEL_POLL_SECONDS = 0.25
 MAX_PAGE = 5000
 MAX_JOBS_PAGE = 500
 SUMMED_AT_A_TIME = 500
+EVENTS_AT_A_TIME = 1000
+RUN_BYTES = 200
+"""size in the store of a run before it has a result"""
 ENDED_STATES = tuple(state for state in JobState if state.is_terminal)
 
 
@@ -268,22 +271,24 @@ class BenchmarkJobs:
         store = await self._store()
         while True:
             owned = self._owned.get(job_id)
-            news = owned.news if owned else None
-            # the state first: what is read after a job has ended is all there is
-            ended = JobState((await self._find(workspace, job_id))["state"]).is_terminal
-            events = await store.events_after(job_id, cursor)
+            news = owned.news if owned is not None and not owned.ended else None
+            failure = owned.failure if owned is not None and news is None and not owned.was_taken_over else None
+            # The state first: what is read after a job has ended is all there is. One that runs here has not ended, and
+            # tells of all that it records and of its end: then its state is not asked for, nor the same page again.
+            ended = news is None and JobState((await self._find(workspace, job_id))["state"]).is_terminal
+            events = await store.events_after(job_id, cursor, limit=EVENTS_AT_A_TIME)
             for event in events:
                 cursor = event["cursor"]
                 yield event_answer(job_id, event)
-            if events:
+            if len(events) == EVENTS_AT_A_TIME:
                 continue
             if ended:
                 return
-            if owned is not None and owned.ended and owned.failure is not None and not owned.was_taken_over:
-                raise owned.failure
-            if owned is not None and news is not None and not owned.ended:
+            if failure is not None:
+                raise failure
+            if news is not None:
                 await news.wait()
-            else:
+            elif not events:
                 await self._pause_before_next_look()
 
     async def drain(self) -> None:

@@ -21,6 +21,7 @@ from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.jobs.owner import Owner
 from harena.node.benchmark_jobs import BenchmarkJobs
+from harena.store.benchmark_jobs import JobStore
 
 
 @dataclass(frozen=True)
@@ -188,6 +189,40 @@ async def test_events_are_followed_live_and_from_a_cursor(tmp_path: Path) -> Non
                 break
         rest = [event["cursor"] async for event in jobs.events(HERE, job["id"], after=first[-1])]
     assert first + rest == list(range(1, 63))
+
+
+async def test_who_follows_a_job_of_this_process_does_not_ask_for_its_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job tells what it records: after each change one page of events is read, and the state when it has ended."""
+    asked: list[tuple[asyncio.Task[Any] | None, str]] = []
+    has_read = asyncio.Event()
+    for name in ("find_job", "events_after"):
+        monkeypatch.setattr(JobStore, name, _noted(getattr(JobStore, name), asked, has_read))
+    scorer = Scorer()
+    async with opened(tmp_path / "harena.db", scorer) as jobs:
+        job = await jobs.create(HERE, request("hang"))
+        await scorer.hanging.wait()
+        following = asyncio.create_task(_kinds(jobs, job["id"]))
+        await has_read.wait()
+        await jobs.cancel(HERE, job["id"])
+        assert (await following)[-1] == "job_ended"
+    names = [name for task, name in asked if task is following]
+    assert (names[:2], names[-2:]) == (["find_job", "events_after"], ["find_job", "events_after"])
+    assert names.count("find_job") == 2
+
+
+def _noted(
+    method: Callable[..., Awaitable[Any]], asked: list[tuple[asyncio.Task[Any] | None, str]], has_read: asyncio.Event
+) -> Callable[..., Awaitable[Any]]:
+    async def noted(*args: Any, **options: Any) -> Any:
+        asked.append((asyncio.current_task(), method.__name__))
+        answer = await method(*args, **options)
+        if method.__name__ == "events_after":
+            has_read.set()
+        return answer
+
+    return noted
 
 
 async def test_what_an_event_tells_is_in_the_database(tmp_path: Path) -> None:
