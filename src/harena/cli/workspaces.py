@@ -11,7 +11,7 @@ import typer
 
 from harena.core.errors import PlatformError
 from harena.core.home import harena_home
-from harena.core.workspace import STORED_LIMITS, checked_workspace, parse_limits
+from harena.core.workspace import LIMITS, checked_workspace, parse_limits
 
 app = typer.Typer(no_args_is_help=True, help="Workspaces of `harena serve` on this host, and what they may use.")
 
@@ -28,12 +28,12 @@ def set_limits(
     workspace: Annotated[str, typer.Argument(help="Its name.")],
     limits: Annotated[
         list[str],
-        typer.Argument(metavar="NAME=NUMBER...", help=f"Of {', '.join(STORED_LIMITS)}; NAME=default for the server's."),
+        typer.Argument(metavar="NAME=NUMBER...", help=f"Of {', '.join(LIMITS)}; NAME=default for the server's."),
     ],
 ) -> None:
     """Set what a workspace may use; a running server follows within seconds. Limits that are not named stay."""
     checked_workspace(workspace)
-    wanted = parse_limits(limits, STORED_LIMITS)
+    wanted = parse_limits(limits, LIMITS)
     _with_workspaces(lambda workspaces: workspaces.set_limits(workspace, wanted))
 
 

@@ -49,7 +49,19 @@ class WorkspaceLimits:
     runs: int | None = None
     """number of runs of benchmark jobs under way at one time; None = as many as the node has slots"""
     request_memory_bytes: int = 1024 * MIB
-    """that its requests under way take: their bodies, and what these are read into"""
+    """memory of its requests under way: their bodies, and what these are read into"""
+    request_disk_bytes: int = 4 * 1024 * MIB
+    """disk space of lines of scenarios that are arriving"""
+    objects: int = 100_000
+    """versions of models, data sets and so on that it has published"""
+    object_bytes: int = 4 * 1024 * 1024 * MIB
+    """total size of their files; what two versions share counts twice"""
+    stored_bytes: int = 16 * 1024 * MIB
+    """size in the database of its jobs, their results, scenarios, contracts, definitions and all else it has stored"""
+    leases: int = 10_000
+    """number of leases open at one time; each client that has sandboxes needs one"""
+    output_bytes: int = 4 * 1024 * MIB
+    """total size of outputs of commands under way that the server keeps"""
     sandbox_memory_bytes: int = 64 * 1024 * MIB
     """largest memory limit of one sandbox; the fields below are also maxima for one sandbox. A sandbox that asks for no
     limit gets this one"""
@@ -91,8 +103,8 @@ def within(ceilings: WorkspaceLimits, limits: Limits) -> Limits:
 
 
 LIMITS = tuple(field.name for field in fields(WorkspaceLimits))
-STORED_LIMITS = LIMITS[: LIMITS.index("runs") + 1]
-"""those that a workspace can have of its own; the others are a server's"""
+LIMITS_WITH_COLUMNS = LIMITS[: LIMITS.index("runs") + 1]
+"""limits that earlier versions stored in a column each; all others share one column"""
 LimitsOf = Callable[[str], Awaitable[WorkspaceLimits]]
 """what a workspace may use now; raises PlatformError"""
 
@@ -105,6 +117,12 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     "open_jobs": (0, 10**6),
     "runs": (0, 10**6),
     "request_memory_bytes": (MIB, 2**50),
+    "request_disk_bytes": (MIB, 2**60),
+    "stored_bytes": (0, 2**60),
+    "leases": (0, 10**6),
+    "objects": (0, 10**9),
+    "object_bytes": (0, 2**60),
+    "output_bytes": (0, 2**60),
     "sandbox_memory_bytes": (8 * MIB, 2**60),
     "sandbox_pids": (4, 4_194_304),
     "sandbox_cpu": (0.002, 4096),

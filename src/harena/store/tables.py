@@ -222,6 +222,21 @@ workspaces = Table(
     Column("sandboxes", Integer),
     Column("open_jobs", Integer),
     Column("runs", Integer),
+    # all others, by name
+    Column("others", JSON(none_as_null=True)),
+)
+
+spent_requests = Table(
+    "spent_requests",
+    metadata,
+    # an API key's id, or a workspace
+    Column("who", Text, primary_key=True),
+    Column("server", Text, primary_key=True),
+    # requests since that server began
+    Column("taken", BigInteger, nullable=False),
+    # seconds since the epoch
+    Column("at", Float, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 idempotency_keys = Table(

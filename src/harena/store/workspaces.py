@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import select, union, update
 
-from harena.core.workspace import STORED_LIMITS
+from harena.core.workspace import LIMITS, LIMITS_WITH_COLUMNS
 from harena.store.database import Database, insert_new
 from harena.store.tables import api_keys, benchmark_jobs, workspaces
 
@@ -29,9 +29,12 @@ class WorkspaceStore:
         """Set these, and leave the others as they are; None = what all may use."""
         async with self._database.transaction() as connection:
             await connection.execute(insert_new(connection, workspaces), {"name": workspace})
-            if limits:
-                mine = update(workspaces).where(workspaces.c.name == workspace)
-                await connection.execute(mine.values(dict(limits)))
+            mine = workspaces.c.name == workspace
+            others = dict(await connection.scalar(select(workspaces.c.others).where(mine)) or {})
+            others |= {name: value for name, value in limits.items() if name not in LIMITS_WITH_COLUMNS}
+            columns: dict[str, Any] = {name: value for name, value in limits.items() if name in LIMITS_WITH_COLUMNS}
+            columns["others"] = {name: value for name, value in others.items() if value is not None} or None
+            await connection.execute(update(workspaces).where(mine).values(columns))
 
     async def list(self) -> list[tuple[str, dict[str, float | int]]]:
         """(name, what was set for it) of every workspace that has a key, a job or a limit, by name."""
@@ -43,4 +46,5 @@ class WorkspaceStore:
 
 
 def _set(row: Mapping[Any, Any]) -> dict[str, float | int]:
-    return {name: row[name] for name in STORED_LIMITS if row.get(name) is not None}
+    others = {name: value for name, value in (row.get("others") or {}).items() if name in LIMITS}
+    return {name: row[name] for name in LIMITS_WITH_COLUMNS if row.get(name) is not None} | others
