@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from harena.core.errors import ValidationError
 
 MOST_CHARACTERS = 200
+BEGUN_ELSEWHERE = "BEGUN_ELSEWHERE"
+"""reason of an error: another server of the same store has created what was asked for"""
 
 
 @dataclass(frozen=True, slots=True)

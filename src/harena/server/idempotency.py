@@ -1,6 +1,7 @@
 """Idempotency keys: a creation that is asked for twice happens once.
 
-Kept in memory for KEPT_SECONDS: sandboxes do not outlive the server, and a client asks again within seconds. What does
+Kept in memory for KEPT_SECONDS: sandboxes do not outlive the server, and a client asks again within seconds. Servers
+that share a store note there what they have begun, so that no other one begins it again: it is refused there. What does
 outlive it is kept with its key in the store, too (`harena.store.idempotency`). A creation that failed is forgotten, so
 that asking again tries again. Used from one event loop.
 """
@@ -8,16 +9,34 @@ that asking again tries again. Used from one event loop.
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from harena.core.clock import Clock
-from harena.core.idempotency import IdempotencyKey
+from harena.core.errors import PlatformError, ValidationError
+from harena.core.idempotency import BEGUN_ELSEWHERE, IdempotencyKey
 
 KEPT_SECONDS = 24 * 3600.0
 MOST_KEPT = 100_000
+ELSEWHERE_SECONDS = 600.0
+"""for which another server's creations are believed: it may have ended, with all that it had, and clients ask again
+within a minute"""
+
+
+class Begun(Protocol):
+    """Where servers tell each other which creations they have begun."""
+
+    async def begin(
+        self, server: str, workspace: str, route: str, key: IdempotencyKey, *, at: float, kept: float
+    ) -> str:
+        """Which server has: this one, if nobody else has. Raises PlatformError, ValidationError."""
+
+    async def give_up(self, workspace: str, route: str, key: IdempotencyKey) -> None:
+        """It has failed."""
 
 
 @dataclass(slots=True)
@@ -30,8 +49,11 @@ class _Kept:
 class Idempotency:
     """The creations of this server by workspace, route and key."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, shared: Begun | None = None) -> None:
+        """`shared`: where other servers tell which creations they have begun; None = there is no other."""
         self._clock = clock
+        self._shared = shared
+        self._server = secrets.token_hex(8)
         self._kept: OrderedDict[tuple[str, str, str], _Kept] = OrderedDict()
 
     async def once(
@@ -61,6 +83,25 @@ class Idempotency:
             self._kept[name] = kept
             kept.work.add_done_callback(lambda work: self._done(name, work, forget=stored))
         return await asyncio.shield(kept.work)
+
+    async def _begun(
+        self, shared: Begun, workspace: str, route: str, key: IdempotencyKey, create: Callable[[], Awaitable[Any]]
+    ) -> Any:
+        """Create once, unless another server has begun the same request."""
+        at = self._clock.utcnow().timestamp()
+        who = await shared.begin(self._server, workspace, route, key, at=at, kept=ELSEWHERE_SECONDS)
+        if who != self._server:
+            raise ValidationError(
+                "this idempotency key was given to another server of the same store, which has created what was asked "
+                "for: ask that one, or give another key",
+                reason=BEGUN_ELSEWHERE,
+            )
+        try:
+            return await create()
+        except BaseException:
+            with suppress(PlatformError):  # the key is free again in any case, only later
+                await shared.give_up(workspace, route, key)
+            raise
 
     def _done(self, name: tuple[str, str, str], work: asyncio.Task[Any], *, forget: bool) -> None:
         if work.cancelled() or work.exception() is not None or forget:

@@ -14,6 +14,7 @@ from harena.core.clock import Clock
 from harena.core.errors import LimitExceededError, PlatformError
 from harena.core.workspace import WorkspaceLimits
 from harena.server.identity import Caller
+from harena.server.shared_rates import SYNC_SECONDS, SharedRates
 from harena.server.token_bucket import TokenBucket
 
 KNOWN_SECONDS = 2.0
@@ -30,13 +31,23 @@ class LimitSource(Protocol):
 class Quotas:
     """One server's."""
 
-    def __init__(self, defaults: WorkspaceLimits, source: LimitSource | None, clock: Clock) -> None:
-        """`defaults` is what a workspace may use for which `source` (None = there is none) says nothing else."""
+    def __init__(
+        self,
+        defaults: WorkspaceLimits,
+        source: LimitSource | None,
+        clock: Clock,
+        *,
+        shared: SharedRates | None = None,
+    ) -> None:
+        """`defaults` is what a workspace may use for which `source` (None = there is none) says nothing else. `shared`:
+        where other servers tell what they have let in; None = there is no other."""
+        self._shared = shared
         self._defaults = defaults
         self._source = source
         self._clock = clock
         self._known: OrderedDict[str, tuple[float, WorkspaceLimits]] = OrderedDict()
         """workspace -> (until when it is believed, its limits)"""
+        self._rates: OrderedDict[str, float] = OrderedDict()
         self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
         """by key; of those that were used last"""
 
@@ -65,6 +76,9 @@ class Quotas:
         bucket = self._buckets.get(name) or TokenBucket(limits.request_burst, now)
         _remember(self._buckets, name, bucket)
         wait = bucket.take(now, rate=limits.requests_per_second, burst=limits.request_burst)
+        if self._shared is not None:
+            _remember(self._rates, name, limits.requests_per_second)
+            self._shared.asked(name, let_in=not wait)
         if wait:
             raise LimitExceededError(
                 f"this API key may send {limits.requests_per_second:g} requests a second, and {limits.request_burst} "
@@ -73,6 +87,13 @@ class Quotas:
                 retry_delay=timedelta(seconds=wait),
             )
         return limits
+
+    def spent_elsewhere(self, name: str, requests: int, seconds: float) -> None:
+        """See `Buckets`. What was refilled since, but for the last second, is not owed any more."""
+        bucket = self._buckets.get(name)
+        if bucket is not None:
+            refilled = self._rates.get(name, 0.0) * max(0.0, seconds - SYNC_SECONDS)
+            bucket.tokens -= max(0.0, requests - refilled)
 
 
 def _remember(entries: OrderedDict[str, Any], name: str, entry: Any) -> None:

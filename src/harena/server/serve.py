@@ -28,8 +28,10 @@ from harena.server.keys import Keys
 from harena.server.keys_at_home import access_at_home
 from harena.server.listening import HttpServer, is_loopback
 from harena.server.quotas import Quotas
+from harena.server.shared_rates import SharedRates
 from harena.server.state import ServerState
 from harena.store.access import AccessStore
+from harena.store.servers import ServersStore
 from harena.store.workspaces import WorkspaceStore
 
 DEFAULT_PORT = 8642
@@ -67,7 +69,13 @@ async def _serve(
     clock = SystemClock()
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(access_at_home(harena_home()))
-        store, quotas = AccessStore(database), Quotas(limits, WorkspaceStore(database), clock)
+        store = AccessStore(database)
+        servers = None if database.is_one_machine else ServersStore(database)
+        shared = None if servers is None else SharedRates(servers, clock)
+        quotas = Quotas(limits, WorkspaceStore(database), clock, shared=shared)
+        if shared is not None:
+            shared.start(quotas)
+            stack.push_async_callback(shared.close)
         keyed = await store.has_keys()
         if not keyed and not is_loopback(host):
             raise ValidationError(
@@ -89,6 +97,7 @@ async def _serve(
             open_to_loopback=not keyed,
             version=version("harena"),
             quotas=quotas,
+            begun=servers,
         )
         await _until_told(HttpServer(state, host=host, port=port), state, operations, drain_seconds)
 

@@ -12,7 +12,7 @@ from harena.core.errors import SandboxExecutionError, SandboxUnavailableError
 from harena.core.ports import RunningExec, WholeNode
 from harena.core.workspace import WorkspaceLimits
 from harena.server.connections import Connections
-from harena.server.idempotency import Idempotency
+from harena.server.idempotency import Begun, Idempotency
 from harena.server.identity import Access
 from harena.server.leases import Leases
 from harena.server.metrics import Metrics
@@ -39,8 +39,10 @@ class ServerState:
         open_to_loopback: bool,
         version: str,
         quotas: Quotas | None = None,
+        begun: Begun | None = None,
     ) -> None:
-        """`quotas`: what workspaces may use; None = what a server lets all use that is told nothing."""
+        """`quotas`: what workspaces may use; None = what a server lets all use that is told nothing. `begun`: where
+        servers of the same store tell which creations they have begun; None = there is no other."""
         self.operations = operations
         self.store = store
         self.version = version
@@ -51,7 +53,7 @@ class ServerState:
         """there are no keys: only programs of this machine may ask, and no web page that one of them shows"""
         self.sandboxes = OwnedSandboxes(operations)
         self.leases = Leases(clock)
-        self.idempotency = Idempotency(clock)
+        self.idempotency = Idempotency(clock, begun)
         self.metrics = Metrics()
         self.draining = asyncio.Event()
         """no new work is taken; what is under way is finished"""

@@ -10,6 +10,7 @@ calibrations     one row per calibration; its job has the same id
 objects          one row per version of a capability, task, data set, model or checkpoint; its files lie by its digest
 api_keys         one row per API key of a server; of the key itself only a hash
 workspaces       what a workspace may use, where that is not what all may; null = that
+spent_requests   requests that each of several servers has let in, by key
 idempotency_keys what was created with an idempotency key; a row lives as long as that
 webhook_deliveries   at most one row per job: whom its end is told, and how far that is
 training_jobs    one row per training job
