@@ -14,14 +14,20 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
 from typing import Any, Protocol
 
 from harena.core.clock import Clock
-from harena.core.errors import PlatformError, ValidationError
+from harena.core.errors import LimitExceededError, PlatformError, ValidationError
 from harena.core.idempotency import BEGUN_ELSEWHERE, IdempotencyKey
 
 KEPT_SECONDS = 24 * 3600.0
 MOST_KEPT = 100_000
+"""most keys of each workspace; beyond it the oldest of its own that have ended are forgotten, and none that is under
+way"""
+BUSY_SECONDS = 1.0
+"""after which a creation may have ended"""
 ELSEWHERE_SECONDS = 600.0
 """for which another server's creations are believed: it may have ended, with all that it had, and clients ask again
 within a minute"""
@@ -54,7 +60,8 @@ class Idempotency:
         self._clock = clock
         self._shared = shared
         self._server = secrets.token_hex(8)
-        self._kept: OrderedDict[tuple[str, str, str], _Kept] = OrderedDict()
+        self._kept: OrderedDict[str, OrderedDict[tuple[str, str], _Kept]] = OrderedDict()
+        """workspace, the one that asked last at the end -> (route, key), in the order in which they are forgotten"""
 
     async def once(
         self,
@@ -69,19 +76,31 @@ class Idempotency:
 
         The work goes on where the asker disconnects: whoever asks again shall find it. `stored`: what has been created
         is kept with its key in the store, so that only those who ask at the same time meet here. Raises what `create`
-        raises, and ValidationError where the key came with another request before.
+        raises, ValidationError where the key came with another request before, and LimitExceededError where too many
+        creations of the workspace are under way.
         """
         if key is None:
             return await asyncio.shield(asyncio.ensure_future(create()))
-        self._forget_old()
-        name = (workspace, route, key.key)
-        kept = self._kept.get(name)
+        self._forget_old(workspace)
+        own = self._kept.get(workspace, OrderedDict())
+        name = (route, key.key)
+        kept = own.get(name)
         if kept is not None:
             key.check_same(kept.asked)
         else:
+            if len(own) >= MOST_KEPT:
+                raise LimitExceededError(
+                    f"{MOST_KEPT} creations of this workspace are under way: ask again in a moment",
+                    reason="BUSY",
+                    retry_delay=timedelta(seconds=BUSY_SECONDS),
+                )
+            if self._shared is not None and not stored:
+                create = partial(self._begun, self._shared, workspace, route, key, create)
             kept = _Kept(key.asked, asyncio.ensure_future(_awaited(create)), self._clock.now() + KEPT_SECONDS)
-            self._kept[name] = kept
-            kept.work.add_done_callback(lambda work: self._done(name, work, forget=stored))
+            own[name] = kept
+            self._kept[workspace] = own
+            self._kept.move_to_end(workspace)
+            kept.work.add_done_callback(lambda work: self._done(workspace, name, work, forget=stored))
         return await asyncio.shield(kept.work)
 
     async def _begun(
@@ -103,17 +122,32 @@ class Idempotency:
                 await shared.give_up(workspace, route, key)
             raise
 
-    def _done(self, name: tuple[str, str, str], work: asyncio.Task[Any], *, forget: bool) -> None:
+    def _done(self, workspace: str, name: tuple[str, str], work: asyncio.Task[Any], *, forget: bool) -> None:
         if work.cancelled() or work.exception() is not None or forget:
-            self._kept.pop(name, None)
+            self._forget(workspace, name)
 
-    def _forget_old(self) -> None:
+    def _forget_old(self, workspace: str) -> None:
+        """Forget old keys of this workspace, and of the workspace that was idle for longest."""
+        for each in {workspace, next(iter(self._kept), workspace)}:
+            self._forget_old_of(each, self._kept.get(each, OrderedDict()))
+
+    def _forget_old_of(self, workspace: str, own: OrderedDict[tuple[str, str], _Kept]) -> None:
         now = self._clock.now()
-        while self._kept:
-            name, kept = next(iter(self._kept.items()))
-            if kept.until > now and len(self._kept) < MOST_KEPT:
+        for _ in range(len(own)):
+            name, kept = next(iter(own.items()))
+            if kept.until > now and len(own) < MOST_KEPT:
                 return
-            del self._kept[name]
+            if kept.work.done():
+                self._forget(workspace, name)
+            else:
+                kept.until = now + KEPT_SECONDS
+                own.move_to_end(name)
+
+    def _forget(self, workspace: str, name: tuple[str, str]) -> None:
+        own = self._kept.get(workspace, OrderedDict())
+        own.pop(name, None)
+        if not own:
+            self._kept.pop(workspace, None)
 
 
 async def _awaited(create: Callable[[], Awaitable[Any]]) -> Any:

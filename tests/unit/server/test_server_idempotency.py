@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,11 @@ import pytest
 from server_world import world
 from test_server_keys import key_for
 
+from harena.core.errors import LimitExceededError
+from harena.core.idempotency import IdempotencyKey
+from harena.server import idempotency
 from harena.server.document import openapi
+from harena.server.idempotency import Idempotency
 from harena.testing import FakeClock
 from harena.testing.conformance_operations import GOOD
 
@@ -72,3 +77,42 @@ async def test_a_job_is_found_by_the_next_server(tmp_path: Path) -> None:
     status, problem = await create(tmp_path, "a", name="other")
     assert (status, problem["code"], problem["reason"]) == (422, "validation", "IDEMPOTENCY_KEY_REUSED")
     assert (await create(tmp_path, "b"))[1]["id"] != job["id"]
+
+
+async def test_no_workspace_makes_the_server_forget_keys_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own oldest are forgotten, but none that is under way; of what expired nothing is kept."""
+    monkeypatch.setattr(idempotency, "MOST_KEPT", 3)
+    clock, made, go_on = FakeClock(auto_jump=False), list[str](), asyncio.Event()
+    keys = Idempotency(clock)
+
+    async def once(workspace: str, key: str, *, slow: bool = False) -> Any:
+        async def create() -> None:
+            made.append(f"{workspace} {key}")
+            if slow:
+                await go_on.wait()
+
+        return await keys.once(workspace, "sandboxes", IdempotencyKey.of(key, b"x"), create)
+
+    await once("victim", "ended")
+    waiting = [asyncio.ensure_future(once(whose, "slow", slow=True)) for whose in ("victim", "other", "victim")]
+    await asyncio.sleep(0)
+    for number in range(10):
+        await once("other", f"{number}")
+    waiting.append(asyncio.ensure_future(once("other", "slow")))
+    await once("victim", "ended")
+    await asyncio.sleep(0)
+    assert [each for each in made if not each[-1].isdigit()] == ["victim ended", "victim slow", "other slow"]
+    await once("other", "9")
+    await once("other", "0")
+    assert (made.count("other 9"), made.count("other 0")) == (1, 2)
+    waiting += [asyncio.ensure_future(once("full", f"{number}", slow=True)) for number in range(3)]
+    await asyncio.sleep(0)
+    with pytest.raises(LimitExceededError, match="under way"):
+        await once("full", "more")
+    await once("victim", "one more")
+    go_on.set()
+    await asyncio.gather(*waiting)
+    await clock.advance(idempotency.KEPT_SECONDS * 2)
+    for _ in range(4):
+        await once("last", "one")
+    assert list(keys._kept) == ["last"]
