@@ -7,10 +7,12 @@ counted before anything is written.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import stat
 import tarfile
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -18,8 +20,12 @@ from typing import IO
 
 from harena.core.errors import ValidationError
 from harena.core.home import private_opener
+from harena.core.tar_reader import TarMember, TarReader, TarStreamError
 
 MOST_FILES = 100_000
+MOST_FOLDERS = 100_000
+MOST_DEPTH = 64
+"""longest path of a file, in parts"""
 MOST_BYTES = 64 * 1024**3
 PIECE_BYTES = 1024 * 1024
 TOO_LARGE = "TOO_LARGE"
@@ -54,12 +60,19 @@ def files_of(place: Path) -> list[TreeFile]:
     if place.is_file():
         return [_file(place, place.name)]
     found = []
-    for folder, folders, names in os.walk(place):
-        folders.sort()
-        for name in folders:
-            if (linked := Path(folder, name)).is_symlink():
-                raise ValidationError(f"{linked} is a link to a directory: put the directory itself there")
-        found += [_file(path, path.relative_to(place).as_posix()) for path in (Path(folder, name) for name in names)]
+    waiting = [(place, "")]
+    while waiting:
+        folder, name = waiting.pop()
+        for entry in _entries(folder):
+            below = f"{name}{entry.name}"
+            if not entry.is_dir():
+                found.append(_file(Path(entry.path), below))
+            elif entry.is_symlink():
+                raise ValidationError(f"{entry.path} is a link to a directory: put the directory itself there")
+            elif below.count("/") + 2 > MOST_DEPTH:
+                raise ValidationError(f"{place} has directories more than {MOST_DEPTH - 1} deep")
+            else:
+                waiting.append((Path(entry.path), f"{below}/"))
     found.sort(key=lambda file: file.name)
     if not found:
         raise ValidationError(f"{place} has no files")
@@ -102,21 +115,61 @@ def unpack(source: IO[bytes], folder: Path, *, most_bytes: int = MOST_BYTES, pri
     OSError; what was written by then stays."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(mode=0o700 if private else 0o777)
-    left, count = most_bytes, 0
+    left, files, folders = most_bytes, 0, {folder}
+    archive = TarReader(source)
     try:
-        with tarfile.open(fileobj=source, mode="r|") as archive:
-            for member in archive:
-                name = _checked_name(member)
-                if member.isdir():
-                    continue
-                left, count = left - member.size, count + 1
-                if left < 0:
-                    raise ValidationError(f"the object is larger than {most_bytes} bytes", reason=TOO_LARGE)
-                if count > MOST_FILES:
-                    raise ValidationError(f"the object has more than {MOST_FILES} files", reason=TOO_LARGE)
-                _write(archive, member, folder / name, private=private)
-    except (tarfile.TarError, EOFError) as error:
+        for member in archive:
+            name = _checked_name(member)
+            if member.is_folder:
+                continue
+            left, files = left - member.size, files + 1
+            if left < 0:
+                raise ValidationError(f"the object is larger than {most_bytes} bytes", reason=TOO_LARGE)
+            if files > MOST_FILES:
+                raise ValidationError(f"the object has more than {MOST_FILES} files", reason=TOO_LARGE)
+            folders.update((folder / name).parents[: len(name.parts) - 1])
+            if len(folders) > MOST_FOLDERS:
+                raise ValidationError(f"the object has more than {MOST_FOLDERS} directories", reason=TOO_LARGE)
+            _write(archive, member, folder / name, private=private)
+    except TarStreamError as error:
         raise ValidationError(f"what was sent is no whole tar stream: {error}") from None
+
+
+def remove_tree(place: Path) -> bool:
+    """Removes a directory with all that is below it, however deep that lies: what is two levels down is moved up
+    before. Whether nothing is left; what may not be removed stays."""
+    removed = True
+    while removed:
+        try:
+            entries = _entries(place)
+            if not entries:
+                place.rmdir()
+                return True
+        except OSError:
+            return not os.path.lexists(place)
+        removed = False
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                if entry.is_dir(follow_symlinks=False):
+                    _move_up(entry.path, place)
+                    os.rmdir(entry.path)
+                else:
+                    os.unlink(entry.path)
+                removed = True
+    return False
+
+
+def _entries(folder: str | Path) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as found:
+        return list(found)
+
+
+def _move_up(folder: str, place: Path) -> None:
+    for entry in _entries(folder):
+        if entry.is_dir(follow_symlinks=False):
+            os.rename(entry.path, place / uuid.uuid4().hex)
+        else:
+            os.unlink(entry.path)
 
 
 def _file(path: Path, name: str) -> TreeFile:
@@ -132,12 +185,14 @@ def _file(path: Path, name: str) -> TreeFile:
     return TreeFile(name, path, about.st_size, bool(about.st_mode & 0o100))
 
 
-def _checked_name(member: tarfile.TarInfo) -> PurePosixPath:
+def _checked_name(member: TarMember) -> PurePosixPath:
     name = PurePosixPath(member.name)
-    if not (member.isreg() or member.isdir()) or member.sparse is not None:
+    if not (member.is_file or member.is_folder):
         raise ValidationError(f"{member.name!r:.200} is neither a plain file nor a directory: leave it out")
-    if "\0" in member.name or name.is_absolute() or ".." in name.parts or (member.isreg() and not name.parts):
+    if "\0" in member.name or name.is_absolute() or ".." in name.parts or (member.is_file and not name.parts):
         raise ValidationError(f"{member.name!r:.200} is a name that could lie outside of the object")
+    if len(name.parts) > MOST_DEPTH:
+        raise ValidationError(f"{member.name!r:.200} has more than {MOST_DEPTH} parts: put it less deep")
     return name
 
 
@@ -150,15 +205,11 @@ def _make_folders(folder: Path, *, mode: int) -> None:
         made.mkdir(mode=mode)
 
 
-def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path, *, private: bool) -> None:
-    content = archive.extractfile(member)
-    assert content is not None, "it is a regular file"
-    left = member.size
+def _write(archive: TarReader, member: TarMember, target: Path, *, private: bool) -> None:
     try:
         _make_folders(target.parent, mode=0o700 if private else 0o777)
         with open(target, "xb", opener=private_opener) as out:
-            while piece := content.read(PIECE_BYTES):
-                left -= len(piece)
+            while piece := archive.read(PIECE_BYTES):
                 out.write(piece)
             mode = 0o755 if member.mode & 0o100 else 0o644
             os.fchmod(out.fileno(), mode & 0o700 if private else mode)
@@ -166,5 +217,3 @@ def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path, *, p
             os.fsync(out.fileno())
     except (FileExistsError, NotADirectoryError):
         raise ValidationError(f"{member.name!r:.200} comes twice, or below a file") from None
-    if left:
-        raise ValidationError(f"what was sent is no whole tar stream: {member.name!r:.200} is cut short")

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from harena.core.errors import SandboxFileError
+from harena.core.tar_reader import TarMember, TarReader, TarStreamError
 
 MAX_ENTRIES = 200_000
 MAX_BYTES = 2 * 1024**3
@@ -42,14 +43,14 @@ def unpack(source: IO[bytes], directory: Path, *, max_entries: int = MAX_ENTRIES
     directory.mkdir(parents=True, exist_ok=True)
     entries = total = 0
     try:
-        with tarfile.open(fileobj=source, mode="r:") as archive:
-            for member in archive:
-                name = _checked_name(member)
-                entries += 1
-                total += member.size
-                _check_size(entries, total, max_entries, max_bytes, "the sandbox's archive")
-                _write(archive, member, directory, name)
-    except tarfile.TarError as error:
+        archive = TarReader(source)
+        for member in archive:
+            name = _checked_name(member)
+            entries += 1
+            total += member.size
+            _check_size(entries, total, max_entries, max_bytes, "the sandbox's archive")
+            _write(archive, member, directory, name)
+    except TarStreamError as error:
         raise _refused("the sandbox's archive", f"cannot be read ({error})") from error
 
 
@@ -83,21 +84,21 @@ def _add(archive: tarfile.TarFile, path: Path, name: str, about: os.stat_result)
         archive.addfile(member, content)
 
 
-def _checked_name(member: tarfile.TarInfo) -> PurePosixPath:
+def _checked_name(member: TarMember) -> PurePosixPath:
     name = PurePosixPath(member.name)
-    if not (member.isreg() or member.isdir()) or member.sparse is not None:
+    if not (member.is_file or member.is_folder):
         raise _refused(member.name, "is neither a plain file nor a directory")
     if not member.name or "\0" in member.name or name.is_absolute() or ".." in name.parts:
         raise _refused(member.name, "is a name that could leave the target directory")
     return name
 
 
-def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, directory: Path, name: PurePosixPath) -> None:
+def _write(archive: TarReader, member: TarMember, directory: Path, name: PurePosixPath) -> None:
     target = directory
-    for part in name.parts[:-1] if member.isreg() else name.parts:
+    for part in name.parts[:-1] if member.is_file else name.parts:
         target = target / part
         _make_directory(target, member.name)
-    if member.isdir():
+    if member.is_folder:
         return
     target = target / name.name
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -106,9 +107,7 @@ def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, directory: Path, n
     except OSError as error:
         raise SandboxFileError(f"cannot write {target}: {error.strerror}", filepath=str(target)) from error
     with os.fdopen(descriptor, "wb") as out:
-        content = archive.extractfile(member)
-        assert content is not None
-        while piece := content.read(_COPY_BYTES):
+        while piece := archive.read(_COPY_BYTES):
             out.write(piece)
         os.fchmod(descriptor, (member.mode & 0o777) | 0o200)
 

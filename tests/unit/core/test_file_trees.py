@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import os
+import tarfile
 from pathlib import Path
 
 import pytest
 
 from harena.core.errors import ValidationError
-from harena.core.file_trees import files_of, packed, tree_of, unpack
+from harena.core.file_trees import MOST_DEPTH, MOST_FOLDERS, files_of, packed, remove_tree, tree_of, unpack
+from harena.core.tar_reader import MOST_EXTENDED_BYTES, TarReader
 
 
 @pytest.fixture
@@ -92,3 +94,91 @@ def test_more_than_may_be_is_refused(place: Path, tmp_path: Path) -> None:
     with pytest.raises(ValidationError, match="larger than 999 bytes"):
         unpack(io.BytesIO(stream), tmp_path / "back", most_bytes=999)
     assert not (tmp_path / "back" / "b" / "two").exists()
+
+
+def archive(form: int, members: dict[str, bytes | None]) -> bytes:
+    """What the library writes; None = a directory."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=form) as made:
+        for name, content in members.items():
+            about = tarfile.TarInfo(name)
+            about.type = tarfile.DIRTYPE if content is None else tarfile.REGTYPE
+            about.size, about.mode, about.mtime = len(content or b""), 0o755, 12.5
+            made.addfile(about, io.BytesIO(content or b""))
+    return out.getvalue()
+
+
+def header(kind: bytes, content: bytes) -> bytes:
+    """An extended one."""
+    about = tarfile.TarInfo("././@PaxHeader")
+    about.type, about.size = kind, len(content)
+    return about.tobuf(tarfile.USTAR_FORMAT) + content + b"\0" * (-len(content) % 512)
+
+
+@pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_members_are_those_that_the_library_reads(form: int) -> None:
+    """Long names, names that are not ASCII, directories, contents of every padding."""
+    long = "/".join(["d" * 60] * (3 if form == tarfile.USTAR_FORMAT else 20))
+    members = {f"{long}/f": b"x", "d": None, "d/e": b"y" * 511, "\u00e9/z": b"z" * 512, "empty": b"", "g": b"w" * 2000}
+    stream = archive(form, members)
+    reader = TarReader(io.BytesIO(stream))
+    ours = [
+        (one.name, one.size, one.mode, one.is_folder, b"".join(iter(lambda: reader.read(99), b""))) for one in reader
+    ]
+    with tarfile.open(fileobj=io.BytesIO(stream)) as library:
+        theirs = [
+            (one.name, one.size, one.mode, one.isdir(), b"" if one.isdir() else library.extractfile(one).read())  # type: ignore[union-attr]
+            for one in library
+        ]
+    assert ours == theirs
+    assert len(ours) == len(members)
+
+
+HOSTILE_STREAMS = {
+    "digits, which the library searches in quadratic time": header(b"x", b"1" * 60_000),
+    "a header of a mebibyte": header(b"x", b"1" * 2**20),
+    "a long name of a mebibyte": header(b"L", b"n" * 2**20),
+    "a long name": header(b"L", b"n/" * (MOST_EXTENDED_BYTES // 2)) + archive(tarfile.USTAR_FORMAT, {"a": b"1"}),
+    "a record that ends behind the header": header(b"x", b"99 path=a\n"),
+    "a record of no length": header(b"x", b"0 path=a\n"),
+    "a size that is none": header(b"x", b"10 size=-1\n") + archive(tarfile.USTAR_FORMAT, {"a": b"1"}),
+    "a name for all": header(b"g", b"10 path=ab\n") + archive(tarfile.USTAR_FORMAT, {"a": b"1"}),
+    "a sparse file": header(b"x", b"22 GNU.sparse.major=1\n") + archive(tarfile.USTAR_FORMAT, {"a": b"1"}),
+    "headers alone": header(b"x", b"10 path=ab\n"),
+    "a wrong sum": bytes(reversed(archive(tarfile.USTAR_FORMAT, {"a": b"1"})[:512])),
+    "half a header": archive(tarfile.USTAR_FORMAT, {"a": b"1"})[:300],
+    "half a member": archive(tarfile.USTAR_FORMAT, {"a": b"1" * 900})[:1100],
+    "a path that is too deep": archive(tarfile.PAX_FORMAT, {"a/" * MOST_DEPTH + "x": b"1"}),
+    "directories without end": b"".join(
+        archive(tarfile.PAX_FORMAT, {f"{n}/" + "/".join(map(str, range(60))) + "/x": b""})[:1536]
+        for n in range(MOST_FOLDERS // 60)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_STREAMS)
+def test_a_stream_that_costs_more_than_it_may_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once: nothing of it is searched, and no more than one header is in memory."""
+    monkeypatch.setattr("harena.core.file_trees.MOST_FOLDERS", 1000)
+    with pytest.raises(ValidationError):
+        unpack(io.BytesIO(HOSTILE_STREAMS[name]), tmp_path / "out")
+
+
+def test_a_directory_is_removed_however_deep_it_is(tmp_path: Path) -> None:
+    """Deeper than Python recurses, and than the kernel takes a path."""
+    (tmp_path / "all" / "b").mkdir(parents=True)
+    (tmp_path / "outside").write_bytes(b"")
+    (tmp_path / "all" / "b" / "link").symlink_to(tmp_path)
+    above = os.open(tmp_path / "all", os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("a", dir_fd=above)
+        below = os.open("a", os.O_RDONLY, dir_fd=above)
+        os.close(os.open("f", os.O_WRONLY | os.O_CREAT, dir_fd=below))
+        os.close(above)
+        above = below
+    os.close(above)
+    assert remove_tree(tmp_path / "all")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["outside"]
+    assert remove_tree(tmp_path / "never there")

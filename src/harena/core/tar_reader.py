@@ -1,0 +1,174 @@
+"""A reader of tar streams from elsewhere: ustar, with the extended headers of pax and GNU for long names and sizes.
+
+The library's reader takes extended headers of any size into memory, and searches them in quadratic time, in one call
+that no other thread interrupts. Here each one is bounded, and read in linear time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO
+
+BLOCK = 512
+MOST_EXTENDED_BYTES = 64 * 1024
+"""size limit of one extended header; a path has 4096 bytes at most, extended attributes may be some KiB"""
+MOST_EXTENDED_BYTES_IN_ALL = 256 * 1024**2
+_PIECE_BYTES = 1024 * 1024
+_FILES, _FOLDER = (b"0", b"\0", b"7"), b"5"
+_PAX, _PAX_FOR_ALL, _LONG_NAME, _LONG_LINK = b"x", b"g", b"L", b"K"
+_SPARSE = b"GNU.sparse"
+_MOST_DIGITS = 19
+
+
+class TarStreamError(ValueError):
+    """What was sent is no tar stream that is read here; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class TarMember:
+    """One entry of a stream."""
+
+    name: str
+    """bytes that are no UTF-8 are surrogates"""
+    size: int
+    mode: int
+    is_file: bool
+    is_folder: bool
+    """neither = a link, a device, a sparse file or something unknown"""
+
+
+class TarReader:
+    """The members of a stream in their order; `read` gives what is in the last one."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._left = self._padding = 0
+        """bytes of the current member, and of its padding, that were not read yet"""
+        self._extended_bytes = 0
+
+    def __iter__(self) -> Iterator[TarMember]:
+        """Raises TarStreamError, OSError."""
+        block = self._block()
+        if block is None:
+            raise TarStreamError("it is empty")
+        while block is not None and any(block):
+            member = self._member(block)
+            self._left, self._padding = member.size, -member.size % BLOCK
+            yield member
+            self._skip()
+            block = self._block()
+
+    def read(self, most: int) -> bytes:
+        """The next bytes of the last member; b"" at its end. Raises TarStreamError where the stream ends before,
+        OSError."""
+        if not self._left:
+            return b""
+        piece = self._stream.read(min(most, self._left))
+        if not piece:
+            raise TarStreamError("it is cut short")
+        self._left -= len(piece)
+        return piece
+
+    def _skip(self) -> None:
+        while self.read(_PIECE_BYTES):
+            pass
+        self._exactly(self._padding)
+
+    def _exactly(self, size: int) -> bytes:
+        self._left = size
+        return b"".join(iter(lambda: self.read(size), b""))
+
+    def _block(self) -> bytes | None:
+        first = self._stream.read(BLOCK)
+        return first + self._exactly(BLOCK - len(first)) if first else None
+
+    def _member(self, block: bytes) -> TarMember:
+        long_name: bytes | None = None
+        told: dict[bytes, bytes] = {}
+        while (kind := _checked(block)[156:157]) in (_PAX, _PAX_FOR_ALL, _LONG_NAME, _LONG_LINK):
+            content = self._extended(_number(block[124:136]))
+            if kind == _LONG_NAME:
+                long_name = content.partition(b"\0")[0]
+            elif kind == _PAX:
+                told.update(_records(content))
+            elif kind == _PAX_FOR_ALL and any(key in (b"path", b"size") for key in _records(content)):
+                raise TarStreamError("a header for all members gives a name or a size")
+            following = self._block()
+            if following is None:
+                raise TarStreamError("it is cut short")
+            block = following
+        name = long_name if long_name is not None else _ustar_name(block)
+        size = _number(block[124:136])
+        if b"path" in told:
+            name = told[b"path"]
+        if b"size" in told:
+            size = _decimal(told[b"size"])
+        is_folder = kind == _FOLDER or (kind == b"\0" and name.endswith(b"/"))
+        is_file = kind in _FILES and not is_folder and not any(key.startswith(_SPARSE) for key in told)
+        return TarMember(
+            name=_text(name).rstrip("/") if is_folder else _text(name),
+            size=size if is_file else 0,
+            mode=_number(block[100:108]) & 0o7777,
+            is_file=is_file,
+            is_folder=is_folder,
+        )
+
+    def _extended(self, size: int) -> bytes:
+        self._extended_bytes += size + BLOCK
+        if size > MOST_EXTENDED_BYTES:
+            raise TarStreamError(f"an extended header has more than {MOST_EXTENDED_BYTES} bytes")
+        if self._extended_bytes > MOST_EXTENDED_BYTES_IN_ALL:
+            raise TarStreamError(f"its extended headers have more than {MOST_EXTENDED_BYTES_IN_ALL} bytes")
+        content = self._exactly(size)
+        self._exactly(-size % BLOCK)
+        return content
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")
+
+
+def _checked(block: bytes) -> bytes:
+    """The header, whose sum is right. Raises TarStreamError."""
+    unsigned = sum(block) - sum(block[148:156]) + 8 * ord(" ")
+    signed = unsigned - 256 * sum(byte > 127 for byte in block[:148] + block[156:])
+    if _number(block[148:156]) not in (unsigned, signed):
+        raise TarStreamError("a header's checksum is wrong")
+    return block
+
+
+def _ustar_name(block: bytes) -> bytes:
+    name, prefix = (field.partition(b"\0")[0] for field in (block[:100], block[345:500]))
+    return prefix + b"/" + name if prefix and block[257:263] == b"ustar\0" else name
+
+
+def _number(field: bytes) -> int:
+    if field[0] == 0x80:
+        return int.from_bytes(field[1:], "big")
+    digits = field.partition(b"\0")[0].strip(b" ")
+    if digits.strip(b"01234567"):
+        raise TarStreamError("a header has no number where one belongs")
+    return int(digits or b"0", 8)
+
+
+def _decimal(digits: bytes) -> int:
+    if not digits.isdigit() or len(digits) > _MOST_DIGITS:
+        raise TarStreamError("an extended header gives a size that is no number")
+    return int(digits)
+
+
+def _records(content: bytes) -> dict[bytes, bytes]:
+    """`LENGTH KEY=VALUE\\n`, where the length counts the whole record."""
+    found: dict[bytes, bytes] = {}
+    start = 0
+    while start < len(content) and content[start]:
+        space = content.find(b" ", start, start + _MOST_DIGITS)
+        length = _decimal(content[start:space]) if space > 0 else 0
+        record = content[space + 1 : start + length]
+        key, equals, value = record[:-1].partition(b"=")
+        if not (equals and key and record.endswith(b"\n") and start + length <= len(content)):
+            raise TarStreamError("an extended header has a record that is none")
+        found[key] = value
+        start += length
+    return found
