@@ -143,7 +143,7 @@ def _fields(file: Path) -> dict[str, Any]:
         fields = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise ValidationError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise ValidationError(f"{file} is no YAML: {error}") from None
     if not isinstance(fields, dict) or not all(isinstance(field, str) for field in fields):
         raise ValidationError(f"{file} must be a mapping of a job's fields, as `scenarios: problems.yaml`")

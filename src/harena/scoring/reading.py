@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn, cast
 
 import yaml
+from yaml.composer import ComposerError
 
 from harena.core.errors import ValidationError
 from harena.core.rows import RowsFile
@@ -216,7 +217,8 @@ def _lines_of(path: Path) -> Iterator[tuple[int, str]]:
 
 
 _BIG_INT = '{"$int": "0x..."}'
-_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|(NaN|-?Infinity)')
+_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|(NaN|-?Infinity)', re.DOTALL)
+_MOST_CONSTANTS = 100
 _FLOAT_TEXT = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
 
 
@@ -229,11 +231,14 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _constants(text: str, file: str, first_line: int) -> list[Mistake]:
-    """One mistake for each NaN and Infinity outside of quotes."""
-    mistakes = []
+    """One mistake for each of the first hundred NaN and Infinity outside of quotes."""
+    mistakes: list[Mistake] = []
+    line, counted = first_line, 0
     for found in _CONSTANT.finditer(text):
+        if len(mistakes) == _MOST_CONSTANTS:
+            break
         if name := found[1]:
-            line = first_line + text.count("\n", 0, found.start())
+            line, counted = line + text.count("\n", counted, found.start()), found.start()
             column = found.start() - text.rfind("\n", 0, found.start())
             advice = f'a value of a check is written {{"$float": "{_FLOAT_TEXT[name]}"}}'
             mistakes.append(Mistake(file, line, "", f"{name} (column {column}) is no number of JSON; {advice}"))
@@ -257,8 +262,88 @@ def _duplicate(file: str, line: int | None, key: str) -> Mistake:
     return Mistake(file, line, key, "written twice in one mapping; keep one of them")
 
 
+MOST_DEPTH = 1000
+"""deepest nesting of a document's collections"""
+_TOO_DEEP = "nested too deeply to be read"
+
+
+class _TooDeepError(yaml.MarkedYAMLError):
+    """There are more than MOST_DEPTH collections in each other."""
+
+
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML 1.2's core scalars: `yes` and `on` are text, 010 is ten, 1:30 and 2024-01-01 are text, 1e5 is a number."""
+    """YAML 1.2's core scalars: `yes` and `on` are text, 010 is ten, 1:30 and 2024-01-01 are text, 1e5 is a number.
+
+    Nodes are made from the parser's events, in a loop: libyaml's own composer recurses on the stack of its thread, and
+    where that ends the whole process does.
+    """
+
+    def get_single_node(self) -> yaml.Node | None:
+        """The document; None where the stream has none. Raises yaml.YAMLError, _TooDeepError for one that is nested
+        too deeply."""
+        self.get_event()  # the stream begins
+        if self.check_event(yaml.StreamEndEvent):
+            return None
+        self.get_event()  # the document begins
+        root: yaml.Node = self._composed()
+        self.get_event()  # the document ends
+        if not self.check_event(yaml.StreamEndEvent):
+            second = self.peek_event().start_mark
+            raise ComposerError("expected a single document", root.start_mark, "but found another document", second)
+        return root
+
+    def _composed(self) -> Any:
+        anchors: dict[str, yaml.Node] = {}
+        open_nodes: list[yaml.CollectionNode] = []
+        keys: list[yaml.Node | None] = []
+        """for each open mapping, the key whose value comes next"""
+        while True:
+            event = self.get_event()
+            if isinstance(event, yaml.CollectionEndEvent):
+                node: Any = open_nodes.pop()
+                keys.pop()
+                node.end_mark = event.end_mark
+            else:
+                node = self._node_of(event, anchors)
+                if isinstance(node, yaml.CollectionNode) and not isinstance(event, yaml.AliasEvent):
+                    if len(open_nodes) == MOST_DEPTH:
+                        raise _TooDeepError(problem=_TOO_DEEP, problem_mark=event.start_mark)
+                    open_nodes.append(node)
+                    keys.append(None)
+                    continue
+            if not open_nodes:
+                return node
+            above, key = open_nodes[-1], keys[-1]
+            if isinstance(above, yaml.SequenceNode):
+                above.value.append(node)
+            elif key is None:
+                keys[-1] = node
+            else:
+                above.value.append((key, node))
+                keys[-1] = None
+
+    def _node_of(self, event: Any, anchors: dict[str, yaml.Node]) -> Any:
+        anchor, start, end = event.anchor, event.start_mark, event.end_mark
+        if isinstance(event, yaml.AliasEvent):
+            if anchor not in anchors:
+                raise ComposerError(None, None, f"found undefined alias {anchor!r}", start)
+            return anchors[anchor]
+        tag, node = event.tag, cast("Any", None)
+        if isinstance(event, yaml.ScalarEvent):
+            if tag is None or tag == "!":
+                tag = self.resolve(yaml.ScalarNode, event.value, event.implicit)
+            node = yaml.ScalarNode(tag, event.value, start, end, style=event.style)
+        else:
+            kind = yaml.SequenceNode if isinstance(event, yaml.SequenceStartEvent) else yaml.MappingNode
+            if tag is None or tag == "!":
+                tag = self.resolve(kind, None, event.implicit)
+            node = kind(tag, [], start, None, flow_style=event.flow_style)
+        if anchor is not None:
+            if anchor in anchors:
+                first = anchors[anchor].start_mark
+                raise ComposerError(f"found duplicate anchor {anchor!r}; first occurrence", first, "second", start)
+            anchors[anchor] = node
+        return node
 
 
 def _construct_int(loader: Any, node: yaml.ScalarNode) -> int:
@@ -294,7 +379,10 @@ _Loader.add_constructor("tag:yaml.org,2002:float", _construct_float)
 
 def read_yaml(text: str, file: str) -> Document:
     """One YAML document."""
-    loader = _Loader(text)
+    try:
+        loader = _Loader(text)
+    except yaml.YAMLError as error:  # a character that YAML does not have, by the reader in Python
+        _refuse(file, None, f"not YAML: {error}")
     try:
         node = loader.get_single_node()
         if node is None:
@@ -302,14 +390,19 @@ def read_yaml(text: str, file: str) -> Document:
         if _expanded_size(node, {}) > _MAX_EXPANDED_NODES:
             _refuse(file, None, "its aliases stand for more than 20 million values; write fewer")
         document = Document(file, loader.construct_document(node), node=node)
+        _find_duplicate_keys(node, document, set())
+    except _TooDeepError as error:
+        line = None if error.problem_mark is None else error.problem_mark.line + 1
+        _refuse(file, line, _TOO_DEEP)
     except (yaml.YAMLError, ValueError, TypeError) as error:
         mark = getattr(error, "problem_mark", None)
         line = None if mark is None else mark.line + 1
         what = " ".join(part for part in (getattr(error, "problem", None), getattr(error, "context", None)) if part)
         _refuse(file, line, f"not YAML: {what or error}")
+    except RecursionError:
+        _refuse(file, None, _TOO_DEEP)
     finally:
         loader.dispose()
-    _find_duplicate_keys(node, document, set())
     return document
 
 
