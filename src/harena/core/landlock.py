@@ -1,7 +1,8 @@
 """Landlock: a thread that gives up the right to open anything but the directories that it names, for good.
 
 It holds for the calling thread and for what that starts, needs no privilege, and cannot be undone. Kernels have it
-since 5.13, TCP ports since 6.7; where it is missing or switched off, `version` is 0.
+since 5.13, TCP ports since 6.7, signals and abstract sockets since 6.12; where it is missing or switched off,
+`version` is 0.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ _ALL_SINCE_5_13 = (1 << 13) - 1
 _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE
 _TCP = 3
+_ABSTRACT_SOCKETS_AND_SIGNALS = 3
 T = TypeVar("T")
 
 
@@ -33,11 +35,13 @@ def version() -> int:
 
 
 def restrict_this_thread(readable: Iterable[Path], writable: Iterable[Path] = ()) -> None:
-    """From now on this thread opens and changes nothing else, and connects to nobody over TCP where the kernel can
-    forbid it. What does not exist is left out. Raises OSError; `version` must not be 0."""
+    """From now on this thread opens and changes nothing else, and, where the kernel can forbid it, connects to nobody
+    over TCP and signals nobody who is not restricted with it. What does not exist is left out. Raises OSError;
+    `version` must not be 0."""
     known = version()
     handled = _ALL_SINCE_5_13 | (_REFER if known >= 2 else 0) | (_TRUNCATE if known >= 3 else 0)
-    attributes = struct.pack("=QQ", handled, _TCP) if known >= 4 else struct.pack("=Q", handled)
+    attributes = struct.pack("=QQQ", handled, _TCP, _ABSTRACT_SOCKETS_AND_SIGNALS)
+    attributes = attributes[: 8 if known < 4 else 16 if known < 6 else 24]
     rules = _checked(_CREATE, attributes, len(attributes), 0)
     try:
         for rights, places in ((_READ, readable), (handled & ~_EXECUTE, writable)):
@@ -50,8 +54,15 @@ def restrict_this_thread(readable: Iterable[Path], writable: Iterable[Path] = ()
         os.close(rules)
 
 
-def in_restricted_thread(work: Callable[[], T], readable: Iterable[Path], writable: Iterable[Path] = ()) -> T:
-    """What `work` gives, or raises, in a thread of its own that is restricted so. Raises OSError."""
+def in_restricted_thread(
+    work: Callable[[], T],
+    readable: Iterable[Path],
+    writable: Iterable[Path] = (),
+    *,
+    most_seconds: float | None = None,
+) -> T:
+    """What `work` gives, or raises, in a thread of its own that is restricted so. Raises OSError, TimeoutError; a
+    thread that took too long runs on, since no thread can be ended."""
     given: list[T] = []
     raised: list[BaseException] = []
 
@@ -62,9 +73,11 @@ def in_restricted_thread(work: Callable[[], T], readable: Iterable[Path], writab
         except BaseException as error:  # noqa: BLE001 - raised where it was asked for
             raised.append(error)
 
-    thread = threading.Thread(target=run, name="restricted")
+    thread = threading.Thread(target=run, name="restricted", daemon=True)
     thread.start()
-    thread.join()
+    thread.join(most_seconds)
+    if thread.is_alive():
+        raise TimeoutError(f"it took more than {most_seconds:g} seconds")
     if raised:
         raise raised[0]
     return given[0]

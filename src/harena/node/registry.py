@@ -233,7 +233,7 @@ def _described(kind: ObjectKind, name: str, version: str, folder: Path) -> dict[
     from harena.training.objects import describe
 
     try:
-        return describe(kind, name, version, folder)
+        return describe(folder, kind=kind, name=name, version=version)
     except ValidationError as error:  # which may name files of a directory that nobody knows
         message = str(error).replace(f"{folder}/", "").replace(str(folder), f"{name}@{version}")
         raise ValidationError(message, reason=error.reason) from None

@@ -18,7 +18,7 @@ from harena.core.training_sources import HEADING, path_version
 from harena.node.training_scorings import StoredScorings
 from harena.training.data.conversations import conversation_of
 from harena.training.data.datasets import prompt_row_of
-from harena.training.data.row_files import DEFAULT_SPLIT, Mistakes, read_rows, rows_of
+from harena.training.data.row_files import DEFAULT_SPLIT, Mistakes, names_stored_contracts, read_rows, rows_of
 from harena.training.data.stored_problems import is_reference
 from harena.training.objects.dataset import Use, read_part
 from harena.training.objects.model import read_model
@@ -192,9 +192,9 @@ class References:
     def _pinned(self, ref: str, place: Path, split: str | None) -> list[Mapping[str, Any]] | None:
         """The rows, with what is stored in place of what they name; None = they name nothing that is stored. Not for
         the event loop. Raises ValidationError that lists the rows whose references name nothing."""
-        rows = read_rows(place, split=split)
-        if not any(is_reference(row.values.get("scoring")) for row in rows):
+        if not names_stored_contracts(place, split=split):
             return None
+        rows = read_rows(place, split=split)
         mistakes = Mistakes(ref)
         made: list[Mapping[str, Any]] = []
         stored = StoredScorings(self._reader)
@@ -280,6 +280,6 @@ def _model_at(name: str, version: str | None, folder: Path) -> ResolvedRef:
 
 def _part_of(ref: str, place: Path, split: str | None) -> dict[str, Any]:
     try:
-        return read_part(place, split)
+        return read_part(place, split=split)
     except ValidationError as error:
         raise ValidationError(str(error).replace(str(place), ref)) from None

@@ -59,7 +59,7 @@ def test_a_data_set_is_trained_on_by_its_own_tests(tmp_path: Path, row: dict[str
     """The contract that its rows have as prompts is the one that a benchmark scores them by, also after it was written
     as JSON; and the data set's own solution, as an answer, is the program that passes there."""
     path = written(tmp_path, row)
-    assert read_part(path, None)["reward_recipe"] == "code_tests_v1"
+    assert read_part(path, split=None)["reward_recipe"] == "code_tests_v1"
     (made,) = prompts(path)
     recipe = CodeTests(extract="fenced")
     assert mistakes_of(recipe, made) == []
@@ -91,7 +91,7 @@ def test_a_row_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     """It is no prompt without a reward."""
     path = written(tmp_path, SIMPLE, {**SIMPLE, "task_id": "H/1", "entry_point": "no name"})
     with pytest.raises(Exception, match=r"rows.jsonl:2: it has the shape of humaneval, and entry_point"):
-        read_part(path, None)
+        read_part(path, split=None)
 
 
 def test_rows_that_say_how_they_are_rewarded_stay_as_they_are(tmp_path: Path) -> None:

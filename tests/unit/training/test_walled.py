@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harena.core import landlock
-from harena.training.walled import within
+from harena.training.reading.walled import within
 
 pytestmark = pytest.mark.skipif(not landlock.version(), reason="this kernel has no Landlock")
 

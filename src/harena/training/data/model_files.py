@@ -9,11 +9,13 @@ from typing import Any
 
 from harena.core.errors import ValidationError
 from harena.training.data.names_inside import check_names_inside
+from harena.training.reading import apart
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "spiece.model", "vocab.json")
 
 
+@apart
 def check_model_directory(path: Path) -> None:
     """Raises ValidationError, which lists every file that is missing or cut short."""
     if not path.is_dir():

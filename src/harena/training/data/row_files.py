@@ -20,6 +20,8 @@ from harena.core.checked import shown
 from harena.core.errors import ValidationError
 from harena.training.data.imported_rows import problems_in
 from harena.training.data.names_inside import is_name_inside
+from harena.training.data.stored_problems import is_reference
+from harena.training.reading import apart
 
 MOST_TOLD = 20
 """mistakes that one error spells out"""
@@ -63,17 +65,40 @@ class Mistakes:
             raise ValidationError(f"{self.name}: {number} cannot be used:\n  " + "\n  ".join(self.told) + more)
 
 
-def read_rows(path: Path, *, split: str | None = None) -> list[Row]:
-    """All rows of a file or directory. `split` chooses a part of it (see `docs/reference/training-data.md`); without it
-    a directory's part "train", or its only one. Raises ValidationError: one, with every row that cannot be read."""
+def read_rows(path: Path, *, split: str | None = None, most: int | None = None) -> list[Row]:
+    """All rows of a file or directory, or the first `most`. `split` chooses a part of it (see
+    `docs/reference/training-data.md`); without it a directory's part "train", or its only one. Raises ValidationError:
+    one, with every row that cannot be read."""
     mistakes = Mistakes(str(path))
-    rows = rows_of(path, mistakes, split=split)
+    rows = rows_of(path, mistakes, split=split, most=most)
     mistakes.check()
     return rows
 
 
-def rows_of(path: Path, mistakes: Mistakes, *, split: str | None = None) -> list[Row]:
-    """Those that can be read; of the others the mistakes are noted. Raises ValidationError where nothing can be."""
+def rows_of(path: Path, mistakes: Mistakes, *, split: str | None = None, most: int | None = None) -> list[Row]:
+    """Up to `most` rows that can be read; mistakes of the others are noted. Raises ValidationError where
+    nothing can be."""
+    told = _rows_told(path, split=split, most=most)
+    mistakes.count += told["wrong"]
+    mistakes.told += told["told"][: MOST_TOLD - len(mistakes.told)]
+    return [Row(values, origin) for origin, values in told["rows"]]
+
+
+@apart
+def names_stored_contracts(path: Path, *, split: str | None) -> bool:
+    """Whether a row's `scoring` is the name of a stored one. Raises ValidationError that lists rows that are none."""
+    return any(is_reference(row.values.get("scoring")) for row in read_rows(path, split=split))
+
+
+@apart
+def _rows_told(path: Path, *, split: str | None, most: int | None) -> dict[str, Any]:
+    """{rows: [[origin, values]], told: mistakes, wrong: how many there are}."""
+    mistakes = Mistakes(str(path))
+    rows = _all_rows(path, mistakes, split)
+    return {"rows": [[row.origin, row.values] for row in rows[:most]], "told": mistakes.told, "wrong": mistakes.count}
+
+
+def _all_rows(path: Path, mistakes: Mistakes, split: str | None) -> list[Row]:
     if not path.exists():
         raise ValidationError(f"there is no data set at {path}")
     if path.is_dir():
@@ -88,6 +113,7 @@ def rows_of(path: Path, mistakes: Mistakes, *, split: str | None = None) -> list
     return chosen
 
 
+@apart
 def splits_of(path: Path) -> list[str | None]:
     """The splits of a data set, sorted; [None] where there are none: of a file, or of one saved data set. Raises
     ValidationError where there is no data set."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harena.training.walled import within
+from harena.core.errors import ValidationError
+from harena.training.reading import apart
 
 Counts = Callable[[Sequence[str]], list[int]]
 """texts -> how many tokens each is written as"""
@@ -30,7 +32,8 @@ def tokenizer_facts(folder: Path | None, shipped: Mapping[str, Any] | None) -> T
         return TokenizerFacts(False, lambda texts: [len(text) for text in texts])  # a token is a character
     if folder is None:
         return TokenizerFacts(None, None)
-    return TokenizerFacts(_has_template(folder), _counts(folder))
+    told = _told(folder)
+    return TokenizerFacts(told["has_template"], partial(_counted, folder) if told["counts"] else None)
 
 
 def stop_mistake(lengths: Mapping[str, int]) -> str | None:
@@ -58,7 +61,27 @@ def _has_template(folder: Path) -> bool | None:
     return None if others or template is not None else False
 
 
-def _counts(folder: Path) -> Counts | None:
+def _counted(folder: Path, texts: Sequence[str]) -> list[int]:
+    return _counts(folder, texts=list(texts)) if texts else []
+
+
+@apart
+def _told(folder: Path) -> dict[str, Any]:
+    """{has_template, counts: whether it can be told how many tokens a text has}."""
+    return {"has_template": _has_template(folder), "counts": _loaded(folder) is not None}
+
+
+@apart
+def _counts(folder: Path, *, texts: list[str]) -> list[int]:
+    tokenizer = _loaded(folder)
+    if tokenizer is None:
+        raise ValidationError(f"{_VOCABULARY} is not what it was")
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return [len(encoding.ids) for encoding in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+
+
+def _loaded(folder: Path) -> Any:
     if not (folder / _VOCABULARY).is_file():
         return None
     try:
@@ -66,11 +89,8 @@ def _counts(folder: Path) -> Counts | None:
     except ImportError:  # a node that only takes jobs in
         return None
     try:
-        tokenizer = within(folder, lambda: Tokenizer.from_file(str(folder / _VOCABULARY)))
-    except Exception:  # noqa: BLE001 - the library raises nothing narrower; the worker says what is wrong with the file
+        return Tokenizer.from_file(str(folder / _VOCABULARY))
+    except BaseException as error:
+        if isinstance(error, MemoryError):
+            raise
         return None
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return lambda texts: [
-        len(encoding.ids) for encoding in tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-    ]

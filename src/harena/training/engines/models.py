@@ -15,9 +15,11 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from harena.core.errors import ValidationError
 from harena.training.data.model_files import check_model_directory
 from harena.training.engines.tokenizer import LocalTokenizer
-from harena.training.walled import within
+from harena.training.reading.walled import within
 
 ALPHA_PER_RANK = 2
+MOST_SECONDS = 3600.0
+"""in which a model is loaded: a file that keeps its parser busy for longer fails its job"""
 _NOTHING_ELSE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 """the directory's files are read, no code of theirs is run, and nobody is asked for more"""
 
@@ -45,9 +47,12 @@ def load_model(path: Path, *, dtype: torch.dtype = torch.float32) -> tuple[Any, 
     short, before anything is loaded."""
     check_model_directory(path)
     try:
-        model, tokenizer = within(path, lambda: _read(path, dtype))
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise ValidationError(f"{path} cannot be loaded as a causal language model: {error}") from None
+        model, tokenizer = within(path, lambda: _read(path, dtype), most_seconds=MOST_SECONDS)
+    except BaseException as error:  # libraries raise anything over such files, Rust panics too
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+        said = str(error) or type(error).__name__
+        raise ValidationError(f"{path} cannot be loaded as a causal language model: {said:.2000}") from None
     if tokenizer.eos_token_id is None:
         raise ValidationError(f"{path}: its tokenizer has no end-of-sequence token, so no answer would ever end")
     return model, tokenizer

@@ -39,11 +39,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from harena.core.errors import ValidationError
+from harena.training.reading import apart
 
 Method = Literal["flag", "script", "env_flag", "env_script", "scoring", "llm_judge"]
 _ALLOWED: Mapping[str, frozenset[str]] = {
@@ -113,13 +114,19 @@ class Task:
 
 def read_task(folder: Path) -> Task:
     """The task of a directory. Raises ValidationError that lists every mistake."""
+    told = _task_told(folder)
+    return Task(**{**told, "verification": Verification(**told["verification"])})
+
+
+@apart
+def _task_told(folder: Path) -> dict[str, Any]:
     from harena.scoring.reading import read_document
 
     path = folder / "task.yaml"
     if not path.is_file():
         raise ValidationError(f"{folder} is no task: it has no task.yaml")
     content = read_document(path).content
-    return task_of(content, folder=folder)
+    return asdict(task_of(content, folder=folder))
 
 
 def task_of(written: Any, *, folder: Path | None = None) -> Task:

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.registry import ObjectKind
+from harena.training.reading import apart
 
 
-def describe(kind: ObjectKind, name: str, version: str, folder: Path) -> dict[str, Any]:
+@apart
+def describe(folder: Path, *, kind: ObjectKind, name: str, version: str) -> dict[str, Any]:
     """What is said of the object in this directory. Raises ValidationError, which lists what is wrong with it."""
     if kind == "capability":
         from harena.training.objects.capability import read_capability

@@ -18,6 +18,7 @@ from harena.training.data.conversations import conversation_of
 from harena.training.data.datasets import prompt_row_of
 from harena.training.data.row_files import Row, read_rows, splits_of
 from harena.training.objects.atif import check_trajectory
+from harena.training.reading import apart
 
 Use = Literal["sft", "prompts", "trajectories"]
 
@@ -29,11 +30,12 @@ def read_dataset(folder: Path) -> dict[str, Any]:
     files = [entry for entry in folder.iterdir() if entry.name != ".gitattributes"]
     only = files[0] if len(files) == 1 and files[0].is_file() else None
     place = only or folder
-    parts = {split or "": read_part(place, split) for split in splits_of(place)}
+    parts = {split or "": read_part(place, split=split) for split in splits_of(place)}
     return {"path": only.name if only else "", "parts": parts}
 
 
-def read_part(place: Path, split: str | None) -> dict[str, Any]:
+@apart
+def read_part(place: Path, *, split: str | None) -> dict[str, Any]:
     """What is said of one split; None = of rows that have none. Raises ValidationError."""
     rows = read_rows(place, split=split)
     if not rows:

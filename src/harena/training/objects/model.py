@@ -9,12 +9,14 @@ from typing import Any
 from harena.core.errors import ValidationError
 from harena.training.data.model_files import check_model_directory
 from harena.training.data.names_inside import check_names_inside
+from harena.training.reading import apart
 
 ADAPTER = "adapter_config.json"
 _ADAPTER_WEIGHTS = ("adapter_model.safetensors", "adapter_model.bin")
 _LENGTHS = ("max_position_embeddings", "n_positions", "max_sequence_length", "n_ctx")
 
 
+@apart
 def read_model(folder: Path, *, may_be_adapter: bool) -> dict[str, Any]:
     """{architecture, context_length, adapter}: what config.json says, None where it does not. Raises ValidationError
     that lists every file that is missing or broken."""

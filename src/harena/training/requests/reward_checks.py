@@ -51,7 +51,7 @@ def _learnt_from(resolved: Resolved) -> list[PromptRow]:
 
 
 def _rows(ref: ResolvedRef) -> list[Row]:
-    return [] if ref.path is None else read_rows(Path(ref.path), split=ref.described.get("split"))[:MOST_ROWS]
+    return [] if ref.path is None else read_rows(Path(ref.path), split=ref.described.get("split"), most=MOST_ROWS)
 
 
 def _check_rows(recipe: RewardRecipe, ref: ResolvedRef) -> None:

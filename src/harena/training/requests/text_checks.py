@@ -171,7 +171,7 @@ def _facts(model: ResolvedRef) -> TokenizerFacts:
 
 
 def _first_rows(ref: ResolvedRef) -> list[Row]:
-    return [] if ref.path is None else read_rows(Path(ref.path), split=ref.described.get("split"))[:MOST_ROWS]
+    return [] if ref.path is None else read_rows(Path(ref.path), split=ref.described.get("split"), most=MOST_ROWS)
 
 
 def _least_tokens(facts: TokenizerFacts, values: Mapping[str, Any]) -> int:

@@ -30,6 +30,7 @@ from harena.core.errors import HarenaError
 from harena.core.training_jobs import TrainingEventKind
 from harena.core.training_lines import BEAT, BEAT_SECONDS, WorkerLine, written
 from harena.sdk.portal import shutdown
+from harena.training.reading.client import ANSWER_VARIABLE
 from harena.training.requests.plan import RLPlan, plan_from_json
 from harena.training.requests.references import Resolved
 from harena.training.worker.job import TrainingWork
@@ -61,6 +62,7 @@ def main(words: list[str]) -> None:
     """The whole life; it ends the process."""
     folder, teller = Path(words[0]), Teller(int(words[1]))
     limit_memory(os.environ)
+    os.environ.setdefault(ANSWER_VARIABLE, str(1 << 40))  # rows that are learned from: this process's limit bounds them
     os.umask(0o077)  # models, checkpoints and ledgers are written by libraries
     with open(folder / LOCK_FILE, "wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
