@@ -19,6 +19,7 @@ from transformers import AutoModelForCausalLM
 
 from harena.core.errors import ValidationError
 from harena.training.data.names_inside import check_names_inside
+from harena.training.reading.walled import within
 
 MODEL, ADAPTER = "model", "adapter"
 
@@ -37,6 +38,10 @@ def read_policy(folder: Path, *, device: str = "cpu") -> Any:
     check_folder(folder)
     for part in (MODEL, ADAPTER):
         check_names_inside(folder / part)
+    return within(folder, lambda: _read(folder)).to(torch.device(device))
+
+
+def _read(folder: Path) -> Any:
     model: Any = AutoModelForCausalLM.from_pretrained(
         folder / MODEL, dtype="auto", local_files_only=True, trust_remote_code=False, weights_only=True
     )
@@ -44,7 +49,7 @@ def read_policy(folder: Path, *, device: str = "cpu") -> Any:
         from peft import PeftModel
 
         model = PeftModel.from_pretrained(model, folder / ADAPTER, is_trainable=True)
-    return model.to(torch.device(device))
+    return model
 
 
 def check_folder(folder: Path) -> None:
