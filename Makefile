@@ -19,7 +19,7 @@ BATTERY_SEED ?= 1
 BATTERY_BUSY ?= 0
 BATTERY_SECONDS ?= 7200
 
-.PHONY: help demo demo-train test test-only test-all lint style types rules bench docs setup clean
+.PHONY: help demo demo-train test test-oldest test-only test-all lint style types rules bench docs setup lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -34,6 +34,9 @@ demo-train: .venv/.for-training ## train a small model by execution, beside cont
 	@$(PYTHON) examples/judge_exported_model.py noisy-teacher
 
 test: style types test-only ## lint, and every test
+
+test-oldest: .venv/.for-development ## fuzz what reads models against the oldest libraries that pyproject.toml allows
+	@scripts/oldest-versions $(PYTEST_OPTIONS)
 
 test-only: .venv/.for-development
 	@scripts/system-packages postgresql:pg_ctlcluster
