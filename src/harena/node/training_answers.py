@@ -8,6 +8,8 @@
     logs     {items: [{cursor, at, kind, level, message, data}], cursor}: the events that say something to people
     metrics  {metrics, cursor}: arrays along the axes `steps` and `eval/steps`, and scalars, of events up to `cursor`
 
+Of a job of a server `path` in `resolved` is null.
+
 Times of day are ISO 8601 in UTC.
 """
 
@@ -45,11 +47,17 @@ def training_answer(row: Row) -> dict[str, Any]:
     request: Mapping[str, Any] = row["request"]
     return {
         **{name: row[name] for name in OF_ROW},
+        "resolved": [_without_place(ref) for ref in row["resolved"]] if row["durable"] else row["resolved"],
         **{name: request.get(name) for name in OF_REQUEST},
         "algorithm": (request.get("config") or {}).get("algorithm"),
         "progress": {"step": row["step"], "steps": row["steps"]},
         "cursor": row["last_cursor"],
     }
+
+
+def _without_place(ref: Mapping[str, Any]) -> dict[str, Any]:
+    """What was referred to, as it is told to whoever asks a server: not where its files lie."""
+    return {**ref, "path": None}
 
 
 def training_event_answer(job_id: str, event: Row) -> dict[str, Any]:

@@ -225,7 +225,7 @@ class TrainingJobs:
         row = await self._find(workspace, job)
         folder = self._queue.folder(row)
         files = await TRAINING.run(files_below, folder, row["artifacts"])
-        return {"artifacts": row["artifacts"], "files": files, "folder": str(folder)}
+        return {"artifacts": row["artifacts"], "files": files, "folder": None if row["durable"] else str(folder)}
 
     async def file(self, workspace: str, job: str, path: str) -> AsyncIterator[bytes]:
         """One of those files. Raises NotFoundError, PlatformError."""

@@ -75,5 +75,5 @@ class TrainingArtifacts(Record):
     """name -> path or paths, below `folder`"""
     files: list[Mapping[str, Any]]
     """{path, size_bytes}"""
-    folder: str
+    folder: str | None
     """on the machine that trains"""

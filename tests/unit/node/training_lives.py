@@ -23,7 +23,8 @@ async def live(home: Path, request: dict[str, object]) -> None:
     await node.resume_jobs()
     there = (await node.list_training_jobs())["training_jobs"]
     job = there[0] if there else await node.create_training_job(request)
-    print(json.dumps((await node.training_job_artifacts(job["id"]))["folder"]), flush=True)
+    assert (await node.training_job_artifacts(job["id"]))["folder"] is None, "a server does not tell"
+    print(json.dumps(str(home / "training" / job["id"] / str(job["attempt"]))), flush=True)
     async for event in node.training_job_events(job["id"]):
         print(json.dumps(event), flush=True)
     print(json.dumps(await node.wait_training_job(job["id"])), flush=True)
