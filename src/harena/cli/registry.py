@@ -1,4 +1,4 @@
-"""`harena push|pull|ls`: capabilities, tasks, data sets, models and checkpoints, which training refers to."""
+"""`harena push|pull|ls|rm`: capabilities, tasks, data sets, models and checkpoints, which training refers to."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OfKind = Annotated[Kind, typer.Argument(help="capability, task, dataset, model o
 
 def add_verbs(app: typer.Typer) -> None:
     """To `harena`."""
-    for name, verb in (("push", _push), ("pull", _pull), ("ls", _list)):
+    for name, verb in (("push", _push), ("pull", _pull), ("ls", _list), ("rm", _remove)):
         app.command(name)(verb)
 
 
@@ -55,6 +55,14 @@ def _pull(
     target = Path(ref.partition("@")[0]) if path is None else path
     found = face.load().registry.pull(kind.value, ref, target, overwrite=overwrite)
     sys.stdout.write(f"{kind.value} {found.ref}: {found.bytes} bytes in {target}\n")
+
+
+def _remove(
+    kind: OfKind, ref: Annotated[str, typer.Argument(metavar="NAME@VERSION", help="The version to delete.")]
+) -> None:
+    """Delete a version, while no training job that has not ended refers to it."""
+    face.load().registry.delete(kind.value, ref)
+    sys.stdout.write(f"{kind.value} {ref}: deleted\n")
 
 
 def _list(

@@ -72,7 +72,7 @@ class LimitExceededError(HarenaError):
     of what (LIMIT_REASONS), `retry_delay` when it may be worth while to ask again."""
 
 
-LIMIT_REASONS = ("REQUEST_RATE", "SANDBOXES", "OPEN_JOBS", "BUSY")
+LIMIT_REASONS = ("REQUEST_RATE", "SANDBOXES", "OPEN_JOBS", "OBJECTS", "OUTPUTS", "BUSY")
 
 
 class NotFoundError(HarenaError):

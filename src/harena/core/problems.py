@@ -15,7 +15,7 @@ from typing import Any
 
 from harena.core import errors
 from harena.core.job_store import STORE_UNAVAILABLE
-from harena.core.registry import VERSION_TAKEN
+from harena.core.registry import IN_USE, VERSION_TAKEN
 
 CONTENT_TYPE = "application/problem+json"
 
@@ -64,6 +64,7 @@ _STATUS_OF_REASON = {
     ("access", "FORBIDDEN"): 403,
     ("validation", "TOO_LARGE"): 413,
     ("validation", VERSION_TAKEN): 409,
+    ("validation", IN_USE): 409,
     ("validation", "METHOD_NOT_ALLOWED"): 405,
     ("validation", "CONTENT_TYPE"): 415,
     ("validation", "HTTP"): 400,

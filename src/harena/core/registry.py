@@ -7,8 +7,9 @@
     model       a Hugging Face directory                                          any word
     checkpoint  the same, or an adapter, that training made                       any word
 
-A version never changes and is never deleted: publishing the same again changes nothing, publishing something else under
-its name is an error. What is kept is a tree of files, known by its digest (`harena.core.file_trees`).
+A version never changes: publishing the same again changes nothing, publishing something else under its name is an
+error. It can be deleted, while no training job that has not ended refers to it. What is kept is a tree of files, known
+by its digest (`harena.core.file_trees`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ VERSION_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$"
 SEMANTIC_PATTERN = r"^(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})$"
 SEMANTIC: tuple[ObjectKind, ...] = ("capability", "task")
 """kinds whose versions are X.Y.Z"""
+IN_USE = "IN_USE"
+"""reason of an error: jobs that have not ended refer to this version"""
 VERSION_TAKEN = "VERSION_TAKEN"
 """reason of an error: this version is published with other content"""
 
@@ -96,6 +99,10 @@ class RegistryOperations(Protocol):
     ) -> Mapping[str, Any]:
         """One page, {objects, cursor}: every version, newest first."""
 
+    async def delete_object(self, kind: ObjectKind, ref: str) -> None:
+        """Delete the version that NAME@VERSION names; its files too, where nobody else has published the same. Raises
+        NotFoundError, and ValidationError with the reason IN_USE, which lists the jobs."""
+
     def pull_object(self, kind: ObjectKind, ref: str) -> AsyncIterator[bytes]:
         """The object's tree as a tar stream. Raises NotFoundError before the first piece."""
 
@@ -114,6 +121,15 @@ class RegistryStorePort(Protocol):
 
     async def versions(self, workspace: str, kind: ObjectKind, name: str) -> list[Row]:
         """All of a name, newest first."""
+
+    async def usage(self, workspace: str) -> tuple[int, int]:
+        """How many versions of objects it has, and their bytes."""
+
+    async def remove(self, workspace: str, kind: ObjectKind, name: str, version: str) -> list[str]:
+        """The ids of training jobs that have not ended and refer to it; it is removed where there are none."""
+
+    async def has_tree(self, digest: str) -> bool:
+        """Whether an object of any workspace has these files."""
 
     async def page(
         self, workspace: str, *, kind: ObjectKind | None, name: str | None, before: int | None, limit: int

@@ -7,18 +7,24 @@ each tree under its digest; what is said of them is in the store.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-import shutil
+import logging
+import math
 import uuid
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from harena.core.clock import Clock
-from harena.core.errors import NotFoundError, PlatformError, ValidationError
-from harena.core.file_trees import MOST_BYTES, TOO_LARGE, Tree, files_of, packed, tree_of, unpack
+from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
+from harena.core.file_trees import MOST_BYTES, TOO_LARGE, Tree, files_of, packed, remove_tree, tree_of, unpack
 from harena.core.home import private_folder, private_opener
 from harena.core.registry import (
+    IN_USE,
     SEMANTIC,
     VERSION_TAKEN,
     ObjectKind,
@@ -30,6 +36,7 @@ from harena.core.registry import (
     version_order,
 )
 from harena.core.threads import OBJECTS
+from harena.core.workspace import LimitsOf
 
 if TYPE_CHECKING:
     from harena.node.catalog import CatalogReader
@@ -37,7 +44,9 @@ if TYPE_CHECKING:
     from harena.training.requests.request import RLRequest, SFTRequest
 
 MAX_PAGE = 500
+MOST_USERS_TOLD = 5
 LEFT_OVER_SECONDS = 24 * 3600
+_log = logging.getLogger("harena.node")
 
 
 class Registry:
@@ -50,12 +59,18 @@ class Registry:
         clock: Clock,
         *,
         most_bytes: int = MOST_BYTES,
+        limits_of: LimitsOf | None = None,
     ) -> None:
-        """`folder` need not be there yet; `most_bytes` of one object."""
+        """`folder` need not be there yet; `most_bytes` of one object. `limits_of`: what a workspace may use; None =
+        everything."""
         self._store = store
         self._folder = folder
         self._clock = clock
         self._most_bytes = most_bytes
+        self._limits_of = limits_of
+        self._adding: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by workspace
+        self._arriving: Counter[str] = Counter()
+        """workspace -> bytes of what it sends at this moment, and of what could not be removed afterwards"""
 
     async def push(
         self,
@@ -70,9 +85,10 @@ class Registry:
         """See `RegistryOperations`."""
         checked_version(checked_kind(kind), name, version)
         incoming = self._folder / "incoming" / uuid.uuid4().hex
+        arrival = _Arrival(workspace)
         try:
             await OBJECTS.run(self._make_room, incoming)
-            await self._receive(tree, incoming / "tree.tar")
+            await self._receive(arrival, tree, incoming / "tree.tar")
             return await self._publish(workspace, kind, name, version, incoming, digest)
         except OSError as error:
             raise PlatformError(
@@ -81,7 +97,50 @@ class Registry:
                 step="registry",
             ) from error
         finally:
-            await OBJECTS.run(shutil.rmtree, incoming, ignore_errors=True)
+            try:
+                arrival.stays = not await OBJECTS.run(_removed, incoming)
+            finally:
+                if not arrival.stays:
+                    self._arriving[workspace] -= arrival.bytes
+                if not self._arriving[workspace]:
+                    del self._arriving[workspace]
+
+    async def close(self) -> None:
+        """The process that reads objects ends."""
+        from harena.training.reading.client import end_host
+
+        await OBJECTS.run(end_host)
+
+    async def delete(self, workspace: str, kind: ObjectKind, ref: str) -> None:
+        """See `RegistryOperations`."""
+        name, version = parse_object_ref(ref)
+        if version is None:
+            raise ValidationError(f"{ref!r} names no version: write {name}@VERSION")
+        store = await self._store()
+        row = await store.find(workspace, checked_kind(kind), name, version)
+        if row is None:
+            raise _missing(kind, ref)
+        if users := await store.remove(workspace, kind, name, version):
+            told = ", ".join(users[:MOST_USERS_TOLD]) + (", ..." if len(users) > MOST_USERS_TOLD else "")
+            raise ValidationError(
+                f"{kind} {ref} is used by {len(users)} training jobs that have not ended ({told}): cancel them first",
+                reason=IN_USE,
+            )
+        await self._drop_tree(store, row["digest"])
+
+    async def _drop_tree(self, store: RegistryStorePort, digest: str) -> None:
+        """Remove files that no object has any more. One that is published in this moment gets them back."""
+        if await store.has_tree(digest):
+            return
+        place, aside = self.place(digest), self._folder / "incoming" / uuid.uuid4().hex
+        try:
+            await OBJECTS.run(place.rename, aside)
+        except OSError:  # somebody else has removed it
+            return
+        if await store.has_tree(digest):
+            with contextlib.suppress(OSError):  # whoever published it has put it there again
+                await OBJECTS.run(aside.rename, place)
+        await OBJECTS.run(_removed, aside)
 
     async def get(self, workspace: str, kind: ObjectKind, ref: str) -> dict[str, Any]:
         """See `RegistryOperations`."""
@@ -129,7 +188,7 @@ class Registry:
                 rows.sort(key=lambda row: version_order(row["version"]), reverse=True)
             row = rows[0] if rows else None
         if row is None:
-            raise NotFoundError(f"no {kind} {ref!r} is published in this workspace; see `harena ls {kind}`")
+            raise _missing(kind, ref)
         if not self.place(row["digest"]).is_dir():
             raise PlatformError(
                 f"the files of {kind} {ref} are not in {self._folder}: this node shares its database with another "
@@ -149,15 +208,31 @@ class Registry:
         """The directory of a tree."""
         return self._folder / "trees" / digest[:2] / digest
 
-    async def _receive(self, tree: AsyncIterable[bytes], target: Path) -> None:
+    async def _receive(self, arrival: _Arrival, tree: AsyncIterable[bytes], target: Path) -> None:
         # what a tar stream has beside the files: a header and padding each, names that are long
         most = self._most_bytes + self._most_bytes // 8 + 64 * 1024 * 1024
+        room = await self._room(arrival.workspace)
         with await OBJECTS.run(_opened_privately, target) as out:
             async for piece in tree:
-                most -= len(piece)
-                if most < 0:
+                arrival.bytes += len(piece)
+                self._arriving[arrival.workspace] += len(piece)
+                if arrival.bytes > most:
                     raise ValidationError(f"the object is larger than {self._most_bytes} bytes", reason=TOO_LARGE)
+                if self._arriving[arrival.workspace] > room:
+                    raise _no_room("bytes", "object_bytes")
                 await OBJECTS.run(out.write, piece)
+
+    async def _room(self, workspace: str) -> float:
+        """Bytes that it may still send. Raises LimitExceededError."""
+        if self._limits_of is None:
+            return math.inf
+        limits = await self._limits_of(workspace)
+        count, size = await (await self._store()).usage(workspace)
+        if count >= limits.objects:
+            raise _no_room(f"{limits.objects} objects", "objects")
+        if size >= limits.object_bytes:
+            raise _no_room(f"{limits.object_bytes} bytes", "object_bytes")
+        return limits.object_bytes - size
 
     async def _publish(
         self, workspace: str, kind: ObjectKind, name: str, version: str, incoming: Path, digest: str | None
@@ -173,7 +248,6 @@ class Registry:
         there = await store.find(workspace, kind, name, version)
         if there is None:
             described = await OBJECTS.run(_described, kind, name, version, folder)
-            await OBJECTS.run(self._keep, folder, made.digest)
             row = {
                 "workspace": workspace,
                 "kind": kind,
@@ -185,7 +259,13 @@ class Registry:
                 "described": described,
                 "created_at": self._clock.utcnow().isoformat(),
             }
-            there = await store.add(row)  # the other's, where somebody else published it in this moment
+            async with self._adding.setdefault(workspace, asyncio.Lock()):  # waits for its own threads
+                if await self._room(workspace) < made.bytes:
+                    raise _no_room("bytes", "object_bytes")
+                await OBJECTS.run(self._keep, folder, made.digest)
+                there = await store.add(row)  # the other's, where somebody else published it in this moment
+            if folder.is_dir():  # the files were there: unless they were removed before the row was
+                await OBJECTS.run(self._keep, folder, made.digest)
         elif there["digest"] == made.digest:
             await OBJECTS.run(self._keep, folder, made.digest)  # in case that its files were removed
         if there["digest"] != made.digest:
@@ -220,7 +300,36 @@ class Registry:
         for entry in incoming.parent.iterdir():
             with contextlib.suppress(FileNotFoundError):  # its owner was done with it in this moment
                 if entry != incoming and entry.stat().st_mtime < oldest:
-                    shutil.rmtree(entry, ignore_errors=True)
+                    _removed(entry)
+
+
+@dataclass(slots=True)
+class _Arrival:
+    """One push's files."""
+
+    workspace: str
+    bytes: int = 0
+    stays: bool = False
+    """they could not be removed"""
+
+
+def _removed(folder: Path) -> bool:
+    if removed := remove_tree(folder):
+        return removed
+    _log.warning("%s cannot be removed: remove it by hand", folder)
+    return False
+
+
+def _missing(kind: str, ref: str) -> NotFoundError:
+    return NotFoundError(f"no {kind} {ref!r} is published in this workspace; see `harena ls {kind}`")
+
+
+def _no_room(what: str, limit: str) -> LimitExceededError:
+    return LimitExceededError(
+        f"this workspace has published all the {what} that it may ({limit}): delete what nobody needs any more "
+        "(`harena rm`)",
+        reason="OBJECTS",
+    )
 
 
 def object_answer(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,6 +32,10 @@ class RegistryOperations:
         """See `Operations`."""
         return await self._rooms.registry().list(self.workspace, kind, name=name, cursor=cursor, limit=limit)
 
+    async def delete_object(self, kind: ObjectKind, ref: str) -> None:
+        """See `Operations`."""
+        await self._rooms.registry().delete(self.workspace, kind, ref)
+
     def pull_object(self, kind: ObjectKind, ref: str) -> AsyncIterator[bytes]:
         """See `Operations`."""
         return self._rooms.registry().pull(self.workspace, kind, ref)

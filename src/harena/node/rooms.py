@@ -147,6 +147,8 @@ class Rooms:
         try:
             if self._training is not None:
                 await self._training.close()
+            if self._registry is not None:
+                await self._registry.close()
             if self._jobs is not None:
                 await self._jobs.close()
         finally:

@@ -1,7 +1,7 @@
 """What training refers to: capabilities, tasks, data sets, models and checkpoints, by name and version.
 
 The verbs block; `registry.aio` has the same ones to await. A version never changes: to publish the same
-again changes nothing, to publish something else under it is an error.
+again changes nothing, to publish something else under it is an error. It can be deleted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from harena.sdk.portal import current_portal
 from harena.sdk.records import Record
 from harena.sdk.twins import Twin
 
-__all__ = ["KINDS", "StoredObject", "aio", "get", "list", "pull", "push"]
+__all__ = ["KINDS", "StoredObject", "aio", "delete", "get", "list", "pull", "push"]
 
 PAGE = 200
 
@@ -118,6 +118,13 @@ async def _list(kind: ObjectKind | None = None, *, name: str | None = None, limi
     return found
 
 
+async def _delete(kind: ObjectKind, ref: str) -> None:
+    """Delete the version NAME@VERSION. Raises NotFoundError, and ValidationError (reason IN_USE) while a training job
+    that has not ended refers to it."""
+    operations = await current_portal().operations()
+    await operations.delete_object(checked_kind(kind), checked_text(ref, "ref"))
+
+
 async def pieces_of(made: Iterator[bytes]) -> AsyncIterator[bytes]:
     """An iterator that reads files, for an event loop."""
     while piece := await asyncio.to_thread(next, made, b""):
@@ -165,6 +172,7 @@ def _place(work: Path, target: Path, digest: str) -> None:
 push = Twin(_push)
 pull = Twin(_pull)
 get = Twin(_get)
+delete = Twin(_delete)
 list = Twin(_list)  # noqa: A001 - the verb is called so
 
 
@@ -174,6 +182,7 @@ class _Awaitable:
     push = push.aio
     pull = pull.aio
     get = get.aio
+    delete = delete.aio
     list = list.aio
 
 

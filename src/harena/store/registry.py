@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, delete, func, select
 
 from harena.core.registry import ObjectKind, Row
+from harena.core.training_jobs import OPEN_STATES
 from harena.store.database import Database, insert_new
-from harena.store.tables import objects
+from harena.store.tables import objects, training_jobs
 
 
 class RegistryStore:
@@ -34,6 +35,29 @@ class RegistryStore:
         """See RegistryStorePort."""
         return await self._rows(select(objects).where(*_of(workspace, kind, name)).order_by(objects.c.sequence.desc()))
 
+    async def usage(self, workspace: str) -> tuple[int, int]:
+        """See RegistryStorePort."""
+        mine = select(func.count(), func.coalesce(func.sum(objects.c.bytes), 0)).where(objects.c.workspace == workspace)
+        async with self._database.transaction() as connection:
+            count, size = (await connection.execute(mine)).one()
+        return int(count), int(size)
+
+    async def remove(self, workspace: str, kind: ObjectKind, name: str, version: str) -> list[str]:
+        """See RegistryStorePort."""
+        jobs = training_jobs.c
+        standing = select(jobs.id, jobs.resolved).where(jobs.workspace == workspace, jobs.state.in_(OPEN_STATES))
+        async with self._database.transaction() as connection:
+            found = (await connection.execute(standing)).all()
+            users = [job.id for job in found if any(_is(ref, kind, name, version) for ref in job.resolved)]
+            if not users:
+                await connection.execute(delete(objects).where(*_of(workspace, kind, name, version)))
+        return users
+
+    async def has_tree(self, digest: str) -> bool:
+        """See RegistryStorePort."""
+        async with self._database.transaction() as connection:
+            return await connection.scalar(select(objects.c.sequence).where(objects.c.digest == digest)) is not None
+
     async def page(
         self, workspace: str, *, kind: ObjectKind | None, name: str | None, before: int | None, limit: int
     ) -> list[Row]:
@@ -46,6 +70,10 @@ class RegistryStore:
     async def _rows(self, statement: Any) -> list[Row]:
         async with self._database.transaction() as connection:
             return [dict(row) for row in (await connection.execute(statement)).mappings()]
+
+
+def _is(ref: Mapping[str, Any], kind: str, name: str, version: str) -> bool:
+    return (ref.get("kind"), ref.get("name"), ref.get("version")) == (kind, name, version)
 
 
 def _of(workspace: str, kind: str | None, name: str | None, version: str | None = None) -> list[ColumnElement[bool]]:

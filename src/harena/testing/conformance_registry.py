@@ -123,6 +123,23 @@ class RegistryConformance:
         assert no.value.reason == VERSION_TAKEN
         assert await operations.get_object("capability", "solver@3.0.0") == made
 
+    async def test_a_version_is_deleted(self, operations: Operations, tmp_path: Path) -> None:
+        """By its whole name; others of the same content stay, and the version can be published anew."""
+        place = write(tmp_path / "rows", {"rows.jsonl": jsonl(ROWS)})
+        for version in "12":
+            await push(operations, "dataset", place, f"gone@{version}")
+        with pytest.raises(ValidationError, match="names no version"):
+            await operations.delete_object("dataset", "gone")
+        await operations.delete_object("dataset", "gone@1")
+        for work in (operations.get_object, operations.delete_object):
+            with pytest.raises(NotFoundError):
+                await work("dataset", "gone@1")
+        assert (await operations.get_object("dataset", "gone"))["ref"] == "gone@2"
+        await pulled(operations, "dataset", "gone@2", tmp_path / "back")
+        await operations.delete_object("dataset", "gone@2")
+        other = write(tmp_path / "other", {"rows.jsonl": jsonl(ROWS[:1])})
+        assert (await push(operations, "dataset", other, "gone@1"))["described"]["parts"][""]["rows"] == 1
+
     async def test_versions_of_a_task_are_numbers(self, operations: Operations, tmp_path: Path) -> None:
         """The newest is the highest, whichever was published last; of a data set the one that was published last."""
         for version in ("1.10.0", "1.9.0"):

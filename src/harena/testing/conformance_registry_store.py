@@ -53,6 +53,19 @@ class RegistryStoreConformance:
         assert len({found["digest"] for found in made}) == 1
         assert len(await store.versions("w", "dataset", "a")) == 1
 
+    async def test_what_is_used_and_what_is_removed(self, store: RegistryStorePort) -> None:
+        """A workspace's own; a tree is there as long as any workspace has it."""
+        assert await store.usage("w") == (0, 0)
+        for workspace, version in (("w", "1"), ("w", "2"), ("other", "1")):
+            await store.add(row("a", version, f"d{version}", workspace=workspace))
+        assert await store.usage("w") == (2, 2**41)
+        assert await store.remove("w", "dataset", "a", "1") == []
+        assert await store.usage("w") == (1, 2**40)
+        assert await store.find("w", "dataset", "a", "1") is None
+        assert await store.has_tree("d1")
+        await store.remove("other", "dataset", "a", "1")
+        assert not await store.has_tree("d1")
+
     async def test_versions_and_pages(self, store: RegistryStorePort) -> None:
         """Newest first; of one workspace, and of one kind or name where that is asked for."""
         for name, version in (("a", "1"), ("b", "1"), ("a", "2")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -14,10 +15,13 @@ from server_world import World, world
 from test_server_keys import ask, key_for
 from test_server_limits import Given
 
+from harena.core.errors import ValidationError
 from harena.core.workspace import LIMITS
+from harena.sdk.http.operations import HttpOperations
 from harena.store.database import Database
 from harena.store.workspaces import WorkspaceStore
-from harena.testing.conformance_registry import tar_of
+from harena.testing.conformance_registry import stream, tar_of
+from harena.testing.conformance_training import asked
 
 ROW = json.dumps({"prompt": "1 + 1", "expected_output": "2"}).encode() + b"\n"
 
@@ -42,6 +46,49 @@ async def push(world: World, token: str, version: str, rows: bytes = ROW) -> tup
     async with aiohttp.ClientSession(world.url, headers=headers) as http:
         async with http.post("/v1/objects", params=query, data=tar_of(("rows.jsonl", rows))) as answer:
             return answer.status, await answer.json()
+
+
+async def test_objects_of_a_workspace(keyed: World, given: Given) -> None:
+    """As many as were set; one that is deleted makes room; another workspace has its own."""
+    given.kept["ours"] = {"objects": 1}
+    ours, theirs = await key_for(keyed, "ours"), await key_for(keyed, "theirs")
+    assert (await push(keyed, ours, "1"))[0] == 200
+    status, problem = await push(keyed, ours, "2")
+    assert (status, problem["code"], problem["reason"]) == (429, "limit_exceeded", "OBJECTS")
+    assert (await push(keyed, theirs, "2"))[0] == 200
+    assert (await ask(keyed, ours, "DELETE", "/v1/objects/dataset/d@1"))[0] == 204
+    assert (await push(keyed, ours, "2"))[0] == 200
+
+
+async def test_bytes_of_objects_of_a_workspace(keyed: World, given: Given) -> None:
+    """Those that arrive at one time are counted together, and nothing of what is refused is kept."""
+    given.kept["ours"] = {"object_bytes": 1_000_000}
+    ours = await key_for(keyed, "ours")
+    big = b'{"prompt": "%s", "expected_output": "2"}\n' % (b"x" * 700_000)
+    made = await asyncio.gather(*(push(keyed, ours, str(number), big) for number in range(4)))
+    assert sum(status == 200 for status, _ in made) <= 1
+    assert {problem["reason"] for status, problem in made if status != 200} == {"OBJECTS"}
+    given.kept["ours"] = {"object_bytes": 10}
+    assert (await push(keyed, await key_for(keyed, "other"), "1"))[0] == 200
+
+
+async def test_what_a_job_uses_is_not_deleted(keyed: World, tmp_path: Path) -> None:
+    """Before it has ended."""
+    ours = HttpOperations(keyed.url, api_key=await key_for(keyed, "ours"))
+    try:
+        await ours.push_object("dataset", "p", "1", stream(tar_of(("rows.jsonl", ROW))))
+        request = asked(tmp_path / "none", "hang")
+        request["config"]["prompt_dataset_ref"] = {"name": "p", "version": "1"}
+        job = await ours.create_training_job(request)
+        with pytest.raises(ValidationError, match=job["id"]) as caught:
+            await ours.delete_object("dataset", "p@1")
+        assert caught.value.reason == "IN_USE"
+        await ours.cancel_training_job(job["id"])
+        await ours.wait_training_job(job["id"])
+        await ours.delete_object("dataset", "p@1")
+        assert not [*(tmp_path / "objects" / "trees").glob("*/*")]
+    finally:
+        await ours.close()
 
 
 async def test_every_limit_can_be_one_workspaces(tmp_path: Path) -> None:

@@ -45,6 +45,11 @@ class HttpRegistry:
         page = await self._connection.json("GET", "/v1/objects", query=query)
         return {"objects": page["objects"], "cursor": page["next_cursor"]}
 
+    async def delete_object(self, kind: ObjectKind, ref: str) -> None:
+        """See `Operations`."""
+        async with self._connection.request("DELETE", _path(kind, ref)):
+            return
+
     async def pull_object(self, kind: ObjectKind, ref: str) -> AsyncGenerator[bytes, None]:
         """See `Operations`."""
         async with self._connection.request("GET", f"{_path(kind, ref)}/tree") as response:

@@ -64,6 +64,13 @@ async def get_object(kind: ObjectKind, ref: Id, caller: Reader, state: State) ->
     return JsonAnswer(await state.operations.in_workspace(caller.workspace).get_object(kind, ref))
 
 
+@router.delete("/{kind}/{ref}", status_code=204, response_class=Response)
+async def delete_object(kind: ObjectKind, ref: Id, caller: Writer, state: State) -> Response:
+    """Delete a version; 409 while a training job that has not ended refers to it."""
+    await state.operations.in_workspace(caller.workspace).delete_object(kind, ref)
+    return Response(status_code=204)
+
+
 @router.get("/{kind}/{ref}/tree", response_class=Response, responses=_TREE)
 async def pull_object(kind: ObjectKind, ref: Id, caller: Reader, state: State) -> Response:
     """Its files as a tar stream."""
