@@ -45,6 +45,12 @@ class OutputBuffer:
             self.size_bytes += len(data)
             self._wake()
 
+    def discard(self) -> None:
+        """Forget what is kept, and keep nothing of what comes. Whoever reads goes on where they were."""
+        self.dropped_bytes += self.size_bytes
+        self.size_bytes = self.limit_bytes = 0
+        self._chunks = [b""] * len(self._chunks)
+
     def close(self) -> None:
         """Say that the stream has ended."""
         self._closed = True

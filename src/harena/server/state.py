@@ -14,6 +14,7 @@ from harena.core.workspace import WorkspaceLimits
 from harena.server.connections import Connections
 from harena.server.idempotency import Begun, Idempotency
 from harena.server.identity import Access
+from harena.server.kept_outputs import KeptOutputs
 from harena.server.leases import Leases
 from harena.server.metrics import Metrics
 from harena.server.owned import OwnedSandboxes
@@ -61,6 +62,7 @@ class ServerState:
         self.request_memory = RequestMemory()
         self.request_disk = RequestDisk()
         self.connections = Connections(one_workspace=open_to_loopback)
+        self.kept_outputs = KeptOutputs(self.quotas, clock)
         self._execs: dict[tuple[str, str, str], RunningExec] = {}
 
     def check_not_draining(self) -> None:
@@ -72,10 +74,11 @@ class ServerState:
         """It can be fed and killed from now on."""
         self._execs[workspace, sandbox_id, exec_id] = running
         self.metrics.exec_began(workspace)
+        self.kept_outputs.add(workspace, running)
 
     def forget_exec(self, workspace: str, sandbox_id: str, exec_id: str) -> None:
         """It has ended."""
-        del self._execs[workspace, sandbox_id, exec_id]
+        self.kept_outputs.remove(workspace, self._execs.pop((workspace, sandbox_id, exec_id)))
         self.metrics.exec_ended(workspace)
 
     def find_exec(self, workspace: str, sandbox_id: str, exec_id: str) -> RunningExec:

@@ -15,11 +15,15 @@ from server_world import World, world
 from test_server_keys import ask, key_for
 from test_server_limits import Given
 
-from harena.core.errors import ValidationError
-from harena.core.workspace import LIMITS
+from harena.core.errors import LimitExceededError, ValidationError
+from harena.core.output import OutputBuffer
+from harena.core.workspace import LIMITS, WorkspaceLimits
 from harena.sdk.http.operations import HttpOperations
+from harena.server.kept_outputs import LOOK_SECONDS, KeptOutputs
+from harena.server.quotas import KNOWN_SECONDS, Quotas
 from harena.store.database import Database
 from harena.store.workspaces import WorkspaceStore
+from harena.testing import FakeClock
 from harena.testing.conformance_registry import stream, tar_of
 from harena.testing.conformance_training import asked
 
@@ -111,3 +115,43 @@ async def test_ceilings_of_one_workspace(keyed: World, given: Given) -> None:
     wanted = {"limits": {"memory_bytes": 2**26}}
     assert (await ask(keyed, await key_for(keyed, "ours"), "POST", "/v1/sandboxes", wanted))[0] == 422
     assert (await ask(keyed, await key_for(keyed, "theirs"), "POST", "/v1/sandboxes", wanted))[0] == 201
+
+
+class Printing:
+    """A command that has printed so much."""
+
+    def __init__(self, size: int) -> None:
+        self.stdout, self.stderr = OutputBuffer(10**6), OutputBuffer(10**6)
+        self.stdout.append(b"x" * size)
+        self.is_killed = False
+
+    def kill(self) -> None:
+        self.is_killed = True
+
+
+async def test_outputs_of_a_workspace() -> None:
+    """Where the server keeps too much, the commands that hold most are ended, and what they held is gone; commands of
+    another workspace go on."""
+    clock, given = FakeClock(auto_jump=False), Given()
+    given.kept["ours"] = {"output_bytes": 1000}
+    outputs = KeptOutputs(Quotas(WorkspaceLimits(), given, clock), clock)
+    small, large, theirs = Printing(300), Printing(900), Printing(5000)
+    outputs.add("ours", small)
+    outputs.add("ours", large)
+    outputs.add("theirs", theirs)
+    await clock.advance(LOOK_SECONDS)
+    assert (small.is_killed, large.is_killed, theirs.is_killed) == (False, True, False)
+    assert (large.stdout.size_bytes, large.stdout.getvalue(), large.stdout.dropped_bytes) == (0, b"", 900)
+    large.stdout.append(b"more")
+    assert large.stdout.getvalue() == b""
+    outputs.check(small)
+    with pytest.raises(LimitExceededError, match="output_bytes"):
+        outputs.check(large)
+    small.stderr.append(b"y" * 800)
+    await clock.advance(LOOK_SECONDS + KNOWN_SECONDS)
+    assert small.is_killed
+    for workspace, command in (("ours", small), ("ours", large), ("theirs", theirs)):
+        outputs.remove(workspace, command)
+    await clock.advance(LOOK_SECONDS)
+    assert outputs._looking is not None
+    assert outputs._looking.done()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -28,6 +28,8 @@ from harena.server.routes.sandboxes import decoded
 router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}/execs", tags=["commands"], route_class=JsonRoute)
 
 MEDIA_TYPE = "application/vnd.harena.frames"
+_AT_ONCE_BYTES = 1024 * 1024
+"""most bytes of a stream that are sent in one piece: what waits for a slow reader is held twice"""
 MOST_STDIN_BYTES = 4 * MOST_BYTES
 """size limit of one write"""
 
@@ -55,7 +57,7 @@ async def run(sandbox_id: Id, asked: shapes.ExecAsked, caller: Writer, state: St
     async def pieces() -> AsyncGenerator[bytes, None]:
         try:
             yield frames(Frame.STARTED, json.dumps({"exec_id": exec_id}).encode())
-            async for piece in _output(running):
+            async for piece in _output(running, lambda: state.kept_outputs.check(running)):
                 yield piece
         finally:
             running.kill()  # no effect after its end
@@ -95,25 +97,31 @@ async def resize(sandbox_id: Id, exec_id: Id, asked: shapes.ResizeAsked, caller:
     state.find_exec(caller.workspace, sandbox_id, exec_id).resize(asked.columns, asked.rows)
 
 
-async def _output(running: RunningExec) -> AsyncGenerator[bytes, None]:
-    """What the command prints while it runs, then the rest and its result, as frames."""
+async def _output(running: RunningExec, check: Callable[[], None]) -> AsyncGenerator[bytes, None]:
+    """What the command prints while it runs, then the rest and its result, as frames; or the problem that `check`
+    raises."""
     ending = asyncio.ensure_future(running.wait())
     streams = [_Stream(Frame.STDOUT, running.stdout), _Stream(Frame.STDERR, running.stderr)]
     try:
         while not ending.done():
             waits: list[asyncio.Future[Any]] = [wait for stream in streams if (wait := stream.wait()) is not None]
             await asyncio.wait([ending, *waits], return_when=asyncio.FIRST_COMPLETED)
-            if news := b"".join(stream.news() for stream in streams):
+            while news := b"".join(stream.news() for stream in streams):
                 yield news
-        yield _last(ending, streams)
+                if ending.done():
+                    break
+        while news := b"".join(stream.news() for stream in streams):
+            yield news
+        yield _last(ending, streams, check)
     finally:
         ending.cancel()
         for stream in streams:
             stream.close()
 
 
-def _last(ending: asyncio.Future[ExecResult], streams: list[_Stream]) -> bytes:
+def _last(ending: asyncio.Future[ExecResult], streams: list[_Stream], check: Callable[[], None]) -> bytes:
     try:
+        check()
         result = ending.result()
     except HarenaError as error:
         rest = b"".join(stream.news() for stream in streams)
@@ -141,8 +149,13 @@ class _Stream:
         return self._waiting
 
     def news(self) -> bytes:
-        """What came since, as frames."""
+        """Some of what came since, as frames; b"" = all of it was told."""
         chunks = self._buffer.chunks_since(self._index)
+        size = 0
+        for place, chunk in enumerate(chunks, 1):
+            size += len(chunk)
+            if size >= _AT_ONCE_BYTES:
+                del chunks[place:]
         self._index += len(chunks)
         content = b"".join(chunks)
         self._sent_bytes += len(content)
