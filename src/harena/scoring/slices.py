@@ -8,13 +8,13 @@ thread, between whose steps the event loop has its turn.
 
 from __future__ import annotations
 
-import asyncio
 import codecs
 import json
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import repeat
 from typing import Any, ParamSpec, TypeVar
-from weakref import WeakKeyDictionary
 
 from harena.core.threads import VERDICTS
 
@@ -28,18 +28,20 @@ _MOST_ASIDE = 2
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+_turns = threading.Semaphore(_MOST_ASIDE)
 
 
 async def aside(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """What `work` gives, here where `size` (of what it reads, bytes) is small, else on a thread."""
     if size <= SMALL:
         return work(*args, **kwargs)
-    loop = asyncio.get_running_loop()
-    if (turns := _turns.get(loop)) is None:
-        turns = _turns[loop] = asyncio.Semaphore(_MOST_ASIDE)
-    async with turns:
-        return await VERDICTS.run(work, *args, **kwargs)
+    return await VERDICTS.run(_in_turn, partial(work, *args, **kwargs))
+
+
+def _in_turn(work: Callable[[], T]) -> T:
+    """The turn is taken by a thread that has it to itself: one is never held while a queue of threads is waited for."""
+    with _turns:
+        return work()
 
 
 def decoded(content: bytes, size: int = SLICE) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import tracemalloc
 from collections.abc import Callable
 from functools import partial
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from harena.core.threads import VERDICTS, work_for
 from harena.scoring import slices
 from harena.scoring.compare import OutputComparison, Tolerance, compare_output
 from harena.scoring.slices import aside, decoded, json_parts, last_line, lines, sliced, text_of, words
@@ -190,6 +192,21 @@ async def test_only_what_is_large_goes_to_a_thread() -> None:
         future.set_result(None)
     await asyncio.gather(*tasks)
     assert 1 <= most <= 2
+
+
+async def test_no_turn_is_held_by_who_waits_for_threads() -> None:
+    """Texts of an owner whose threads are all at work do not hold up those of another one."""
+    held = threading.Event()
+    work_for.set("hostile")
+    stuck = [asyncio.ensure_future(VERDICTS.run(held.wait)) for _ in range(8)]
+    stuck += [asyncio.ensure_future(aside(EVERYTHING, held.wait)) for _ in range(8)]
+    await asyncio.sleep(0)
+    work_for.set("other")
+    try:
+        assert await asyncio.wait_for(aside(EVERYTHING, held.is_set), 30) is False
+    finally:
+        held.set()
+    assert await asyncio.gather(*stuck) == [True] * 16
 
 
 async def _wait(future: asyncio.Future[None]) -> None:

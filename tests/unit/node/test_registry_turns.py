@@ -1,0 +1,64 @@
+"""Pushes of one workspace wait for its own threads, and hold up nobody else's."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+from harena.core.clock import SystemClock
+from harena.core.errors import LimitExceededError
+from harena.core.file_trees import files_of, packed
+from harena.core.threads import work_for
+from harena.core.workspace import WorkspaceLimits
+from harena.node.registry import Registry
+from harena.store.database import Database
+from harena.store.registry import RegistryStore
+from harena.testing.conformance_registry import jsonl, stream, write
+
+
+class _Held(Registry):
+    """Whose files of one workspace are kept only when they may."""
+
+    may: threading.Event
+    reached: asyncio.Event
+    loop: asyncio.AbstractEventLoop
+
+    def _keep(self, folder: Path, digest: str) -> None:
+        if work_for.get() == "hostile":
+            self.loop.call_soon_threadsafe(self.reached.set)
+            assert self.may.wait(60)
+        super()._keep(folder, digest)
+
+
+async def test_a_push_waits_for_no_other_workspace(tmp_path: Path) -> None:
+    """Two of one workspace are published one after the other, so that both together keep its limit."""
+    database = await Database.open(tmp_path / "harena.db")
+
+    async def objects() -> RegistryStore:
+        return RegistryStore(database)
+
+    async def limits(_: str) -> WorkspaceLimits:
+        return WorkspaceLimits(objects=1)
+
+    registry = _Held(objects, tmp_path / "objects", SystemClock(), limits_of=limits)
+    registry.may, registry.reached, registry.loop = threading.Event(), asyncio.Event(), asyncio.get_running_loop()
+
+    async def push(workspace: str, name: str) -> dict[str, Any]:
+        work_for.set(workspace)
+        place = write(tmp_path / workspace / name, {"rows.jsonl": jsonl([{"prompt": name, "completion": "b"}])})
+        content = b"".join(packed(files_of(place)))
+        return await registry.push(workspace, "dataset", name, "1", stream(content))
+
+    hostile = [asyncio.ensure_future(push("hostile", name)) for name in ("a", "b")]
+    await asyncio.wait_for(registry.reached.wait(), 60)
+    try:
+        assert (await asyncio.wait_for(asyncio.ensure_future(push("other", "a")), 60))["ref"] == "a@1"
+    finally:
+        registry.may.set()
+    ended = await asyncio.gather(*hostile, return_exceptions=True)
+    await registry.close()
+    await database.close()
+    refused = [each for each in ended if isinstance(each, LimitExceededError)]
+    assert (len(refused), len(registry._adding)) == (1, 0)
