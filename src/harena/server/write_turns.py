@@ -2,20 +2,21 @@
 
 An upload whose sender has given up may still be ending here when that sender's next one comes. A place in the line is
 taken before anything of a request is waited for: who asks is looked up in a database, and the answers to that come in
-any order.
+any order. Each key has lines of its own: whoever has another one, or none, keeps nobody waiting.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 
 from starlette.datastructures import QueryParams
 from starlette.types import Scope
 
 _FILES = re.compile(r"/v1/sandboxes/([^/]+)/files")
-_File = tuple[str, str]
-"""(sandbox id, path)"""
+_File = tuple[bytes, str, str]
+"""(digest of who says that it asks, sandbox id, path)"""
 
 
 class WriteTurn:
@@ -43,7 +44,8 @@ class WriteTurns:
         """The place of this request; None = it writes no file."""
         if scope["method"] not in ("PUT", "POST") or (found := _FILES.fullmatch(scope["path"])) is None:
             return None
-        file = (found[1], QueryParams(scope["query_string"]).get("path", ""))
+        sender = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+        file = (hashlib.sha256(sender).digest(), found[1], QueryParams(scope["query_string"]).get("path", ""))
         turn = self._last[file] = WriteTurn(file, self._last.get(file))
         return turn
 

@@ -14,9 +14,10 @@ from harena.server.quotas import Quotas
 from harena.server.write_turns import WriteTurn, WriteTurns
 
 
-def write(path: str = "/x", method: str = "PUT", sandbox: str = "sb_1") -> dict[str, Any]:
+def write(path: str = "/x", method: str = "PUT", sandbox: str = "sb_1", key: str = "a") -> dict[str, Any]:
     return {
         "method": method,
+        "headers": [(b"host", b"x"), (b"authorization", f"Bearer {key}".encode())],
         "path": f"/v1/sandboxes/{sandbox}/files",
         "query_string": f"path={path}&mode=420".encode(),
     }
@@ -64,8 +65,8 @@ async def test_a_request_that_is_refused_lets_nobody_pass_who_came_behind() -> N
     assert turns._last == {}
 
 
-@pytest.mark.parametrize("other", [write("/y"), write(sandbox="sb_2")])
-async def test_other_files_do_not_wait(other: dict[str, Any]) -> None:
+@pytest.mark.parametrize("other", [write("/y"), write(sandbox="sb_2"), write(key="b"), write() | {"headers": []}])
+async def test_other_files_and_other_keys_do_not_wait(other: dict[str, Any]) -> None:
     turns = WriteTurns()
     taken(turns, write())
     assert has_come(taken(turns, other))
