@@ -11,11 +11,15 @@ from pathlib import Path
 
 from server_world import world
 
+from harena.node.node import Node
 from harena.server.keys import Keys
 
 
 async def main(home: Path) -> None:
-    async with world(home, keyed=True) as made:
+    async with world(home, keyed=True, durable_jobs=True) as made:
+        node = made.state.operations
+        assert isinstance(node, Node)
+        await node.resume_jobs()  # as `harena serve` does
         keys = made.state.access
         assert isinstance(keys, Keys)
         tokens = [(await keys.create(name=name, workspace=name, scopes=["admin"]))[0] for name in ("hostile", "other")]
