@@ -44,12 +44,25 @@ def _places() -> tuple[str, ...]:
     environ, home = os.environ, os.path.expanduser("~")
     named = [
         *(sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(sys.executable)),
-        *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
+        *_libraries(sys.prefix),
         *(str(Path(__file__).parents[2]), str(harena_home()), home),
         *(f"{home}/{name}" for name in (".cache", ".local", ".config", ".pyenv")),
         *(environ.get(name, "") for name in ("HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME", "PIP_CACHE_DIR")),
         *(f"{tempfile.gettempdir()}/{begin}" for begin in ("harena-", "pip-")),
     ]
+    return _resolved(tuple(named))
+
+
+@lru_cache(maxsize=8)
+def _libraries(prefix: str) -> tuple[str, ...]:
+    """Directories of the interpreter below this prefix. To ask for them takes milliseconds, and every refused request
+    would do so in the server's loop."""
+    return tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+
+
+@lru_cache(maxsize=8)
+def _resolved(named: tuple[str, ...]) -> tuple[str, ...]:
+    """The absolute ones, with what links in them lead to, the longest first."""
     absolute = {path.rstrip("/") for path in named if path.startswith("/")}
     absolute |= {os.path.realpath(path) for path in absolute}
     return tuple(sorted(absolute - _SHARED, key=len, reverse=True))
