@@ -17,10 +17,16 @@ from harena.core.job_store import Row
 class WebhookStorePort(Protocol):
     """Webhook deliveries in one store. Every method is one transaction; all raise PlatformError."""
 
-    async def pending(self, *, durable: bool, limit: int, without: Collection[str] = ()) -> list[Row]:
-        """{id, job_id, url, receiver, secret, tries, due_at, body} of deliveries that are neither over nor waiting, of
-        jobs that outlive their process or of jobs that do not, but for those to the receivers `without`; those that are
-        due first come first."""
+    async def workspaces(self, *, durable: bool, after: str, limit: int) -> list[str]:
+        """Workspaces that have deliveries which are neither over nor waiting, of jobs that outlive their process or of
+        jobs that do not: by name, those behind `after` first and then those up to it."""
+
+    async def pending(
+        self, *, durable: bool, workspaces: Collection[str], limit: int, without: Collection[tuple[str, str]] = ()
+    ) -> list[Row]:
+        """{id, job_id, workspace, url, receiver, secret, tries, due_at, body} of such deliveries of these workspaces,
+        at most `limit` of each, but for those whose (workspace, receiver) is in `without`; of each workspace those that
+        are due first come first."""
 
     async def count_try(self, delivery_id: str, *, tries: int, due_at: str, body: str) -> bool:
         """Begin a try of a delivery that was tried `tries` times: count it, note when the next one is due should

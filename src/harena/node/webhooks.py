@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.job_store import STORE_UNAVAILABLE, JobStorePort, Row
+from harena.core.threads import work_for
 from harena.core.webhook_signature import ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, signature
 from harena.core.webhook_store import WebhookStorePort
 from harena.jobs import webhooks as rules
@@ -37,11 +38,20 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 5.0
 """how often the store is asked for deliveries that another node has left"""
-MOST_AT_ONCE = 16
+MOST_AT_ONCE = 64
 """tries that are under way at the same time"""
+MOST_PER_WORKSPACE = 8
+"""tries for one workspace at the same time: whatever receivers it names, others keep their places"""
 MOST_PER_RECEIVER = 4
 """tries at one receiver of a workspace at the same time: one that hangs must not hold up the others"""
 READ_AT_ONCE = 100
+"""most deliveries of one workspace that are read together"""
+WORKSPACES_AT_ONCE = 32
+"""workspaces whose deliveries are read together"""
+MOST_REMEMBERED = 100_000
+"""deliveries of which it is known for how long they have been seen"""
+TURN_SECONDS = 0.25
+"""pause before the next workspaces are read, where there are more"""
 
 Stores = Callable[[], tuple[WebhookStorePort, JobStorePort]]
 
@@ -92,10 +102,15 @@ class WebhookDeliveries:
         self._task: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
         self._trying: dict[str, asyncio.Task[None]] = {}
-        self._busy: Counter[str] = Counter()
-        """receiver -> tries that are under way"""
+        self._busy: Counter[tuple[str, str]] = Counter()
+        """(workspace, receiver) -> tries that are under way"""
+        self._busy_workspaces: Counter[str] = Counter()
+        self._turn = ""
+        """the workspace that was looked at last"""
         self._first_seen: dict[tuple[str, int], float] = {}
         """(delivery, tries) -> when it was first seen here: the store's times of day are of clocks that jump"""
+        self._not_before: dict[str, float] = {}
+        """delivery whose try broke off -> when it may be begun again here, be it due or not"""
         self._closing = False
 
     def wake(self) -> None:
@@ -137,26 +152,60 @@ class WebhookDeliveries:
     async def _start_due(self, webhooks: WebhookStorePort, jobs: JobStorePort, *, last: bool = False) -> float | None:
         """Begin what is due (`last`: and was never tried); seconds until more is, None = nothing is left."""
         soonest: float | None = None
-        full = [] if last else [receiver for receiver, tries in self._busy.items() if tries >= MOST_PER_RECEIVER]
-        rows = await webhooks.pending(durable=self._durable, limit=READ_AT_ONCE, without=full)
+        turn = self._turn
+        workspaces = await webhooks.workspaces(durable=self._durable, after=turn, limit=WORKSPACES_AT_ONCE)
+        more = len(workspaces) == WORKSPACES_AT_ONCE
+        self._turn = workspaces[-1] if more else ""
+        full = [] if last else [whose for whose, tries in self._busy.items() if tries >= MOST_PER_RECEIVER]
+        rows = await webhooks.pending(durable=self._durable, workspaces=workspaces, limit=READ_AT_ONCE, without=full)
         seen = {(row["id"], row["tries"]) for row in rows}
-        self._first_seen = {at: self._first_seen.get(at, self._clock.now()) for at in seen}
-        for row in rows:
+        known = {at: self._first_seen.get(at, self._clock.now()) for at in seen}
+        # a look at some of the workspaces says nothing of the deliveries of the others
+        looked_at_all = not more and not turn
+        is_full = len(self._first_seen) > MOST_REMEMBERED
+        self._first_seen = known if looked_at_all or is_full else {**self._first_seen, **known}
+        now = self._clock.now()
+        self._not_before = {key: until for key, until in self._not_before.items() if until > now}
+        receivers_full = False
+        for row in self._in_turns(rows):
             if row["id"] in self._trying or (last and row["tries"]):
                 continue
             wait = self._wait_seconds(row)
-            if wait <= 0 and (last or self._has_place(row["receiver"])):
-                self._trying[row["id"]] = task = asyncio.create_task(self._try(row, webhooks, jobs), name=row["id"])
-                self._busy[row["receiver"]] += 1
-                task.add_done_callback(partial(self._tried, row))
+            if wait <= 0 and (last or self._has_place(row)):
+                self._begin(row, webhooks, jobs)
+            elif wait <= 0 and self._no_place_in(row["workspace"]):
+                soonest = LOOK_SECONDS if soonest is None else soonest  # the next try to end says that there is a place
             else:
+                receivers_full = receivers_full or wait <= 0
                 soonest = wait if soonest is None else min(soonest, wait)
-        if soonest == 0 and len(self._trying) >= MOST_AT_ONCE:
-            return LOOK_SECONDS  # the next try to end says that there is a place
-        return soonest  # 0: a receiver has taken all that it may, and the next look is for the others
+        if receivers_full:
+            return 0.0  # a receiver has just taken all that it may, and the next look is for the others
+        if more:
+            return TURN_SECONDS if soonest is None else min(soonest, TURN_SECONDS)
+        return soonest
 
-    def _has_place(self, receiver: str) -> bool:
-        return len(self._trying) < MOST_AT_ONCE and self._busy[receiver] < MOST_PER_RECEIVER
+    def _begin(self, row: Row, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
+        self._trying[row["id"]] = task = asyncio.create_task(self._try(row, webhooks, jobs), name=row["id"])
+        self._busy[row["workspace"], row["receiver"]] += 1
+        self._busy_workspaces[row["workspace"]] += 1
+        task.add_done_callback(partial(self._tried, row))
+
+    def _in_turns(self, rows: Sequence[Row]) -> list[Row]:
+        """First one delivery of each workspace, then a second one; tries that are under way count as turns taken."""
+        taken = self._busy_workspaces.copy()
+        ranked: list[tuple[int, Row]] = []
+        for row in rows:
+            ranked.append((taken[row["workspace"]], row))
+            taken[row["workspace"]] += 1
+        ranked.sort(key=lambda turn: turn[0])
+        return [row for _, row in ranked]
+
+    def _no_place_in(self, workspace: str) -> bool:
+        return len(self._trying) >= MOST_AT_ONCE or self._busy_workspaces[workspace] >= MOST_PER_WORKSPACE
+
+    def _has_place(self, row: Row) -> bool:
+        whose = row["workspace"], row["receiver"]
+        return not self._no_place_in(row["workspace"]) and self._busy[whose] < MOST_PER_RECEIVER
 
     def _wait_seconds(self, row: Row) -> float:
         due_in = (datetime.fromisoformat(row["due_at"]) - self._clock.utcnow()).total_seconds()
@@ -165,13 +214,15 @@ class WebhookDeliveries:
 
     def _tried(self, row: Row, task: asyncio.Task[None]) -> None:
         del self._trying[row["id"]]
-        self._busy -= Counter([row["receiver"]])
+        self._busy -= Counter([(row["workspace"], row["receiver"])])
+        self._busy_workspaces -= Counter([row["workspace"]])
         self._news.set()
         if not task.cancelled() and (error := task.exception()) is not None:
             # tried again when the try that was noted ahead is due
             _log.error("the webhook delivery %s broke off: %s", row["id"], error, exc_info=error)
 
     async def _try(self, row: Row, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
+        work_for.set(row["workspace"])  # of this task only
         tries = row["tries"] + 1
         if row["tries"] >= rules.MOST_TRIES:
             await self._end(webhooks, row, row["tries"], DeliveryState.FAILED, "nothing was heard of its last try")

@@ -55,7 +55,8 @@ class JobStore:
             if request is not None:
                 connection.execute(insert(job_requests), {"job_id": job_id, "request": request})
             if delivery is not None:
-                connection.execute(insert(webhook_deliveries), {"job_id": job_id, **delivery})
+                whose = job.get("workspace", DEFAULT_WORKSPACE)
+                connection.execute(insert(webhook_deliveries), {"job_id": job_id, "workspace": whose, **delivery})
             return job_id
 
         return await self._database.run(accept)

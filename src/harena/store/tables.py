@@ -261,6 +261,8 @@ webhook_deliveries = Table(
     Column("id", Text, primary_key=True),
     Column("job_id", Text, nullable=False, unique=True),
     Column("url", Text, nullable=False),
+    # the job's
+    Column("workspace", Text, nullable=False, server_default="default"),
     # host and port of the URL: one that hangs shall not hold up the others
     Column("receiver", Text, nullable=False),
     # forgotten when the delivery is over
@@ -276,7 +278,10 @@ webhook_deliveries = Table(
     Column("body", Text),
 )
 
-Index("webhook_deliveries_by_due", webhook_deliveries.c.state, webhook_deliveries.c.due_at)
+Index(
+    "webhook_deliveries_by_turn",
+    *(webhook_deliveries.c[name] for name in ("state", "durable", "workspace", "due_at")),
+)
 Index("benchmark_jobs_by_state", benchmark_jobs.c.state)
 Index("benchmark_jobs_by_workspace", benchmark_jobs.c.workspace, benchmark_jobs.c.sequence)
 Index("benchmark_jobs_by_name", benchmark_jobs.c.workspace, benchmark_jobs.c.name, benchmark_jobs.c.sequence)

@@ -14,7 +14,7 @@ from harena.store.tables import benchmark_jobs, events, webhook_deliveries
 WAITING = "waiting"
 PENDING = "pending"
 
-_TO_POST = ("id", "job_id", "url", "receiver", "secret", "tries", "due_at", "body")
+_TO_POST = ("id", "job_id", "workspace", "url", "receiver", "secret", "tries", "due_at", "body")
 _TO_SHOW = ("id", "job_id", "url", "state", "tries", "due_at", "ended_at", "error")
 
 
@@ -32,17 +32,38 @@ class WebhookStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def pending(self, *, durable: bool, limit: int, without: Collection[str] = ()) -> list[Row]:
+    async def workspaces(self, *, durable: bool, after: str, limit: int) -> list[str]:
+        """See WebhookStorePort."""
+        found: list[str] = []
+        async with self._database.transaction() as connection:
+            # one search of the index for each name: a workspace with many deliveries costs no more than any other
+            for begin, end in ((after, None), ("", after)):
+                last = begin
+                while len(found) < limit and (name := await connection.scalar(_next_workspace(last, durable))):
+                    if end is not None and name > end:
+                        break
+                    found.append(name)
+                    last = name
+        return found
+
+    async def pending(
+        self, *, durable: bool, workspaces: Collection[str], limit: int, without: Collection[tuple[str, str]] = ()
+    ) -> list[Row]:
         """See WebhookStorePort."""
         table = webhook_deliveries
-        statement = (
-            select(*(table.c[name] for name in _TO_POST))
-            .where(table.c.state == PENDING, table.c.durable.is_(durable), table.c.receiver.not_in(list(without)))
-            .order_by(table.c.due_at)
-            .limit(limit)
-        )
+        found: list[Row] = []
         async with self._database.transaction() as connection:
-            return [dict(row) for row in (await connection.execute(statement)).mappings()]
+            for workspace in workspaces:
+                left_out = [receiver for whose, receiver in without if whose == workspace]
+                statement = (
+                    select(*(table.c[name] for name in _TO_POST))
+                    .where(*_due_for_posting(durable), table.c.workspace == workspace)
+                    .where(table.c.receiver.not_in(left_out))
+                    .order_by(table.c.due_at)
+                    .limit(limit)
+                )
+                found += [dict(row) for row in (await connection.execute(statement)).mappings()]
+        return found
 
     async def count_try(self, delivery_id: str, *, tries: int, due_at: str, body: str) -> bool:
         """See WebhookStorePort."""
@@ -85,6 +106,18 @@ class WebhookStore:
         statement = select(*(table.c[name] for name in _TO_SHOW)).where(table.c.job_id.in_(list(job_ids)))
         async with self._database.transaction() as connection:
             return {row["job_id"]: dict(row) for row in (await connection.execute(statement)).mappings()}
+
+
+def _due_for_posting(durable: bool) -> tuple[Any, ...]:
+    table = webhook_deliveries
+    return table.c.state == PENDING, table.c.durable.is_(durable)
+
+
+def _next_workspace(after: str, durable: bool) -> Any:
+    """The first one behind this name that has a delivery to post."""
+    table = webhook_deliveries
+    later = select(table.c.workspace).where(*_due_for_posting(durable), table.c.workspace > after)
+    return later.order_by(table.c.workspace).limit(1)
 
 
 def _at(delivery_id: str, tries: int) -> Any:

@@ -14,6 +14,7 @@ from harena.testing.conformance_job_store import job, owner
 
 END = {"state": "completed", "ended_at": "2030-01-01T00:00:01+00:00"}
 OPEN = ("queued", "running")
+OURS = ("default",)
 
 
 def delivery(number: int = 1, **more: Any) -> dict[str, Any]:
@@ -55,17 +56,17 @@ class WebhookStoreConformance:
         await jobs.insert_job(job("job_3"), [])
         await jobs.write(Batch("job_1", job={"state": "running"}))
         await jobs.write(Batch("job_3", job=END))
-        assert await webhooks.pending(durable=True, limit=9) == []
+        assert await webhooks.pending(durable=True, workspaces=OURS, limit=9) == []
         await jobs.write(Batch("job_1", job=END))
         assert await jobs.update_job("job_2", {**END, "ended_at": "2030-01-01T00:00:00+00:00"}, while_in=OPEN)
-        pending = await webhooks.pending(durable=True, limit=9)
+        pending = await webhooks.pending(durable=True, workspaces=OURS, limit=9)
         assert [(row["id"], row["tries"], row["secret"], row["body"]) for row in pending] == [
             ("msg_2", 0, "s", None),
             ("msg_1", 0, "s", None),
         ]
         assert pending[1]["due_at"] == END["ended_at"]
         assert not await jobs.update_job("job_2", END, while_in=OPEN)
-        assert await webhooks.pending(durable=True, limit=1) == pending[:1]
+        assert await webhooks.pending(durable=True, workspaces=OURS, limit=1) == pending[:1]
 
     async def test_an_end_that_is_not_written_makes_nothing_due(
         self, webhooks: WebhookStorePort, jobs: JobStorePort
@@ -78,7 +79,7 @@ class WebhookStoreConformance:
         await jobs.claim_job("job_1", owner(7), epoch=1, while_in=OPEN)
         with pytest.raises(PlatformError):
             await jobs.write(Batch("job_1", job=END, epoch=1))
-        assert await webhooks.pending(durable=True, limit=9) == []
+        assert await webhooks.pending(durable=True, workspaces=OURS, limit=9) == []
 
     async def test_servers_and_embedded_nodes_see_their_own(
         self, webhooks: WebhookStorePort, jobs: JobStorePort
@@ -87,17 +88,33 @@ class WebhookStoreConformance:
         for number, durable in ((1, True), (2, False)):
             await accept(jobs, number, durable=durable)
             await jobs.write(Batch(f"job_{number}", job=END))
-        assert [row["id"] for row in await webhooks.pending(durable=True, limit=9)] == ["msg_1"]
-        assert [row["id"] for row in await webhooks.pending(durable=False, limit=9)] == ["msg_2"]
+        assert [row["id"] for row in await webhooks.pending(durable=True, workspaces=OURS, limit=9)] == ["msg_1"]
+        assert [row["id"] for row in await webhooks.pending(durable=False, workspaces=OURS, limit=9)] == ["msg_2"]
 
     async def test_receivers_can_be_left_out(self, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
         """Busy receivers do not hide what is due for others."""
         for number, receiver in enumerate(("x:80", "y:80", "x:80", "z:443"), 1):
             await accept(jobs, number, receiver=receiver)
             await jobs.write(Batch(f"job_{number}", job=END))
-        found = await webhooks.pending(durable=True, limit=2, without=["x:80"])
+        found = await webhooks.pending(durable=True, workspaces=OURS, limit=2, without=[("default", "x:80")])
         assert sorted((row["id"], row["receiver"]) for row in found) == [("msg_2", "y:80"), ("msg_4", "z:443")]
-        assert len(await webhooks.pending(durable=True, limit=9, without=["y:80", "z:443"])) == 2
+        others = [("default", "y:80"), ("default", "z:443"), ("other", "x:80")]
+        assert len(await webhooks.pending(durable=True, workspaces=OURS, limit=9, without=others)) == 2
+
+    async def test_each_workspace_has_its_own_turn(self, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
+        """However much is due for another one; the next ones in the order of names, and then from the start."""
+        for number, workspace in enumerate(("a", "a", "a", "b", "c"), 1):
+            await jobs.insert_job(
+                job(f"job_{number}", workspace=workspace, delivery_id=f"msg_{number}"), [], delivery=delivery(number)
+            )
+            await jobs.write(Batch(f"job_{number}", job=END))
+        assert await webhooks.workspaces(durable=True, after="", limit=9) == ["a", "b", "c"]
+        assert await webhooks.workspaces(durable=True, after="a", limit=9) == ["b", "c", "a"]
+        assert await webhooks.workspaces(durable=True, after="bb", limit=2) == ["c", "a"]
+        assert await webhooks.workspaces(durable=True, after="z", limit=2) == ["a", "b"]
+        assert await webhooks.workspaces(durable=False, after="", limit=9) == []
+        found = await webhooks.pending(durable=True, workspaces=["b", "a"], limit=2)
+        assert [row["workspace"] for row in found] == ["b", "a", "a"]
 
     async def test_a_try_is_begun_once(self, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
         """One of several that see the same delivery due gets it; what is posted is kept."""
@@ -108,7 +125,7 @@ class WebhookStoreConformance:
             *(webhooks.count_try("msg_1", tries=0, due_at="t1", body=f"body {number}") for number in range(3))
         )
         assert sorted(begun) == [False, False, True]
-        (row,) = await webhooks.pending(durable=True, limit=9)
+        (row,) = await webhooks.pending(durable=True, workspaces=OURS, limit=9)
         assert (row["tries"], row["due_at"]) == (1, "t1")
         assert row["body"] == f"body {begun.index(True)}"
         await webhooks.put_off("msg_1", tries=1, due_at="t2", error="no answer")
@@ -127,7 +144,7 @@ class WebhookStoreConformance:
         assert not await webhooks.end("msg_1", tries=0, body={}, **end), "another try has overtaken it"
         assert await webhooks.end("msg_1", tries=1, body={"tries": 1}, **end)
         assert not await webhooks.end("msg_1", tries=1, body={}, **end)
-        assert await webhooks.pending(durable=True, limit=9) == []
+        assert await webhooks.pending(durable=True, workspaces=OURS, limit=9) == []
         assert await jobs.events_after("job_1", 2) == [
             {"cursor": 3, "at": "t3", "kind": "webhook_delivered", "body": {"tries": 1}}
         ]
@@ -142,6 +159,6 @@ class WebhookStoreConformance:
         await accept(jobs)
         await jobs.write(Batch("job_1", job=END))
         assert await jobs.delete_job("job_1", while_in=("completed",))
-        assert await webhooks.pending(durable=True, limit=9) == []
+        assert await webhooks.pending(durable=True, workspaces=OURS, limit=9) == []
         assert not await webhooks.end("msg_1", tries=0, state="failed", at="t", error=None, kind="k", body={})
         assert await jobs.events_after("job_1", 0) == []

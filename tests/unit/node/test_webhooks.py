@@ -22,7 +22,16 @@ from harena.core.webhook_signature import check_signature
 from harena.jobs.models import JobWebhook
 from harena.jobs.webhooks import MOST_TRIES, Answered, networks
 from harena.node.benchmark_jobs import BenchmarkJobs
-from harena.node.webhooks import MOST_AT_ONCE, MOST_PER_RECEIVER, READ_AT_ONCE, WebhookDeliveries, new_delivery
+from harena.node.webhooks import (
+    MOST_AT_ONCE,
+    MOST_PER_RECEIVER,
+    MOST_PER_WORKSPACE,
+    READ_AT_ONCE,
+    TURN_SECONDS,
+    WORKSPACES_AT_ONCE,
+    WebhookDeliveries,
+    new_delivery,
+)
 from harena.sdk import webhooks as receiving
 from harena.testing import FakeClock
 
@@ -43,7 +52,14 @@ class Memory:
     def add(self, number: int = 1, **more: Any) -> None:
         """A delivery that is due."""
         row = {"id": f"msg_{number}", "job_id": f"job_{number}", "url": "http://x/", "receiver": f"x{number % 5}:80"}
-        row |= {"secret": None, "tries": 0, "due_at": START.isoformat(), "body": None, "durable": False}
+        row |= {
+            "workspace": "w",
+            "secret": None,
+            "tries": 0,
+            "due_at": START.isoformat(),
+            "body": None,
+            "durable": False,
+        }
         self.rows[f"msg_{number}"] = {**row, **more}
 
     def _ask(self) -> None:
@@ -51,11 +67,19 @@ class Memory:
             self.away -= 1
             raise PlatformError("away", step="store", reason=STORE_UNAVAILABLE)
 
-    async def pending(self, *, durable: bool, limit: int, without: Collection[str] = ()) -> list[Row]:
+    async def workspaces(self, *, durable: bool, after: str, limit: int) -> list[str]:
         self._ask()
-        return [
-            dict(row) for row in self.rows.values() if row["durable"] is durable and row["receiver"] not in without
-        ][:limit]
+        names = sorted({row["workspace"] for row in self.rows.values() if row["durable"] is durable})
+        return [*(name for name in names if name > after), *(name for name in names if name <= after)][:limit]
+
+    async def pending(
+        self, *, durable: bool, workspaces: Collection[str], limit: int, without: Collection[tuple[str, str]] = ()
+    ) -> list[Row]:
+        found: list[Row] = []
+        for workspace in workspaces:
+            rows = [row for row in self.rows.values() if row["workspace"] == workspace and row["durable"] is durable]
+            found += [dict(row) for row in rows if (workspace, row["receiver"]) not in without][:limit]
+        return found
 
     async def count_try(self, delivery_id: str, *, tries: int, due_at: str, body: str) -> bool:
         self._ask()
@@ -252,7 +276,7 @@ async def test_slow_receivers_take_so_many_places() -> None:
     """The rest waits for a place."""
     here = Here(200)
     for number in range(3 * MOST_AT_ONCE):
-        here.memory.add(number)
+        here.memory.add(number, workspace=f"w{number % 20}")
     here.post.open.clear()
     here.deliveries.wake()
     await here.post.called(MOST_AT_ONCE)
@@ -276,6 +300,66 @@ async def test_a_receiver_that_hangs_does_not_hold_up_the_others() -> None:
     here.post.open.set()
     await here.idle()
     assert (here.post.most, len(here.memory.ends)) == (MOST_PER_RECEIVER + 1, 3 * READ_AT_ONCE + 1)
+
+
+async def test_a_workspace_whose_receivers_hang_does_not_hold_up_the_others() -> None:
+    """However many receivers it names and however long ago its deliveries were due, also where both name the same."""
+    here = Here(200)
+    for number in range(3 * READ_AT_ONCE):
+        here.memory.add(number, workspace="evil", receiver=f"host{number // 3}:80", url="http://hangs/")
+    here.memory.add(9999, workspace="good", receiver="host0:80")
+    here.post.open.clear()
+    here.deliveries.wake()
+    await here.post.called(MOST_PER_WORKSPACE + 1)
+    assert here.clock.now() == 0
+    assert "msg_9999" in {delivery_id for _, delivery_id, *_ in here.post.heard}
+    here.post.open.set()
+    await here.idle()
+    assert (here.post.most, len(here.memory.ends)) == (MOST_PER_WORKSPACE + 1, 3 * READ_AT_ONCE + 1)
+
+
+async def test_who_has_least_under_way_gets_the_next_place() -> None:
+    """Where workspaces together take all places."""
+    here = Here(200)
+    for number in range(20 * MOST_AT_ONCE):
+        here.memory.add(number, workspace=f"evil{number % 20:02}", receiver=f"host{number}:80")
+    here.post.open.clear()
+    here.deliveries.wake()
+    await here.post.called(MOST_AT_ONCE)
+    here.memory.add(9999, workspace="good")
+    first, here.post.open = here.post.open, asyncio.Event()
+    first.set()  # all that are under way end, and none that begins from now on
+    await here.post.called(MOST_AT_ONCE + 21)
+    order = [delivery_id for _, delivery_id, *_ in here.post.heard]
+    assert order.index("msg_9999") < MOST_AT_ONCE + 21, "each has one before one has two"
+    here.post.open.set()
+    await here.idle()
+
+
+async def test_more_workspaces_than_are_looked_at_together_take_turns() -> None:
+    """All are told, in no more time than the looks take."""
+    here = Here(200)
+    count = 3 * WORKSPACES_AT_ONCE
+    for number in range(count):
+        here.memory.add(number, workspace=f"w{number:03}", receiver=f"host{number}:80")
+        here.memory.add(1000 + number, workspace=f"w{number:03}", due_at="2030-01-02T00:00:00+00:00", tries=7)
+    here.deliveries.wake()
+    await here.post.called(count)
+    assert here.clock.now() <= 3 * TURN_SECONDS
+    await here.deliveries.close()
+
+
+async def test_a_clock_that_jumped_holds_up_no_workspace_whose_turn_comes_later() -> None:
+    """Due times that a clock ten hours ahead has noted: a delivery is known for as long as it has been seen."""
+    here = Here(200)
+    count = WORKSPACES_AT_ONCE + 8
+    for number in range(count):
+        due = "2030-01-01T10:00:00+00:00"
+        here.memory.add(number, workspace=f"w{number:03}", receiver=f"host{number}:80", due_at=due)
+    here.deliveries.wake()
+    await here.post.called(count)
+    assert here.clock.now() < 3600
+    await here.deliveries.close()
 
 
 async def test_a_job_that_was_deleted_is_not_told_of() -> None:
