@@ -128,5 +128,7 @@ PACKAGES = ThreadKind("packages", most_threads=2)
 """wheels that blueprints install"""
 UPLOADS = ThreadKind("uploads", most_threads=4)
 """what arrives line by line, and given files"""
+NAMES = ThreadKind("names", most_threads=8)
+"""names of hosts that a workspace has given"""
 NODE = ThreadKind("node", most_threads=4)
 """what a node does for itself: starts, stores"""

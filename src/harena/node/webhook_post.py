@@ -46,11 +46,15 @@ class HttpPost:
         """See `Post`."""
         import aiohttp
 
+        from harena.node.webhook_names import WorkspaceResolver
+
         sockets, refused = _Sockets(self._allowed), "this server does not post to that address"
         try:
             async with (
                 aiohttp.ClientSession(
-                    connector=aiohttp.TCPConnector(force_close=True, socket_factory=sockets.make),
+                    connector=aiohttp.TCPConnector(
+                        force_close=True, socket_factory=sockets.make, resolver=WorkspaceResolver()
+                    ),
                     timeout=aiohttp.ClientTimeout(total=self._seconds),
                     cookie_jar=aiohttp.DummyCookieJar(),
                 ) as session,

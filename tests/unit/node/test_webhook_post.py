@@ -2,12 +2,14 @@
 
 import asyncio
 import socket
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
 from aiohttp import web
 
+from harena.core.threads import work_for
 from harena.jobs.webhooks import Answered, networks
 from harena.node.webhook_post import HttpPost
 
@@ -139,3 +141,34 @@ async def test_the_environment_names_no_proxy(monkeypatch: pytest.MonkeyPatch) -
 
     async with receiver(take) as url:
         assert (await HttpPost(None)(url, {}, b"")).status == 200
+
+
+async def test_names_that_nobody_answers_for_hold_threads_of_their_own_workspace_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A lookup goes on after its try has ended; others are looked up all the same."""
+    held, real = threading.Event(), socket.getaddrinfo
+
+    def look_up(host: str, *more: object) -> object:
+        if host == "slow.test":
+            assert held.wait(30)
+            raise socket.gaierror("nobody")
+        return real(host, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+
+    async def posted(workspace: str, url: str, seconds: float) -> Answered:
+        work_for.set(workspace)
+        return await HttpPost(None, seconds=seconds)(url, {}, b"")
+
+    async def take(request: web.Request) -> web.Response:
+        return web.Response()
+
+    async with receiver(take) as url:
+        try:
+            slow = [asyncio.create_task(posted("evil", "http://slow.test:1/", 0.1)) for _ in range(60)]
+            assert {(await task).status for task in slow} == {None}
+            named = url.replace("127.0.0.1", "localhost")
+            assert await asyncio.create_task(posted("good", named, 20)) == Answered(status=200)
+        finally:
+            held.set()
