@@ -210,7 +210,8 @@ class WebhookDeliveries:
     def _wait_seconds(self, row: Row) -> float:
         due_in = (datetime.fromisoformat(row["due_at"]) - self._clock.utcnow()).total_seconds()
         known_for = self._clock.now() - self._first_seen[row["id"], row["tries"]]
-        return rules.remaining_seconds(due_in, row["tries"], known_for)
+        broken_off = self._not_before.get(row["id"], 0.0) - self._clock.now()
+        return max(broken_off, rules.remaining_seconds(due_in, row["tries"], known_for))
 
     def _tried(self, row: Row, task: asyncio.Task[None]) -> None:
         del self._trying[row["id"]]
@@ -218,7 +219,8 @@ class WebhookDeliveries:
         self._busy_workspaces -= Counter([row["workspace"]])
         self._news.set()
         if not task.cancelled() and (error := task.exception()) is not None:
-            # tried again when the try that was noted ahead is due
+            # tried again when the try that was noted ahead is due; where none was noted, not at once either
+            self._not_before[row["id"]] = self._clock.now() + LOOK_SECONDS
             _log.error("the webhook delivery %s broke off: %s", row["id"], error, exc_info=error)
 
     async def _try(self, row: Row, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:

@@ -48,6 +48,8 @@ class Memory:
     away: int = 0
     """so many calls from now on fail"""
     jobs: bool = True
+    broken: int = 0
+    """so many jobs from now on cannot be read"""
 
     def add(self, number: int = 1, **more: Any) -> None:
         """A delivery that is due."""
@@ -100,6 +102,9 @@ class Memory:
         return True
 
     async def read_job(self, job_id: str) -> Row | None:
+        if self.broken:
+            self.broken -= 1
+            raise PlatformError("permission denied for table benchmark_jobs", step="store")
         job = {"id": job_id, "name": "n", "state": "completed", "error": None, "total": 0, "ended_at": "t"}
         return {**job, "duration_seconds": 1.0} if self.jobs else None
 
@@ -257,6 +262,17 @@ async def test_a_store_that_is_away_is_asked_again() -> None:
     here.memory.away = 2
     await here.idle()
     assert [at for at, *_ in here.post.heard] == [10.0]
+
+
+async def test_a_try_that_breaks_off_before_it_is_counted_is_not_begun_again_at_once() -> None:
+    """The store still says that it is due, and whoever breaks off wakes the next look."""
+    here = Here(200, durable=True)
+    here.memory.add(durable=True)
+    here.memory.broken = 3
+    here.deliveries.wake()
+    await here.post.called(1)
+    assert [at for at, *_ in here.post.heard] == [15.0]
+    await here.deliveries.close()
 
 
 async def test_what_was_heard_is_not_posted_again_because_the_store_was_away() -> None:
