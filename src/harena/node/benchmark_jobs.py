@@ -51,6 +51,7 @@ from harena.node.job_summary import job_summary
 from harena.node.owned_job import OwnedJob
 from harena.node.pace_keeper import PaceKeeper
 from harena.node.retention import Retention
+from harena.node.stored_bytes import Measures, StoredRoom
 from harena.node.webhook_post import HttpPost, Post
 from harena.node.webhooks import WebhookDeliveries, delivery_answer
 
@@ -109,7 +110,8 @@ class BenchmarkJobs:
         self._pace = None if cores else PaceKeeper.of_this_machine(len(os.sched_getaffinity(0)))
         self._slots = self._pace.slots if self._pace else Slots(EXECUTING_PER_CORE * (cores or 1))
         self._admission = JobAdmission(limits_of, self._slots)
-        self.catalog = Catalog(self._catalog_store, clock)
+        self.stored_room = StoredRoom(limits_of, self._stored_bytes, clock)
+        self.catalog = Catalog(self._catalog_store, clock, check_room=self.stored_room.check)
         self._acceptance = Acceptance(
             sandboxes=sandboxes,
             blueprints=blueprints,
@@ -331,8 +333,10 @@ class BenchmarkJobs:
     ) -> str:
         """The id of the job, which runs now; or of the one that was accepted with this key before."""
         async with self._admission.room_for_job(workspace, store):
+            await self.stored_room.check(workspace)
             whole, definition = await made_of_definition(self.catalog, workspace, request)
             job = await self._acceptance.accept(workspace, whole, calibration=calibration, definition=definition)
+            await self.stored_room.check(workspace, len(job.request or b"") + RUN_BYTES * len(job.runs))
             try:
                 standing = await store.insert_job(
                     job.row, job.runs, request=job.request, delivery=job.delivery, key=key
@@ -365,6 +369,11 @@ class BenchmarkJobs:
         from harena.store.catalog import CatalogStore
 
         return CatalogStore(await self._opened())
+
+    async def _stored_bytes(self) -> Measures:
+        from harena.store.stored_bytes import StoredBytes
+
+        return StoredBytes(await self._opened())
 
     async def database(self) -> Database:
         """The node's database, open until `close`. Raises PlatformError."""

@@ -60,6 +60,8 @@ _LISTED_BY: Mapping[CatalogKind, str] = {
     "scoring_contracts": "contract ls",
     "benchmark_job_defs": "benchmark def ls",
 }
+CheckRoom = Callable[[str, int], Awaitable[None]]
+"""(workspace, bytes that are about to be kept for it); raises LimitExceededError"""
 _KEPT = "what is stored is kept as JSON"
 
 
@@ -89,18 +91,29 @@ class StoredDefinition:
 class Catalog:
     """The catalogue of one node's store. Every verb is about one workspace's entries. Used from one event loop."""
 
-    def __init__(self, store: Callable[[], Awaitable[CatalogStorePort]], clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Callable[[], Awaitable[CatalogStorePort]],
+        clock: Clock,
+        *,
+        check_room: CheckRoom | None = None,
+    ) -> None:
+        """`check_room` is asked before anything is kept; None = there is always room."""
         self._store = store
         self._clock = clock
+        self._check_room = check_room
 
     async def create(self, workspace: str, kind: CatalogKind, request: Mapping[str, Any]) -> dict[str, Any]:
         """Check everything, then keep it: as the next version of its name, or as the version that there is of the same
-        content and metadata. Raises ValidationError, which lists every mistake; nothing has been kept then."""
+        content and metadata. Raises ValidationError, which lists every mistake, and LimitExceededError; nothing has
+        been kept then."""
         name, metadata = _checked_request(kind, request)
         store = await self._store()  # open before threads wait for what is in it
         reader = self.reader(workspace)
         # a large file takes a while, and others shall not wait for it
         made = await SCENARIOS.run(_MAKERS[kind], request, reader)
+        if self._check_room is not None:
+            await self._check_room(workspace, len(made.content))
         entry = {
             "workspace": workspace,
             "kind": kind,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import math
 import uuid
@@ -39,7 +40,7 @@ from harena.core.threads import OBJECTS
 from harena.core.workspace import LimitsOf
 
 if TYPE_CHECKING:
-    from harena.node.catalog import CatalogReader
+    from harena.node.catalog import CatalogReader, CheckRoom
     from harena.training.requests.references import Resolved
     from harena.training.requests.request import RLRequest, SFTRequest
 
@@ -60,9 +61,11 @@ class Registry:
         *,
         most_bytes: int = MOST_BYTES,
         limits_of: LimitsOf | None = None,
+        check_room: CheckRoom | None = None,
     ) -> None:
         """`folder` need not be there yet; `most_bytes` of one object. `limits_of`: what a workspace may use; None =
-        everything."""
+        everything. `check_room` is asked before a version is published; None = there is always room."""
+        self._check_room = check_room
         self._store = store
         self._folder = folder
         self._clock = clock
@@ -259,6 +262,8 @@ class Registry:
                 "described": described,
                 "created_at": self._clock.utcnow().isoformat(),
             }
+            if self._check_room is not None:
+                await self._check_room(workspace, len(json.dumps(described)))
             async with self._adding.setdefault(workspace, asyncio.Lock()):  # waits for its own threads
                 if await self._room(workspace) < made.bytes:
                     raise _no_room("bytes", "object_bytes")

@@ -109,7 +109,9 @@ class Rooms:
                 return RegistryStore(await jobs.database())
 
             home = self._store_path.parent if isinstance(self._store_path, Path) else harena_home()
-            self._registry = Registry(store, home / "objects", self._clock)
+            self._registry = Registry(
+                store, home / "objects", self._clock, limits_of=self._limits_of, check_room=jobs.stored_room.check
+            )
         return self._registry
 
     def training_jobs(self) -> TrainingJobs:
@@ -131,6 +133,7 @@ class Rooms:
                 most=self._most_training,
                 worker=self._training_worker,
                 limits_of=self._limits_of,
+                check_room=jobs.stored_room.check,
             )
         return self._training
 

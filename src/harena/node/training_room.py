@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from harena.training.installed import missing_for_training
 if TYPE_CHECKING:
     from harena.core.clock import Clock
     from harena.core.workspace import LimitsOf
+    from harena.node.catalog import CheckRoom
 
 WORKER = (sys.executable, "-P", "-m", "harena.training.worker.main")
 
@@ -33,6 +35,7 @@ def training_jobs(
     most: int,
     worker: Sequence[str] | None,
     limits_of: LimitsOf | None,
+    check_room: CheckRoom,
 ) -> TrainingJobs:
     """Make the training jobs of a node, with the arguments of `Node`; `resolve` and `find_blueprint` find what requests
     refer to. Folders of jobs are beside the store where that is a file, else in harena's home."""
@@ -42,6 +45,7 @@ def training_jobs(
 
     async def accept(workspace: str, body: Mapping[str, Any]) -> dict[str, Any]:
         # whoever brings a worker of their own knows what it needs
+        await check_room(workspace, len(json.dumps(body, default=str)))
         missing = missing_for_training if worker is None else (lambda: None)
         return await accepted(workspace, body, resolve, find_blueprint, missing)
 

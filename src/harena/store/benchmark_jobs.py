@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from harena.core.errors import PlatformError
 from harena.core.idempotency import IdempotencyKey
@@ -16,7 +15,7 @@ from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.store.database import Database
 from harena.store.idempotency import answer_to, claim, forget_answers
 from harena.store.rows import insert_rows, update_rows
-from harena.store.tables import benchmark_jobs, events, job_requests, runs, webhook_deliveries
+from harena.store.tables import benchmark_jobs, calibrations, events, job_requests, runs, webhook_deliveries
 from harena.store.webhook_deliveries import make_due
 
 if TYPE_CHECKING:
@@ -255,5 +254,8 @@ async def _delete(connection: AsyncConnection, job_ids: Sequence[str], while_in:
     deleted = list(await connection.scalars(gone.returning(benchmark_jobs.c.id)))
     for table in (runs, events, job_requests, webhook_deliveries):
         await connection.execute(delete(table).where(table.c.job_id.in_(deleted)))
+    # a calibration of a stored version stays with that; of others nothing else would be left
+    unnamed = calibrations.c.job_id.in_(deleted) & calibrations.c.name.is_(None)
+    await connection.execute(delete(calibrations).where(unnamed))
     await forget_answers(connection, deleted)
     return len(deleted)

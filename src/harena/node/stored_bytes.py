@@ -1,0 +1,95 @@
+"""How much a workspace may keep in the store: everything that outlives a request, whatever noun it is.
+
+To measure takes a look at all that there is of the workspace, so a measure is believed for a while that grows with the
+time that it took: at most one part in MEASURE_PART of the time is spent on it. What is accepted meanwhile is added,
+whether or not a row comes of it; so a refusal believes it for a shorter while (REFUSED_PART), and measures anew then.
+Results of runs under way are seen by the next measure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from harena.core.clock import Clock
+from harena.core.errors import LimitExceededError
+from harena.core.workspace import LimitsOf
+
+MEASURE_PART = 20
+REFUSED_PART = 3
+"""likewise before something is refused"""
+MOST_KNOWN = 10_000
+"""workspaces whose measures are remembered"""
+
+
+class Measures(Protocol):
+    """The store's part."""
+
+    async def measured(self, workspace: str) -> int:
+        """Bytes that are the workspace's. Raises PlatformError."""
+
+
+class StoredRoom:
+    """One node's. Used from one event loop."""
+
+    def __init__(self, limits_of: LimitsOf | None, measures: Callable[[], Awaitable[Measures]], clock: Clock) -> None:
+        """`limits_of`: what a workspace may use; None = everything."""
+        self._limits_of = limits_of
+        self._measures = measures
+        self._clock = clock
+        self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._measuring = asyncio.Lock()
+        """one measure at a time, whosever it is: more of them would take all threads of the store"""
+
+    async def check(self, workspace: str, more: int = 0) -> None:
+        """Something of `more` bytes is about to be kept. Raises LimitExceededError where there is no room for it."""
+        if self._limits_of is None:
+            return
+        most = (await self._limits_of(workspace)).stored_bytes
+        known = await self._measured(workspace)
+        if known.bytes + more > most:  # as far as is known: something may be gone, or never have been kept
+            known = await self._measured(workspace, refused=True)
+        if known.bytes + more > most:
+            raise LimitExceededError(
+                f"this workspace keeps {known.bytes} bytes in the store and may keep {most} (stored_bytes): delete "
+                "jobs that have ended, and scenarios, scoring contracts and definitions that nobody needs any more",
+                reason="STORED_BYTES",
+            )
+        known.bytes += more
+
+    async def _measured(self, workspace: str, *, refused: bool = False) -> _Known:
+        known = self._believed(workspace, refused)
+        if known is None:
+            async with self._measuring:
+                known = self._believed(workspace, refused)  # who waited with it has measured
+                if known is None:
+                    old = self._known.get(workspace)
+                    before = 0 if old is None else old.bytes
+                    began = self._clock.now()
+                    size = await (await self._measures()).measured(workspace)
+                    ended = self._clock.now()
+                    size += 0 if old is None else old.bytes - before  # accepted meanwhile, and perhaps not yet kept
+                    known = self._known[workspace] = _Known(size, ended, ended - began)
+        self._known.move_to_end(workspace)
+        if len(self._known) > MOST_KNOWN:
+            self._known.popitem(last=False)
+        return known
+
+    def _believed(self, workspace: str, refused: bool) -> _Known | None:
+        known = self._known.get(workspace)
+        if known is None:
+            return None
+        part = REFUSED_PART if refused else MEASURE_PART
+        return known if self._clock.now() < known.at + part * known.seconds else None
+
+
+@dataclass(slots=True)
+class _Known:
+    bytes: int
+    at: float
+    """when it had been measured"""
+    seconds: float
+    """for which that took"""

@@ -1,0 +1,44 @@
+"""What a workspace keeps in the store has a limit, whatever noun it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import aiohttp
+import pytest
+from server_world import World
+
+from harena.testing.conformance_operations import GOOD
+
+LONG = "x" * 20_000
+STORED: dict[str, dict[str, Any]] = {
+    "/v1/scenarios": {"name": "s", "scenarios": [{**GOOD, "metadata": {"note": LONG}}]},
+    "/v1/scoring_contracts": {"name": "c", "contract": GOOD["scoring"]},
+    "/v1/benchmark_job_defs": {"name": "d", "request": {"scenarios": [GOOD]}},
+    "/v1/benchmark_jobs": {"name": "j", "scenarios": [GOOD]},
+}
+
+
+async def posted(http: aiohttp.ClientSession, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+    async with http.post(path, json=body) as answer:
+        return answer.status, await answer.json(content_type=None)
+
+
+@pytest.mark.parametrize("path", STORED)
+async def test_nothing_is_stored_beyond_a_workspaces_limit(here: World, http: aiohttp.ClientSession, path: str) -> None:
+    """And what there is stays readable."""
+    quotas = here.state.quotas
+    quotas._defaults = replace(quotas._defaults, stored_bytes=1000)
+    status, job = await posted(http, "/v1/benchmark_jobs", {"name": "first", "scenarios": [GOOD]})
+    assert status == 201, job
+    async with http.get(f"/v1/benchmark_jobs/{job['id']}?wait_seconds=30") as answer:
+        assert (await answer.json())["state"] == "completed"
+    status, problem = await posted(http, path, STORED[path])
+    assert (status, problem["reason"]) == (429, "STORED_BYTES"), problem
+    assert "(stored_bytes)" in problem["detail"]
+    async with http.get(f"/v1/benchmark_jobs/{job['id']}/results") as answer:
+        assert answer.status == 200
+    quotas._defaults = replace(quotas._defaults, stored_bytes=1_000_000)
+    status, made = await posted(http, path, STORED[path])
+    assert status == 201, made
