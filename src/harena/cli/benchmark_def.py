@@ -89,6 +89,13 @@ def archive(ref: Annotated[str, typer.Argument(help="NAME@2, or NAME: every vers
     say_archived(ref, face.load().benchmark_job_defs.archive(ref))
 
 
+@app.command("rm")
+def delete(ref: Annotated[str, typer.Argument(help="NAME@2.")]) -> None:
+    """Delete a version; jobs that were made of it have all that they need."""
+    face.load().benchmark_job_defs.delete(ref)
+    sys.stdout.write(f"{ref} deleted\n")
+
+
 @app.command()
 def run(
     ref: Ref,

@@ -1,4 +1,4 @@
-"""`harena scenario push|ls|get|archive` and `harena contract ...`: what is kept by name and version."""
+"""`harena scenario push|ls|get|archive|rm` and `harena contract ...`: what is kept by name and version."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ contracts = typer.Typer(no_args_is_help=True, help="Scoring contracts that are k
 
 def add_scenario_verbs(app: typer.Typer) -> None:
     """To `harena scenario`."""
-    for name, verb in (("push", _push), ("ls", _list), ("get", _get), ("archive", _archive)):
+    for name, verb in (("push", _push), ("ls", _list), ("get", _get), ("archive", _archive), ("rm", _delete)):
         app.command(name)(verb)
 
 
@@ -79,6 +79,12 @@ def _archive(ref: Annotated[str, typer.Argument(help="NAME@2, or NAME: every ver
     say_archived(ref, face.load().scenarios.archive(ref))
 
 
+def _delete(ref: Annotated[str, typer.Argument(help="NAME@2.")]) -> None:
+    """Delete a version; results keep its digest."""
+    face.load().scenarios.delete(ref)
+    sys.stdout.write(f"{ref} deleted\n")
+
+
 @contracts.command("push")
 def push_contract(
     name: Name,
@@ -115,6 +121,13 @@ def get_contract(ref: Ref) -> None:
 def archive_contract(ref: Annotated[str, typer.Argument(help="NAME@2, or NAME: every version of it.")]) -> None:
     """Hide a version; what refers to it goes on as before."""
     say_archived(ref, face.load().scoring_contracts.archive(ref))
+
+
+@contracts.command("rm")
+def delete_contract(ref: Annotated[str, typer.Argument(help="NAME@2.")]) -> None:
+    """Delete a version; what was stored with a reference to it cannot be run any more."""
+    face.load().scoring_contracts.delete(ref)
+    sys.stdout.write(f"{ref} deleted\n")
 
 
 def found_entries(

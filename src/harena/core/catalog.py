@@ -7,7 +7,7 @@ version that is not archived. Names are unique in a workspace, of each kind.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -106,6 +106,13 @@ class CatalogStorePort(Protocol):
 
     async def archive(self, workspace: str, kind: CatalogKind, name: str, version: int | None, at: str) -> int:
         """Archive one version, or all of them; how many were not archived before."""
+
+    async def remove(
+        self, workspace: str, kind: CatalogKind, name: str, version: int, *, while_in: Collection[str]
+    ) -> list[str] | None:
+        """Delete one version, its content where no other version has the same, and its calibrations; its number is not
+        used again. None = there is no such version; else the jobs in these states that refer to it, and then it
+        stays."""
 
     async def add_calibration(self, calibration: Mapping[str, Any], sources: bytes | None) -> None:
         """{job_id, workspace, name, version, gold_runs, created_at}, and what its report is made from; None = only the

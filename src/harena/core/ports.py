@@ -277,6 +277,10 @@ class Operations(RegistryOperations, TrainingOperations, Protocol):
     async def archive_catalog_entry(self, kind: CatalogKind, reference: str) -> Mapping[str, Any]:
         """Hide a version, or every version of a name: {name, archived}. Raises NotFoundError."""
 
+    async def delete_catalog_entry(self, kind: CatalogKind, reference: str) -> None:
+        """Delete the version NAME@2. Raises NotFoundError, and ValidationError with the reason IN_USE where benchmark
+        jobs that have not ended refer to it."""
+
     async def create_calibration(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
     ) -> Mapping[str, Any]:

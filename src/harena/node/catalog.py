@@ -1,8 +1,9 @@
 """Scenarios and scoring contracts that are kept by name: created, versioned, found, listed and archived.
 
 An entry is a whole batch: `scenarios` keep what a scenario file holds, a data set in any format that a job takes, or
-problems that candidates are given to later; a single scenario is a batch of one. A version never changes, and is never
-deleted: archiving hides it from lists and from its bare name, and jobs that name it go on as before.
+problems that candidates are given to later; a single scenario is a batch of one. A version never changes: archiving
+hides it from lists and from its bare name, and jobs that name it go on as before. Once it is deleted, its number is not
+used again, and results keep its digest.
 
     create       {name, scenarios | contract | request, metadata = {}}; scenarios also {format = None, grader = None};
                  definitions: `request` is a part of a job's request (`harena.jobs.definitions`)
@@ -37,10 +38,12 @@ from harena.core.catalog import (
 )
 from harena.core.clock import Clock
 from harena.core.errors import NotFoundError, ValidationError
+from harena.core.registry import IN_USE
 from harena.core.results import Trust
 from harena.core.rows import check_json
 from harena.core.threads import SCENARIOS
 from harena.jobs.definitions import with_secret, without_secret
+from harena.node.job_leases import OPEN_STATES
 from harena.node.kept_json import content_of, pack, unpack
 
 if TYPE_CHECKING:
@@ -50,6 +53,7 @@ MOST_METADATA = 100
 MOST_METADATA_CHARACTERS = 1000
 MAX_PAGE = 500
 MOST_SCORERS = 20
+MOST_USERS_TOLD = 5
 _FIELDS: Mapping[CatalogKind, tuple[str, ...]] = {
     "scenarios": ("name", "scenarios", "format", "grader", "metadata"),
     "scoring_contracts": ("name", "contract", "metadata"),
@@ -183,6 +187,23 @@ class Catalog:
                 raise _not_found(kind, reference)
         return {"name": name, "archived": archived}
 
+    async def delete(self, workspace: str, kind: CatalogKind, reference: str) -> None:
+        """Delete the version that NAME@2 names. Raises NotFoundError, and ValidationError (no version is named; with
+        the reason IN_USE, jobs that have not ended refer to it)."""
+        name, version = parse_reference(reference)
+        if version is None:
+            raise ValidationError(f"{reference!r} names no version: write {name}@VERSION")
+        users = await (await self._store()).remove(workspace, kind, name, version, while_in=OPEN_STATES)
+        if users is None:
+            raise _not_found(kind, reference)
+        if users:
+            told = ", ".join(users[:MOST_USERS_TOLD]) + (", ..." if len(users) > MOST_USERS_TOLD else "")
+            raise ValidationError(
+                f"{NOUNS[kind]} {reference} is used by {len(users)} benchmark jobs that have not ended ({told}): "
+                "cancel them first",
+                reason=IN_USE,
+            )
+
     async def find(self, workspace: str, kind: CatalogKind, reference: str) -> Row:
         """The stored row of a reference. Raises NotFoundError, ValidationError (it is no reference)."""
         row = await (await self._store()).find(workspace, kind, *parse_reference(reference))
@@ -218,7 +239,8 @@ class Catalog:
 
     async def _content(self, row: Row) -> bytes:
         content = await (await self._store()).content(row["workspace"], row["digest"])
-        assert content is not None, "a version's content is stored with it, and neither is ever deleted"
+        if content is None:  # deleted since the version was found
+            raise _not_found(row["kind"], version_name(row))
         return content
 
 

@@ -59,6 +59,10 @@ class CatalogOperations:
         """See `Operations`."""
         return await self._rooms.benchmark_jobs().catalog.archive(self.workspace, kind, reference)
 
+    async def delete_catalog_entry(self, kind: CatalogKind, reference: str) -> None:
+        """See `Operations`."""
+        await self._rooms.benchmark_jobs().catalog.delete(self.workspace, kind, reference)
+
     async def create_calibration(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
     ) -> Mapping[str, Any]:

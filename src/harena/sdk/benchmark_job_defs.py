@@ -15,13 +15,13 @@ from harena.core.errors import ValidationError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint
 from harena.sdk.benchmark_jobs import BenchmarkJob
-from harena.sdk.catalog import Entry, archive_entry, create_entry, get_entry, list_entries
+from harena.sdk.catalog import Entry, archive_entry, create_entry, delete_entry, get_entry, list_entries
 from harena.sdk.given import Given, plain_sources
 from harena.sdk.options import checked_blueprint
 from harena.sdk.portal import current_portal
 from harena.sdk.twins import Twin
 
-__all__ = ["BenchmarkJobDef", "aio", "archive", "create", "get", "list", "run"]
+__all__ = ["BenchmarkJobDef", "aio", "archive", "create", "delete", "get", "list", "run"]
 
 
 class BenchmarkJobDef(Entry):
@@ -160,11 +160,18 @@ def _request(
     return request
 
 
+async def _delete(ref: str | BenchmarkJobDef) -> None:
+    """Delete the version NAME@2; its number is not used again, and results keep its digest. Raises NotFoundError, and
+    ValidationError (reason IN_USE) while a benchmark job that has not ended refers to it."""
+    await delete_entry("benchmark_job_defs", ref)
+
+
 create = Twin(_create)
 run = Twin(_run)
 get = Twin(_get)
 list = Twin(_list)  # noqa: A001 - the verb's name, as in `benchmark_job_defs.list()`
 archive = Twin(_archive)
+delete = Twin(_delete)
 
 
 class _Awaitable:
@@ -175,6 +182,7 @@ class _Awaitable:
     get = get.aio
     list = list.aio
     archive = archive.aio
+    delete = delete.aio
 
 
 aio = _Awaitable()

@@ -83,3 +83,10 @@ async def archive_entry(kind: CatalogKind, ref: object) -> int:
     name = ref.ref if isinstance(ref, Entry) else checked_text(ref, "ref")
     operations = await current_portal().operations()
     return int((await operations.archive_catalog_entry(kind, name))["archived"])
+
+
+async def delete_entry(kind: CatalogKind, ref: object) -> None:
+    """Raises NotFoundError, ValidationError."""
+    name = ref.ref if isinstance(ref, Entry) else checked_text(ref, "ref")
+    operations = await current_portal().operations()
+    await operations.delete_catalog_entry(kind, name)

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from harena.core.checked import checked_text, checked_texts
-from harena.sdk.catalog import Entry, archive_entry, create_entry, get_entry, list_entries
+from harena.sdk.catalog import Entry, archive_entry, create_entry, delete_entry, get_entry, list_entries
 from harena.sdk.given import Given, plain_sources
 from harena.sdk.twins import Twin
 
-__all__ = ["StoredScenarios", "aio", "archive", "create", "get", "list"]
+__all__ = ["StoredScenarios", "aio", "archive", "create", "delete", "get", "list"]
 
 
 class StoredScenarios(Entry):
@@ -88,10 +88,17 @@ async def _archive(ref: str | StoredScenarios) -> int:
     return await archive_entry("scenarios", ref)
 
 
+async def _delete(ref: str | StoredScenarios) -> None:
+    """Delete the version NAME@2; its number is not used again, and results keep its digest. Raises NotFoundError, and
+    ValidationError (reason IN_USE) while a benchmark job that has not ended refers to it."""
+    await delete_entry("scenarios", ref)
+
+
 create = Twin(_create)
 get = Twin(_get)
 list = Twin(_list)  # noqa: A001 - the verb's name, as in `scenarios.list()`
 archive = Twin(_archive)
+delete = Twin(_delete)
 
 
 class _Awaitable:
@@ -101,6 +108,7 @@ class _Awaitable:
     get = get.aio
     list = list.aio
     archive = archive.aio
+    delete = delete.aio
 
 
 aio = _Awaitable()

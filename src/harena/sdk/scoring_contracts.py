@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from harena.core.checked import checked_text, checked_texts
-from harena.sdk.catalog import Entry, archive_entry, create_entry, get_entry, list_entries
+from harena.sdk.catalog import Entry, archive_entry, create_entry, delete_entry, get_entry, list_entries
 from harena.sdk.given import plain_given
 from harena.sdk.twins import Twin
 
-__all__ = ["ScoringContract", "aio", "archive", "create", "get", "list"]
+__all__ = ["ScoringContract", "aio", "archive", "create", "delete", "get", "list"]
 
 
 class ScoringContract(Entry):
@@ -79,10 +79,17 @@ async def _archive(ref: str | ScoringContract) -> int:
     return await archive_entry("scoring_contracts", ref)
 
 
+async def _delete(ref: str | ScoringContract) -> None:
+    """Delete the version NAME@2; its number is not used again, and results keep its digest. Raises NotFoundError, and
+    ValidationError (reason IN_USE) while a benchmark job that has not ended refers to it."""
+    await delete_entry("scoring_contracts", ref)
+
+
 create = Twin(_create)
 get = Twin(_get)
 list = Twin(_list)  # noqa: A001 - the verb's name, as in `scoring_contracts.list()`
 archive = Twin(_archive)
+delete = Twin(_delete)
 
 
 class _Awaitable:
@@ -92,6 +99,7 @@ class _Awaitable:
     get = get.aio
     list = list.aio
     archive = archive.aio
+    delete = delete.aio
 
 
 aio = _Awaitable()

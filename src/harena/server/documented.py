@@ -51,6 +51,9 @@ _NAMES_OTHERS = (
 """their bodies name a blueprint, an image, a lease or a data set that there may not be"""
 
 
+_IN_CATALOG = ("/v1/scenarios/", "/v1/scoring_contracts/", "/v1/benchmark_job_defs/")
+
+
 def describe(document: dict[str, Any]) -> dict[str, Any]:
     """The document, with the problems of each of its operations."""
     for path, route in document["paths"].items():
@@ -77,7 +80,9 @@ def statuses(method: str, path: str, operation: Mapping[str, Any]) -> set[int]:
         found |= {413, 415}
     if method == "post" and path == _STARTS_SANDBOXES:
         found |= {409, 501, 504}
-    if method == "post" and path == _PUBLISHES:
+    if (method == "post" and path == _PUBLISHES) or (method == "delete" and path.startswith(_PUBLISHES)):
+        found.add(409)
+    if method == "delete" and path.startswith(_IN_CATALOG):
         found.add(409)
     if method == "post" and path == _CALIBRATES:
         found.add(501)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, and_, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, and_, delete, exists, false, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from harena.core.catalog import CatalogKind, Row
 from harena.core.errors import PlatformError
 from harena.store.database import Database, insert_new
-from harena.store.tables import calibrations, catalog, catalog_contents
+from harena.store.tables import benchmark_jobs, calibrations, catalog, catalog_contents
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -46,7 +45,7 @@ class CatalogStore:
         wanted = catalog.c.archived_at.is_(None) if version is None else catalog.c.version == version
         statement = (
             select(catalog)
-            .where(*_of(workspace, kind), catalog.c.name == name, wanted)
+            .where(*_of(workspace, kind), catalog.c.name == name, wanted, catalog.c.digest != _DELETED)
             .order_by(catalog.c.version.desc())
             .limit(1)
         )
@@ -66,7 +65,7 @@ class CatalogStore:
         limit: int,
     ) -> list[Row]:
         """See CatalogStorePort."""
-        statement = select(catalog).where(*_of(workspace, kind))
+        statement = select(catalog).where(*_of(workspace, kind), catalog.c.digest != _DELETED)
         if not archived:
             statement = statement.where(catalog.c.archived_at.is_(None))
         if name is not None:
@@ -99,6 +98,35 @@ class CatalogStore:
         async with self._database.transaction() as connection:
             return (await connection.execute(statement.values(archived_at=at))).rowcount
 
+    async def remove(
+        self, workspace: str, kind: CatalogKind, name: str, version: int, *, while_in: Collection[str]
+    ) -> list[str] | None:
+        """See CatalogStorePort."""
+        of_name = (*_of(workspace, kind), catalog.c.name == name)
+        this = (*of_name, catalog.c.version == version)
+        jobs = benchmark_jobs.c
+        standing = select(jobs.id, jobs.lineage).where(jobs.workspace == workspace, jobs.state.in_(list(while_in)))
+        async with self._database.transaction() as connection:
+            await _alone(connection, workspace)
+            found = select(catalog.c.digest).where(*this, catalog.c.digest != _DELETED)
+            if (digest := await connection.scalar(found)) is None:
+                return None
+            open_jobs = (await connection.execute(standing)).all()
+            if users := [job.id for job in open_jobs if _refers(job.lineage, kind, f"{name}@{version}")]:
+                return users
+            newest = select(func.max(catalog.c.version)).where(*of_name)
+            # the newest one stays as a number that is taken, and those before it that had stayed for this go
+            emptied = {"digest": _DELETED, "metadata": {}, "described": {}, "archived_at": _DELETED}
+            await connection.execute(update(catalog).where(*this).values(emptied))
+            gone = delete(catalog).where(*of_name, catalog.c.digest == _DELETED)
+            await connection.execute(gone.where(catalog.c.version < newest.scalar_subquery()))
+            others = exists().where(catalog.c.workspace == workspace, catalog.c.digest == digest)
+            await connection.execute(delete(catalog_contents).where(*_content_key(workspace, digest), ~others))
+            if kind == "scenarios":
+                of_version = (calibrations.c.name == name, calibrations.c.version == version)
+                await connection.execute(delete(calibrations).where(calibrations.c.workspace == workspace, *of_version))
+        return []
+
     async def add_calibration(self, calibration: Mapping[str, Any], sources: bytes | None) -> None:
         """See CatalogStorePort."""
         async with self._database.transaction() as connection:
@@ -128,6 +156,15 @@ class CatalogStore:
             return [dict(row) for row in (await connection.execute(statement)).mappings()]
 
 
+def _refers(lineage: Mapping[str, Any] | None, kind: CatalogKind, reference: str) -> bool:
+    """Whether a job needs this version to be gone on with; of a definition it has all that it needs."""
+    if lineage is None:
+        return False
+    if kind == "scenarios":
+        return bool(lineage.get("scenarios") == reference)
+    return kind == "scoring_contracts" and reference in lineage.get("contracts", ())
+
+
 def _of(workspace: str, kind: str) -> tuple[ColumnElement[bool], ...]:
     return catalog.c.workspace == workspace, catalog.c.kind == kind
 
@@ -150,7 +187,18 @@ def _is_followed(workspace: str, kind: str) -> ColumnElement[bool]:
     )
 
 
+async def _alone(connection: AsyncConnection, workspace: str) -> None:
+    """Wait until no other transaction adds or removes versions of this workspace. Content is shared by digest: one who
+    adds a version of it and one who removes the last other version must see each other."""
+    if connection.dialect.name == "postgresql":
+        key = func.hashtextextended(f"harena catalog of {workspace}", 0)
+        await connection.execute(select(func.pg_advisory_xact_lock(key)))
+    else:  # SQLite's driver begins a transaction with the first statement that writes, be it nothing
+        await connection.execute(update(catalog).where(false()).values(name=catalog.c.name))
+
+
 async def _add(connection: AsyncConnection, entry: Mapping[str, Any], content: bytes) -> tuple[Row, bool]:
+    await _alone(connection, entry["workspace"])
     of_name = (*_of(entry["workspace"], entry["kind"]), catalog.c.name == entry["name"])
     # first: whoever stores the same after this takes the same number, and one of the two looks again
     newest = await connection.scalar(select(func.max(catalog.c.version)).where(*of_name))

@@ -52,6 +52,29 @@ class CatalogConformance:
         with pytest.raises(NotFoundError, match="'sums' that is not archived"):
             await operations.get_catalog_entry("scoring_contracts", "sums")
 
+    async def test_a_deleted_version_is_gone_and_its_number_with_it(self, operations: Operations) -> None:
+        """It takes a version's name; the same content is stored as another version afterwards."""
+        for kind, field, content in (
+            ("scoring_contracts", "contract", SUM),
+            ("scenarios", "scenarios", [{"id": "p", "candidate": "print(1)", "scoring": SUM}]),
+            ("benchmark_job_defs", "request", {"config": {"attempts": 2}}),
+        ):
+            asked = {"name": "gone", field: content}
+            for number in (1, 2, 3):
+                made = await operations.create_catalog_entry(kind, asked)  # type: ignore[arg-type]
+                assert made["ref"] == f"gone@{number}"
+                if number < 3:
+                    await operations.delete_catalog_entry(kind, made["ref"])  # type: ignore[arg-type]
+                    with pytest.raises(NotFoundError, match=f"gone@{number}"):
+                        await operations.get_catalog_entry(kind, made["ref"])  # type: ignore[arg-type]
+            listed = await operations.list_catalog_entries(kind, name="gone", archived=True)  # type: ignore[arg-type]
+            assert [entry["ref"] for entry in listed["entries"]] == ["gone@3"]
+            with pytest.raises(ValidationError, match="names no version"):
+                await operations.delete_catalog_entry(kind, "gone")  # type: ignore[arg-type]
+            for ref in ("gone@1", "gone@2", "none@1"):
+                with pytest.raises(NotFoundError, match=ref):
+                    await operations.delete_catalog_entry(kind, ref)  # type: ignore[arg-type]
+
     async def test_a_job_runs_stored_problems_and_says_which(self, operations: Operations, tmp_path: Path) -> None:
         """Problems of a file, whose contract is stored too; candidates come with the job. What is stored afterwards
         changes nothing, and what is archived still runs by its version."""

@@ -103,6 +103,22 @@ class CatalogStoreConformance:
         assert sorted(row["version"] for row, is_new in made if is_new) == [1, 2, 3, 4]
         assert len({row["version"] for row, _ in made}) == 4
 
+    async def test_content_stays_with_a_version_that_is_added_while_another_goes(
+        self, store: CatalogStorePort, other: CatalogStorePort
+    ) -> None:
+        """Content is shared by its digest: neither is it lost with a version that needs it, nor left without any."""
+        for number in range(15):
+            digest = f"digest-{number}"
+            await store.add(entry(f"x{number}", digest), b"1")
+            added = store.add(entry(f"y{number}", digest), b"1")
+            await asyncio.gather(added, other.remove("w", "scenarios", f"x{number}", 1, while_in=()))
+            assert await store.content("w", digest) == b"1"
+            await store.add(entry(f"z{number}", digest), b"1")
+            last = [store.remove("w", "scenarios", f"y{number}", 1, while_in=())]
+            last.append(other.remove("w", "scenarios", f"z{number}", 1, while_in=()))
+            await asyncio.gather(*last)
+            assert await store.content("w", digest) is None
+
     async def test_a_calibration_is_reported_once(self, store: CatalogStorePort) -> None:
         """And found with its version of the scenarios, newest first."""
         for number in (1, 2):

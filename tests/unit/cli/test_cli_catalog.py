@@ -1,4 +1,4 @@
-"""`harena scenario push|ls|get|archive` and `harena contract ...`: what they ask for, and what they print."""
+"""`harena scenario push|ls|get|archive|rm` and `harena contract ...`: what they ask for, and what they print."""
 
 from __future__ import annotations
 
@@ -54,6 +54,11 @@ class Noun:
     def archive(self, ref: str) -> int:
         return {"add@2": 1, "add": 3}.get(ref, 0)
 
+    def delete(self, ref: str) -> None:
+        if ref == "missing@1":
+            raise NotFoundError("no scenarios 'missing@1'")
+        self.asked.append(("deleted", ref))
+
 
 @pytest.fixture
 def nouns(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
@@ -108,6 +113,15 @@ def test_archive(nouns: SimpleNamespace, harena: Harena, capsys: pytest.CaptureF
             assert harena(group, "archive", ref) == 0
     said = "add@2: 1 version archived\nadd: 3 versions archived\nadd@1: was archived already\n"
     assert capsys.readouterr().out == 2 * said
+
+
+def test_rm(nouns: SimpleNamespace, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
+    """One version of either."""
+    for group, noun in (("scenario", nouns.scenarios), ("contract", nouns.scoring_contracts)):
+        assert harena(group, "rm", "add@2") == 0
+        assert noun.asked == [("deleted", "add@2")]
+    assert capsys.readouterr().out == 2 * "add@2 deleted\n"
+    assert harena("scenario", "rm", "missing@1") == 2
 
 
 def test_stored_scenarios_in_place_of_a_file(jobs: FakeJobs, harena: Harena) -> None:

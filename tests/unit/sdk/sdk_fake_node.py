@@ -386,6 +386,9 @@ class FakeNode:
     async def archive_catalog_entry(self, kind: str, reference: str) -> Mapping[str, Any]:
         return {"name": reference, "archived": 3}
 
+    async def delete_catalog_entry(self, kind: str, reference: str) -> None:
+        self.requests.append({"kind": kind, "deleted": reference})
+
     async def cancel_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         return self._job(job_id_or_name, "cancelled")
 

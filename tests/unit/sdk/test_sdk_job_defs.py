@@ -76,6 +76,8 @@ def test_looking_at_definitions(node: NodeControl) -> None:
     ]
     assert benchmark_job_defs.get("a", content=True).request == {}
     assert benchmark_job_defs.archive("a") == 3
+    benchmark_job_defs.delete("a@1")
+    assert node.opened[0].requests[-1] == {"kind": "benchmark_job_defs", "deleted": "a@1"}
     with pytest.raises(NotFoundError):
         benchmark_job_defs.get("missing")
 

@@ -66,6 +66,11 @@ class HttpCatalog:
         """See `Operations`."""
         return await self._asked("POST", f"{_entry(kind, reference)}/archive")
 
+    async def delete_catalog_entry(self, kind: CatalogKind, reference: str) -> None:
+        """See `Operations`."""
+        async with self._connection.request("DELETE", _entry(kind, reference)):
+            return
+
     async def create_calibration(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
     ) -> Mapping[str, Any]:

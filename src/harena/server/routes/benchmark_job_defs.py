@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
 from harena.jobs.models import JobConfig, JobWebhook
@@ -96,6 +96,13 @@ async def archive(ref: Id, caller: Writer, state: State) -> JsonAnswer:
     """Hide a version, or with a bare name every version. It can still be run by NAME@2."""
     operations = state.operations.in_workspace(caller.workspace)
     return JsonAnswer(await operations.archive_catalog_entry("benchmark_job_defs", ref))
+
+
+@router.delete("/{ref}", status_code=204)
+async def delete(ref: Id, caller: Writer, state: State) -> Response:
+    """Delete the version NAME@2. Jobs that were made of it have all that they need."""
+    await state.operations.in_workspace(caller.workspace).delete_catalog_entry("benchmark_job_defs", ref)
+    return Response(status_code=204)
 
 
 @router.post("/{ref}/run", status_code=201, response_model=shapes.Whole)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from harena.core.catalog import CatalogKind
@@ -77,6 +77,14 @@ async def archive_scenarios(ref: Id, caller: Writer, state: State) -> JsonAnswer
     return JsonAnswer(await state.operations.in_workspace(caller.workspace).archive_catalog_entry("scenarios", ref))
 
 
+@router.delete("/scenarios/{ref}", status_code=204)
+async def delete_scenarios(ref: Id, caller: Writer, state: State) -> Response:
+    """Delete the version NAME@2; 409 while a benchmark job that has not ended refers to it. Its number is not used
+    again, and results keep its digest."""
+    await state.operations.in_workspace(caller.workspace).delete_catalog_entry("scenarios", ref)
+    return Response(status_code=204)
+
+
 @router.post("/scoring_contracts", status_code=201, response_model=shapes.Whole)
 async def create_contract(
     asked: catalog_shapes.ContractAsked,
@@ -117,6 +125,14 @@ async def archive_contract(ref: Id, caller: Writer, state: State) -> JsonAnswer:
     return JsonAnswer(
         await state.operations.in_workspace(caller.workspace).archive_catalog_entry("scoring_contracts", ref)
     )
+
+
+@router.delete("/scoring_contracts/{ref}", status_code=204)
+async def delete_contract(ref: Id, caller: Writer, state: State) -> Response:
+    """Delete a version of a scoring contract, on the terms of scenarios. What was stored with a reference to it cannot
+    be run any more."""
+    await state.operations.in_workspace(caller.workspace).delete_catalog_entry("scoring_contracts", ref)
+    return Response(status_code=204)
 
 
 @router.post("/calibrations", status_code=201, response_model=shapes.Whole)
