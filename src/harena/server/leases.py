@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from harena.core.clock import Clock, Timer
-from harena.core.errors import HarenaError, NotFoundError
+from harena.core.errors import HarenaError, LimitExceededError, NotFoundError
 from harena.core.ports import SandboxHandle
 
 _log = logging.getLogger("harena.server")
@@ -37,12 +38,21 @@ class Leases:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._leases: dict[str, Lease] = {}
+        self._counts: Counter[str] = Counter()
+        """workspace -> leases that are open"""
         self._endings: set[asyncio.Task[None]] = set()
 
-    def open(self, workspace: str, seconds: float) -> Lease:
-        """A new lease."""
+    def open(self, workspace: str, seconds: float, *, most: int) -> Lease:
+        """A new lease; the workspace may have `most`. Raises LimitExceededError."""
+        if self._counts[workspace] >= most:
+            raise LimitExceededError(
+                f"this workspace has {most} leases open, which is the most (leases): close those of clients that have "
+                "ended, or wait until they are over",
+                reason="LEASES",
+            )
         lease = Lease(f"lease_{secrets.token_hex(12)}", workspace, seconds, self._clock.utcnow())
         self._leases[lease.id] = lease
+        self._counts[workspace] += 1
         self._wind(lease)
         return lease
 
@@ -99,7 +109,8 @@ class Leases:
         task.add_done_callback(self._endings.discard)
 
     async def _end(self, lease: Lease) -> None:
-        self._leases.pop(lease.id, None)
+        if self._leases.pop(lease.id, None) is not None:  # a timer and a client may end it in the same moment
+            self._counts -= Counter([lease.workspace])
         if lease.timer is not None:
             lease.timer.cancel()
         await asyncio.gather(*(_stop(handle) for handle in lease.sandboxes.values()))

@@ -20,7 +20,8 @@ async def open_lease(asked: shapes.LeaseAsked, caller: Writer, state: State, key
     state.check_not_draining()
 
     async def made() -> Lease:
-        return state.leases.open(caller.workspace, asked.seconds)
+        limits = await state.quotas.limits_of(caller.workspace)
+        return state.leases.open(caller.workspace, asked.seconds, most=limits.leases)
 
     return _answer(await state.idempotency.once(caller.workspace, "leases", key, made), 201)
 
