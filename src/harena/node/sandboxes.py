@@ -2,7 +2,9 @@
 
 A record lives in one of two places. While its sandbox runs, it is among the living, with one task that waits for the
 sandbox's death and one timer for its lifetime; nothing is polled. When the sandbox has ended, for whatever reason, that
-task writes the last status and moves the record to the remembered ones, of which the newest MOST_REMEMBERED are kept.
+task writes the last status and moves the record to the remembered ones, of which the newest MOST_REMEMBERED are kept,
+and MOST_REMEMBERED_BYTES of what their makers noted about them; where there are more, the workspace that has most of
+them loses its oldest.
 
     PENDING -> RUNNING                     it is being created
     RUNNING -> TERMINATING -> COMPLETED    somebody asked
@@ -19,7 +21,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
@@ -49,6 +51,9 @@ from harena.core.ports import Death, Runtime, SandboxPort, SandboxSource
 from harena.core.workspace import LimitsOf, within
 
 MOST_REMEMBERED = 10_000
+MOST_REMEMBERED_BYTES = 64 * 1024**2
+MOST_NOTED = 256 * 1024
+"""characters of a sandbox's tags and annotations"""
 MOST_ENDING = 8
 """lent sandboxes whose end goes on while nobody waits for it; whoever gives back one more waits until one has gone"""
 _DEFAULT_IMAGE = SandboxSpec().image
@@ -99,6 +104,10 @@ class SandboxRecord:
         if self._news:
             self._info, self._news = replace(self._info, **self._news), {}
         return self._info
+
+    def drop_notes(self) -> None:
+        """It was forgotten; who answers a repeated request with it holds it on."""
+        self._info = replace(self.info, tags=(), annotations={})
 
     @property
     def port(self) -> SandboxPort:
@@ -261,6 +270,10 @@ class Sandboxes:
         self._lent: set[SandboxPort] = set()
         self._endings: set[asyncio.Task[None]] = set()
         self._remembered: OrderedDict[str, SandboxRecord] = OrderedDict()
+        self._remembered_of: dict[str, OrderedDict[str, int]] = {}
+        """workspace -> id of each of its remembered sandboxes -> characters of its notes"""
+        self._noted: Counter[str] = Counter()
+        """workspace -> the sum of them"""
         self._closed = False
 
     async def create(self, workspace: str, spec: SandboxSpec) -> SandboxRecord:
@@ -300,6 +313,11 @@ class Sandboxes:
         """(what is made, of which blueprint)."""
         self._check_open()
         check_limits(spec.limits)
+        if (noted := _noted(spec)) > MOST_NOTED:
+            raise SandboxValidationError(
+                f"tags and annotations have {noted} characters; a sandbox may have {MOST_NOTED}: keep what is larger "
+                "in a file of the sandbox, or elsewhere"
+            )
         if self._limits_of is not None:
             spec = replace(spec, limits=within(await self._limits_of(workspace), spec.limits))
             self._check_open()
@@ -422,6 +440,8 @@ class Sandboxes:
         self._running.clear()
         self._lent.clear()
         self._remembered.clear()
+        self._remembered_of.clear()
+        self._noted.clear()
 
     def _check_open(self) -> None:
         if self._closed:
@@ -434,8 +454,25 @@ class Sandboxes:
 
     def _remember(self, record: SandboxRecord) -> None:
         self._remembered[record.id] = record
+        noted = _noted(record.info)
+        self._remembered_of.setdefault(record.workspace, OrderedDict())[record.id] = noted
+        self._noted[record.workspace] += noted
         while len(self._remembered) > self._most_remembered:
-            self._remembered.popitem(last=False)
+            self._drop_oldest_of(max(self._remembered_of, key=lambda name: len(self._remembered_of[name])))
+        while self._noted.total() > MOST_REMEMBERED_BYTES:
+            self._drop_oldest_of(max(self._noted, key=self._noted.__getitem__))
+
+    def _drop_oldest_of(self, workspace: str) -> None:
+        mine = self._remembered_of[workspace]
+        sandbox_id, noted = mine.popitem(last=False)
+        self._noted[workspace] -= noted
+        if not mine:
+            del self._remembered_of[workspace], self._noted[workspace]
+        self._remembered.pop(sandbox_id).drop_notes()
+
+
+def _noted(about: SandboxSpec | SandboxInfo) -> int:
+    return sum(map(len, about.tags)) + sum(len(name) + len(note) for name, note in about.annotations.items())
 
 
 def _start_error(error: Exception, sandbox_id: str, reason: str) -> Exception:

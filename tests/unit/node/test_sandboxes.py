@@ -20,7 +20,7 @@ from harena.core.errors import (
 from harena.core.models import Blueprint, ExecRequest, Limits, SandboxSpec, SandboxStatus
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.core.workspace import WorkspaceLimits
-from harena.node.sandboxes import MOST_ENDING, Sandboxes
+from harena.node.sandboxes import MOST_ENDING, MOST_NOTED, MOST_REMEMBERED_BYTES, Sandboxes
 from harena.testing import FakeClock, FakeRuntime, FakeSandbox
 
 SPEC = SandboxSpec()
@@ -118,6 +118,28 @@ async def test_ended_ones_are_forgotten_in_time() -> None:
     assert home.sandboxes.list(include_terminal=True) == records[1:]
     with pytest.raises(SandboxNotFoundError):
         home.sandboxes.get(records[0].info.id)
+
+
+async def test_the_workspace_that_has_ended_most_is_forgotten_first() -> None:
+    """By number, and by what it noted: others' sandboxes stay known, and the memory is bounded."""
+    home = Home(most_remembered=4)
+    mine = await home.sandboxes.create(HERE, SPEC)
+    await mine.stop()
+    for _ in range(6):
+        await (await home.sandboxes.create("other", SPEC)).stop()
+    assert home.sandboxes.get(mine.id) is mine
+    home = Home(most_remembered=10_000)
+    notes = SandboxSpec(annotations={"k": "v" * (MOST_NOTED - 1)})
+    mine = await home.sandboxes.create(HERE, SandboxSpec(annotations={"k": "v"}))
+    await mine.stop()
+    others = [await home.sandboxes.create("other", notes) for _ in range(MOST_REMEMBERED_BYTES // MOST_NOTED + 2)]
+    for record in others:
+        await record.stop()
+    assert home.sandboxes.get(mine.id).info.annotations == {"k": "v"}
+    assert len(home.sandboxes.list(include_terminal=True)) <= MOST_REMEMBERED_BYTES // MOST_NOTED + 1
+    assert others[0].info.annotations == {}
+    with pytest.raises(SandboxValidationError, match="tags and annotations have"):
+        await home.sandboxes.create(HERE, SandboxSpec(tags=("t",), annotations=notes.annotations))
 
 
 async def test_lifetime() -> None:

@@ -415,3 +415,22 @@ def test_loopback(host: str, loopback: bool) -> None:
     """A name that could mean anything is not."""
     assert is_loopback(host) is loopback
     assert not is_loopback("example.test")
+
+
+async def test_a_page_of_sandboxes_is_bounded_in_characters(here: World, http: aiohttp.ClientSession) -> None:
+    """It is put into words in one step, while nobody else is answered; the next page goes on."""
+    noted = {"annotations": {str(number): "v" * 60_000 for number in range(4)}}
+    for _ in range(6):
+        async with http.post("/v1/sandboxes", json=noted) as made:
+            assert made.status == 201
+    seen, cursor = [], None
+    while True:
+        async with http.get("/v1/sandboxes", params={"cursor": cursor} if cursor else {}) as answer:
+            page = await answer.json()
+        assert 1 <= len(page["sandboxes"]) <= 4
+        seen += [sandbox["id"] for sandbox in page["sandboxes"]]
+        if (cursor := page["next_cursor"]) is None:
+            break
+    assert len(set(seen)) == len(seen) == 6
+    async with http.post("/v1/sandboxes", json={"annotations": {str(n): "v" * 60_000 for n in range(5)}}) as refused:
+        assert refused.status == 422

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -31,6 +31,8 @@ router = APIRouter(prefix="/v1/sandboxes", tags=["sandboxes"], route_class=JsonR
 
 Pid = Annotated[int, InPath(le=1 << 62)]
 MOST_WAIT_SECONDS = 60.0
+MOST_ON_A_PAGE = 1024 * 1024
+"""characters of tags and annotations"""
 
 
 @router.post("", status_code=201, response_model=shapes.SandboxAnswer)
@@ -61,14 +63,24 @@ async def list_sandboxes(
     if cursor is not None:
         after = _read_cursor(cursor)
         found = [handle for handle in found if (handle.info.created_at, handle.info.id) > after]
-    page = found[:limit]
-    more = len(found) > limit
+    page = found[: _fitting(found[:limit])]
+    more = len(found) > len(page)
     return JsonAnswer(
         {
             "sandboxes": [info_to_json(handle.info) for handle in page],
             "next_cursor": _cursor(page[-1]) if more else None,
         }
     )
+
+
+def _fitting(found: Sequence[SandboxHandle]) -> int:
+    """How many of the first fill a page, whose words are put together in one step; one at least."""
+    size = 0
+    for count, handle in enumerate(found):
+        size += sum(map(len, handle.info.tags)) + sum(map(len, handle.info.annotations.values()))
+        if size > MOST_ON_A_PAGE and count:
+            return count
+    return len(found)
 
 
 @router.get("/{sandbox_id}", response_model=shapes.SandboxAnswer)
