@@ -115,12 +115,17 @@ def _documented() -> dict[str, Any]:
 
 @asynccontextmanager
 async def world(
-    home: Path, *, clock: Clock | None = None, keyed: bool = False, limits: LimitSource | None = None
+    home: Path,
+    *,
+    clock: Clock | None = None,
+    keyed: bool = False,
+    limits: LimitSource | None = None,
+    **of_node: Any,
 ) -> AsyncIterator[World]:
     """A node with a fake runtime behind a real server."""
     clock, runtime = clock or SystemClock(), FakeRuntime()
     quotas = Quotas(WorkspaceLimits(), limits, clock)
-    node = fake_node(home, clock, runtime, quotas.limits_of)
+    node = fake_node(home, clock, runtime, quotas.limits_of, **of_node)
     try:
         async with served(node, clock, home, keyed=keyed, quotas=quotas) as server:
             yield World(runtime, server._state, server)

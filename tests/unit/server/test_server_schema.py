@@ -20,6 +20,7 @@ from harena.server import document
 from harena.server.routes.sandboxes import MOST_WAIT_SECONDS
 
 OPERATIONS = sorted((path, method.upper()) for path, route in document.openapi()["paths"].items() for method in route)
+FRAMING = ("transfer-encoding", "content-length")
 CASES = [
     pytest.param(path, method, mode, id=f"{method} {path} {mode.value}")
     for path, method in OPERATIONS
@@ -50,6 +51,8 @@ def test_operations(
         if known:
             case.path_parameters = {**(case.path_parameters or {}), **_of(names, path)}
         _made_short(case)
+        # a request whose framing is wrong has no route: its answer is documented for all of them together
+        case.headers = {k: v for k, v in (case.headers or {}).items() if k.lower() not in FRAMING}
         response = case.call(base_url=served.world.url, session=served.http, timeout=30)
         case.validate_response(response, checks=CHECKS)
 
