@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import machine, peers, report
+from benchmarks.hostile import BY_NAME
 from benchmarks.measures import (
     data_set,
     first,
@@ -18,6 +19,7 @@ from benchmarks.measures import (
     latency,
     learning,
     life,
+    neighbours,
     orchestration,
     pages,
     server_memory,
@@ -90,6 +92,10 @@ MEASURES: dict[str, Callable[[argparse.Namespace], tuple[str, dict[str, Any]]]] 
             repeats=asked.repeats, rescore_fraction=asked.rescore_fraction, burners=asked.burners
         ),
     ),
+    "neighbours": lambda asked: (
+        "neighbours",
+        neighbours.measure(seed=asked.seed, pairs=asked.pairs, claims=asked.claims, names=asked.behaviours),
+    ),
     "learning": _learning,
 }
 
@@ -109,6 +115,7 @@ ALL: tuple[tuple[str, ...], ...] = (
     ("pages",),
     ("server-memory",),
     ("verdicts-under-load",),
+    ("neighbours",),
     ("learning", "--compare"),
     ("learning", "--proof", "compositional", "--runs", "3", "--compare"),
     ("training-step",),
@@ -209,6 +216,14 @@ def _add_jobs(measures: argparse._SubParsersAction[argparse.ArgumentParser], sav
     one.add_argument("--repeats", type=_positive, default=20)
     one.add_argument("--rescore-fraction", type=float, default=0.1)
     one.add_argument("--burners", type=int, default=None, help="busy processes beside it; by default one for each core")
+
+    one = measures.add_parser(
+        "neighbours", parents=[saving], help="one workspace beside hostile behaviours of another one"
+    )
+    one.add_argument("--seed", type=int, default=11, help="draws the pairs")
+    one.add_argument("--pairs", type=int, default=10, help="of behaviours at the same time, after each alone")
+    one.add_argument("--claims", type=_positive, default=150, help="in each window")
+    one.add_argument("--behaviours", nargs="*", choices=list(BY_NAME), help="these alone, instead of all")
 
 
 def _add_learning(

@@ -35,6 +35,7 @@ def server(home: Path, database_url: str | None = None) -> Iterator[Server]:
     process = subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     said = []
+    reading: threading.Thread | None = None
     try:
         for line in process.stderr:
             said.append(line)
@@ -43,7 +44,8 @@ def server(home: Path, database_url: str | None = None) -> Iterator[Server]:
         else:
             raise RuntimeError(f"harena serve did not listen:\n{''.join(said)}")
         # what it says from now on is read, so that it never waits for room in the pipe
-        threading.Thread(target=process.stderr.read, daemon=True).start()
+        reading = threading.Thread(target=process.stderr.read, daemon=True)
+        reading.start()
         yield Server(json.loads(said[-1])["url"], process.pid)
     finally:
         process.send_signal(signal.SIGTERM)
@@ -52,3 +54,6 @@ def server(home: Path, database_url: str | None = None) -> Iterator[Server]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        if reading is not None:
+            reading.join()
+        process.stderr.close()
