@@ -5,7 +5,6 @@ Every field is part of the published format (`docs/reference/scenario.md`, `scen
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, Field, model_validator
@@ -27,6 +26,7 @@ from harena.scoring.contracts.parts import (
     Text,
     Weight,
     no_collisions,
+    regular_expression,
     scorer,
     weights_count,
 )
@@ -91,9 +91,9 @@ class NumericSource(Strict):
     def _compiles(self) -> Self:
         if self.pattern is not None:
             try:
-                re.compile(self.pattern)
-            except re.error as error:
-                raise ValueError(f"`pattern` is not a regular expression: {error}") from None
+                regular_expression(self.pattern)
+            except ValueError as error:
+                raise ValueError(f"`pattern` {error}") from None
         return self
 
 

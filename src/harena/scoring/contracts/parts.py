@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import posixpath
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, TypeVar
@@ -54,6 +55,17 @@ def relative_path(path: str) -> str:
             f"is too long for a file system: a name has at most {MAX_NAME_BYTES} bytes, a path {MAX_PATH_BYTES}"
         )
     return path
+
+
+def regular_expression(pattern: str) -> str:
+    """The pattern itself. Raises ValueError where Python cannot compile it, for whatever reason."""
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError) as error:
+        raise ValueError(f"is not a regular expression: {error}") from None
+    except RecursionError:
+        raise ValueError("is not a regular expression that can be read: it is nested too deeply") from None
+    return pattern
 
 
 def _seconds(value: float) -> float:

@@ -6,24 +6,15 @@ reasoning at its beginning (`<think>..</think>`), `{{ item.x }}` is from the con
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from harena.scoring.contracts.parts import Contract, Score, Text
+from harena.scoring.contracts.parts import Contract, Score, Text, regular_expression
 from harena.scoring.contracts.similarity import MAX_CHARACTERS, Metric
 from harena.scoring.contracts.templates import check_template, filled
 
 ANSWER = "{{ sample.output_text }}"
-
-
-def _pattern(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise ValueError(f"is not a regular expression: {error}") from None
-    return pattern
 
 
 class TextContract(Contract):
@@ -90,7 +81,7 @@ class RegexContract(TextContract):
     """Search the answer for a pattern, in a sandbox: an answer can make a search take for ever."""
 
     type: Literal["regex"]
-    pattern: Annotated[str, Field(min_length=1, max_length=10_000), AfterValidator(_pattern)]
+    pattern: Annotated[str, Field(min_length=1, max_length=10_000), AfterValidator(regular_expression)]
     """a Python regular expression"""
     whole: bool = False
     """the whole of `input` must match, not some part of it"""
