@@ -14,6 +14,7 @@ from typing import Any
 
 from harena.scoring.codec import MAX_BYTES, MAX_PARTS, canonical, encode
 from harena.scoring.compare import python_equal
+from harena.scoring.python_source import MOST_TOKENS, SourceTooLargeError, syntax_tree
 from harena.scoring.values import MAX_DEPTH, Bag, NotationError, show
 
 _CONTAINERS = (list, tuple, Bag)
@@ -78,15 +79,18 @@ def _unhashable(member: Any) -> str | None:
     return None
 
 
-def parsed(source: str) -> ast.Module:
-    """The program as a tree; it is not run. Raises ValueError with the line and what is wrong."""
+def parsed(source: str, *, most_tokens: int = MOST_TOKENS) -> ast.Module:
+    """The program as a tree; it is not run. Raises ValueError with the line and what is wrong, as
+    SourceTooLargeError where it is not looked into."""
     version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they are for whoever runs it
-            return ast.parse(source)
+            return syntax_tree(source, most_tokens=most_tokens)
     except SyntaxError as error:
         raise ValueError(f"is not {version}: {error.msg} (line {error.lineno} of it)") from None
+    except SourceTooLargeError:
+        raise
     except (ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"is not {version}: {error or 'nested too deeply'}") from None
 

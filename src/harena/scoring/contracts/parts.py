@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import keyword
 import posixpath
 import re
@@ -13,7 +14,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from harena.core.results import Trust
 from harena.scoring.contracts.carry import carried, defines, parsed
+from harena.scoring.contracts.scorer_trust import may_execute_text
 from harena.scoring.digests import digest_of
+from harena.scoring.python_source import MOST_SCORER_TOKENS, SourceTooLargeError
 from harena.scoring.values import from_tagged
 
 _Files = TypeVar("_Files", bound=Mapping[str, str])
@@ -75,15 +78,18 @@ def _seconds(value: float) -> float:
 
 
 def program(source: str) -> str:
-    """The program itself. Raises ValueError if it is not Python; it is not run."""
-    parsed(source)
+    """The program itself. Raises ValueError if it is not Python; it is not run. A very large one is not looked into:
+    whoever runs it says what is wrong."""
+    with contextlib.suppress(SourceTooLargeError):
+        parsed(source)
     return source
 
 
 def scorer(source: str) -> str:
     """The scorer itself. Raises ValueError if it is not Python, or defines no `score`; it is not run."""
-    if not defines(parsed(source), "score"):
+    if not defines(parsed(source, most_tokens=MOST_SCORER_TOKENS), "score"):
         raise ValueError("defines no function `score`; it must begin with something like `def score(run):`")
+    may_execute_text(source)  # which is remembered: whoever asks for the contract's trust does not wait for it
     return source
 
 

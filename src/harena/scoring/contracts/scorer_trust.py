@@ -2,17 +2,20 @@
 
 Python has more ways to execute a text than a list of them can name. So the question is the other way round: a scorer is
 `separate` only if all that it imports, and all that it uses of what it imports, is known to execute none (`MAY_USE`).
-Any doubt makes it `shared`. The source is its author's, who hides nothing: what is looked for are the ways that an
-author would write down.
+Any doubt makes it `shared`, also whether a text that it fills in as a template is the candidate's (`Templates`). The
+source is its author's, who hides nothing: what is looked for are the ways that an author would write down.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
+import hashlib
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 
 from harena.scoring.contracts.scorer_names import MAY_USE
+from harena.scoring.python_source import MOST_SCORER_TOKENS, syntax_tree
 
 _NAMES_THAT_EXECUTE = frozenset({
     "breakpoint", "compile", "delattr", "eval", "exec", "getattr", "globals", "help", "locals", "setattr", "vars",
@@ -35,15 +38,32 @@ _Modules = Mapping[str, str]
 """name in the source -> module that it stands for"""
 
 
-@lru_cache(256)  # many scenarios share one
+_known: OrderedDict[bytes, str | None] = OrderedDict()
+"""digest of a source -> what was found: many scenarios share one source, which may be large"""
+_MOST_KNOWN = 4096
+_MOST_TOLD = 1000
+"""characters of a doubt: names in a source may be long"""
+
+
 def may_execute_text(source: str) -> str | None:
     """Why a scorer cannot be told to execute no text, with the line; None = it executes none."""
-    return _first_doubt(source, {})
+    digest = hashlib.sha256(source.encode("utf-8", "surrogatepass")).digest()
+    try:
+        return _known[digest]
+    except KeyError:
+        doubt = _first_doubt(source, {})
+    if doubt is not None and len(doubt) > _MOST_TOLD:
+        doubt = f"{doubt[:_MOST_TOLD]}..."
+    _known[digest] = doubt
+    while len(_known) > _MOST_KNOWN:
+        with contextlib.suppress(KeyError):  # another thread has removed the last one
+            _known.popitem(last=False)
+    return doubt
 
 
 def _first_doubt(source: str, outer: _Modules) -> str | None:
     try:
-        tree = ast.parse(source)
+        tree = syntax_tree(source, most_tokens=MOST_SCORER_TOKENS)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return "it cannot be read"
     own_names = frozenset(_names_of_its_own(tree))
@@ -64,7 +84,7 @@ def _imported(tree: ast.AST) -> dict[str, str]:
             modules |= {name: module for name, module in whole.items() if module in MAY_USE}
         elif (constant := _constant_program(node)) is not None and _shares_names(node):
             try:
-                modules |= _imported(ast.parse(constant))
+                modules |= _imported(syntax_tree(constant, most_tokens=MOST_SCORER_TOKENS))
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 continue  # `_doubts` finds it
     return modules

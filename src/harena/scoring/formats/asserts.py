@@ -19,6 +19,7 @@ from typing import Any
 
 from harena.scoring.compare import ValueComparison
 from harena.scoring.formats.literals import NotLiteralError, literal, source_of
+from harena.scoring.python_source import syntax_tree
 
 
 class NotChecksError(ValueError):
@@ -54,7 +55,7 @@ class AssertedCall:
 def parse_tests(source: str) -> ast.Module:
     """The tree of test code. Raises NotChecksError."""
     try:
-        return ast.parse(source)
+        return syntax_tree(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise NotChecksError(None, f"it is not Python: {error}") from None
 

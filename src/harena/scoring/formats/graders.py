@@ -30,6 +30,7 @@ from harena.scoring.contracts.contract import (
 )
 from harena.scoring.formats.rows import FieldError, Row, refusal, shown
 from harena.scoring.formats.task import Family, Task, made
+from harena.scoring.python_source import MOST_SCORER_TOKENS
 
 GRADER = "grader"
 """the field of a row that holds its grader"""
@@ -178,7 +179,7 @@ def _python(grader: Mapping[str, Any], item: Mapping[str, Any], field: str) -> C
     if len(source.encode("utf-8", "surrogatepass")) > _MAX_PYTHON_BYTES:
         raise FieldError(f"{field}.source", f"is longer than the {_MAX_PYTHON_BYTES} bytes allowed")
     try:
-        tree: ast.Module = parsed(source)
+        tree: ast.Module = parsed(source, most_tokens=MOST_SCORER_TOKENS)
     except ValueError as error:
         raise FieldError(f"{field}.source", str(error)) from None
     if not defines(tree, "grade"):

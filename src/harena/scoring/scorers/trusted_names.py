@@ -23,6 +23,7 @@ from weakref import WeakKeyDictionary
 from harena.core.errors import PlatformError
 from harena.core.models import ExecOutcome, ExecRequest
 from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.python_source import syntax_tree
 from harena.scoring.scorers.program import WORKSPACE, Bench
 from harena.scoring.verdict import one_line
 
@@ -267,7 +268,7 @@ def _ends(node: ast.AST) -> bool:
 
 def _tree(program: str) -> ast.AST:
     try:
-        return ast.parse(program)
+        return syntax_tree(program)
     except (SyntaxError, ValueError, RecursionError):  # a line of shell, for instance
         return ast.Module(body=[], type_ignores=[])
 

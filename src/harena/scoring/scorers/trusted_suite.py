@@ -8,7 +8,7 @@ import fnmatch
 import json
 import re
 import zlib
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -30,6 +30,7 @@ from harena.scoring.guest import standins as guest_standins
 from harena.scoring.guest import suite as guest_suite
 from harena.scoring.guest import unittest as guest_unittest
 from harena.scoring.guest import watch as guest_watch
+from harena.scoring.python_source import MOST_SCORER_TOKENS, MOST_TOKENS, syntax_tree
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid
 from harena.scoring.scorers.trusted_names import hides, search_path, steers, taken_names
@@ -176,7 +177,9 @@ def files_on_both_sides(contract: CommandContract) -> list[str]:
 def withheld_files(contract: CommandContract, candidate: Mapping[str, str]) -> list[str]:
     """Trusted modules that the candidate's files import, and that its sandbox does not have."""
     there, tests = {*files_on_both_sides(contract)}, {*contract.test_files.values()}
-    names = {name for path, text in candidate.items() if path.endswith(".py") for name in _imported(text)}
+    names = {
+        name for path, text in candidate.items() if path.endswith(".py") for name in _imported(text, MOST_SCORER_TOKENS)
+    }
     return sorted(
         path
         for path in contract.files
@@ -207,8 +210,22 @@ def named_files(contract: CommandContract, on_both_sides: Sequence[str]) -> dict
     return found
 
 
-def _imported(text: str) -> Iterator[str]:
-    for node in _nodes(text):
+def _imported(text: str, most_tokens: int = MOST_TOKENS) -> Iterator[str]:
+    yield from _names_of(_nodes(text, most_tokens))
+
+
+def _imported_without_fail(text: str) -> Iterator[str]:
+    """What is imported outside of every `try`."""
+    waiting = _nodes(text)[:1]
+    while waiting:
+        node = waiting.pop()
+        yield from _names_of([node])
+        if not isinstance(node, ast.Try):
+            waiting += ast.iter_child_nodes(node)
+
+
+def _names_of(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -242,9 +259,9 @@ def _is_text(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _nodes(text: str) -> list[ast.AST]:
+def _nodes(text: str, most_tokens: int = MOST_TOKENS) -> list[ast.AST]:
     try:
-        return list(ast.walk(ast.parse(text)))
+        return list(ast.walk(syntax_tree(text, most_tokens=most_tokens)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
 

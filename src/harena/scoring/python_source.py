@@ -1,0 +1,66 @@
+"""Programs as syntax trees, where a server looks into what was uploaded: a tree takes hundreds of times the size of its
+source, and the interpreter is held until it is made. So what a source holds is counted before."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+MOST_CHARACTERS = 4 * 1024 * 1024
+MOST_TOKENS = 400_000
+"""names, numbers, texts and signs; the tree of the worst program of so many takes about 700 MB, for a second or two"""
+MOST_SCORER_TOKENS = 100_000
+
+_TOKEN = re.compile(r"#[^\n]*|'{3}|\"{3}|\w+|[^\s\w]")
+_ENDS = {quote: re.compile(rf"\\.|{quote}", re.DOTALL) for quote in ("'''", '"""')} | {
+    quote: re.compile(rf"\\.|{quote}|\n", re.DOTALL) for quote in ("'", '"')
+}
+_HOLDS_CODE = ("f", "t", "fr", "rf", "tr", "rt")
+"""ends of what stands before a text that holds expressions"""
+
+
+class SourceTooLargeError(ValueError):
+    """The source is not looked into."""
+
+
+def syntax_tree(source: str, *, most_tokens: int = MOST_TOKENS) -> ast.Module:
+    """The tree of a program. Raises SourceTooLargeError, and what `ast.parse` raises."""
+    if len(source) > MOST_CHARACTERS:
+        raise SourceTooLargeError(f"is longer than the {MOST_CHARACTERS} characters of a program that is looked into")
+    if len(source) > most_tokens and _has_more_tokens(source, most_tokens):
+        raise SourceTooLargeError(
+            f"holds more than the {most_tokens} names, numbers, texts and signs of a program that is looked into: keep "
+            "data in a file, or in one text"
+        )
+    return ast.parse(source)
+
+
+def _has_more_tokens(source: str, most: int) -> bool:
+    """Texts count as one, however long, unless there is one that holds expressions."""
+    place, count, before, ended = 0, 0, "", -1
+    while count <= most and (found := _TOKEN.search(source, place)):
+        token, place = found[0], found.end()
+        count += token[0] != "#"
+        if (end := _ENDS.get(token)) is not None:
+            if ended == found.start() and before.endswith(_HOLDS_CODE):
+                return _has_more_words(source, most)
+            closing = _closing(source, place, end, token)
+            if closing is None:  # it is not Python: nothing behind this place is read
+                return False
+            place = closing
+        before, ended = token[-2:].lower(), place
+    return count > most
+
+
+def _closing(source: str, place: int, end: re.Pattern[str], quote: str) -> int | None:
+    while (found := end.search(source, place)) is not None:
+        place = found.end()
+        if found[0] == quote:
+            return place
+        if found[0] == "\n":
+            return None
+    return None
+
+
+def _has_more_words(source: str, most: int) -> bool:
+    return any(count >= most for count, _ in enumerate(re.finditer(r"\w+|[^\s\w]", source)))

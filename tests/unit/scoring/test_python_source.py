@@ -1,0 +1,79 @@
+"""Sources are counted before a tree is made of them, and what was found of them is remembered without them."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import pytest
+
+from harena.scoring import python_source
+from harena.scoring.contracts import scorer_trust
+from harena.scoring.contracts.parts import program, scorer, trusted_files
+from harena.scoring.contracts.scorer_trust import may_execute_text
+from harena.scoring.formats.asserts import NotChecksError, parse_tests
+from harena.scoring.python_source import MOST_SCORER_TOKENS, SourceTooLargeError, syntax_tree
+
+MANY = "x=1\n" * (MOST_SCORER_TOKENS // 3 + 1)
+SCORE = "def score(run):\n    return 1.0\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "tokens"),
+    [
+        ("x = 1\n" * 10, 30),
+        ('x = \'a b c\' + """d \'e\nf""" # g h i\n', 5),
+        (r"x = 'a \' b' + r'c \' d'", 6),
+        ("x = '" + "a b " * 100 + "'", 3),
+        ("x = 'a b c'; f'{d}'", 14),
+        ("x = 'a b c\ny = 1; z = 2", 2),  # not Python
+        ("x = '''a b c d e f g", 2),
+        ("\xe9 = [1,2]", 7),
+    ],
+)
+def test_what_counts(source: str, tokens: int) -> None:
+    """A text is one, unless one of them holds expressions; nothing behind what is not Python counts."""
+    assert not python_source._has_more_tokens(source, tokens + 1)
+    if tokens > 2:
+        assert python_source._has_more_tokens(source, tokens - 1)
+
+
+def test_a_large_source_is_refused_before_it_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scorer's and a trusted file's with a sentence; test code is run, not read; much data in a text is fine."""
+    sizes: list[int] = []
+    parse = ast.parse
+
+    def counted(source: str, *more: Any, **options: Any) -> Any:
+        sizes.append(len(source))
+        return parse(source, *more, **options)
+
+    monkeypatch.setattr(ast, "parse", counted)
+    with pytest.raises(SourceTooLargeError, match="more than the 100000 names"):
+        scorer(MANY + SCORE)
+    with pytest.raises(SourceTooLargeError, match="longer than the 4194304 characters"):
+        syntax_tree("#" * 5_000_000)
+    assert may_execute_text(MANY + SCORE) == "it cannot be read"
+    large = MANY * 5
+    with pytest.raises(NotChecksError):
+        parse_tests(large)
+    with pytest.raises(ValueError, match=r"'a\.py' holds more than the 400000"):
+        trusted_files({"a.py": large, "b.txt": large})
+    assert program(large) == large
+    assert sizes == []
+    assert scorer(f"DATA = '{'1 2 3 ' * 200_000}'\n{SCORE}")
+    assert len(set(sizes)) == 1
+
+
+def test_what_is_known_of_scorers_is_small() -> None:
+    """Their texts are not kept, and a name that is long is told in part."""
+    doubt = may_execute_text(f"import {'a' * 100_000}\n")
+    assert doubt is not None
+    assert len(doubt) < 1100
+    assert all(len(digest) == 32 for digest in scorer_trust._known)
+    before = dict(scorer_trust._known)
+    for number in range(scorer_trust._MOST_KNOWN + 1):
+        scorer_trust._known[number.to_bytes(32, "big")] = None
+    may_execute_text("x = 'one more'\n")
+    assert len(scorer_trust._known) == scorer_trust._MOST_KNOWN
+    scorer_trust._known.clear()
+    scorer_trust._known.update(before)
