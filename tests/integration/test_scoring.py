@@ -335,6 +335,47 @@ async def test_a_right_program_passes_its_cases(source: Source) -> None:
 
 
 @pytest.mark.parametrize(
+    "lines",
+    [
+        "import os\nos.mkdir('t')\n",
+        "open('log', 'x').write('a')\n",
+        "open('out.txt', 'a').write('a')\nassert open('out.txt').read() == 'a'\n",
+        "open(__file__, 'a').write('raise SystemExit(1)')\n",
+        "import socket\nsocket.socket(socket.AF_UNIX).bind('s')\n",
+        "import os\nwhile os.path.exists('lock'): pass\nopen('lock', 'w')\n",
+    ],
+)
+async def test_what_a_case_leaves_fails_no_other(source: Source, lines: str) -> None:
+    """Each was refused in its second case."""
+    contract = {**DOUBLE, "check_timeout_seconds": 1.5}
+    assert (await scored(source, lines + DOUBLING, contract)).score == 1.0
+    wrong = await scored(source, lines + DOUBLING.replace("* 2", "* 2 % 10"), contract)
+    assert (wrong.score, wrong.validity, wrong.reason) == (0.0, Validity.VALID, Reason.WRONG_ANSWER)
+
+
+SAVING = """\
+import os, time
+first = input() == '1'
+stop, done = time.process_time() + 0.7, float(open('p').read()) if os.path.exists('p') else 0
+while done < 1.2:
+    before = time.process_time()
+    while time.process_time() < before + 0.1: pass
+    done += 0.1
+    open('p', 'w').write(str(done))
+    if time.process_time() > stop and first: break
+"""
+
+
+async def test_no_case_saves_time_for_another(source: Source) -> None:
+    """The second case takes more than its limit unless it goes on where the first has stopped."""
+    program = SAVING + "print(1)\n"
+    cases = [{"stdin": f"{n}\n", "stdout": "1\n"} for n in (1, 2)]
+    contract = {"type": "stdio", "cases": cases, "check_timeout_seconds": 1}
+    result = await scored(source, program, contract)
+    assert (result.score, result.reason) == (0.0, Reason.TIMEOUT), result.detail
+
+
+@pytest.mark.parametrize(
     "candidate",
     [
         "pass\n",

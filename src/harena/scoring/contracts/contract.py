@@ -71,7 +71,7 @@ class StdioContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "stdio-2"
+        return "stdio-3"
 
     @property
     def tolerance(self) -> Tolerance:

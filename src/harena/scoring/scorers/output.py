@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
+from pathlib import PurePosixPath
 
 from harena.core.errors import HarenaError
-from harena.core.models import ExecResult
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason
 from harena.scoring.compare import compare_output, parse_number
 from harena.scoring.contracts.contract import Case, NumericContract, StdioContract
-from harena.scoring.scorers.program import Bench, output_file, put_files, run_candidate
+from harena.scoring.scorers.program import WORKSPACE, Bench, output_file, put_files, run_candidate
 from harena.scoring.scorers.python import ScorerBrokenError, ScorerFailedError, search_pattern
 from harena.scoring.slices import aside, last_text_line, text_of
 from harena.scoring.verdict import (
@@ -24,28 +25,118 @@ from harena.scoring.verdict import (
     program_failure,
 )
 
+_FIND_SECONDS = 10.0
+_FIND = """\
+for place in "$@" "$HOME" /tmp /var/tmp /data /dev/shm; do
+    [ -d "$place" ] && find "$place" -mindepth 1 -printf '%p\\0%s\\0'
+done
+exit 0
+"""
+"""what a program can leave on the disk of the default image"""
+
 
 async def score_stdio(bench: Bench, contract: StdioContract) -> Verdict:
-    """Each case is a process of its own. Raises PlatformError and SandboxError for what is not the program's doing."""
+    """Each case is a process of its own. Raises PlatformError and SandboxError for what is not the program's doing.
+
+    Cases share a sandbox as long as nobody can gain or lose by it: see `_Places`."""
+    begun = bench.charged_seconds
+    outcomes = await _cases(bench, contract, fresh=contract.fresh)
+    if outcomes is None:
+        bench.charge_back(begun)
+        outcomes = await _cases(bench, contract, fresh=True) or []
+    return from_checks(outcomes, [case.weight for case in contract.cases], partial_credit=contract.partial_credit)
+
+
+async def _cases(bench: Bench, contract: StdioContract, *, fresh: bool) -> list[CheckOutcome] | None:
+    """What each case came to; None: one failed beside what others had left, so that each shall have its own sandbox."""
     outcomes: list[CheckOutcome] = []
     async with AsyncExitStack() as stack:
-        sandbox: SandboxPort | None = None
+        places = _Places(bench, stack, contract.check_timeout_seconds)
         for case in contract.cases:
             if bench.seconds_left <= 0:
                 detail = f"the {bench.timeout_seconds:.3g} s for all cases are over"
                 outcomes.append(CheckOutcome(passed=False, reason=Reason.TIMEOUT, detail=detail, ran=False))
                 break
-            if sandbox is None or contract.fresh or not outcomes[-1].passed:
-                await stack.aclose()
-                sandbox = await stack.enter_async_context(bench.sandbox())
-                await put_files(sandbox, bench.files())
-            limit = min(bench.seconds_left, contract.check_timeout_seconds or bench.seconds_left)
-            result = await run_candidate(bench, sandbox, args=contract.args, stdin=case.stdin, timeout_seconds=limit)
+            if fresh or (outcomes and not outcomes[-1].passed):
+                places.renew()
+            result = await places.run(contract, case)
             size = len(result.stdout) + len(case.stdout)
             outcomes.append(await aside(size, _judge, case, contract, result))
+            if not outcomes[-1].passed and places.cases > 1 and await places.hold_something(result):
+                return None
             if not outcomes[-1].passed and not contract.partial_credit:
                 break
-    return from_checks(outcomes, [case.weight for case in contract.cases], partial_credit=contract.partial_credit)
+    return outcomes
+
+
+class _Places:
+    """The sandboxes of one program's cases.
+
+    A sandbox serves several, one after the other, while the processor time of all of them is less than one case's
+    limit: what one saves for the next gains no time then. Whether one has lost by what another left is asked where one
+    fails. Neither costs a right program anything."""
+
+    def __init__(self, bench: Bench, stack: AsyncExitStack, limit_seconds: float | None) -> None:
+        self._bench = bench
+        self._stack = stack
+        self._limit_seconds = limit_seconds
+        self._sandbox: SandboxPort | None = None
+        self._longest_seconds = 0.0
+        self.cases = 0
+        """number of cases that the present sandbox has served"""
+        self._used_seconds = 0.0
+        """processor time that the present sandbox has used, as far as it is known"""
+
+    def renew(self) -> None:
+        """The next case has a sandbox of its own."""
+        self.cases = 0
+
+    async def run(self, contract: StdioContract, case: Case) -> ExecResult:
+        """What the program does with one case."""
+        limit = self._limit_seconds
+        if limit is not None and self._used_seconds + self._longest_seconds > limit:
+            self.renew()
+        begun = self._bench.charged_seconds
+        result = await self._run(contract, case)
+        if self.cases > 1 and limit is not None and self._used_seconds > limit:
+            self.renew()
+            self._bench.charge_back(begun)
+            result = await self._run(contract, case)
+        return result
+
+    async def _run(self, contract: StdioContract, case: Case) -> ExecResult:
+        bench = self._bench
+        if self._sandbox is None or self.cases == 0:
+            await self._stack.aclose()
+            self._sandbox = await self._stack.enter_async_context(bench.sandbox())
+            await put_files(self._sandbox, bench.files())
+        seconds = min(bench.seconds_left, self._limit_seconds or bench.seconds_left)
+        result = await run_candidate(
+            bench, self._sandbox, args=contract.args, stdin=case.stdin, timeout_seconds=seconds
+        )
+        self.cases += 1
+        self._longest_seconds = max(self._longest_seconds, result.usage.cpu_seconds)
+        self._used_seconds = bench.used_before(self._sandbox) + result.usage.cpu_seconds
+        return result
+
+    async def hold_something(self, result: ExecResult) -> bool:
+        """The program has left files or processes, also by changing its own, or the memory limit has been met."""
+        if result.outcome is ExecOutcome.MEMORY or self._sandbox is None:
+            return True
+        if await self._sandbox.processes():
+            return True
+        request = ExecRequest(
+            argv=("sh", "-c", _FIND, "sh", WORKSPACE), cwd="/", timeout_seconds=_FIND_SECONDS, warm=False
+        )
+        done = await (await self._sandbox.exec(request)).wait()
+        if done.outcome is not ExecOutcome.EXITED or done.returncode != 0:
+            return True
+        files = self._bench.files()
+        paths = {f"{WORKSPACE}/{path}": str(len(text.encode("utf-8", "surrogatepass"))) for path, text in files.items()}
+        folders = {str(folder) for path in paths for folder in PurePosixPath(path).parents}
+        told = done.stdout.decode("utf-8", "replace").split("\0")
+        found = dict(zip(told[::2], told[1::2], strict=False))
+        return paths != {path: size for path, size in found.items() if path not in folders}
 
 
 def _judge(case: Case, contract: StdioContract, result: ExecResult) -> CheckOutcome:

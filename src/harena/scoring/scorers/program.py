@@ -72,7 +72,8 @@ class Bench:
         self.share = Share(alone=alone)
         self._charged_seconds = 0.0
         self._pressure = Pressure()
-        self._used: weakref.WeakSet[SandboxPort] = weakref.WeakSet()
+        self._used: weakref.WeakKeyDictionary[SandboxPort, float] = weakref.WeakKeyDictionary()
+        """the processor time of each sandbox before its latest exec"""
 
     @property
     def control(self) -> Control:
@@ -93,6 +94,19 @@ class Bench:
     def seconds_left(self) -> float:
         """Rest of the time for everything that the candidate runs. Creating sandboxes does not count."""
         return max(0.0, self.timeout_seconds - self._charged_seconds)
+
+    @property
+    def charged_seconds(self) -> float:
+        """Used part of the time for everything that the candidate runs."""
+        return self._charged_seconds
+
+    def charge_back(self, seconds: float) -> None:
+        """What was used since `charged_seconds` was so many does not count: it is run again."""
+        self._charged_seconds = seconds
+
+    def used_before(self, sandbox: SandboxPort) -> float:
+        """The processor time that a sandbox had used before its latest exec."""
+        return self._used.get(sandbox, 0.0)
 
     def with_candidate(self, candidate: Candidate, *, files: Mapping[str, str]) -> Bench:
         """Make a bench of this scenario for another candidate; what that one uses is not metered here."""
@@ -142,7 +156,7 @@ class Bench:
         if request.timeout_seconds is None:
             return await self.finish(sandbox, await sandbox.exec(request))
         used_before = (await sandbox.processor_time())[1] if sandbox in self._used else 0.0
-        self._used.add(sandbox)
+        self._used[sandbox] = used_before
         watch = Stopwatch(request.timeout_seconds, used_before=used_before)
         last = wall_limit(request.timeout_seconds) + SLACK_SECONDS
         running = await sandbox.exec(replace(request, timeout_seconds=last))
