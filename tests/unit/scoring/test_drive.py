@@ -10,13 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harena.core.models import ExecOutcome, ExecResult
 from harena.core.output import OutputBuffer
 from harena.core.results import Reason
 from harena.scoring import codec, load_scenarios
 from harena.scoring.codec import MalformedError
 from harena.scoring.contracts import contract as contracts
+from harena.scoring.scorers import output as score_program
+from harena.scoring.scorers import reference as score_reference
 from harena.scoring.scorers.drive import ArgumentsFailedError, Conversation, FrameReader, judge
 from harena.scoring.scorers.fair_time import Stopwatch
+from harena.scoring.scorers.reference import SolutionFailedError
 from harena.scoring.values import from_python
 from harena.scoring.verdict import StarvedError
 
@@ -255,3 +259,22 @@ async def test_the_start_of_the_interpreter_is_not_the_candidates_time() -> None
     conversation = Conversation(slow, slow, slow, CONTRACT, Stopwatch(60))  # type: ignore[arg-type]
     assert await conversation.load(PLAIN, 0.01) is None
     assert slow.stdout.closed
+
+
+def test_a_hidden_check_says_nothing_that_the_program_wrote() -> None:
+    """Neither names of its own classes nor standard error: an honest exception tells what it was given."""
+    raised = value((("saw_77", "KeyError", "Exception"), "77"))
+    own = value((("saw_77",), "77"))
+    for kind, rest, detail in (
+        (b"r", raised, "KeyError"),
+        (b"r", own, "an exception"),
+        (b"x", value("saw_77"), "returned a value that cannot cross the border"),
+    ):
+        assert judge(HIDDEN, CONTRACT, kind, rest).detail == detail
+    contract = contracts.StdioContract.model_validate(
+        {"type": "stdio", "cases": [{"stdin": "77", "stdout": "1", "hidden": True}]}
+    )
+    ended = ExecResult(outcome=ExecOutcome.EXITED, returncode=1, stdout=b"77", stderr=b"ValueError: '77'")
+    assert score_program._judge(contract.cases[0], contract, ended).detail == "exit code 1"
+    with pytest.raises(SolutionFailedError, match=r"raised for inputs\[0\]$"):
+        score_reference._value((b"r", raised), 0, is_hidden=True)

@@ -91,7 +91,7 @@ async def test_checks_are_made_once_for_a_contract() -> None:
 @pytest.mark.parametrize(
     ("solution", "said"),
     [
-        ("def half(x):\n    return 1 / (x - 1)\n", "`solution` raised for inputs[1]: ZeroDivisionError"),
+        ("def half(x):\n    return 1 / (x - 1)\n", "`solution` raised for inputs[1]"),  # which is hidden
         (
             "def half(x):\n    return object()\n",
             "`solution` returned what cannot cross the border for inputs[0]: object",

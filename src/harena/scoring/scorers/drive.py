@@ -451,12 +451,14 @@ def judge(check: Check, contract: TestsContract, kind: bytes, rest: bytes) -> Ch
         names, message = _error(rest)
         if check.raises is not None and _is_raised(check.raises, names):
             return CheckOutcome(passed=True, reason=Reason.PASSED, observation=observation)
-        detail = names[0] if check.hidden or not message else f"{names[0]}: {message}"
+        detail = f"{names[0]}: {message}" if message else names[0]
+        if check.hidden:  # the name of a class of the candidate's own may say what it was given
+            detail = next((name for name in names if name in _STANDARD_ERRORS), "an exception")
         return CheckOutcome(passed=False, reason=_raised(names), detail=detail, observation=observation)
     if kind == b"x":
         name = codec.decode(rest)
         if type(name) is not str:
             raise MalformedError("not the name of a type")
-        detail = f"returned a value that cannot cross the border: {one_line(name, 100)}"
+        detail = "returned a value that cannot cross the border" + ("" if check.hidden else f": {one_line(name, 100)}")
         return CheckOutcome(passed=False, reason=Reason.BAD_VALUE, detail=detail, observation=observation)
     raise MalformedError(f"unknown answer {kind!r}")

@@ -143,7 +143,10 @@ def _judge(case: Case, contract: StdioContract, result: ExecResult) -> CheckOutc
     failure = program_failure(result)
     observation = f"{result.outcome}:{result.returncode}:{digest(result.stdout)}"
     if failure is not None:
-        return CheckOutcome(passed=False, reason=failure[0], detail=failure[1], observation=observation)
+        # what it says on standard error may be what it was given
+        is_said = case.hidden and result.outcome is ExecOutcome.EXITED and result.returncode > 0
+        detail = f"exit code {result.returncode}" if is_said and not result.stdout_truncated else failure[1]
+        return CheckOutcome(passed=False, reason=failure[0], detail=detail, observation=observation)
     if compare_output(result.stdout, case.stdout, contract.comparison, contract.tolerance):
         return CheckOutcome(passed=True, reason=Reason.PASSED, observation=observation)
     printed = one_line(result.stdout[:400].decode("utf-8", "replace"), 80)

@@ -128,17 +128,19 @@ async def _answers_of(conversation: Conversation, inputs: tuple[Inputs, ...], ch
         token, pressed = None, pressure.is_high()
         if answer is None:
             raise SolutionFailedError(
-                f"the contract's `solution` gave no answer to inputs[{index}], {show(inputs[index].args)}"
+                f"the contract's `solution` gave no answer to inputs[{index}]"
+                + ("" if inputs[index].hidden else f", {show(inputs[index].args)}")
             )
         wall, used = conversation.took
         longest = max(longest, charged_seconds(wall_seconds=wall, cpu_seconds=used, pressed=pressed))
         pressure = Pressure()
-        values.append(_value(answer, index))
+        values.append(_value(answer, index, is_hidden=inputs[index].hidden))
     return Answers(tuple(values), longest)
 
 
-def _value(answer: tuple[bytes, bytes], index: int) -> Any:
+def _value(answer: tuple[bytes, bytes], index: int, *, is_hidden: bool) -> Any:
     kind, value = answered_value(*answer)
     if kind != "value":
-        raise SolutionFailedError(f"the contract's `solution` {kind} for inputs[{index}]: {value}")
+        what = "" if is_hidden else f": {value}"
+        raise SolutionFailedError(f"the contract's `solution` {kind} for inputs[{index}]{what}")
     return value
