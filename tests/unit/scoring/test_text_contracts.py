@@ -17,7 +17,7 @@ from harena.core.ports import SandboxPort
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.scoring import load_scenarios, score_scenario
 from harena.scoring.contracts.contract import WeightedContract
-from harena.scoring.contracts.formula import FormulaError, check_formula, computed
+from harena.scoring.contracts.formula import FormulaError, check_formula, computed, share_of
 from harena.scoring.contracts.parts import Contract
 from harena.scoring.contracts.similarity import Metric, longest_subsequence, similarity
 from harena.scoring.contracts.templates import SampleError, TemplateError, check_template, filled
@@ -516,3 +516,36 @@ def test_the_trust_of_a_whole_is_that_of_its_weakest_part() -> None:
     good = Verdict(score=1.0, passed=True, reason=Reason.PASSED)
     beside = replace(good, trust=Trust.SHARED)  # a suite whose gold decided so
     assert combined(contract, {"a": good, "b": beside}).trust is Trust.SHARED
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "0.7*a + 0.2*b + 0.1*c",
+        "0.6*a + 0.3*b + 0.1*c",
+        "(a + b + c)/3",
+        "0.4*a + 0.4*b + 0.1*c + 0.1*c",
+        "a/6+b/6+c*4/6",
+    ],
+)
+def test_what_is_all_right_is_passed_however_floats_round(formula: str) -> None:
+    """0.6 + 0.3 + 0.1 is 0.9999999999999999 in floats."""
+    good = Verdict(score=1.0, passed=True, reason=Reason.PASSED)
+    parts = {name: {"scoring": LIKE} for name in "abc"}
+    whole = combined(
+        WeightedContract.model_validate({"type": "weighted", "parts": parts, "formula": formula}),
+        dict.fromkeys("abc", good),
+    )
+    assert (whole.score, whole.passed) == (1.0, True)
+
+
+def test_a_mean_of_weights_meets_its_pass_mark() -> None:
+    """0.7 and 0.1 are 0.8; and 9.1 is 0.9 of the way from 1 to 10, while the number before it is not."""
+    good = Verdict(score=1.0, passed=True, reason=Reason.PASSED)
+    parts = {name: {"scoring": LIKE, "weight": weight} for name, weight in {"a": 0.7, "b": 0.1, "c": 0.2}.items()}
+    contract = WeightedContract.model_validate({"type": "weighted", "parts": parts, "pass_mark": 0.8})
+    whole = combined(contract, {"a": good, "b": good, "c": failed(Reason.WRONG_ANSWER, "no")})
+    assert (whole.score, whole.passed) == (0.8, True)
+    assert share_of(9.1, 1, 10) == 0.9 > share_of(9.099999999999998, 1, 10)
+    assert share_of(10**15 - 1, 0, 10**15) < 1.0
+    assert share_of(10**400, 0, 1) == share_of(-5, 1, 0) == 1.0

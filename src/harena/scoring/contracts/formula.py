@@ -10,6 +10,7 @@ import math
 import operator
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 
@@ -179,3 +180,15 @@ def _value(node: ast.expr, scores: Mapping[str, float], *, check_only: bool = Fa
             raise FormulaError(f"{name} takes {'two or more numbers' if name in _MANY else 'one number'}")
         return 0.5 if check_only else _FUNCTIONS[name](*arguments)
     raise FormulaError(f"`{ast.unparse(node)}` is not part of a formula; see the reference for what is")
+
+
+def as_written(number: float) -> Fraction:
+    """The number that a float's decimal notation says: 0.1 is a tenth. It must be finite."""
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
+
+
+def share_of(number: float, low: float, high: float) -> float:
+    """How far a number is on the way from `low` to `high`, from 0 to 1 and in decimal numbers: 9.1 is 0.9 of the way
+    from 1 to 10, which floats miss."""
+    share = (as_written(number) - as_written(low)) / (as_written(high) - as_written(low))
+    return float(min(max(share, Fraction(0)), Fraction(1)))

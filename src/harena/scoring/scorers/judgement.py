@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harena.core.results import Reason
+from harena.scoring.contracts.formula import share_of
 from harena.scoring.contracts.judge import JudgeContract, LabelModelContract, ScoreModelContract
 from harena.scoring.contracts.templates import SampleError, filled
 from harena.scoring.formats.answers import UNENDED, final_answer
@@ -333,7 +334,7 @@ def _score(contract: JudgeContract, value: Any) -> float | None:
     if isinstance(number, bool) or not isinstance(number, int | float):
         return None
     # compared first: no float holds an integer of 400 digits
-    return (number - low) / (high - low) if low <= number <= high else None
+    return share_of(number, low, high) if low <= number <= high else None
 
 
 def _verdict(contract: JudgeContract, score: float, said: str) -> Verdict:

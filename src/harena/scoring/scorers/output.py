@@ -11,6 +11,7 @@ from harena.core.ports import SandboxPort
 from harena.core.results import Reason
 from harena.scoring.compare import compare_output, parse_number
 from harena.scoring.contracts.contract import Case, NumericContract, StdioContract
+from harena.scoring.contracts.formula import share_of
 from harena.scoring.scorers.program import WORKSPACE, Bench, output_file, put_files, run_candidate
 from harena.scoring.scorers.python import ScorerBrokenError, ScorerFailedError, search_pattern
 from harena.scoring.slices import aside, last_text_line, text_of
@@ -199,7 +200,7 @@ def numeric_score(contract: NumericContract, number: float) -> float:
         near = contract.tolerance.near_as_written if is_stated else contract.tolerance.near
         return float(near(number, contract.target))
     low, high = contract.range
-    return min(1.0, max(0.0, (number - low) / (high - low)))
+    return share_of(number, low, high)
 
 
 async def _number(bench: Bench, contract: NumericContract, text: str | None) -> float:

@@ -6,11 +6,13 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from harena.core.results import Reason, Trust, Validity
 from harena.scoring.contracts.contract import WeightedContract
-from harena.scoring.contracts.formula import ROUNDING, FormulaError, computed
+from harena.scoring.contracts.formula import ROUNDING, FormulaError, as_written, computed
 from harena.scoring.contracts.parts import Contract
 from harena.scoring.scorers.program import Bench
 from harena.scoring.verdict import ContractFailedError, Verdict, broken_contract
 
+_DIGITS = 14
+"""after the point that a formula's score has: what it is in decimal numbers, whatever floats add to that"""
 Apply = Callable[[Contract, Bench], Awaitable[Verdict]]
 
 
@@ -30,10 +32,11 @@ def combined(contract: WeightedContract, verdicts: Mapping[str, Verdict]) -> Ver
     scores = {name: verdict.score or 0.0 for name, verdict in verdicts.items()}
     if contract.formula is None:
         weights = {name: part.weight for name, part in contract.parts.items()}
-        score = sum(weights[name] * score for name, score in scores.items()) / sum(weights.values())
+        total = sum(map(as_written, weights.values()))
+        score = float(sum(as_written(weights[name]) * as_written(score) for name, score in scores.items()) / total)
     else:
         try:
-            score = computed(contract.formula, scores)
+            score = round(computed(contract.formula, scores), _DIGITS)
         except FormulaError as error:
             raise ContractFailedError(f"`formula`: {error}") from None
     if not -ROUNDING <= score <= 1 + ROUNDING:
