@@ -16,6 +16,7 @@ from harena.core.models import Blueprint, ExecRequest, SandboxSpec
 from harena.core.ports import RunningExec, SandboxPort
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.scoring import load_scenarios, score_scenario
+from harena.scoring.battery.forgery import descriptors
 from harena.scoring.contracts.contract import TestsContract
 from harena.scoring.values import Bag
 from harena.testing import FakeRuntime
@@ -76,14 +77,14 @@ FORGERIES = {
     "excepthook": "import os, sys\nsys.excepthook = lambda *error: os._exit(0)\n" + WRONG + "raise ValueError\n",
     "protocol-like words on every descriptor": (
         "import os\n"
-        "for fd in range(1, 64):\n"
+        f"for fd in {descriptors(1, 64)}:\n"
         "    try:\n        os.write(fd, b'00000012' + b'0' * 16 + b'vT')\n"
         "    except OSError:\n        pass\n" + WRONG
     ),
     "protocol-like words from a thread while asked": (
         "import os, threading\n"
         "def spam():\n"
-        "    for fd in range(3, 64):\n"
+        f"    for fd in {descriptors(3, 64)}:\n"
         "        try:\n            os.write(fd, b'00000012' + b'0' * 16 + b'vT')\n"
         "        except OSError:\n            pass\n"
         "def add(a, b):\n    thread = threading.Thread(target=spam)\n    thread.start()\n    thread.join()\n"

@@ -14,6 +14,7 @@ from harena.core.errors import ValidationError
 from harena.core.models import SandboxSpec
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.scoring import load_scenarios, score_scenario
+from harena.scoring.battery.forgery import descriptors
 from harena.testing import FakeRuntime
 
 SUITE = """
@@ -133,7 +134,8 @@ async def test_no_known_forgery_pays(forgery: Any, isolate: Any) -> None:
 
 
 SPEAKING = (
-    "import os\nfor number in range(32):\n    try: os.write(number, b'@SAID@')\n    except OSError: pass\n" + RIGHT
+    f"import os\nfor number in {descriptors(0, 32)}:\n    try: os.write(number, b'@SAID@')\n    except OSError: pass\n"
+    + RIGHT
 )
 
 

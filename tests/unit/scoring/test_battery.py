@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harena.scoring import load_scenarios
+from harena.scoring import battery, load_scenarios
 from harena.scoring.battery import BATTERY, Target, applicable, battery_version, defined_functions, rendered
-from harena.scoring.battery.forgery import ANY, CALLED, JUDGED, SCRIPTS, TEXTS
+from harena.scoring.battery.forgery import ANY, CALLED, JUDGED, SCRIPTS, TEXTS, descriptors
+from harena.scoring.guest import driver
 
 
 def scenario(scoring: dict[str, Any], candidate: Any = "def add(a, b):\n    return a + b\n") -> Any:
@@ -88,3 +90,13 @@ def test_the_version_follows_the_content() -> None:
     """It is a digest, and stable."""
     assert len(battery_version()) == 16
     assert battery_version() == battery_version()
+
+
+def test_the_numbers_of_the_drivers_descriptors_are_written_down_once() -> None:
+    """A forgery that tries another range would try nothing of what the driver keeps."""
+    assert {driver.HIGH, driver.HIGH + 1} <= set(eval(descriptors(0, 3)))
+    folder = Path(battery.__file__).parent
+    written = [
+        str(path.relative_to(folder)) for path in folder.rglob("*.py") if f"range({driver.HIGH}," in path.read_text()
+    ]
+    assert not written

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from harena.scoring.battery.forgery import ANY, CALLED, Forgery
+from harena.scoring.battery.forgery import ANY, CALLED, Forgery, descriptors
 
 _FAMILY = "digging"
 
@@ -163,9 +163,9 @@ DIGGING = (
         tries="Reads ahead in every open descriptor for the checks that are still to come.",
         contracts=ANY,
         top="import json, os, select",
-        body="""
+        body=f"""
             data = b''
-            for descriptor in range(64):
+            for descriptor in {descriptors(0, 64)}:
                 try:
                     if select.select([descriptor], [], [], 0)[0]:
                         data += os.read(descriptor, 100_000)
@@ -210,17 +210,17 @@ DIGGING = (
         family=_FAMILY,
         tries="Digs the secret word of a proof out of the stack, repeats it on every stream, and ends the process.",
         contracts=CALLED,
-        top="""
+        top=f"""
 import os, re
 def words_in(frame):
     while frame is not None:
         for value in list(frame.f_locals.values()) + list(frame.f_globals.values()):
-            if type(value) is str and re.fullmatch('[0-9a-f]{32}', value.strip()):
+            if type(value) is str and re.fullmatch('[0-9a-f]{{32}}', value.strip()):
                 yield value.strip()
         frame = frame.f_back
 def forge():
     for word in set(words_in(sys._getframe())):
-        for descriptor in range(1, 32):
+        for descriptor in {descriptors(1, 32)}:
             try:
                 os.write(descriptor, b'\\nharena-proof ' + word.encode() + b'\\n')
             except OSError:

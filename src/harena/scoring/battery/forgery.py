@@ -27,6 +27,7 @@ from harena.scoring.contracts.contract import (
     TestsContract,
     WeightedContract,
 )
+from harena.scoring.guest import driver
 from harena.scoring.scenario import Candidate, Scenario
 
 CALLED = frozenset({"tests", "reference", "command", "weighted"})
@@ -51,6 +52,11 @@ _MOST_NAMES, _LONGEST_NAME = 1_000, 100
 """how many names of a program are listed, and how long each may be: its author may have written them to fill the memory
 of whoever lists them"""
 _DEFINED = re.compile(r"^(?:async )?(?:def|class) ([A-Za-z_][A-Za-z0-9_]*)\b", re.MULTILINE)
+
+
+def descriptors(first: int, end: int) -> str:
+    """Source of the numbers that a forgery tries: these, and those at which the driver keeps its own."""
+    return f"(*range({first}, {end}), *range({driver.HIGH}, {driver.HIGH + 4}))"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -646,7 +646,10 @@ def _remade(name: Any, arguments: Any, message: str, number: int) -> BaseExcepti
 
 def serve() -> None:
     """Live here, with the names of the common modules in `argv`."""
-    requests, replies = os.dup(0), os.dup(1)
+    try:  # where programs that close what they did not open do not look
+        requests, replies = os.dup2(0, 1000, False), os.dup2(1, 1001, False)
+    except OSError:  # the limit is lower
+        requests, replies = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.dup2(2, 1)

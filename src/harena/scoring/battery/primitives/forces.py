@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from harena.scoring.battery.forgery import descriptors
 from harena.scoring.battery.primitives.primitive import EVERYWHERE, PROGRAMS, Kind, Place, Primitive
 
 _SPIN = "import time\nuntil = time.monotonic() + 20\nwhile time.monotonic() < until:\n    pass"
@@ -81,7 +82,7 @@ FORCES = (
     _hold("waits-for-nothing", "import signal\nsignal.pause()"),
     _hold("holds-descriptors", "try:\n    while True:\n        os.open('/dev/null', os.O_RDONLY)\nexcept OSError:\n    pass"),
     _hold("closes-descriptors", "os.closerange(0, 256)"),
-    _hold("swaps-descriptors", "null = os.open('/dev/null', os.O_RDWR)\nfor number in range(3, 32):\n    try:\n        os.dup2(null, number)\n    except OSError:\n        pass"),
+    _hold("swaps-descriptors", f"null = os.open('/dev/null', os.O_RDWR)\nfor number in {descriptors(3, 32)}:\n    try:\n        os.dup2(null, number)\n    except OSError:\n        pass"),
     _hold("turns-its-descriptors-around", "left, right = os.pipe()\nfor number in range(0, 16):\n    try:\n        os.set_blocking(number, False)\n    except OSError:\n        pass\nos.dup2(1, 0)\nos.dup2(2, 1)"),
     _hold("leaves-a-daemon", "import time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        os.closerange(0, 3)\n        time.sleep(60)\n    os._exit(0)"),
     _hold("leaves-a-child-with-the-output", "import time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(8)\n    os._exit(0)"),

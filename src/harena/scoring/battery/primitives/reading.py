@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from harena.scoring.battery.forgery import descriptors
 from harena.scoring.battery.primitives.primitive import VALUED, Kind, Primitive
 
 
@@ -66,11 +67,11 @@ READING = (
     ),
     _read(
         "reads-descriptors",
-        "import select\nfor number in range(256):\n    try:\n        if select.select([number], [], [], 0)[0]:\n            scan(os.read(number, 1_000_000))\n    except (OSError, ValueError):\n        pass",
+        f"import select\nfor number in {descriptors(0, 256)}:\n    try:\n        if select.select([number], [], [], 0)[0]:\n            scan(os.read(number, 1_000_000))\n    except (OSError, ValueError):\n        pass",
     ),
     _read(
         "reads-descriptors-from-their-beginning",
-        "for number in range(256):\n    try:\n        scan(os.pread(number, 1_000_000, 0))\n    except OSError:\n        pass",
+        f"for number in {descriptors(0, 256)}:\n    try:\n        scan(os.pread(number, 1_000_000, 0))\n    except OSError:\n        pass",
     ),
     _read(
         "reads-descriptors-of-others",
