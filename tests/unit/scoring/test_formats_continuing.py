@@ -30,7 +30,17 @@ def sums(program: str) -> None:
 
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize(
-    "code", [WHOLE, "\n" + WHOLE, "from __future__ import annotations\n" + WHOLE, "# all of it\n" + WHOLE]
+    "code",
+    [
+        WHOLE,
+        "\n" + WHOLE,
+        "from __future__ import annotations\n" + WHOLE,
+        "from __future__ import annotations; import math\n" + WHOLE,
+        "from __future__ import (annotations)\n" + WHOLE,
+        "from __future__ import (\n    annotations,\n    division,\n)\n" + WHOLE,
+        "from __future__ import annotations as _\n" + WHOLE,
+        "# all of it\n" + WHOLE,
+    ],
 )
 def test_the_whole_once_more_keeps_what_the_prompt_imports(prompt: str, code: str) -> None:
     """Whether the prompt's function has a docstring, a comment, or nothing at all."""

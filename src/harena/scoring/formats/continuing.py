@@ -11,7 +11,10 @@ from harena.scoring.formats.lexemes import literals
 _SOLUTION_CLASS = re.compile(r"^class\s+Solution\b", re.MULTILINE)
 _MOST_READ, _MOST_TRIED = 128 * 1024, 16
 _FEATURE = f"(?:{'|'.join(__future__.all_feature_names)})"
-_FUTURE = re.compile(rf"^from __future__ import {_FEATURE}(?:, ?{_FEATURE})*", re.MULTILINE)
+_FEATURES = rf"{_FEATURE}(?: as \w+)?(?:,\s*{_FEATURE}(?: as \w+)?)*"
+_FUTURE = re.compile(
+    rf"^(from __future__ import (?:\(\s*{_FEATURES},?\s*\)|{_FEATURES}))(?!\w)(?:[ \t]*;[ \t]*)?", re.MULTILINE
+)
 
 
 def continued(prefix: str, code: str, *, is_rest: bool) -> str:
@@ -66,5 +69,5 @@ def _is_indented(code: str) -> bool:
 
 def _future_imports(code: str) -> tuple[str, str]:
     """(the imports of `__future__`, which must stand first in a program; the code without them)."""
-    found = dict.fromkeys(match[0] + "\n" for match in _FUTURE.finditer(code))
+    found = dict.fromkeys(match[1] + "\n" for match in _FUTURE.finditer(code))
     return "".join(found), _FUTURE.sub("", code)
