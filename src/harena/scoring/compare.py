@@ -152,9 +152,9 @@ def _compare_as_python(answer: Any, expected: Any, comparison: ValueComparison, 
     if comparison == "truth":
         return is_true(answer) is is_true(expected)
     if comparison == "not_none":
-        return (answer is None) is (expected is None)
-    if comparison == "close_floats":
-        return _close_floats(answer, expected, tolerance)
+        return (answer is None or answer is False) is (expected is None or expected is False)
+    if comparison in ("close_floats", "close_json"):
+        return _close_floats(answer, expected, tolerance, lists_alike=comparison == "close_json")
     if comparison in ("items", "members"):
         found, wanted = _item_names(answer), _item_names(expected)
         if found is None or wanted is None:

@@ -76,7 +76,7 @@ _MEMBERS = frozenset(
 )
 """functions of MBPP+ whose answers are compared as sets"""
 _NOT_NONE = frozenset({"check_str", "text_match_three", "text_starta_endb"})
-"""functions of MBPP+ of which only None and not None is compared"""
+"""functions of MBPP+ that search: their answer is a match or None, or whether there is one"""
 
 
 def _comparison(entry_point: str, is_mbpp: bool) -> ValueComparison:

@@ -10,8 +10,8 @@ of the body) and the body:
 
     host   L token16 value    load: (setup source, candidate source, file name, module name, entry point)
     host   C token16 value    call: (positional arguments, keyword arguments, None or all that is asked of the answer:
-                              "truth" = its truth value, "not_none" = whether it is None, "items" = what a loop over
-                              it gives, where it is a generator, a view, a range or the like; "arguments" = the
+                              "truth" = its truth value, "not_none" = whether it is None or False, "items" = what a loop
+                              over it gives, where it is a generator, a view, a range or the like; "arguments" = the
                               answer, and the arguments as they are afterwards, whether instances of subclasses are
                               sent as what they are made of: False, True, or "wide" for trusted test code in Python,
                               which gets Counters, iterators and the like back, and sends them as "exact")
@@ -386,7 +386,7 @@ def call(function: Any, request: Any) -> bytes:
         elif asked == "items":
             value = value if isinstance(value, EXACT) else items_of(value)
         elif asked is not None:
-            value = bool(value) if asked == "truth" else True if value is not None else None
+            value = bool(value) if asked == "truth" else value if value is None or value is False else True
     except BaseException as error:  # noqa: BLE001 (whatever it raised is the answer)
         return b"r" + describe(error)
     try:
