@@ -91,6 +91,20 @@ class Tolerance:
         except OverflowError:  # an int that no float can hold
             return False
 
+    def near_complex(self, answer: complex, expected: complex) -> bool:
+        """By their distance, as `abs` of a difference says it: parts that are each near may be further from each other.
+        Parts that are whole numbers differ only as far as the absolute tolerance says."""
+        parts = ((answer.real, expected.real), (answer.imag, expected.imag))
+        try:
+            if not all(math.isfinite(part) for pair in parts for part in pair):
+                return all(self.near(*pair) for pair in parts)
+            if any(_is_whole(left) and _is_whole(right) and not self.near(left, right) for left, right in parts):
+                return False
+            distance, largest = abs(answer - expected), max(abs(answer), abs(expected))
+        except OverflowError:  # an int that no float can hold
+            return False
+        return math.isfinite(distance) and distance <= max(self.absolute, self.relative * largest)
+
     def _is_rounded(self, answer: float, expected: float) -> bool:
         """Whether a large answer is the expected float but for rounding; an int is its nearest float."""
         try:
@@ -191,11 +205,12 @@ def _close_floats(answer: Any, expected: Any, tolerance: Tolerance) -> bool:
         answer = nearest_float(python_equal(answer))
     if kind is float:
         number = python_equal(answer)  # 3.05+0j is 3.05
+        if type(number) is complex:
+            return tolerance.near_complex(number, expected)
         return type(number) in (int, float) and tolerance.near(number, expected)
     if kind is complex:
-        if type(answer) not in (int, float, complex):
-            return False
-        return tolerance.near(answer.real, expected.real) and tolerance.near(answer.imag, expected.imag)
+        number = python_equal(answer)
+        return type(number) in (int, float, complex) and tolerance.near_complex(number, expected)
     if kind in (list, tuple):
         if type(answer) is not kind or len(answer) != len(expected):
             return False
@@ -216,7 +231,7 @@ def _close(answer: Any, expected: Any, tolerance: Tolerance) -> bool:
     if type(answer) is not kind:
         return False
     if kind is complex:
-        return tolerance.near(answer.real, expected.real) and tolerance.near(answer.imag, expected.imag)
+        return tolerance.near_complex(answer, expected)
     if kind in (list, tuple):
         return len(answer) == len(expected) and all(
             _close(left, right, tolerance) for left, right in zip(answer, expected, strict=True)

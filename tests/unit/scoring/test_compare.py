@@ -267,3 +267,10 @@ def test_only_plain_finite_numbers_are_numbers(text: str, number: float | None) 
 def test_output_as_data_sets_compare_it(printed: str, expected: str, comparison: OutputComparison, right: bool) -> None:
     """Line by line and whole: a prefix is never enough."""
     assert compare_output(printed.encode(), expected, comparison, Tolerance(1e-5, 0.0)) is right
+
+
+@pytest.mark.parametrize("answer", [10**400, -(10**400)])
+def test_an_integer_that_no_float_can_hold_is_near_no_complex_number(answer: int) -> None:
+    """A candidate's answer may be any integer, and none of them is the host's fault."""
+    assert not compare_values(answer, 3 + 1j, "close_floats", Tolerance(1e-6, 1e-9))
+    assert not compare_values(answer, 3 + 1j, "close", Tolerance(1e-6, 1e-9))

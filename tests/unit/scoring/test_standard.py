@@ -13,6 +13,8 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harena.scoring import codec
 from harena.scoring.codec import MalformedError
@@ -157,7 +159,50 @@ def test_a_close_number_may_be_a_fraction() -> None:
     assert not compare_values(crossed([Decimal("0.3333333333333")]), [0.33333333333], "close_floats", Tolerance(1e-9))
     assert compare_values(crossed([Decimal("0.5")]), [0.5], "close_floats", Tolerance(1e-9))
     assert compare_values([3.05 + 0j], [3.0], "close_floats", Tolerance(0.0, 0.1))
-    assert not compare_values([3.0 + 1e-3j], [3.0], "close_floats", Tolerance(0.0, 0.1))
+    assert compare_values([3.0 + 1e-3j], [3.0], "close_floats", Tolerance(0.0, 0.1))
+    assert not compare_values([3.0 + 0.11j], [3.0], "close_floats", Tolerance(0.0, 0.1))
+    assert not compare_values(complex(1, 1), complex(0.9, 0.9), "close_floats", Tolerance(0.0, 0.11))
+
+
+_PARTS = st.floats(-1e6, 1e6).map(lambda part: round(part, 3) + 0.0004)
+
+
+@given(
+    st.one_of(_PARTS, st.builds(complex, _PARTS, _PARTS), st.integers(-50, 50), st.booleans()),
+    st.one_of(_PARTS, st.builds(complex, _PARTS, _PARTS)),
+    st.builds(complex, st.floats(-2, 2), st.floats(-2, 2)),
+    st.sampled_from([0.0, 1e-6, 0.5, 0.999, 1.5]),
+)
+def test_a_distance_is_judged_as_plain_python_would(
+    far: complex, known: complex, off: complex, tolerance: float
+) -> None:
+    """`abs(f(1) - known) <= tolerance`, whatever number the candidate gives."""
+    for answer in (far, known + off, known + off.real):
+        if type(answer) is complex and abs(abs(answer - known) - tolerance) < 1e-9:
+            continue
+        verdict = compare_values(answer, known, "close_floats", Tolerance(0.0, tolerance))
+        assert verdict is (abs(answer - known) <= tolerance), (answer, known, tolerance)
+
+
+class Lying(complex):
+    """A number that says of every difference that there is none."""
+
+    def __sub__(self, other: object) -> int:
+        return 0
+
+    __rsub__ = __sub__
+
+    def __abs__(self) -> float:
+        return 0.0
+
+
+@pytest.mark.parametrize("expected", [10.0, complex(10, 0.5), [10.0]])
+def test_a_number_that_judges_itself_is_compared_by_its_value(expected: Any) -> None:
+    """What crosses is the value of its base class; its operators stay where it was made."""
+    liar = Lying(3.5, 1)
+    assert abs(liar - 10) < 0.5
+    answer = crossed([liar] if isinstance(expected, list) else liar)
+    assert not compare_values(answer, expected, "close_floats", Tolerance(0.0, 0.5))
 
 
 @pytest.mark.parametrize(
