@@ -26,6 +26,7 @@ ValueComparison = Literal[
     "equal",
     "equal_json",
     "close_floats",
+    "close_json",
     "items",
     "members",
     "truth",
@@ -42,8 +43,10 @@ _EXACT_BELOW = 2**53
 _LARGE_ROUNDING = 1e-12
 """by how much, at most, two float computations of one number beyond it may differ, relatively"""
 
-PYTHON_COMPARISONS = frozenset({"equal", "equal_json", "close_floats", "items", "members", "truth", "not_none"})
-"""those that follow Python's `==`, to which a Counter is a dict and a named tuple is a tuple"""
+PYTHON_COMPARISONS = frozenset(
+    {"equal", "equal_json", "close_floats", "close_json", "items", "members", "truth", "not_none"}
+)
+"""comparisons that follow Python's `==`, to which a Counter is a dict and a named tuple is a tuple"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +130,10 @@ def compare_values(answer: Any, expected: Any, comparison: ValueComparison, tole
 
     Those of data sets whose checks are Python's own asserts: equal: numbers and sets as `==` takes them (1 is 1.0 and
     True), a tuple is not a list. equal_json: the same, lists and tuples alike. close_floats: as equal, but where a
-    float is expected, at any depth, a number need only be close. items: the same items in any order, whatever holds
-    them. members: the same, and how often does not count. truth: true or false alike. not_none: both None, or neither.
+    float is expected, at any depth, a number need only be close. close_json: the same, lists and tuples alike. items:
+    the same items in any order, whatever holds them. members: the same, and how often does not count. truth: true or
+    false alike. not_none: both None or False, or neither: a program that searches may answer with the match or with
+    whether there is one.
     """
     if comparison in PYTHON_COMPARISONS:
         return _compare_as_python(answer, expected, comparison, tolerance)
@@ -197,7 +202,7 @@ def _item_names(value: Any) -> list[bytes] | None:
     return [canonical(python_equal(item)) for item in items]
 
 
-def _close_floats(answer: Any, expected: Any, tolerance: Tolerance) -> bool:
+def _close_floats(answer: Any, expected: Any, tolerance: Tolerance, *, lists_alike: bool) -> bool:
     kind = type(expected)
     if type(answer) is Made:
         if answer.name == "decimal.Decimal":  # from which Python subtracts no float
@@ -212,16 +217,18 @@ def _close_floats(answer: Any, expected: Any, tolerance: Tolerance) -> bool:
         number = python_equal(answer)
         return type(number) in (int, float, complex) and tolerance.near_complex(number, expected)
     if kind in (list, tuple):
-        if type(answer) is not kind or len(answer) != len(expected):
+        if type(answer) not in ((list, tuple) if lists_alike else (kind,)) or len(answer) != len(expected):
             return False
-        return all(_close_floats(left, right, tolerance) for left, right in zip(answer, expected, strict=True))
+        pairs = zip(answer, expected, strict=True)
+        return all(_close_floats(left, right, tolerance, lists_alike=lists_alike) for left, right in pairs)
     if kind is Bag and expected.kind == "dict" and isinstance(answer, Bag) and answer.kind == "dict":
         found = {canonical(python_equal(key)): value for key, value in answer.items}
         wanted = {canonical(python_equal(key)): value for key, value in expected.items}
         return found.keys() == wanted.keys() and all(
-            _close_floats(found[key], wanted[key], tolerance) for key in wanted
+            _close_floats(found[key], wanted[key], tolerance, lists_alike=lists_alike) for key in wanted
         )
-    return canonical(python_equal(answer)) == canonical(python_equal(expected))
+    found_name, wanted_name = (canonical(python_equal(value), lists_alike=lists_alike) for value in (answer, expected))
+    return found_name == wanted_name
 
 
 def _close(answer: Any, expected: Any, tolerance: Tolerance) -> bool:

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from data_set_rows import EVALPLUS, HUMANEVAL, HUMANEVAL_PLUS_TEST, mistakes_of, only, written
+from data_set_rows import EVALPLUS, HUMANEVAL, HUMANEVAL_PLUS_TEST, MBPP, mistakes_of, only, written
 
 from harena.core.results import Trust
+from harena.scoring.compare import compare_values
 from harena.scoring.contracts.contract import CommandContract, ReferenceContract, TestsContract
 from harena.scoring.formats import import_scenarios
+from harena.scoring.values import from_python
 
 
 def changed(row: dict[str, Any], **fields: Any) -> list[dict[str, Any]]:
@@ -248,6 +250,60 @@ def test_a_loop_of_humaneval_plus_that_is_not_the_known_one_is_run(old: str, new
     assert old in HUMANEVAL_PLUS_TEST["test"]
     scenario = only(changed(HUMANEVAL, test=HUMANEVAL_PLUS_TEST["test"].replace(old, new)))
     assert isinstance(scenario.scoring, CommandContract)
+
+
+CLOSE = "np.testing.assert_allclose(out, exp, rtol=1e-07, atol=atol)"
+TYPED = (
+    "assert type(out) == type(exp)\n        if isinstance(exp, (list, tuple)):\n"
+    "            assert len(out) == len(exp)\n        assert np.allclose(out, exp, rtol=1e-07, atol=atol)"
+)
+
+
+@pytest.mark.parametrize(
+    ("close", "tolerance", "expected", "right", "wrong"),
+    [
+        (CLOSE, "0", [0.5, 1.5], [(0.5, 1.5), [0.5000001, 1.5], [0.5, 3 / 2]], [(0.5,), (0.5, 1.6), {0.5, 1.5}, 0.5]),
+        (CLOSE, "0", (0.5,), [[0.5], (0.5,)], [[0.6], []]),
+        (CLOSE, "0", [], [[], ()], [[0.5], 0]),
+        (CLOSE, "0", [1, 2], [[1, 2], [1.0, 2.0]], [(1, 2), [1.0000001, 2]]),
+        (CLOSE, "0", [[0.5]], [[[0.5]]], [([0.5],), [(0.5,)]]),
+        (CLOSE, "0", ["a", 0.5], [["a", 0.5]], [("a", 0.5)]),
+        (CLOSE, "0", 5, [5, 5.0], [5.0000001, [5]]),
+        (CLOSE, "1e-4", 5, [5, 5.00001], [5.1, 6]),
+        (CLOSE, "1e-4", [1, [2]], [[1, [2]], (1.00001, (2,))], [(1, (3,)), [1, 2]]),
+        (CLOSE, "1e-4", 2**60, [2**60], [2**60 + 1]),
+        (TYPED, "0", [0.5, 1.5], [[0.5, 1.5], [0.5000001, 1.5]], [(0.5, 1.5)]),
+        (TYPED, "1e-4", [1, 2], [[1, 2]], [(1, 2)]),
+    ],
+)
+def test_assertion_of_evalplus_says_whether_tuples_are_lists(
+    close: str, tolerance: str, expected: Any, right: list[Any], wrong: list[Any]
+) -> None:
+    """Where numpy compares, only values count; where numbers are exact, or types are compared, a list is no tuple."""
+    assertion = (
+        "def assertion(out, exp, atol):\n    exact_match = out == exp\n"
+        "    if atol == 0 and is_floats(exp):\n        atol = 1e-6\n"
+        f"    if not exact_match and atol != 0:\n        {close}\n    else:\n        assert exact_match\n"
+    )
+    looped = "for i, (inp, exp) in enumerate(zip(inputs, results)):\n"
+    lists = f"inputs = [[1]]\nresults = [{expected!r}]\n"
+    called = f"    assertion(NAME(*inp), exp, {tolerance})\n"
+    body = (lists + looped + called).replace("NAME", "candidate").splitlines()
+    check = "def check(candidate):\n" + "".join(f"    {line}\n" for line in body)
+    rows = [
+        changed(HUMANEVAL, test=assertion + check),
+        changed(MBPP, test=assertion + lists + looped + called.replace("NAME", "shared")),
+    ]
+    for row in rows:
+        contract = only(row).scoring
+        assert isinstance(contract, TestsContract)
+        (check_made,) = contract.checks
+        comparison = check_made.comparison or contract.comparison
+        said = [
+            compare_values(answer, check_made.expected, comparison, contract.tolerance(check_made))
+            for answer in map(from_python, (*right, *wrong))
+        ]
+        assert said == [True] * len(right) + [False] * len(wrong)
 
 
 CODER = 'def encode(s):\n    return s[::-1]\n\ndef double(s):\n    """decode"""\n'

@@ -67,9 +67,9 @@ class TestsContract(Contract):
     checks: Annotated[tuple[Check, ...], Field(strict=False, min_length=1)]
     comparison: ValueComparison = "exact"
     rel_tol: Annotated[float, Field(ge=0)] = 1e-9
-    """for comparisons `float` and `close_floats`"""
+    """for comparisons `float`, `close_floats` and `close_json`"""
     abs_tol: Annotated[float, Field(ge=0)] = 0.0
-    """for comparisons `float` and `close_floats`"""
+    """for comparisons `float`, `close_floats` and `close_json`"""
     check_timeout_seconds: Seconds | None = None
     """time of each check"""
     partial_credit: bool = False
@@ -120,9 +120,9 @@ class ReferenceContract(Contract):
     """in order"""
     comparison: ValueComparison = "exact"
     rel_tol: Annotated[float, Field(ge=0)] = 1e-9
-    """for comparisons `float` and `close_floats`"""
+    """for comparisons `float`, `close_floats` and `close_json`"""
     abs_tol: Annotated[float, Field(ge=0)] = 0.0
-    """for comparisons `float` and `close_floats`"""
+    """for comparisons `float`, `close_floats` and `close_json`"""
     check_timeout_seconds: Seconds | None = None
     """time of each call; `slowdown` may make it more"""
     slowdown: Annotated[float, Field(ge=1)] | None = None

@@ -193,9 +193,17 @@ def _is_close(test: ast.Call, names: frozenset[str] | None) -> AssertedCall:
     call, known = test.args if _has_call(test.args[0], names) else test.args[::-1]
     relative, absolute = float(keywords.get("rel_tol", 1e-9)), float(keywords.get("abs_tol", 0.0))
     expected = _as_float(literal(known), known)
-    if type(expected) is float and relative * abs(expected) >= 1:  # then integers may differ, which `float` forbids
+    if relative < 0 or absolute < 0:
+        raise NotChecksError(test, f"`{source_of(test)}` has a tolerance below 0")
+    if type(expected) is float and expected.is_integer() and _takes_another_integer(expected, relative):
         raise NotChecksError(test, f"`{source_of(test)}` takes different integers for close")
     return _call(call, names, expected, "close_floats", rel_tol=relative, abs_tol=absolute)
+
+
+def _takes_another_integer(expected: float, relative: float) -> bool:
+    """`isclose` says so of the next integer away from 0, the one that it says so of first: it goes by the larger of
+    both. Our own comparison takes no integer for another one."""
+    return math.isclose(expected, expected + math.copysign(1.0, expected), rel_tol=relative)
 
 
 def _as_float(known: Any, node: ast.expr) -> Any:

@@ -21,7 +21,7 @@ from harena.scoring.formats.asserts import NotChecksError, asserted_calls, parse
 from harena.scoring.formats.continuing import whole_prompt
 from harena.scoring.formats.crossing import what_cannot_cross
 from harena.scoring.formats.literals import NotLiteralError, literal, source_of
-from harena.scoring.formats.plus import assigned, compares_sets, is_idle, loop_over_lists
+from harena.scoring.formats.plus import assigned, is_idle, loop_over_lists, read_assertion
 from harena.scoring.formats.rows import FieldError, Row
 from harena.scoring.formats.task import Family, Task, made
 
@@ -181,7 +181,8 @@ def _plus_checks(
 ) -> TestsContract:
     """The contract of EvalPlus's loop. Raises NotChecksError."""
     *lists, called, tolerance = listed
-    if called != _parameter(function) or compares_sets(functions):
+    assertion = read_assertion(functions)
+    if called != _parameter(function) or assertion.compares_sets:
         raise NotChecksError(function, "it is not a loop of `assertion(candidate(*inp), exp, tolerance)`")
     try:
         inputs, results = literal(lists[0]), literal(lists[1])
@@ -191,7 +192,8 @@ def _plus_checks(
         raise NotChecksError(function, "`inputs` and `results` are not two lists of one length")
     if not all(isinstance(arguments, list | tuple) for arguments in inputs):
         raise NotChecksError(function, "`inputs` is not a list of argument lists")
-    checks = [{"args": tuple(args), "expected": result} for args, result in zip(inputs, results, strict=True)]
+    pairs = zip(inputs, results, strict=True)
+    checks = [assertion.check(tuple(args), result, tolerance) for args, result in pairs]
     fields = {**PLUS_TOLERANCE, "comparison": "close_floats", "check_timeout_seconds": PLUS_SECONDS}
     return _contract(entry_point, checks, fields | ({"abs_tol": tolerance} if tolerance else {}))
 

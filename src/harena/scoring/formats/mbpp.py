@@ -31,7 +31,7 @@ from harena.scoring.formats.asserts import (
 from harena.scoring.formats.crossing import what_cannot_cross
 from harena.scoring.formats.humaneval import test_code
 from harena.scoring.formats.literals import NotLiteralError, literal
-from harena.scoring.formats.plus import assigned, compares_sets, is_idle, loop_over_lists
+from harena.scoring.formats.plus import assigned, is_idle, loop_over_lists, read_assertion
 from harena.scoring.formats.rows import FieldError, Row, shown
 from harena.scoring.formats.task import Family, Task, made
 
@@ -136,7 +136,8 @@ def _plus_checks(test: str) -> TestsContract:
         )
     *lists, name, tolerance = listed
     tolerances: dict[str, float]
-    if compares_sets(functions):
+    assertion = read_assertion(functions)
+    if assertion.compares_sets:
         comparison, tolerances = "members", {}
     else:
         comparison, tolerances = "close_floats", {"rel_tol": 1e-7, "abs_tol": tolerance or 1e-6}
@@ -148,7 +149,8 @@ def _plus_checks(test: str) -> TestsContract:
         raise NotChecksError(None, "`inputs` and `results` are not two lists of one length")
     if not all(isinstance(args, list | tuple) for args in inputs):
         raise NotChecksError(None, "`inputs` is not a list of argument lists")
-    checks = [{"args": tuple(args), "expected": result} for args, result in zip(inputs, results, strict=True)]
+    pairs = zip(inputs, results, strict=True)
+    checks = [assertion.check(tuple(args), result, tolerance) for args, result in pairs]
     return _contract(name, checks, comparison=comparison, check_timeout_seconds=4.0, **tolerances)
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 import builtins
+from dataclasses import dataclass
+from typing import Any
 
 from harena.scoring.formats.asserts import NotChecksError
 from harena.scoring.formats.literals import NotLiteralError, literal
@@ -14,19 +16,18 @@ from harena.scoring.formats.literals import NotLiteralError, literal
 _FIRST = {"exact_match = out == exp": False, "exact_match = set(out) == set(exp)": True}
 """how `assertion` of EvalPlus begins, and whether it compares sets"""
 _TOLERANT = "if atol == 0 and is_floats(exp):\n    atol = 1e-06"
-_LAST = frozenset(
-    {"assert exact_match"}
-    | {
-        f"if not exact_match and atol != 0:\n    {close}\nelse:\n    assert exact_match"
-        for close in (
-            "assert np.allclose(out, exp, rtol=1e-07, atol=atol)",
-            "np.testing.assert_allclose(out, exp, atol=atol)",
-            "np.testing.assert_allclose(out, exp, rtol=1e-07, atol=atol)",
-            "assert type(out) == type(exp)\n    if isinstance(exp, (list, tuple)):\n"
-            "        assert len(out) == len(exp)\n    assert np.allclose(out, exp, rtol=1e-07, atol=atol)",
-        )
-    }
-)
+_CLOSE = {
+    "assert np.allclose(out, exp, rtol=1e-07, atol=atol)": False,
+    "np.testing.assert_allclose(out, exp, atol=atol)": False,
+    "np.testing.assert_allclose(out, exp, rtol=1e-07, atol=atol)": False,
+    "assert type(out) == type(exp)\n    if isinstance(exp, (list, tuple)):\n"
+    "        assert len(out) == len(exp)\n    assert np.allclose(out, exp, rtol=1e-07, atol=atol)": True,
+}
+_LAST = {"assert exact_match": True} | {
+    f"if not exact_match and atol != 0:\n    {close}\nelse:\n    assert exact_match": is_typed
+    for close, is_typed in _CLOSE.items()
+}
+"""how it ends, and whether a tuple is then wrong where a list of numbers is expected"""
 _ITERATED = frozenset({"enumerate(zip(inputs, results))", "zip(inputs, results)"})
 
 
@@ -54,9 +55,49 @@ def assigned(statement: ast.stmt) -> tuple[str, ast.expr] | None:
     return None
 
 
-def compares_sets(functions: list[ast.FunctionDef]) -> bool:
-    """Whether EvalPlus's `assertion`, one of these functions, compares `set(out) == set(exp)`. Raises NotChecksError
-    for every other function than it and `is_floats`, and where `assertion` is not one that is known."""
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """How EvalPlus's `assertion` compares."""
+
+    compares_sets: bool
+    """`set(out) == set(exp)`"""
+    is_typed: bool
+    """also where numbers need only be close, lists are no tuples"""
+    takes_close_floats: bool
+    """also where the loop gives no tolerance"""
+
+    def check(self, args: tuple[Any, ...], expected: Any, tolerance: float) -> dict[str, Any]:
+        """The check of one call. Where numbers are compared by numpy, a tuple is as good as a list, and an integer that
+        is expected a float; that is so of floats, and of all numbers where the loop gives a tolerance."""
+        made = {"args": args, "expected": expected}
+        if self.compares_sets or self.is_typed:
+            return made
+        is_close = _are_numbers(expected) if tolerance else self.takes_close_floats and _are_floats(expected)
+        if not is_close:
+            return made
+        return made | {"expected": _as_floats(expected), "comparison": "close_json"}
+
+
+def _are_floats(value: Any) -> bool:
+    """Whether EvalPlus would compare such a value by numpy (its `is_floats`)."""
+    return type(value) is float or (type(value) in (list, tuple) and all(type(item) is float for item in value))
+
+
+def _are_numbers(value: Any) -> bool:
+    """Which numpy compares."""
+    return type(value) in (int, float) or (type(value) in (list, tuple) and all(map(_are_numbers, value)))
+
+
+def _as_floats(value: Any) -> Any:
+    """Each number as a float, unless no float is that number."""
+    if type(value) in (list, tuple):
+        return type(value)(map(_as_floats, value))
+    return float(value) if type(value) is int and abs(value) < 2**53 else value
+
+
+def read_assertion(functions: list[ast.FunctionDef]) -> Assertion:
+    """How EvalPlus's `assertion`, one of these functions, compares. Raises NotChecksError for every other function than
+    it and `is_floats`, and where `assertion` is not one that is known."""
     named = {one.name: one for one in functions}
     if len(named) != len(functions) or not named.keys() <= {"assertion", "is_floats"} or "assertion" not in named:
         raise NotChecksError(None, "its functions are not `assertion` and `is_floats`, once each")
@@ -71,7 +112,9 @@ def compares_sets(functions: list[ast.FunctionDef]) -> bool:
     )
     if not is_known:
         raise NotChecksError(function, "`assertion` compares in a way of its own")
-    return _FIRST[code[0]]
+    return Assertion(
+        compares_sets=_FIRST[code[0]], is_typed=_LAST[code[-1]], takes_close_floats=code[1:-1] == [_TOLERANT]
+    )
 
 
 def loop_over_lists(
