@@ -193,6 +193,7 @@ async def test_who_empties_what_it_was_given_is_not_paid(source: Source, body: s
     """Where the tests use an answer, their own list stays what it was; that of a function that returns None may change,
     which then is no list."""
     tests = "for n in range(3):\n    xs = [n, 1, 0]\n    assert f(xs) == sorted(xs)\n"
-    row = {"task_id": "empty", "text": "x", "code": f"def f(xs): {body}\n", "test_list": [tests]}
-    result = await scored(source, import_scenarios([row], form="mbpp").scenarios[0])
+    row = {"task_id": "empty", "text": "x", "code": "def f(xs): return sorted(xs)\n", "test_list": [tests]}
+    answer = {"task_id": "empty", "solution": f"def f(xs): {body}\n"}
+    result = await scored(source, import_scenarios([row], candidates=[answer], form="mbpp").scenarios[0])
     assert result.score == 0.0

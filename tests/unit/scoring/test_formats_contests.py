@@ -332,4 +332,9 @@ def test_rows_that_pass_without_a_program_are_refused() -> None:
         cases.stdio_contract("tests", [cases.Run(stdin="1", stdout="\n"), cases.Run(stdin="2", stdout="")], "lcb", None)
     with pytest.raises(FieldError, match="a function that does nothing would pass"):
         cases.call_contracts("tests", "f", [cases.Call(args=[1], expected=None)], None)
+    for output in ([None], "[null]", "null"):  # the second is JSON text, as verl writes it
+        with pytest.raises(FieldError, match="a function that does nothing would pass"):
+            cases.call_contracts(
+                "tests", "f", [cases.call_of("1" if isinstance(output, str) else [1], output, "tests")], None
+            )
     cases.stdio_contract("tests", [cases.Run(stdin="1", stdout=""), cases.Run(stdin="2", stdout="2")], "lcb", None)

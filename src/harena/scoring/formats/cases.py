@@ -83,7 +83,7 @@ def call_contracts(
     Raises FieldError, naming `field`."""
     if not calls:
         raise FieldError(field, "holds no tests: there would be nothing to check")
-    if all(call.expected is None for call in calls):
+    if all(any(value is None for value in (call.expected, *call.alternatives)) for call in calls):
         raise FieldError(field, "expects null of every call: a function that does nothing would pass")
     checks = [
         {
