@@ -40,6 +40,8 @@ def proven(where: Path, source: str, candidate: str) -> bool:
         ("r = f(5)\nfor p in (2, 3): assert p in r\nassert 1 not in r", "def f(x): return iter([2, 3, 1][:1 + 2])"),
         ("r = f(4)\nassert [*r] and all(a == 7 for a in r)", "def f(x): return iter([1])"),
         ("assert f(1) != [3]", "def f(x): return iter([3])"),
+        ("assert f(1)", "class R:\n    def __iter__(self): return iter([])\ndef f(x): return R()"),
+        ("assert list(f(1)) != [3]", "class R:\n    def __iter__(self): return iter([3])\ndef f(x): return R()"),
         ("assert f({}) != [3]", "def f(x): return {1: 3}.values()"),
         (
             "d = f('a')\nassert d['a'] == 1 and d['z'] == 0",
@@ -67,6 +69,11 @@ def test_what_comes_back_decides_nothing_by_its_kind(tmp_path: Path, source: str
         ("for xs in ([3, 1], [2, 1]):\n    f(xs)\n    assert xs == sorted(xs)", "def f(xs): xs.sort()"),
         ("r = f(3)\nassert next(r) == 0 and list(r) == [1, 2]", "def f(x): return iter(range(x))"),
         ("assert list(f(3)) == [0, 1, 2]", "def f(x): yield from range(x)"),
+        (
+            "r = f(3)\nassert list(r) == [*r] == [0, 1, 2] and sum(r) == 3",
+            "class R:\n    def __init__(self, n): self.n = n\n    def __iter__(self): return iter(range(self.n))\n"
+            "def f(x): return R(x)",
+        ),
         ("assert sorted(f({1: 3})) == [3]", "def f(d): return d.values()"),
         (
             "from collections import Counter\nassert f('aab') == Counter('aab') and f('a')['z'] == 0",

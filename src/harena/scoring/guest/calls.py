@@ -161,7 +161,7 @@ def rebuilding(rebuilt: Any, source: str) -> Any:
 
     An iterator is true, equals nothing and is empty at its second use, whatever it gives; a Counter and a defaultdict
     have every key; a deque with a length forgets what is added. Tests that do not speak of these expect plain values,
-    and get them."""
+    and get them; in the place of an object of the candidate's own that can be looped over there is always a list."""
     words = set(re.findall(r"\w+", source))
 
     def made(name: str, parts: Any) -> Any:

@@ -118,6 +118,7 @@ WIDE: dict[Any, Callable[[Any], Any]] = {
     "collections.defaultdict": lambda item: (getattr(item.default_factory, "__name__", None), dict(dict.items(item))),
     "builtins.dict_values": lambda item: (list(item),),
     "builtins.iterator": lambda item: (items_of(item),),
+    "builtins.iterable": lambda item: (items_of(item),),
 }
 """besides, for trusted test code that is Python itself"""
 ALIKE: dict[Any, Callable[[Any], Any]] = {
@@ -149,7 +150,18 @@ def standard_parts(item: Any, subclasses: Any) -> tuple[Any, Any] | None:
         and type(item).__module__ in ("builtins", "itertools")
     ):
         return "builtins.iterator", WIDE["builtins.iterator"](item)
+    if subclasses == "wide" and is_own_iterable(type(item)):
+        return "builtins.iterable", WIDE["builtins.iterable"](item)
     return None
+
+
+def is_own_iterable(cls: Any) -> bool:
+    """A class of a program's own whose objects are no plain values, and can be looped over again and again."""
+    if not hasattr(cls, "__iter__") or any(hasattr(cls, name) for name in ("__next__", "__bool__", "__array__")):
+        return False
+    return all(
+        "__slots__" in vars(base) or "__dict__" in vars(base) or base is object for base in cls.__mro__
+    ) and not (issubclass(cls, tuple(PLAIN)) or any(name in ALIKE for name, _ in classes_of(cls, False)))
 
 
 def rebuilt(name: str, parts: Any) -> Any:
@@ -158,6 +170,8 @@ def rebuilt(name: str, parts: Any) -> Any:
         raise ValueError(name)
     if name == "builtins.iterator":
         return iter(parts[0])
+    if name == "builtins.iterable":
+        return list(parts[0])
     if name == "builtins.dict_keys":
         return dict.fromkeys(parts[0]).keys()
     if name == "builtins.dict_items":
