@@ -106,6 +106,27 @@ def test_an_answer_comes_after_its_reasoning(text: str, answer: str) -> None:
     assert final_answer(text) == answer
 
 
+@pytest.mark.parametrize(
+    "stub",
+    [
+        "def double(x): ...",
+        "def double(x: dict[str, int] = {1: 2}) -> int: pass  # as above",
+        'def double(x):\n    """Twice the number."""',
+        'async def double(\n    x,\n):\n    r"""Twice:\n\n    the number.\n    """\n    ...\n',
+        "import abc\n\n@abc.abstractmethod\ndef double(x):\n    raise NotImplementedError()\n\nprint(1)\n",
+        "class double:\n    @property\n    def value(self) -> int: ...\n\n    def twice(self):\n        pass\n",
+        "if True:\n    def double(x):\n\n        # your code\n        raise NotImplementedError\nelse:\n    pass",
+    ],
+)
+@pytest.mark.parametrize("mark", ["python", ""])
+def test_a_signature_alone_takes_no_programs_place(stub: str, mark: str) -> None:
+    """A later block that says the signature again; it is the program where no other one defines the function."""
+    assert (
+        program_in(f"{fenced(CODE, mark)}\nSignature was:\n{fenced(stub, mark)}", {"double"}).rstrip() == CODE.rstrip()
+    )
+    assert program_in(f"{fenced(USE, mark)}{fenced(stub, mark)}", {"double"}).rstrip() == stub.rstrip()
+
+
 def test_without_a_name_the_last_block_counts() -> None:
     """Reasoning comes first, answers last."""
     assert program_in(fenced("print(1)") + fenced("print(2)")) == "print(2)\n"
