@@ -13,6 +13,7 @@ from data_set_rows import APPS, HUMANEVAL, MBPP, only
 
 from harena.scoring.formats import answers
 from harena.scoring.formats.answers import final_answer, program_in
+from harena.scoring.formats.fences import SHELLS
 from harena.scoring.formats.lexemes import literals
 
 CODE = "def double(x):\n    return 2 * x\n"
@@ -175,11 +176,29 @@ def test_a_text_of_fences_only_is_read_once() -> None:
     assert program_in("</think>" * 60_001) == ""
 
 
-@pytest.mark.parametrize("text", ["</think>" + "'\\" * 50_000, "'" * 100_000, "'''" + "\\'" * 50_000, "\"'" * 50_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "</think>" + "'\\" * 50_000,
+        "'" * 100_000,
+        "'''" + "\\'" * 50_000,
+        "\"'" * 50_000,
+        "`" * 200_000 + " x",
+        "</think>" + "x `" * 50_000,
+        "a " * 60_000 + "```",
+        "```<" * 50_000,
+        "> " * 90_000 + "```",
+        "x" + " " * 200_000 + "```y\n",
+        "```sh\n" * 30_000,
+        "<<a " * 30_000 + "\n```\n" + "a\n" * 30_000,
+    ],
+)
 def test_quotes_that_end_nowhere_take_no_longer_than_others(text: str) -> None:
     """8 KB of them held a trainer for seconds."""
     began = time.process_time()
     program_in(text, ["f"])
+    program_in(text, languages=SHELLS)
+    final_answer(text)
     assert time.process_time() - began < 3.0
 
 

@@ -8,56 +8,58 @@
     ```
 
 A text is such an answer if a fence or the end of a reasoning stands in it outside of Python's strings and comments;
-every other text is a program as it is. Reasoning is left out: all up to the `</think>` that ends it; one in a string or
-a comment of a program ends none. An answer that begins with `<think>` and never ends it says nothing. Of the fenced
-blocks those that are marked as Python count, or, where there are none, those without a mark; of these the last one that
-defines what is asked for, or, where none does, the last one. A fence inside of a string that goes over several lines
-ends no block. An answer that was cut off inside a block has that block.
+every other text is a program as it is. Reasoning is left out: all up to the last `</think>` that ends one. A chat
+template may have opened it in the prompt, so that its end alone is in the answer; one that is quoted, or in a string of
+a program, ends none. An answer that begins with `<think>` and never ends it says nothing. Of the fenced blocks those
+that are marked as Python count, or, where there are none, those without a mark; of these the last one that defines what
+is asked for, with a body if any does so, or, where none does, the last one. `harena.scoring.formats.fences` says what a
+block is, `harena.scoring.formats.stubs` what a body is.
 
 Nothing is parsed or run here: a text is only cut into tokens.
 """
 
 from __future__ import annotations
 
+import keyword
 import re
-from bisect import bisect
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Collection, Iterable, Iterator
 
+from harena.scoring.formats.fences import MOST_PARSED, PYTHON, SHELLS, blocks, here_documents, is_marked
 from harena.scoring.formats.lexemes import literals
+from harena.scoring.formats.stubs import has_body
 
 REASONING_BEGIN, REASONING_END = "<think>", "</think>"
-PYTHON = frozenset({"python", "python3", "py", "py3", "python-3"})
-"""marks of fenced blocks"""
 
-_BEGIN = re.compile(rf"\s*{re.escape(REASONING_BEGIN)}")
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)")
-_VERSION = re.compile(r"(?<=[a-z])-?[0-9][0-9.]*$")
-"""of the mark of a block: `python3.11`"""
-_MARKER = re.compile(rf"^[ \t]*(?:`{{3,}}|~{{3,}})|{re.escape(REASONING_END)}", re.MULTILINE)
+_UNSEEN = (
+    r"\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    r"\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
+)
+"""white space, and characters that show nothing"""
+_BEGIN = re.compile(rf"[{_UNSEEN}]*{re.escape(REASONING_BEGIN)}")
+_MARKER = re.compile(
+    r"^[ \t]*(?:>[ \t]?)*(?:`{3,}|~{3,})|"
+    rf"(?<!`)`{{3,}}+[\w+#.-]*+[ \t]*+(?:<[^`\n]*+)?\r?$|{re.escape(REASONING_END)}",
+    re.MULTILINE,
+)
 UNENDED = "the answer never ends its reasoning: it says nothing"
 _MOST_CUTS = 8
 """ends of reasoning that are looked at one by one; of a text with more, all but what is after the last is left out"""
-_MOST_PARSED = 128 * 1024
-"""characters of a text that is cut into tokens; a longer one with marks in it is taken for an answer"""
-_MOST_ENDS = 16
-"""closing fences that are tried for one block"""
-_MOST_TRIED = 1 << 20
-"""characters that are cut into tokens to find where the blocks of one text end; from then on a block ends at the first
-fence that closes it"""
-_CLOSING_INDENT = 3
-"""columns that a closing fence may stand further right than its opening one, as in CommonMark"""
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    language: str
-    text: str
-    first: int
-    """number of its first line in the answer"""
-    last: int
-    """number of the line after its last one"""
+_QUOTED = re.compile(
+    r"(?<!\w)[rbfuRBFU]{0,2}(?P<quote>[\"'`])(?:(?:\\.|(?!(?P=quote))[^\\\n])*+(?P=quote)|.*(?P=quote))"
+)
+_LOOKED_AT = 400
+"""characters on each side of an end of reasoning in which the quotes around it are looked for"""
+_TWO_WORDS = re.compile(r"(?<![\w.])([^\W\d]\w*)(?=[ \t]+([^\W\d]\w*))")
+"""two words in a row, which a program has nowhere, unless one of them is a keyword"""
+_CODE = re.compile(r"[=()\[\]{}:,\"']|\b(?:pass|return|break|continue|import|raise|yield|del)\b")
+_BLOCK_QUOTE = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
+_TAGS_BEFORE = re.compile(r"\s*(?:<answer>|\[PYTHON\])[ \t]*\n?")
+_TAGS_BEHIND = re.compile(
+    r"(?:\s*(?:<\|[^|<>\s]{1,40}\|>|<\uff5c[^\uff5c<>\s]{1,40}\uff5c>|</s>|<eos>|<end_of_turn>|</answer>|\[/PYTHON\]))+\s*$"
+)
+_LONGEST_TAGS = 400
+_STRINGS_OF_SHELLS = re.compile(r"""\\.|(?<!\w)'[^']*'|(?<!\w)"(?:[^"\\]|\\.)*"|\#[^\n]*""", re.DOTALL)
+_NESTED_BELOW = re.compile(r"[ \t]*(?:if|elif|else|try|except|finally|with|for|while)\b")
 
 
 def final_answer(text: str) -> str:
@@ -77,17 +79,23 @@ def program_in(text: str, names: Collection[str] = (), *, languages: Collection[
     is a program. `languages`: marks of fenced blocks that count, where it is no Python that is asked for."""
     is_python = not PYTHON.isdisjoint(languages)
     said = _without_reasoning(text, is_python=is_python)
-    if _MARKER.search(said) is None or (is_python and _is_program(said)):
-        return said if said is text else said.lstrip("\n")
-    blocks = list(_blocks(said))
-    marked = [block for block in blocks if not {block.language, _VERSION.sub("", block.language)}.isdisjoint(languages)]
-    unmarked = [block for block in blocks if not block.language]
-    for pool in (marked, unmarked):
-        defining = [block for block in pool if any(_defines(block.text, name) for name in names)]
-        if defining:
-            return defining[-1].text
+    if said is not text:
+        said = _first_line_in_place(said)
+    if _MARKER.search(said) is None or (_is_program(said) if is_python else _is_script(said, languages)):
+        return _without_tags(said)
+    if "```" in said and not re.search(r"^[ \t]*`{3}", said, re.MULTILINE):
+        said = _BLOCK_QUOTE.sub("", said)
+    found = list(blocks(said, languages))
+    marked = [block for block in found if is_marked(block.language, languages)]
+    unmarked = [block for block in found if not block.language]
+    defining = [
+        (block, name) for pool in (unmarked, marked) for block in pool for name in names if _defines(block.text, name)
+    ]
+    if defining:
+        with_body = (block for block, name in reversed(defining) if has_body(block.text, name))
+        return next(with_body, defining[-1][0]).text
     pool = marked or unmarked
-    return pool[-1].text if pool else said.lstrip("\n")
+    return pool[-1].text if pool else said
 
 
 def _without_reasoning(text: str, *, is_python: bool) -> str:
@@ -104,11 +112,39 @@ def _reasoning_end(text: str, *, is_python: bool) -> int | None:
     """Where the first `</think>` ends that is no part of a program."""
     if REASONING_END not in text or (is_python and _is_program(text)):
         return None
-    inside = [block for block in _blocks(text) if is_python and REASONING_END in block.text and _is_program(block.text)]
+    inside = [block for block in blocks(text) if is_python and REASONING_END in block.text and _is_program(block.text)]
     lines = {number for block in inside for number in range(block.first, block.last)}
     ends = [found.end() for found in re.finditer(re.escape(REASONING_END), text)]
     numbers = _line_numbers(text, ends)
     return next((end for end, number in zip(ends, numbers, strict=True) if number not in lines), None)
+
+
+def _first_line_in_place(said: str) -> str:
+    """A program behind the end of a reasoning. On the same line, spaces before it are its own only where it is the body
+    of a function, all of it indented as far."""
+    beside, newline, rest = said.partition("\n")
+    if not beside.strip():
+        return re.sub(r"\A(?:[ \t\r]*\n)+", "", said)
+    width = len(beside) - len(beside.lstrip())
+    others = [len(line) - len(line.lstrip()) for line in rest.split("\n") if line.strip()]
+    is_body = (width > 1 or "\t" in beside[:width]) and all(other >= width for other in others)
+    return (beside if is_body else beside.lstrip()) + newline + rest
+
+
+def _without_tags(program: str) -> str:
+    """A program without the chat tokens and tags around it, which no program begins or ends with."""
+    said = without_tags_behind(program)
+    if said is not program:
+        program = said + "\n"
+    before = _TAGS_BEFORE.match(program)
+    return program if before is None else program[before.end() :]
+
+
+def without_tags_behind(text: str) -> str:
+    """A text without the chat tokens and tags at its end; the text itself where there are none."""
+    tail = max(0, len(text) - _LONGEST_TAGS)
+    behind = _TAGS_BEHIND.search(text, tail) if text.rstrip()[-1:] in (">", "]") else None
+    return text if behind is None else text[: behind.start()]
 
 
 def _line_numbers(text: str, places: Iterable[int]) -> Iterator[int]:
@@ -120,79 +156,76 @@ def _line_numbers(text: str, places: Iterable[int]) -> Iterator[int]:
         yield number
 
 
-def _is_program(text: str) -> bool:
-    """All that looks like a marker is inside of strings and comments."""
-    if len(text) > _MOST_PARSED:
+def _is_program(text: str, *, with_comments: bool = True) -> bool:
+    """All that looks like a marker is inside of strings (and comments), and what is outside of them is no prose."""
+    if len(text) > MOST_PARSED:
         return False
     markers = [number + 1 for number in _line_numbers(text, (found.end() for found in _MARKER.finditer(text)))]
     found = literals(text)
     if not found.is_whole:
         return False
     inside: set[int] = set()
-    marked = [place for place in found.places if _MARKER.search(text[slice(*place)])]
+    marked = [
+        (first, last)
+        for first, last in found.places
+        if _MARKER.search(text[first:last]) and (text[first] != "#" or (with_comments and _is_behind_code(text, first)))
+    ]
     for number, last in zip(*[_line_numbers(text, (edge for place in marked for edge in place))] * 2, strict=True):
         inside.update(range(number + 1, last + 2))
-    return inside.issuperset(markers)
+    return inside.issuperset(markers) and not _reads_as_prose(text, found.places)
 
 
-def _blocks(text: str) -> Iterator[_Block]:
-    """The fenced blocks; of a text with a single fence, what is before it and what is after it."""
-    lines = text.split("\n")
-    fences = [number for number, line in enumerate(lines) if _FENCE.match(line)]
-    if len(fences) == 1 and not (_FENCE.match(lines[fences[0]]) or [""] * 3)[2]:
-        for first, last in ((0, fences[0]), (fences[0] + 1, len(lines))):
-            if any(line.strip() for line in lines[first:last]):
-                yield _Block("", "\n".join(lines[first:last]) + "\n", first, last)
-        return
-    after, budget = 0, _MOST_TRIED
-    for number in fences:
-        if number < after:
-            continue
-        fence = _FENCE.match(lines[number])
-        assert fence is not None
-        width = _indent(lines[number])
-        closing = (
-            later
-            for later in map(fences.__getitem__, range(bisect(fences, number), len(fences)))
-            if _closes(lines[later], fence[1]) and _indent(lines[later]) <= width + _CLOSING_INDENT
-        )
-        ends = [*islice(closing, 1)] or [len(lines)]
-        texts = [_outdented(lines[number + 1 : ends[0]], width)]
-        while (is_open := budget > 0 and _ends_in_a_string(texts[-1])) and len(ends) < _MOST_ENDS:
-            budget -= len(texts[-1])
-            more = next(closing, None)
-            if more is None:
-                break
-            ends.append(more)
-            texts.append(_outdented(lines[number + 1 : more], width))
-        # where no end fits, the quotes are not those of a program
-        chosen = 0 if is_open or budget <= 0 else -1
-        yield _Block(fence[2].lower(), texts[chosen], number + 1, ends[chosen])
-        after = ends[chosen] + 1
+def _is_behind_code(text: str, comment: int) -> bool:
+    """A comment is alone on its line, or what is before it has more than names."""
+    before = text[text.rfind("\n", 0, comment) + 1 : comment]
+    return not before.strip() or _CODE.search(before) is not None
 
 
-def _closes(line: str, opening: str) -> bool:
-    fence = _FENCE.match(line)
-    return fence is not None and fence[1].startswith(opening) and not line[fence.end() :].strip() and not fence[2]
+def _reads_as_prose(text: str, places: Iterable[tuple[int, int]]) -> bool:
+    """Two words stand side by side outside of strings and comments, and neither is a keyword."""
+    outside, at = [], 0
+    for first, last in places:
+        outside.append(text[at:first])
+        at = last
+    code = '"'.join([*outside, text[at:]])
+    return any(
+        not (keyword.iskeyword(found[1]) or keyword.issoftkeyword(found[1]) or keyword.iskeyword(found[2]))
+        for found in _TWO_WORDS.finditer(code)
+    )
 
 
-def _ends_in_a_string(program: str) -> bool:
-    """Within one that goes over several lines, as a docstring does."""
-    if len(program) > _MOST_PARSED or ("'''" not in program and '"""' not in program):
+def _is_script(text: str, languages: Collection[str]) -> bool:
+    """A program of a shell, all of whose fences are in its here-documents and strings."""
+    if SHELLS.isdisjoint(languages) or len(text) > MOST_PARSED:
         return False
-    return literals(program).ends_in_a_string
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
-def _outdented(lines: Sequence[str], width: int) -> str:
-    return "\n".join(line[min(width, _indent(line)) :] for line in lines) + "\n"
+    inside, is_open = here_documents(text)
+    if is_open:
+        return False
+    strings = [found.span() for found in _STRINGS_OF_SHELLS.finditer(text) if found[0][0] in "'\""]
+    for first, last in zip(*[_line_numbers(text, (edge for place in strings for edge in place))] * 2, strict=True):
+        inside.update(range(first + 1, last + 1))
+    return inside.issuperset(_line_numbers(text, (found.end() for found in _MARKER.finditer(text))))
 
 
 def _defines(program: str, name: str) -> bool:
-    """At its top level, as far as can be told without parsing it."""
+    """At its top level, or there below `if`, `try` and the like, as far as can be told without parsing it."""
     escaped = re.escape(name)
     pattern = rf"^(?:(?:async\s+)?def|class)\s+{escaped}\b|^{escaped}\s*(?::[^=\n]+)?=(?!=)"
-    return re.search(pattern, program, re.MULTILINE) is not None
+    if re.search(pattern, program, re.MULTILINE) is not None:
+        return True
+    nested = re.search(rf"^([ \t]+)(?:(?:async\s+)?def|class)\s+{escaped}\b", program, re.MULTILINE)
+    if nested is None:
+        return False
+    width = len(nested[1])
+    for line in reversed(program[: nested.start()].split("\n")):
+        indent = len(line) - len(line.lstrip())
+        if line.strip() and indent < width:
+            if _NESTED_BELOW.match(line) is None:
+                return False
+            width = indent
+        if width == 0:
+            return True
+    return False
+
+
+__all__ = ["PYTHON", "UNENDED", "final_answer", "program_in", "without_tags_behind"]
