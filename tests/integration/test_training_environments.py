@@ -215,7 +215,8 @@ async def test_the_flag_of_an_environment() -> None:
 async def test_a_script_judges_what_was_said() -> None:
     verification = {"method": "script", "script": {"source": "#!/usr/bin/env python3\nassert input() == '6 * 7'\n"}}
     recipe = reward_recipe("task_verifier_v1", {}, task=task_of({**GREET, "verification": verification}))
-    assert [(await rewarded(recipe, ROW, said)).value for said in ("6 * 7", "7 * 6")] == [1.0, 0.0]
+    said = ("6 * 7", "7 * 6", "<think>7 * 6</think>6 * 7", "6 * 7\n</think>7 * 6")
+    assert [(await rewarded(recipe, ROW, text)).value for text in said] == [1.0, 0.0, 1.0, 0.0]
 
 
 async def test_an_environment_that_cannot_be_made_leaves_the_group() -> None:

@@ -99,11 +99,17 @@ def test_marks_inside_of_a_program_are_its_own(text: str, program: str) -> None:
         ("<think>41?</think>\n<think>So:</think>42", "42"),
         ("<think>42", ""),
         ("  <think>42 </thin", ""),
-        ("It is </think> 42", "It is </think> 42"),
+        ("It is </think> 42", "42"),
+        ("41, or 42?\n</think>\n\n42", "42"),
+        ("It's case #1, it's `</think>` that ends it </think> 42", "42"),
+        ("Use `</think>` to end it.", "Use `</think>` to end it."),
+        ('{"end": "<p></think></p>", "n": 42}', '{"end": "<p></think></p>", "n": 42}'),
+        ('```python\nE = ["""\n</think>\n"""]\n```\n', '```python\nE = ["""\n</think>\n"""]\n```\n'),
+        ("41?</think>", ""),
     ],
 )
 def test_an_answer_comes_after_its_reasoning(text: str, answer: str) -> None:
-    """An end without a beginning is part of the answer."""
+    """Also where the prompt has begun the reasoning; an end that is quoted, or in a string, ends none."""
     assert final_answer(text) == answer
 
 
@@ -126,6 +132,24 @@ def test_a_signature_alone_takes_no_programs_place(stub: str, mark: str) -> None
         program_in(f"{fenced(CODE, mark)}\nSignature was:\n{fenced(stub, mark)}", {"double"}).rstrip() == CODE.rstrip()
     )
     assert program_in(f"{fenced(USE, mark)}{fenced(stub, mark)}", {"double"}).rstrip() == stub.rstrip()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def double(x): return 2 * x",
+        "double = lambda x: 2 * x",
+        "class double:\n    def __call__(self, x):\n        return 2 * x",
+        "class double:\n    limit = 2",
+        'def double(x):\n    """Twice."""\n    return x + x',
+        "from typing import overload\n@overload\ndef double(x: int) -> int: ...\ndef double(x):\n    return 2 * x",
+        "def double(x):\n    def inner(): ...\n    return 2 * x",
+        "def double(x): pass; return 2 * x",
+    ],
+)
+def test_the_last_definition_with_a_body_counts(code: str) -> None:
+    """Whatever the body is."""
+    assert program_in(f"{fenced(CODE)}\nBetter:\n{fenced(code)}", {"double"}).rstrip() == code.rstrip()
 
 
 def test_without_a_name_the_last_block_counts() -> None:

@@ -22,7 +22,12 @@ from harena.scoring import load_scenarios
 from harena.scoring.contracts.contract import LabelModelContract, ScoreModelContract
 from harena.scoring.scorers import judge
 from harena.scoring.scorers import judgement as score_judge_module
-from harena.scoring.scorers.judge import JudgeFaultError, JudgeLoadedError, JudgeOverdueError, JudgeRefusedError
+from harena.scoring.scorers.judge import (
+    JudgeFaultError,
+    JudgeLoadedError,
+    JudgeOverdueError,
+    JudgeRefusedError,
+)
 from harena.scoring.scorers.judgement import judged, score_judge
 from harena.scoring.scorers.program import Bench
 from harena.scoring.verdict import Verdict
@@ -179,6 +184,24 @@ def test_the_longest_judging_is_longer_than_any() -> None:
     """A run that is given less could end without a score."""
     made = ScoreModelContract.model_validate({**SCORE, "judge_timeout_seconds": 10.0})
     assert score_judge_module.longest_judging(made) > (1 + 3 + 18) * 2 * 10.0
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ('Is it 2: {"score": 2}? No.\n</think>\n{"key": "k", "score": 10}', (1.0, "k")),
+        ('{"key": "k", "score": 0} It says </think> {"score": 10}', None),
+        ('It says </think> {"key": "x", "score": 10}', (1.0, "x")),
+        ('{"key": "k", "score": 0}', (0.0, "k")),
+        ('It says </think> {"score": 10}', (1.0, None)),
+        ('{"key": "k", "score": 10}\n\nThe answer is right.', (1.0, "k")),
+        ('{"key": "k", "score": 0} is what it earns, not {"score": 10}.', None),
+        ('{"key": "x", "score": 10} is right.', None),
+    ],
+)
+def test_a_reasoning_that_the_prompt_opened_ends_before_a_verdict_with_the_key(said: str, found: object) -> None:
+    """Without the key the end may be one that the judge quotes, and all of its verdicts count."""
+    assert score_judge_module._read_keyed(ScoreModelContract.model_validate(SCORE), said, "k") == found
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import tracemalloc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import harena
 from harena.core.models import SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.core.results import Reason, RunResult, Trust, Validity
@@ -21,12 +24,16 @@ from harena.scoring.contracts.formula import FormulaError, check_formula, comput
 from harena.scoring.contracts.parts import Contract
 from harena.scoring.contracts.similarity import Metric, longest_subsequence, similarity
 from harena.scoring.contracts.templates import SampleError, TemplateError, check_template, filled
+from harena.scoring.formats.answers import final_answer
+from harena.scoring.formats.graders import contract_of
 from harena.scoring.reading import ScenarioFileError
 from harena.scoring.scorers import python as score_python
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.weighted import combined, score_weighted
 from harena.scoring.verdict import Verdict, failed, tampered
 from harena.testing import FakeRuntime
+from harena.training.data.prompts import PromptRow
+from harena.training.rewards import reward_recipe
 
 METRICS: tuple[Metric, ...] = (
     "fuzzy_match", "bleu", "gleu", "meteor", "cosine", "rouge_1", "rouge_2", "rouge_3", "rouge_4", "rouge_5", "rouge_l",
@@ -310,6 +317,71 @@ async def test_an_answer_says_what_comes_after_its_reasoning(operation: str) -> 
     assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.EMPTY_CANDIDATE)
 
 
+REASONING_WITH_42 = (
+    "<think>42</think>7",
+    "<think>42",
+    "\ufeff<think>42",
+    "\ufeff<think>42</think>7",
+    "\u200b\u2060\x00 <think>42</think>\u200b<think>42</think>7",
+    "1 2 3 .. 41 42 43 .. hm.</think>It is 7.",
+    "<think>7</think> 42 </think>7",
+    "".join(f"{number}</think>" for number in range(36, 43)) + "7",
+)
+PYTHON_GRADER = {
+    "type": "python",
+    "source": "def grade(sample, item):\n    return float(item['answer'] in sample['output_text'])",
+}
+LIKE_GRADER = {
+    "type": "string_check",
+    "input": "{{ sample.output_text }}",
+    "reference": "{{ item.answer }}",
+    "operation": "like",
+}
+CUSTOM = {"type": "python", "run_candidate": False, "source": "def score(run):\n    return '42' in run.answer"}
+
+
+@pytest.mark.parametrize("said", REASONING_WITH_42)
+async def test_all_that_read_an_answer_begin_where_its_reasoning_ends(said: str) -> None:
+    """One function says where."""
+    assert "42" not in final_answer(said)
+    scoring = json.loads(contract_of(LIKE_GRADER, {"answer": "42"}, "grader").model_dump_json(exclude_unset=True))
+    assert (await scored(said, scoring)).score == 0.0
+    row = PromptRow(id="1", prompt="?", expected_output="42")
+    for recipe in (reward_recipe("gsm8k_v1", {}), reward_recipe("contains_v1", {"needle": "42"})):
+        assert (await recipe.reward(row, said)).value == 0.0
+
+
+@pytest.mark.parametrize(
+    "scoring",
+    [contract_of(PYTHON_GRADER, {"answer": "42"}, "grader").model_dump(exclude_unset=True), CUSTOM],
+    ids=["grader", "custom"],
+)
+async def test_code_that_judges_an_answer_is_told_where_it_begins(scoring: dict[str, Any]) -> None:
+    """As all others are."""
+    said = ("<think>7</think>It is 42.", *REASONING_WITH_42[3:6])
+    results = [await scored(text, scoring) for text in said]
+    assert [(result.score, result.validity) for result in results] == [(1.0, Validity.VALID)] + [
+        (0.0, Validity.VALID)
+    ] * 3
+
+
+def test_one_module_says_where_reasoning_ends() -> None:
+    """Each other one that names a mark of it is known here: what it does with it is no cut."""
+    package = Path(harena.__file__).parent
+    naming = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if "think>" in path.read_text() and "battery" not in path.parts
+    }
+    assert naming == {
+        "scoring/contracts/text.py",  # says that an answer begins behind it
+        "scoring/formats/answers.py",  # the one that cuts
+        "training/data/conversations.py",  # writes it around a message's reasoning
+        "training/environments/task_episodes.py",  # a script that names it gets the whole
+        "training/rewards/rules.py",  # so does a needle
+    }
+
+
 @pytest.mark.parametrize("operation", ["like", "ilike"])
 def test_what_every_text_holds_is_no_reference(operation: str) -> None:
     """It would pay every answer."""
@@ -511,7 +583,7 @@ def test_the_trust_of_a_whole_is_that_of_its_weakest_part() -> None:
     shared = {"scoring": {"type": "command", "asserts": "pass"}}
     contract = WeightedContract.model_validate({"type": "weighted", "parts": {"a": {"scoring": LIKE}, "b": shared}})
     assert contract.trust is Trust.SHARED
-    assert contract.version == "weighted-2(string_check-2,command-6)"
+    assert contract.version == "weighted-2(string_check-2,command-7)"
     assert WeightedContract.model_validate(weighted()).trust is Trust.SEPARATE
     good = Verdict(score=1.0, passed=True, reason=Reason.PASSED)
     beside = replace(good, trust=Trust.SHARED)  # a suite whose gold decided so

@@ -63,15 +63,22 @@ _NESTED_BELOW = re.compile(r"[ \t]*(?:if|elif|else|try|except|finally|with|for|w
 
 
 def final_answer(text: str) -> str:
-    """What is said after a reasoning at the beginning; nothing, where that reasoning never ends. A text that begins
-    with none is all answer."""
+    """What is said after the reasoning; nothing, where a reasoning at the beginning never ends, or nothing follows it.
+    A text without reasoning is all answer."""
+    said = _without_reasoning(text, is_python=False)
+    return said if said is text else said.lstrip()
+
+
+def after_leading_reasoning(text: str) -> str:
+    """What is said after a reasoning that the text begins with; nothing, where that one never ends. For a text that may
+    quote what others wrote: the end of a reasoning alone ends none in it."""
     at = 0
     while _BEGIN.match(text, at):
         end = text.find(REASONING_END, at)
         if end < 0:
             return ""
         at = end + len(REASONING_END)
-    return text[at:].lstrip() if at else text
+    return text[at:] if at else text
 
 
 def program_in(text: str, names: Collection[str] = (), *, languages: Collection[str] = PYTHON) -> str:
@@ -99,24 +106,39 @@ def program_in(text: str, names: Collection[str] = (), *, languages: Collection[
 
 
 def _without_reasoning(text: str, *, is_python: bool) -> str:
-    """A chat template may have opened the reasoning in the prompt: then its end alone is in the answer."""
-    said = final_answer(text)
+    """All after it, its white space too; the text itself where there is none."""
+    said = after_leading_reasoning(text)
+    if REASONING_END not in said or _is_program(said, with_comments=is_python):
+        return said
     if said.count(REASONING_END) > _MOST_CUTS:
-        return said.rpartition(REASONING_END)[2]
-    while (end := _reasoning_end(said, is_python=is_python)) is not None:
-        said = said[end:]
-    return said
+        return _without_reasoning(said.rpartition(REASONING_END)[2], is_python=is_python)
+    end_of_it = _reasoning_end(said, is_python=is_python)
+    return said if end_of_it is None else _without_reasoning(said[end_of_it:], is_python=is_python)
 
 
 def _reasoning_end(text: str, *, is_python: bool) -> int | None:
-    """Where the first `</think>` ends that is no part of a program."""
-    if REASONING_END not in text or (is_python and _is_program(text)):
-        return None
-    inside = [block for block in blocks(text) if is_python and REASONING_END in block.text and _is_program(block.text)]
+    """Where the first `</think>` ends that is neither quoted nor a part of a program."""
+    inside = [
+        block
+        for block in blocks(text)
+        if REASONING_END in block.text and _is_program(block.text, with_comments=is_python)
+    ]
     lines = {number for block in inside for number in range(block.first, block.last)}
     ends = [found.end() for found in re.finditer(re.escape(REASONING_END), text)]
     numbers = _line_numbers(text, ends)
-    return next((end for end, number in zip(ends, numbers, strict=True) if number not in lines), None)
+    return next(
+        (end for end, number in zip(ends, numbers, strict=True) if number not in lines and not _is_quoted(text, end)),
+        None,
+    )
+
+
+def _is_quoted(text: str, end: int) -> bool:
+    """Whether quotes or backticks on the same line are around the `</think>` that ends there."""
+    begin = end - len(REASONING_END)
+    first = max(text.rfind("\n", 0, begin) + 1, begin - _LOOKED_AT)
+    last = text.find("\n", end)
+    part = text[first : min(end + _LOOKED_AT, len(text) if last < 0 else last)]
+    return any(found.start() < begin - first < found.end() - 1 for found in _QUOTED.finditer(part))
 
 
 def _first_line_in_place(said: str) -> str:
@@ -228,4 +250,4 @@ def _defines(program: str, name: str) -> bool:
     return False
 
 
-__all__ = ["PYTHON", "UNENDED", "final_answer", "program_in", "without_tags_behind"]
+__all__ = ["PYTHON", "UNENDED", "after_leading_reasoning", "final_answer", "program_in", "without_tags_behind"]

@@ -42,9 +42,7 @@ import json
 
 
 def score(run):
-    text = run.candidate[run.entry]
-    while text.lstrip().startswith("<think>"):
-        text = text.partition("</think>")[2].lstrip()
+    text = run.answer
     try:
         parsed = json.loads(text)
     except ValueError:

@@ -22,7 +22,7 @@ _MOST_FOUND = 100_000
 
 class Run:
     """What the candidate did: stdout, stderr, exit_code, outcome, timed_out, files (name -> text), candidate (name ->
-    text), entry, scenario_id, metadata."""
+    text), entry, answer (the entry's text after its reasoning), scenario_id, metadata."""
 
     def __init__(self, seen: dict[str, Any]) -> None:
         self.__dict__.update(seen)

@@ -28,7 +28,7 @@ from harena.core.results import Reason
 from harena.scoring.contracts.formula import share_of
 from harena.scoring.contracts.judge import JudgeContract, LabelModelContract, ScoreModelContract
 from harena.scoring.contracts.templates import SampleError, filled
-from harena.scoring.formats.answers import UNENDED, final_answer
+from harena.scoring.formats.answers import UNENDED, after_leading_reasoning, final_answer
 from harena.scoring.scorers import judge
 from harena.scoring.scorers.judge import Ask, JudgeFaultError, JudgeLoadedError, JudgeRefusedError
 from harena.scoring.scorers.program import Bench
@@ -113,7 +113,8 @@ async def score_judge(
     bench: Bench, contract: JudgeContract, ask: Ask = judge.ask, pauses: Sequence[float] = _PAUSES_SECONDS
 ) -> Verdict:
     """The verdict. Raises PlatformError where the judge cannot be asked."""
-    answer = final_answer(bench.scenario.candidate.source)
+    source = bench.scenario.candidate.source
+    answer = await aside(len(source), final_answer, source)
     if not answer:
         return failed(Reason.EMPTY_CANDIDATE, UNENDED)
     question = about(contract, answer)
@@ -254,7 +255,7 @@ def judged(contract: JudgeContract, said: str, question: Question | None = None)
 def _read(contract: JudgeContract, said: str) -> tuple[float, Any] | None:
     """(score, key beside it or None) of the verdict that an answer ends with."""
     name = _field(contract)
-    said = final_answer(said)
+    said = after_leading_reasoning(said)
     found = list(_objects(said))
     if not found or found[-1] is None or not _AFTER_THE_VERDICT.fullmatch(said, found[-1][1]):
         return None
@@ -264,6 +265,31 @@ def _read(contract: JudgeContract, said: str) -> tuple[float, Any] | None:
     if name not in last or scores[0] is None or any(score != scores[0] for score in scores):
         return None
     return scores[0], (last[_KEY] or "") if _KEY in last else None
+
+
+def _read_keyed(contract: JudgeContract, said: str, key: str) -> tuple[float, Any] | None:
+    """Read a verdict with `_read`; where the reasoning was opened in the judge's prompt, so that its end alone is
+    there, only a verdict with the question's key counts after it: the end may be one that the judge quotes."""
+    found = _read(contract, said)
+    if found is None or found[1] != key:
+        after = _read(contract, final_answer(said))
+        found = after if after is not None and after[1] == key else found
+    if found is None:
+        found = _only_keyed(contract, after_leading_reasoning(said), key)
+    return found
+
+
+def _only_keyed(contract: JudgeContract, said: str, key: str) -> tuple[float, Any] | None:
+    """The verdict with the question's key that words stand behind, where no object in what was said says another."""
+    name = _field(contract)
+    found = [None if place is None else place[0] for place in _objects(said)]
+    if any(place is None for place in found):
+        return None
+    stated = [place for place in found if place is not None and name in place]
+    scores = {_score(contract, place[name]) for place in stated}
+    score = scores.pop() if len(scores) == 1 else None
+    is_keyed = any(_KEY in place and place[_KEY] == key for place in stated)
+    return (score, key) if is_keyed and score is not None else None
 
 
 def _field(contract: JudgeContract) -> str:

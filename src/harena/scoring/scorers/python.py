@@ -13,6 +13,7 @@ from harena.core.errors import HarenaError, PlatformError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.results import Reason
 from harena.scoring.contracts.contract import PythonContract
+from harena.scoring.formats.answers import final_answer
 from harena.scoring.guest import scorer as guest_scorer
 from harena.scoring.scorers.program import Bench, output_file, put_files, run_candidate
 from harena.scoring.slices import aside, json_parts, last_line, size_of, text_of
@@ -107,10 +108,12 @@ async def _ask_pattern(bench: Bench, request: dict[str, Any]) -> dict[str, Any]:
 
 async def score_python(bench: Bench, contract: PythonContract) -> Verdict:
     """Run, observe, ask the scorer. Raises PlatformError and SandboxError for what is not the program's doing."""
+    source = bench.scenario.candidate.source
     seen: dict[str, Any] = {
         "scenario_id": bench.scenario.id,
         "candidate": dict(bench.scenario.candidate.files),
         "entry": bench.scenario.candidate.entry,
+        "answer": await aside(len(source), final_answer, source),
         "metadata": dict(bench.scenario.metadata),
         "stdout": "",
         "stderr": "",

@@ -16,7 +16,8 @@ from harena.scoring.verdict import Verdict, broken_contract, digest, failed, one
 
 async def score_text(bench: Bench, contract: TextContract) -> Verdict:
     """The verdict. Raises PlatformError and SandboxError where a search could not be run."""
-    answer = final_answer(bench.scenario.candidate.source)
+    source = bench.scenario.candidate.source
+    answer = await aside(len(source), final_answer, source)
     if not answer:
         return failed(Reason.EMPTY_CANDIDATE, UNENDED)
     try:

@@ -122,7 +122,9 @@ class TaskEnvironment(SandboxEnvironment):
         script = self._image_script if how.script is None else how.script
         if self._start_up is not None:
             await self._start_up.restore(self.at.sandbox, self.at.sandbox.list_files, [script])
-        done = await self._script(script, how.timeout_seconds, self._said.encode("utf-8", "replace"), guarded=True)
+        # a script that names the reasoning's own marks is about the form of the whole
+        said = self._said if "think>" in script else await aside(len(self._said), final_answer, self._said)
+        done = await self._script(script, how.timeout_seconds, said.encode("utf-8", "replace"), guarded=True)
         if done.outcome is ExecOutcome.TIMEOUT:
             raise PlatformError(f"the verification took longer than {how.timeout_seconds:g} s")
         right = done.outcome is ExecOutcome.EXITED and done.returncode == how.expected_exit_code

@@ -68,5 +68,10 @@ TEXTS_WRITTEN = (
     _text("is-json-without-end", '{"a": "' + "x" * 100_000),
     _text("is-json-of-a-huge-number", "9" * 5000),
     _text("is-long", "word " * 60_000),
+    _text(
+        "reasons-without-a-beginning",
+        " ".join(f"{number}" for number in range(300)) + ' "7741"\n</think>\n\nI do not know.',
+    ),
+    _text("hides-an-end-of-reasoning", "It is `</think>`, isn't it? 7741 # </think>\n</think> No."),
     _text("says-yes", "correct true yes right passed 1.0 score=1 PASS"),
 )
