@@ -1,0 +1,76 @@
+"""The number that an answer ends with: each form that is read, and what is refused."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harena.training.rewards.final_number import last_number
+
+_BEFORE = ("", "$", "**", "(", "The answer is ", "x = ", "#### ", "\\boxed{", "so: ", "about ", "She needs ", "\u662f")
+_CLOSING = {"**": "**", "(": ")", "\\boxed{": "}"}
+_HONEST_UNITS = (
+    "", " apples", " km", "km", "%", " %", " m", "cm", " dollars", "\u00b0C", " km/h", " more apples", "-year-old",
+    "\\%", "\\text{ kg}", " a day", " quarters", " (in total)", "/hour", " / day",
+    "\u00a2", " \u2103", "\u2026", " \u2713", " \u2705", " \U0001f389", " -- done", " & more", " \u2764\ufe0f",
+)  # fmt: skip
+_SPOILING = (
+    " bn", "bn", "k", " k", "K", " M", " mn", " lakh", " crore", "/x", "/ x", " / x", "x", " x", "i", "n", "\u03c0",
+    " pi", "^n", "^{n}", "\u00b2", "\u00bd", " or so", "+", " dozen", " squared", " times x", "\\pi", "\\times x",
+    "\\sqrt{x}", "e", " < x", "_n", " and a half", " hundredths", "#", "&",
+    "\\cdot x", " mod n", " score", " doz", "nds", "th", " gross",
+)  # fmt: skip
+_SPOILED = (
+    "-({})", "- ({})", "-[{}]", "-**{}**", "-\\boxed{{{}}}", "minus ({})", "\u00b1{}", "4 {}", "41 or {}",
+    "$41 or ${}", "41 (or {})", "1 {}", "41 apples or {}", "not ({})", "2\u00a0{}",
+    "2\u00d7({})", "2\u00b7({})", "1+ ({})", "100 - $ {}", "0.({})", "-|{}|", "- \\boxed{{{}}}", "2\\boxed{{{}}}",
+    "\\boxed{{2}}\\boxed{{{}}}", "2 \u00d7 **{}**", "1 + $({})", "\\sqrt{{\\text{{{}}}}}", "**not** {}",
+    "minus **{}**", "minus\n{}", "negative\n\n**{}**", "it is not\n{}", "100 -\n{}", "2 \u00d7\n({})",
+)  # fmt: skip
+
+
+@given(
+    st.integers(0, 10**9), st.booleans(), st.booleans(), st.sampled_from(_BEFORE), st.sampled_from(_HONEST_UNITS),
+    st.sampled_from(["", ".", "!", "\n", " .", "<|im_end|>", " <|endoftext|>", "</s>\n"]),
+)  # fmt: skip
+def test_a_final_number_is_read_in_each_of_its_forms(
+    number: int, negative: bool, grouped: bool, before: str, unit: str, end: str
+) -> None:
+    """Sign, thousands, marks, currency and units, each with each."""
+    sign = "-" if negative and before not in ("$", "\u662f") else ""
+    written = f"{before}{sign}{number:,}" if grouped else f"{before}{sign}{number}"
+    text = f"{written}{_CLOSING.get(before, '')}{unit}{end}"
+    assert last_number(text) == Decimal(f"{sign}{number}"), text
+
+
+@given(st.integers(5, 999), st.sampled_from(_BEFORE), st.sampled_from(_SPOILING), st.sampled_from(_SPOILED))
+def test_what_makes_another_number_of_it_is_refused(number: int, before: str, behind: str, form: str) -> None:
+    """Behind it, before it, or around it; no other number is read instead."""
+    if (before, behind) != ("#### ", "#"):  # a heading of Markdown may end with such signs
+        assert last_number(f"{before}{number}{behind}") is None
+    assert last_number(form.format(number)) is None
+    assert last_number(f"It is {form.format(number)}") is None
+
+
+@given(st.text(alphabet="4 2.,-+*/()[]{}$%^_#<>=\\kbnorx\n\u2212\u00bd\u00b0", max_size=40))
+def test_a_final_number_of_any_text_is_found_in_it(text: str) -> None:
+    """Or there is none; it never raises."""
+    number = last_number(text)
+    assert number is None or str(abs(number)).lstrip("0") in text.replace(",", "") or number == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\\underline{42}", "\\mathit{42}", "\\color{red}{42}", "\\boxed{\\textcolor{blue}{42}}",
+        "\\fcolorbox{a}{b}{42}",
+        "**Answer:** 42", "| Total | 42 |", "---\n42", "So it rose by 20%\n42", "It is:\n\n**42**", "- **42**",
+        "forty-two (42)", "\\text{Answer: }\\boxed{42}", "1. (42)", "6 \u00d7 7 = (42)", "It was not.\n42", "41\n42",
+    ],
+)  # fmt: skip
+def test_marks_around_a_number_leave_it_what_it_is(text: str) -> None:
+    """And so does what the line above ends with, unless it computes or denies."""
+    assert last_number(text) == 42
