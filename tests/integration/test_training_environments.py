@@ -17,7 +17,7 @@ from harena.training.data.prompts import PromptRow, sample_key
 from harena.training.environments.sandbox import SandboxEnvironment
 from harena.training.environments.task_episodes import TaskEnvironment, solved
 from harena.training.environments.tasks import task_of
-from harena.training.rewards import CodeTests, prepare, reward_recipe, rewarded
+from harena.training.rewards import CodeTests, TaskEnvVerifier, prepare, reward_recipe, rewarded
 from harena.training.rollouts.recipes import rollouts_of
 from harena.training.rollouts.rollout import Policy, RolloutRequest, Rollouts
 from harena.training.rollouts.trajectory import Sampled, SampleRequest, Sampling, StopReason, Trajectory
@@ -234,6 +234,27 @@ async def test_whoever_breaks_the_verification_earns_the_minimum() -> None:
     )
     given = await rewarded(recipe, ROW, "touch block")
     assert (given.value, given.reason) == (-1.0, "fault_follows_candidate")
+
+
+async def test_a_fault_that_does_not_come_again_takes_the_second_verdict() -> None:
+    """Not none: whoever breaks the verification by chance is judged like everybody."""
+    script = "test ! -p out.txt || sleep 60\ngrep -qx hi out.txt\n"
+    slow = {"method": "script", "script": {"source": script}, "timeout": 2.0}
+    begun: list[TaskEnvironment] = []
+
+    class ByChance(TaskEnvVerifier):
+        def environment(self, row: PromptRow) -> TaskEnvironment:
+            made = TaskEnvVerifier.environment(self, row)
+            begun.append(made)
+            if len(begun) == 1:
+                step = made.step
+                made.step = lambda said: step("mkfifo out.txt")  # type: ignore[method-assign]
+            return made
+
+    recipe = ByChance(task=task_of({**GREET, "verification": slow}))
+    for program, value in (("echo bye > out.txt", 0.0), ("echo hi > out.txt", 1.0)):
+        begun.clear()
+        assert (await recipe.reward(ROW, program)).value == value
 
 
 async def test_a_tasks_own_solution_is_tried_and_it_is_torn_down() -> None:

@@ -210,14 +210,13 @@ def breaking(when: Callable[[int, str], bool]) -> tuple[Callable[[], Environment
 @pytest.mark.parametrize(
     ("when", "value", "reason"),
     [
-        (lambda number, action: number == 0 and action == "ab", None, "environment_fault"),
         (lambda number, action: action == "ab", 0.0, "fault_follows_candidate"),
         (lambda number, action: True, None, "environment_fault"),
-        (lambda number, action: action == "ab" if number == 0 else action == "a", None, "environment_fault"),
+        (lambda number, action: action == "ab" if number == 0 else action == "a", 0.0, "fault_follows_candidate"),
     ],
 )
 async def test_whose_a_fault_is(when: Any, value: float | None, reason: str) -> None:
-    """It does not come back; it follows the actions; the environment is broken for everybody; it comes elsewhere."""
+    """It follows the actions; the environment is broken for everybody; it comes again elsewhere."""
     make, made = breaking(when)
     rollouts = Episodes(make, max_turns=5)
     told = await play(rollouts, Scripted((1, END), (3, END)))
@@ -228,6 +227,27 @@ async def test_whose_a_fault_is(when: Any, value: float | None, reason: str) -> 
     counts = rollouts.metrics()
     assert counts["environment_fault_share"] == 1.0
     assert counts["fault_follows_candidate_share"] == float(value is not None)
+
+
+async def test_an_episode_goes_on_after_a_fault_that_does_not_come_again() -> None:
+    """What it comes to counts, right or wrong: a fault by chance, or by the clock, was a way out of a bad reward."""
+    for faulty in ("a", "ab", "end"):
+        make, made = breaking(lambda number, action, faulty=faulty: number == 0 and action == faulty)
+
+        class Judged(make):  # type: ignore[misc, valid-type]
+            def outcome(self) -> float:
+                if self.number == 0 and faulty == "end":  # noqa: B023 - it is used before the next turn of the loop
+                    raise OSError("the disk is gone")
+                return 2.0
+
+        rollouts = Episodes(Judged, max_turns=5)
+        told = await play(rollouts, Scripted((1, END), (3, END)))
+        plain = await play(Episodes(Echo, max_turns=5), Scripted((1, END), (3, END)))
+        assert (told.stop, told.text) == (StopReason.ANSWER, plain.text)
+        assert told.reward.value == (plain.reward.value or 0.0) + 2.0
+        assert [environment.closed for environment in made] == [1, 1]
+        assert rollouts.metrics()["environment_fault_share"] == 1.0
+        assert rollouts.metrics()["fault_follows_candidate_share"] == 0.0
 
 
 @pytest.mark.parametrize("answer", ["x", ("x", float("nan"), False), ("x", 1.0, "yes"), None])

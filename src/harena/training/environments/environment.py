@@ -66,6 +66,10 @@ class EnvironmentFaultError(Exception):
     this package."""
 
 
+class FaultFollowsError(EnvironmentFaultError):
+    """The fault is the doing of whoever acted."""
+
+
 class Surroundings:
     """An environment as the episode uses it: everything is awaited, has a time limit, and faults in one way."""
 
@@ -144,31 +148,53 @@ async def begun(surroundings: Surroundings, row: PromptRow) -> str:
         return await surroundings.reset(row)
 
 
-async def follows(make: Callable[[], Surroundings], row: PromptRow, said: Sequence[str]) -> bool:
-    """Whether a fault at the last of these actions follows whoever said them: it comes again at the same place in a
-    fresh environment, and a fresh environment takes an empty action without one."""
-    if not said or await _fault_at(make(), row, said) != len(said) - 1:
-        return False
-    return await _fault_at(make(), row, [""]) is None
+class Faults:
+    """Whose the faults of one episode are. After the first, the same actions are done in a fresh environment, and the
+    episode goes on from there: so a fault that does not come again changes no verdict. A second one is the candidate's
+    wherever it comes, if a fresh environment takes an empty action."""
+
+    def __init__(self, surroundings: Surroundings, idle: Callable[[], Surroundings], row: PromptRow) -> None:
+        self._surroundings = surroundings
+        self._idle = idle
+        self._row = row
+        self.count = 0
+
+    async def resumed(self, fault: EnvironmentFaultError, said: Sequence[str]) -> Step:
+        """What the last of these actions gives in the fresh environment. Raises FaultFollowsError for the candidate's
+        fault, and EnvironmentFaultError for the platform's: nothing begins, or an empty action faults, too."""
+        self.count += 1
+        if self.count == 1:
+            await self._surroundings.close()
+            await self._surroundings.reset(self._row)
+            try:
+                return await _repeated(self._surroundings, said)
+            except EnvironmentFaultError as again:
+                fault = again
+        if await self._takes_nothing():
+            raise FaultFollowsError(str(fault)) from fault
+        raise fault
+
+    async def _takes_nothing(self) -> bool:
+        idle = self._idle()
+        try:
+            await idle.reset(self._row)
+            await idle.step("")
+            await idle.outcome()
+            await idle.answer("")
+        except EnvironmentFaultError:
+            return False
+        finally:
+            await idle.close()
+        return True
 
 
-async def _fault_at(surroundings: Surroundings, row: PromptRow, actions: Sequence[str]) -> int | None:
-    """At which of these actions there is a fault, what is asked for at the end counted to the last; -1 = before the
-    first, None = at none."""
-    place = -1
-    try:
-        await surroundings.reset(row)
-        for action in actions:
-            place += 1
-            if (await surroundings.step(action)).done:
-                break
-        await surroundings.outcome()
-        await surroundings.answer("")
-    except EnvironmentFaultError:
-        return place
-    finally:
-        await surroundings.close()
-    return None
+async def _repeated(surroundings: Surroundings, said: Sequence[str]) -> Step:
+    step = Step()
+    for action in said:
+        step = await surroundings.step(action)
+        if step.done:
+            break
+    return step
 
 
 def _as_step(answer: Any) -> Step:

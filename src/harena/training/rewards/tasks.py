@@ -14,9 +14,10 @@ from harena.scoring.formats.answers import final_answer
 from harena.training.data.prompts import PromptRow
 from harena.training.environments.environment import (
     EnvironmentFaultError,
+    FaultFollowsError,
+    Faults,
     Surroundings,
     begun,
-    follows,
 )
 from harena.training.environments.task_episodes import Acting, TaskEnvironment, inputs_of
 from harena.training.environments.tasks import Method, Task, flag_digest, task_of
@@ -120,15 +121,24 @@ class TaskRecipe:
             return Surroundings(make, timeout_seconds=self.env_timeout_sec)
 
         here = surroundings()
+        faults = Faults(here, surroundings, row)
         try:
             await begun(here, row)
-            await here.step(text)
-            outcome = await here.outcome()
-            assert outcome is not None
-            return outcome
+            try:
+                await here.step(text)
+            except EnvironmentFaultError as fault:
+                await faults.resumed(fault, [text])
+            while True:
+                try:
+                    outcome = await here.outcome()
+                except EnvironmentFaultError as fault:
+                    await faults.resumed(fault, [text])
+                    continue
+                assert outcome is not None
+                return outcome
+        except FaultFollowsError as fault:
+            return Reward(value=self.minimum, reason="fault_follows_candidate", detail=str(fault))
         except EnvironmentFaultError as fault:
-            if await follows(surroundings, row, [text]):
-                return Reward(value=self.minimum, reason="fault_follows_candidate", detail=str(fault))
             return Reward(value=None, validity=RewardValidity.INFRA, reason="environment_fault", detail=str(fault))
         finally:
             await here.close()

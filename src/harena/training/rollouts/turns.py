@@ -13,10 +13,11 @@ Why an episode ends:
     parse_error         the environment could not read what was said; earns the minimum
     environment_fault   the environment raised, or was late
 
-Whose a fault is. The same actions are done once more in a fresh environment. If they go through there, the platform
-failed, and the rollout leaves its group. If they fault at the same turn again, while a fresh environment takes an empty
-action, then the fault follows the candidate: it earns the minimum, so that breaking the environment is no way out of a
-bad reward. An environment that takes no empty action either is broken, which is nobody's doing.
+Whose a fault is. The same actions are done once more in a fresh environment. If they go through there, the episode goes
+on in it, and what it comes to counts. If there is a fault again, at whatever turn, while a fresh environment takes an
+empty action, then it follows the candidate: it earns the minimum, so that breaking the environment, always or by
+chance, is no way out of a bad reward. An environment that takes no empty action either, or does not begin, is broken,
+which is nobody's doing: the rollout leaves its group.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ from harena.training.data.prompts import PromptRow
 from harena.training.environments.environment import (
     Environment,
     EnvironmentFaultError,
+    FaultFollowsError,
+    Faults,
     Step,
     Surroundings,
     begun,
-    follows,
 )
 from harena.training.rewards.recipe import (
     Once,
@@ -120,14 +122,15 @@ class Episodes:
         began = self._now()
         self._counts["episodes"] += 1
         surroundings = self._surroundings(request.row)
+        faults = Faults(surroundings, partial(self._surroundings, request.row), request.row)
         try:
             with policy.seat() as seat:
                 turns = Turns(request, policy, seat, self._form)
-                played = await self._play(request.row, turns, surroundings)
+                played = await self._play(request.row, turns, surroundings, faults)
             ended = self._now()
             reward = played.reward
             if reward is None:
-                reward = await self._reward(request.row, turns, surroundings, played.stop, policy.sampling)
+                reward = await self._reward(request.row, turns, surroundings, faults, played.stop, policy.sampling)
         finally:
             await surroundings.close()
         seconds = {
@@ -173,18 +176,22 @@ class Episodes:
         takes_row = "row" in inspect.signature(make).parameters
         return Surroundings(partial(make, row=row) if takes_row else make, timeout_seconds=self._timeout)
 
-    async def _play(self, row: PromptRow, turns: Turns, surroundings: Surroundings) -> _Played:
+    async def _play(self, row: PromptRow, turns: Turns, surroundings: Surroundings, faults: Faults) -> _Played:
         try:
             turns.tell(await begun(surroundings, row))
             for _ in range(self._max_turns):
-                step = await surroundings.step(await turns.say())
+                action = await turns.say()
+                try:
+                    step = await surroundings.step(action)
+                except EnvironmentFaultError as fault:
+                    step = await self._resumed(faults, fault, turns)
                 turns.tell("" if step.done else step.observation, reward=step.reward, parts=step.parts)
                 if step.done:
                     return self._done(step)
         except EpisodeEndedError as ended:
             return _Played(ended.stop)
         except EnvironmentFaultError as fault:
-            return _Played(StopReason.ENVIRONMENT_FAULT, await self._faulted(row, turns.said, fault))
+            return _Played(StopReason.ENVIRONMENT_FAULT, self._faulted(fault, faults))
         return _Played(StopReason.TURN_LIMIT)
 
     def _done(self, step: Step) -> _Played:
@@ -192,24 +199,38 @@ class Episodes:
             return _Played(step.stop, Reward(value=self._minimum, reason="parse_error"))
         return _Played(StopReason.ANSWER)
 
-    async def _faulted(self, row: PromptRow, said: Sequence[str], fault: EnvironmentFaultError) -> Reward:
-        self._counts["faults"] += 1
-        if await follows(partial(self._surroundings, row), row, said):
+    async def _resumed(self, faults: Faults, fault: EnvironmentFaultError, turns: Turns) -> Step:
+        self._counts["faults"] += not faults.count
+        return await faults.resumed(fault, turns.said)
+
+    def _faulted(self, fault: EnvironmentFaultError, faults: Faults) -> Reward:
+        self._counts["faults"] += not faults.count  # the environment did not begin
+        if isinstance(fault, FaultFollowsError):
             self._counts["following"] += 1
             return Reward(value=self._minimum, reason="fault_follows_candidate", detail=str(fault))
         return Reward(value=None, validity=RewardValidity.INFRA, reason="environment_fault", detail=str(fault))
 
     async def _reward(
-        self, row: PromptRow, turns: Turns, surroundings: Surroundings, stop: StopReason, sampling: Sampling
+        self,
+        row: PromptRow,
+        turns: Turns,
+        surroundings: Surroundings,
+        faults: Faults,
+        stop: StopReason,
+        sampling: Sampling,
     ) -> Reward:
         cut_off = stop in (StopReason.LENGTH, StopReason.CONTEXT_OVERFLOW)
         last = turns.conversation.turns[-1] if turns.conversation.turns else None
 
         async def score() -> Reward:
             try:
-                return await self._scored(row, turns, surroundings)
+                while True:
+                    try:
+                        return await self._scored(row, turns, surroundings)
+                    except EnvironmentFaultError as fault:
+                        await self._resumed(faults, fault, turns)
             except EnvironmentFaultError as fault:
-                return await self._faulted(row, turns.said, fault)
+                return self._faulted(fault, faults)
 
         length = 0 if last is None else last.end - last.start
         return await self._overlong.applied(
