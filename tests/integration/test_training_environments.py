@@ -131,6 +131,10 @@ async def test_what_tools_cannot_do_is_told_to_the_policy() -> None:
         call("run", command=7),
         call("fly", path="x"),
         call("read_file", path="a\0b"),
+        call("read_file", path="a" * 300),
+        call("write_file", path="\ud800" * 300, content="x"),
+        call("edit_file", path="solution.py", old="\ud800", new="\ud800"),
+        call("edit_file", path="solution.py", old="def", new="\ud800"),
         call("list_files"),
         call("run", command="sleep 60"),
         call("run", command="yes | head -c 100000"),
@@ -142,16 +146,27 @@ async def test_what_tools_cannot_do_is_told_to_the_policy() -> None:
     observed = [turn.observation for turn in told.turns]
     for observation, part in zip(
         observed,
-        ["gone.py", "exactly once", "command", "must be text", "no tool 'fly'", "`path`"],
+        [
+            "gone.py",
+            "exactly once",
+            "command",
+            "must be text",
+            "no tool 'fly'",
+            "`path`",
+            "too long",
+            "too long",
+            "exactly once",
+        ],
         strict=False,
     ):
         assert observation.startswith("error: ")
         assert part in observation
-    assert observed[6] == "check.py\nsolution.py"
-    assert observed[7].startswith("stopped after 0.5 s")
-    assert "characters left out" in observed[8]
-    assert len(observed[8]) < 600
-    assert observed[9].startswith("error: a tool call holds one JSON object")
+    assert observed[9] == "edited"
+    assert observed[10] == "check.py\nsolution.py"
+    assert observed[11].startswith("stopped after 0.5 s")
+    assert "characters left out" in observed[12]
+    assert len(observed[12]) < 600
+    assert observed[13].startswith("error: a tool call holds one JSON object")
     assert told.stop == StopReason.ANSWER
 
 

@@ -33,6 +33,8 @@ from harena.training.rollouts.trajectory import Candidate, StopReason
 WORKING_DIRECTORY = "/workspace"
 _ENVIRONMENT = {"PYTHONDONTWRITEBYTECODE": "1"}
 """Python takes a cached module for fresh by second and size: what is edited within a second would have no effect"""
+_LONGEST_PATH, _LONGEST_NAME = 4095, 255
+"""bytes that Linux takes"""
 _FILE_FAULTS = ("IO_FAILED",)
 """reasons of file errors that are the platform's"""
 
@@ -56,7 +58,11 @@ class Workplace:
         """A path as the policy writes it, made absolute. Raises ToolError."""
         if not isinstance(written, str) or not written or "\0" in written:
             raise ToolError("`path` must be the path of a file")
-        return posixpath.normpath(posixpath.join(self.directory, written))
+        path = posixpath.normpath(posixpath.join(self.directory, written))
+        encoded = path.encode("utf-8", "replace")
+        if len(encoded) > _LONGEST_PATH or max(map(len, encoded.split(b"/"))) > _LONGEST_NAME:
+            raise ToolError("`path`: File name too long")
+        return path
 
     async def command(self, command: str) -> ProcessResult:
         """What a shell command did; it has ended, with everything that it started, after `command_seconds`."""
@@ -93,12 +99,12 @@ async def write_file(at: Workplace, *, path: str, content: str) -> str:
 async def edit_file(at: Workplace, *, path: str, old: str, new: str) -> str:
     """See above."""
     target = at.path(path)
-    before = (await at.sandbox.read_file(target)).decode("utf-8", "surrogateescape")
-    _text(new, "new")
-    found = before.count(old) if _text(old, "old") else 0
+    before = await at.sandbox.read_file(target)
+    written, sought = _text(new, "new"), _text(old, "old")
+    found = before.count(sought) if sought else 0
     if found != 1:
         raise ToolError(f"`old` must be in {path} exactly once, and is there {found} times")
-    await at.sandbox.write_file(target, before.replace(old, new).encode("utf-8", "surrogateescape"))
+    await at.sandbox.write_file(target, before.replace(sought, written))
     return "edited"
 
 
