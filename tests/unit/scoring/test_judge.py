@@ -23,6 +23,7 @@ from harena.scoring.contracts.contract import LabelModelContract, ScoreModelCont
 from harena.scoring.scorers import judge
 from harena.scoring.scorers import judgement as score_judge_module
 from harena.scoring.scorers.judge import (
+    JudgeBusyError,
     JudgeFaultError,
     JudgeLoadedError,
     JudgeOverdueError,
@@ -178,6 +179,23 @@ async def test_an_answer_that_blocks_the_only_worker_scores_0() -> None:
     assert verdict.score == 1.0
     with pytest.raises(JudgeOverdueError):
         await verdict_of(SCORE, Scripted(late, *[late, nothing, nothing] * 2))
+
+
+async def test_an_answer_on_which_the_server_dies_scores_0() -> None:
+    """It is not there while it starts again, once it was reached: it is waited for, and then asked again. Who is
+    judged then has a score, whoever broke the judge; a server that stays away is the platform's fault."""
+    broken, away = JudgeFaultError("the connection was closed"), JudgeBusyError("connection refused")
+    nothing, good = '{"score": 0}', '{"score": 10}'
+    back = [away, away, nothing, nothing, nothing]
+    verdict = await verdict_of(SCORE, Scripted(broken, *[*back, broken] * 3))
+    assert (verdict.score, verdict.validity, verdict.reason) == (0.0, Validity.VALID, Reason.SCORER_REJECTED)
+    assert (await verdict_of(SCORE, Scripted(broken, *back, away, *back, broken, *back, good))).score == 1.0
+    assert (await verdict_of(SCORE, Scripted("it dies now", away, *[*back, broken] * 3))).score == 0.0
+    assert (await verdict_of(SCORE, Scripted("no verdict", "none", away, broken, away, nothing))).score == 0.0
+    with pytest.raises(JudgeBusyError):
+        await verdict_of(SCORE, Scripted(broken, *[away] * 30))
+    with pytest.raises(JudgeBusyError):
+        await verdict_of(SCORE, Scripted(away, nothing))
 
 
 def test_the_longest_judging_is_longer_than_any() -> None:

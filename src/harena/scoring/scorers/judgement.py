@@ -20,6 +20,7 @@ import json
 import re
 import secrets
 import unicodedata
+import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +31,7 @@ from harena.scoring.contracts.judge import JudgeContract, LabelModelContract, Sc
 from harena.scoring.contracts.templates import SampleError, filled
 from harena.scoring.formats.answers import UNENDED, after_leading_reasoning, final_answer
 from harena.scoring.scorers import judge
-from harena.scoring.scorers.judge import Ask, JudgeFaultError, JudgeLoadedError, JudgeRefusedError
+from harena.scoring.scorers.judge import Ask, JudgeBusyError, JudgeFaultError, JudgeLoadedError, JudgeRefusedError
 from harena.scoring.scorers.program import Bench
 from harena.scoring.slices import aside
 from harena.scoring.verdict import Verdict, broken_contract, digest, failed, one_line
@@ -53,6 +54,11 @@ _RESTS = 2
 """times all pauses: how long a judge is waited for that is busy when it is asked about an empty answer, too"""
 _AT_REST = 3
 """empty answers that such a judge judges one after the other before it counts as at rest"""
+_RESTARTING = 24
+"""number of waits, each as long as the last pause, for a judge that was reached and is not there any more"""
+
+
+_TURNS: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,11 @@ class Question:
     answer: str | None
     """what is judged; None = nothing at all"""
     key: str
+
+    @property
+    def size(self) -> int:
+        """Characters of the answer and of what it is put in."""
+        return len(self.answer or "") + sum(len(message.content) for message in self.contract.messages)
 
     def messages(self) -> list[dict[str, str]]:
         """Raises SampleError."""
@@ -119,7 +130,7 @@ async def score_judge(
         return failed(Reason.EMPTY_CANDIDATE, UNENDED)
     question = about(contract, answer)
     try:
-        question.messages()
+        await aside(question.size, question.messages)
     except SampleError as error:
         return failed(Reason.BAD_VALUE, one_line(str(error)))
     try:
@@ -134,7 +145,7 @@ async def _judged(question: Question, ask: Ask, pauses: Sequence[float]) -> Verd
     try:
         answered = await _asked(question, ask)
     except JudgeRefusedError as error:
-        return await _blamed(contract, ask, one_line(str(error)))
+        return await _blamed(contract, ask, one_line(str(error)), pauses)
     except JudgeFaultError as first:
         again = await _asked_again(question, ask, pauses, first)
         if again is None:
@@ -144,12 +155,11 @@ async def _judged(question: Question, ask: Ask, pauses: Sequence[float]) -> Verd
         return _verdict(contract, answered.score, answered.said)
     what = f"the judge did not answer as it was told to, but {one_line(answered.said, 100)!r}"
     if answered.keyless is None:
-        return await _blamed(contract, ask, what)
-    nothing = await _asked(about(contract, None), ask)
+        return await _blamed(contract, ask, what, pauses)
+    nothing = await _asked_about_nothing(contract, ask, pauses)
     if nothing.score is None and nothing.keyless is None:
         return broken_contract(what)
-    size = len(question.answer or "")
-    if nothing.score is not None or await aside(size, question.holds_a_verdict):
+    if nothing.score is not None or await aside(question.size, question.holds_a_verdict):
         return failed(Reason.SCORER_REJECTED, f"what is judged keeps the judge from a verdict with its key: {what}")
     return _verdict(contract, answered.keyless, answered.said)
 
@@ -162,32 +172,53 @@ async def _asked_again(
     and PlatformError."""
     left = list(pauses if isinstance(first, JudgeLoadedError) else pauses[:1])
     was_busy = False
-    while left:
-        if await _rested(question.contract, ask, (*pauses,) * _RESTS, first, was_busy=was_busy) and not was_busy:
+    for _ in range(len(pauses) + _RESTARTING):
+        if await _rested(question.contract, ask, pauses, first, was_busy=was_busy) and not was_busy:
             # a judge with one worker is busy with the question that was given up: its answer may be the cause, or not
             was_busy, left = True, list(pauses)
-        await asyncio.sleep(left.pop(0))
+        await asyncio.sleep(left[0])
         try:
-            return await _asked(question, ask)
+            if len(left) > 1 or not was_busy:
+                return await _asked(question, ask)
+            async with _turn():  # another answer that breaks the judge shall not be asked about beside the last try
+                return await _asked(question, ask)
+        except JudgeBusyError:  # it was not asked: another question may have broken the judge meanwhile
+            was_busy = True
         except (JudgeFaultError, JudgeRefusedError):
-            continue
-    return None
+            del left[0]
+            if not left:
+                return None
+    raise first
+
+
+def _turn() -> asyncio.Lock:
+    """Held by one answer at a time, of those that are judged in this event loop."""
+    return _TURNS.setdefault(asyncio.get_running_loop(), asyncio.Lock())
 
 
 async def _rested(
     contract: JudgeContract, ask: Ask, pauses: Sequence[float], first: JudgeFaultError, *, was_busy: bool
 ) -> bool:
-    """Wait until the judge judges empty answers; whether it was found busy, now or before. Raises `first` where it does
-    not come to rest, and PlatformError."""
-    judged_in_a_row = 0
-    for pause in pauses:
+    """Wait until the judge judges empty answers; whether it was found busy or away, now or before. Raises `first` where
+    it does not come to rest, and PlatformError. A judge that was reached, and is not there any more, starts again,
+    maybe for what it was asked."""
+    judged_in_a_row = times_away = 0
+    left = [*pauses] * _RESTS
+    while left:
         try:
             if not await _answers_about_nothing(contract, ask):
                 break
+        except JudgeBusyError:
+            was_busy, judged_in_a_row, times_away = True, 0, times_away + 1
+            if times_away > _RESTARTING:
+                raise
+            await asyncio.sleep(pauses[min(times_away, len(pauses)) - 1])
+            continue
         except JudgeFaultError:
             was_busy, judged_in_a_row = True, 0
-            await asyncio.sleep(pause)
+            await asyncio.sleep(left.pop(0))
             continue
+        del left[0]
         judged_in_a_row += 1
         if not was_busy or judged_in_a_row == _AT_REST:
             return was_busy
@@ -198,31 +229,51 @@ def longest_judging(contract: JudgeContract) -> float:
     """Seconds within which a verdict or an error is there, whatever the judge does."""
     question = _TRIES * (contract.judge_timeout_seconds + judge.GRACE_SECONDS)
     pauses = len(_PAUSES_SECONDS)
-    return (1 + pauses + pauses * pauses * _RESTS) * question + (1 + pauses * _RESTS) * sum(_PAUSES_SECONDS)
+    away = (1 + pauses) * _RESTARTING * _PAUSES_SECONDS[-1]
+    return (1 + pauses + pauses * pauses * _RESTS) * question + (1 + pauses * _RESTS) * sum(_PAUSES_SECONDS) + away
 
 
-async def _blamed(contract: JudgeContract, ask: Ask, what: str) -> Verdict:
+async def _blamed(contract: JudgeContract, ask: Ask, what: str, pauses: Sequence[float]) -> Verdict:
     """The verdict where there is none of the judge's: whose fault that is."""
-    if await _answers_about_nothing(contract, ask):
+    nothing = await _asked_about_nothing(contract, ask, pauses)
+    if nothing.score is not None or nothing.keyless is not None:
         return failed(Reason.SCORER_REJECTED, f"what is judged keeps the judge from a verdict: {what}")
     return broken_contract(what)
 
 
 async def _asked(question: Question, ask: Ask) -> Answered:
     """The judge's answer; it is reminded of the key where it forgets it."""
-    contract, messages = question.contract, question.messages()
+    contract, messages = question.contract, await aside(question.size, question.messages)
     parameters = {"model": contract.model, **contract.sampling_params.model_dump(exclude_none=True)}
     said, keyless = "", None
-    for _ in range(_TRIES):
-        said = await judge.asked(ask, messages, parameters, contract.judge_timeout_seconds)
-        found = await aside(len(said) + len(question.answer or ""), _read, contract, said)
+    for times in range(_TRIES):
+        try:
+            said = await judge.asked(ask, messages, parameters, contract.judge_timeout_seconds)
+        except JudgeBusyError as error:
+            if not times:
+                raise
+            raise JudgeFaultError(f"{error}, after it has answered", step="ask the judge") from None
+        found = await aside(len(said) + len(question.answer or ""), _read_keyed, contract, said, question.key)
         if found is not None and found[1] == question.key:
             return Answered(found[0], None, said)
         if found is not None and found[1] is None:
             keyless = found[0]
             reminder = f'The object is not valid without the name "{_KEY}" and its value "{question.key}".'
-            messages = [*question.messages(), {"role": "system", "content": reminder}]
+            messages = [*await aside(question.size, question.messages), {"role": "system", "content": reminder}]
     return Answered(None, keyless, said)
+
+
+async def _asked_about_nothing(contract: JudgeContract, ask: Ask, pauses: Sequence[float]) -> Answered:
+    """What the judge says of an empty answer; it is waited for, because it was there a moment before. Raises
+    PlatformError."""
+    for times in range(_RESTARTING):
+        try:
+            return await _asked(about(contract, None), ask)
+        except (JudgeBusyError, JudgeFaultError) as error:
+            if isinstance(error, JudgeFaultError) and times >= len(pauses):
+                raise
+            await asyncio.sleep(pauses[min(times, len(pauses) - 1)])
+    return await _asked(about(contract, None), ask)
 
 
 async def _answers_about_nothing(contract: JudgeContract, ask: Ask) -> bool:
