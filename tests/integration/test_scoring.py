@@ -525,6 +525,9 @@ async def test_a_scorer_that_breaks_gives_no_score(source: Source, code: str) ->
         ("def score(run):\n    return float(run.stdout) / 10\n", {}),
         ("def score(run):\n    return int(run.files['n.txt']) == 42\n", {"output_files": ["n.txt"]}),
         ("def score(run):\n    return float(run.candidate[run.entry]) == 42\n", {"run_candidate": False}),
+        ("import json\ndef score(run):\n    return float(json.loads(run.stdout)['total'] == 42)\n", {}),
+        ("def score(run):\n    return float(int(run.stdout.split('Answer:')[1]) == 42)\n", {}),
+        ("def score(run):\n    a, b = map(int, run.stdout.split())\n    return float(a == b)\n", {}),
     ],
 )
 async def test_an_answer_of_another_form_is_not_excused(source: Source, code: str, fields: dict[str, Any]) -> None:

@@ -163,7 +163,7 @@ class PythonContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "python-2"
+        return "python-3"
 
 
 _Plain: TypeAlias = (

@@ -34,6 +34,11 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         pattern = re.compile(request["pattern"], re.MULTILINE if request["multiline"] else 0)
         found = (pattern.fullmatch if request["mode"] == "whole" else pattern.search)(request["text"])
         return {"found": found is not None}
+    if "shapes" in request:
+        tools: dict[str, Any] = {"__name__": "scorer_shapes"}
+        exec(compile(request["shapes"], "<shapes>", "exec"), tools)  # noqa: S102 (our own, sent with the request)
+        found_answer: dict[str, Any] = tools["answer_of_any_form"](request["source"], request["run"], Run)
+        return found_answer
     if "pattern" in request:
         found = None
         for found in re.finditer(request["pattern"], request["text"], re.MULTILINE):  # noqa: B007 (the last one)

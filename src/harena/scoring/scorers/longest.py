@@ -19,7 +19,7 @@ from harena.scoring.contracts.judge import JudgeContract
 from harena.scoring.contracts.text import TextContract
 from harena.scoring.scorers.harbor import CLEANING_SECONDS
 from harena.scoring.scorers.judgement import longest_judging
-from harena.scoring.scorers.python import PATTERN_SECONDS, PLAIN_ANSWERS
+from harena.scoring.scorers.python import MOST_ANSWERS, PATTERN_SECONDS
 from harena.scoring.scorers.reference import SOLUTION_SECONDS
 from harena.scoring.scorers.time_limits import wall_limit
 
@@ -41,7 +41,7 @@ def longest_trusted(contract: Contract) -> float:
     if isinstance(contract, JudgeContract):
         return longest_judging(contract)
     if isinstance(contract, PythonContract):
-        return (1 + len(PLAIN_ANSWERS)) * wall_limit(contract.scorer_timeout_seconds)
+        return (1 + MOST_ANSWERS) * wall_limit(contract.scorer_timeout_seconds)
     if isinstance(contract, NumericContract | TextContract):
         return _WITH_AND_WITHOUT * wall_limit(PATTERN_SECONDS)
     if isinstance(contract, CommandContract) and contract.suite:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import secrets
 from collections.abc import Mapping
@@ -15,6 +16,8 @@ from harena.core.results import Reason
 from harena.scoring.contracts.contract import PythonContract
 from harena.scoring.formats.answers import final_answer
 from harena.scoring.guest import scorer as guest_scorer
+from harena.scoring.guest import scorer_shapes
+from harena.scoring.python_source import MOST_SCORER_TOKENS, syntax_tree
 from harena.scoring.scorers.program import Bench, output_file, put_files, run_candidate
 from harena.scoring.slices import aside, json_parts, last_line, size_of, text_of
 from harena.scoring.verdict import (
@@ -27,8 +30,10 @@ from harena.scoring.verdict import (
 )
 
 PATTERN_SECONDS = 10.0
-PLAIN_ANSWERS = ("", "0\n")
-"""that a scorer which fails for a candidate is shown: nothing, and what reads as text, number, JSON and literal"""
+PLAIN_ANSWERS = ("", "0\n", "0 0\n")
+"""answers that a scorer which fails for a candidate is shown: nothing, and a text that is number, JSON and literal"""
+MOST_ANSWERS = len(PLAIN_ANSWERS) + 3
+_MOST_WORDS = 200
 
 
 class ScorerFailedError(HarenaError):
@@ -42,6 +47,11 @@ class ScorerBrokenError(HarenaError):
 @cache
 def _scorer_program() -> str:
     return Path(guest_scorer.__file__).read_text(encoding="utf-8") + "\n\nmain()\n"
+
+
+@cache
+def _shapes_program() -> str:
+    return Path(scorer_shapes.__file__).read_text(encoding="utf-8")
 
 
 def _json(request: Mapping[str, Any]) -> bytes:
@@ -152,26 +162,59 @@ async def _scored(bench: Bench, contract: PythonContract, seen: dict[str, Any]) 
 
 async def _scorer_failure(bench: Bench, contract: PythonContract, seen: dict[str, Any], detail: str) -> Verdict:
     """Whose fault it is that the scorer failed: the candidate's (it printed what breaks a parser, or fills memory), if
-    the scorer has an answer for a program that does nothing, or for one that prints a number. So no candidate can buy
-    itself a run without a score, also where a scorer reads a number without asking whether there is one."""
-    for text in PLAIN_ANSWERS:
+    the scorer has an answer for a program that does nothing, for one that prints a number, or for any form that it may
+    ask of a text (`scorer_shapes`). So no candidate can buy itself a run without a score, also where a scorer reads a
+    number, an object or a match without asking whether there is one."""
+    by_words = await aside(len(contract.source), _answers_by_words, contract.source)
+    for text in (*PLAIN_ANSWERS, *by_words):
         try:
             await _scored(bench, contract, _seen_of(bench, contract, seen, text))
         except ScorerFailedError:
             continue
         return failed(Reason.SCORER_REJECTED, f"what the candidate did breaks the scorer: {detail}")
+    if await _takes_some_form(bench, contract, seen):
+        return failed(Reason.SCORER_REJECTED, f"what the candidate did has no form that the scorer takes: {detail}")
     return broken_contract(detail)
+
+
+async def _takes_some_form(bench: Bench, contract: PythonContract, seen: Mapping[str, Any]) -> bool:
+    run = {**_seen_of(bench, contract, seen, ""), "output_files": contract.output_files}
+    request = {"shapes": _shapes_program(), "source": contract.source, "run": run}
+    try:
+        await _ask_scorer(bench, request, contract.scorer_timeout_seconds)
+    except ScorerFailedError:
+        return False
+    return True
+
+
+def _answers_by_words(source: str) -> list[str]:
+    """What may have the form that a scorer reads: JSON with each word of its text as a key, and lines that begin so."""
+    try:
+        nodes = list(ast.walk(syntax_tree(source, most_tokens=MOST_SCORER_TOKENS)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    found = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    words = list(dict.fromkeys(word for word in found if word.strip()))[:_MOST_WORDS]
+    return [json.dumps(dict.fromkeys(words, 0)), "".join(f"{word} 0\n" for word in words)] if words else []
 
 
 def _seen_of(bench: Bench, contract: PythonContract, seen: Mapping[str, Any], text: str) -> dict[str, Any]:
     """What a scorer sees of a candidate that says no more than `text`."""
     entry = bench.scenario.candidate.entry
     if not contract.run_candidate:
-        return {**seen, "candidate": {entry: text}}
-    candidate = {entry: f"print({text.strip()})\n" if text else ""}
+        return {**seen, "candidate": {entry: text}, "answer": text}
+    program = f"print({text.strip()!r})\n" if text else ""
     files = dict.fromkeys(contract.output_files, text) if text else {}
     ended = {"exit_code": 0, "outcome": ExecOutcome.EXITED.value, "timed_out": False}
-    return {**seen, **ended, "candidate": candidate, "stdout": text, "stderr": "", "files": files}
+    return {
+        **seen,
+        **ended,
+        "candidate": {entry: program},
+        "answer": program,
+        "stdout": text,
+        "stderr": "",
+        "files": files,
+    }
 
 
 async def _observe(bench: Bench, contract: PythonContract, seen: dict[str, Any]) -> tuple[Reason, str] | None:
