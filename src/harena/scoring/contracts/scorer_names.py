@@ -3,7 +3,8 @@
 A module's name leads on to every module that this one imports, and many hold a function that executes a text, reads a
 pickle or writes a file. So a name counts only if it stands here. Left out on purpose, among others: `numpy.load` and
 `numpy.lib` (pickles), `numpy.bmat` and `numpy.matrix` (texts that name variables), `dataclasses.make_dataclass`,
-`typing.get_type_hints`, `operator.attrgetter`, `string.Formatter`, `uuid.getnode` (starts programs), `io.open`.
+`typing.get_type_hints`, `operator.attrgetter`, `operator.mod` (formats texts), `string.Formatter`, `io.open`,
+`uuid.getnode` (starts programs).
 """
 
 from __future__ import annotations
@@ -164,8 +165,8 @@ MAY_USE: Mapping[str, frozenset[str]] = MappingProxyType({
     ),
     "operator": _names(
         "abs add and_ concat contains countOf delitem eq floordiv ge getitem gt iadd iand iconcat ifloordiv ilshift "
-        "imatmul imod imul index indexOf inv invert ior ipow irshift is_ is_not isub itemgetter itruediv ixor le "
-        "length_hint lshift lt matmul mod mul ne neg not_ or_ pos pow rshift setitem sub truediv truth xor"
+        "imatmul imul index indexOf inv invert ior ipow irshift is_ is_not isub itemgetter itruediv ixor le "
+        "length_hint lshift lt matmul mul ne neg not_ or_ pos pow rshift setitem sub truediv truth xor"
     ),
     "random": _names(
         "Random SystemRandom betavariate binomialvariate choice choices expovariate gammavariate gauss getrandbits "

@@ -15,6 +15,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 
 from harena.scoring.contracts.scorer_names import MAY_USE
+from harena.scoring.contracts.scorer_templates import Templates
 from harena.scoring.python_source import MOST_SCORER_TOKENS, syntax_tree
 
 _NAMES_THAT_EXECUTE = frozenset({
@@ -66,8 +67,10 @@ def _first_doubt(source: str, outer: _Modules) -> str | None:
         tree = syntax_tree(source, most_tokens=MOST_SCORER_TOKENS)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return "it cannot be read"
-    own_names = frozenset(_names_of_its_own(tree))
-    return next(_doubts(tree, {**outer, **_imported(tree)}, own_names), None)
+    own_names, modules = frozenset(_names_of_its_own(tree)), {**outer, **_imported(tree)}
+    others = any(_constant_program(node) is not None and _shares_names(node) for node in ast.walk(tree))
+    templates = Templates(tree, modules, others_bind_names=others)
+    return next(_doubts(tree, modules, own_names, templates), None)
 
 
 def _imported(tree: ast.AST) -> dict[str, str]:
@@ -100,7 +103,7 @@ def _names_of_its_own(tree: ast.AST) -> Iterator[str]:
             yield node.id
 
 
-def _doubts(tree: ast.AST, modules: _Modules, own_names: frozenset[str]) -> Iterator[str]:
+def _doubts(tree: ast.AST, modules: _Modules, own_names: frozenset[str], templates: Templates) -> Iterator[str]:
     waiting: list[tuple[ast.AST, _Modules]] = [(tree, modules)]
     while waiting:
         node, modules = waiting.pop()
@@ -115,7 +118,7 @@ def _doubts(tree: ast.AST, modules: _Modules, own_names: frozenset[str]) -> Iter
             waiting += [(argument, modules) for argument in node.args]
             waiting += [(keyword.value, modules) for keyword in node.keywords]
             continue
-        if (what := _doubt(node, modules, own_names)) is not None:
+        if (what := _doubt(node, modules, own_names) or templates.doubt(node)) is not None:
             yield f"line {getattr(node, 'lineno', 1)} has {what}"
         if isinstance(node, ast.Attribute) and _chain(node, modules) is not None:
             continue  # the whole of it was looked at
