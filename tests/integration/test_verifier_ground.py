@@ -112,7 +112,7 @@ async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sour
 async def scored(source: Source, row: tuple[str, str, dict[str, str], dict[str, Any]], script: str | None) -> RunResult:
     done, verifier, tests, fields = row
     contract = {"type": "harbor", "tests": {"test.sh": verifier, **tests}, **fields}
-    solve = f"cd /app\n{done if script is None else script}\n"
+    solve = f"cd {fields.get('workdir', '/app')}\n{done if script is None else script}\n"
     made = {"id": "one", "candidate": {"files": {"solve.sh": solve}, "entry": "solve.sh"}, "scoring": contract}
     (scenario,) = load_scenarios([made]).scenarios
     return await score_scenario(scenario, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=60)

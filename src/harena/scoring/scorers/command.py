@@ -39,7 +39,7 @@ from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.scorers.fingerprints import fingerprints
 from harena.scoring.scorers.missing_programs import missing_of_image
 from harena.scoring.scorers.program import WORKSPACE, Bench, output_file, overlaid, put_files
-from harena.scoring.scorers.start_up_files import guard, guarded_shell
+from harena.scoring.scorers.start_up_files import guard, guarded_scripts, guarded_shell
 from harena.scoring.scorers.suite import score_suite
 from harena.scoring.scorers.trusted_names import optional_names, told
 from harena.scoring.scorers.trusted_suite import (
@@ -219,10 +219,7 @@ def _guarded(contract: CommandContract, files: Mapping[str, str]) -> _Guarded:
         folder, {**ENVIRONMENT, **contract.env}, trusted=trusted, optional=optional, beside_candidate=True
     )
     place = PurePosixPath(path).parent.as_posix()
-    texts = {
-        path: guarded_shell(text, place) if path.endswith((".sh", ".bash")) else text
-        for path, text in contract.files.items()
-    }
+    texts = guarded_scripts(contract.files, place, contract.command)
     argv = contract.command
     if argv[1:2] == ("-c",) and PurePosixPath(argv[0]).name in ("sh", "bash", "dash"):
         argv = (*argv[:2], guarded_shell(argv[2], place), *argv[3:]) if len(argv) > 2 else argv

@@ -25,7 +25,7 @@ from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.fingerprints import fingerprints
 from harena.scoring.scorers.program import Bench
-from harena.scoring.scorers.start_up_files import StartUpFiles, TooManyFilesError, guard, guarded_shell
+from harena.scoring.scorers.start_up_files import StartUpFiles, TooManyFilesError, guard, guarded_scripts
 from harena.scoring.scorers.verifier_ground import (
     CLEAR_WRITTEN,
     FIND_STEERING,
@@ -264,9 +264,8 @@ async def _verified(bench: Bench, sandbox: SandboxPort, contract: HarborContract
         TESTS, {**contract.env, **contract.verifier_env}, contract.tests.values(), trusted=own, left=left
     )
     place = str(PurePosixPath(path).parent)
-    for name, text in contract.tests.items():
-        is_shell = name.endswith((".sh", ".bash"))
-        await _write(sandbox, f"{TESTS}/{name}", guarded_shell(text, place) if is_shell else text)
+    for name, text in guarded_scripts(contract.tests, place).items():
+        await _write(sandbox, f"{TESTS}/{name}", text)
     argv = ("bash", f"{TESTS}/{TEST_SCRIPT}")
     environment = {**_GIT, "PYTHONPYCACHEPREFIX": f"{path}.compiled", **environment}
     await _write(sandbox, path, guarding.decode())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import secrets
 import sys
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -18,6 +18,7 @@ from typing import Protocol
 from harena.core.errors import SandboxFileError
 from harena.core.models import FileInfo
 from harena.scoring.guest import sitecustomize as guest_sitecustomize
+from harena.scoring.scorers.shell_code import code_mask, is_data
 
 _FILES = (
     ".bashrc", ".bash_profile", ".bash_login", ".bash_aliases", ".bash_env", ".profile", ".zshrc", ".zshenv",
@@ -42,7 +43,7 @@ _SUBSTITUTE = re.compile(
 )
 """a module that is imported, and the one that takes its place"""
 _SETS_SEARCH_PATH = re.compile(
-    r"(?m)(?:^|[;&|({]|\b(?:export|env|then|do|else))[ \t]*(?:\w+=\S*[ \t]+)*PYTHONPATH=(?=[^\s;&|)])"
+    r"(?m)(?:^|[;&|({`\"']|\b(?:export|env|then|do|else))[ \t]*(?:\w+=\S{0,1000}[ \t]+)*PYTHONPATH=(?=[^\s;&|)])"
 )
 """an assignment, where a command begins"""
 
@@ -183,8 +184,25 @@ def guard(
 
 
 def guarded_shell(text: str, guard_folder: str) -> str:
-    """A line of shell that sets the search path of Python keeps the guard in it."""
-    return _SETS_SEARCH_PATH.sub(lambda found: f"{found[0]}{guard_folder}:", text)
+    """A command of shell that sets the search path of Python keeps the guard in it; data of the script stays."""
+    if "PYTHONPATH=" not in text:
+        return text
+    mask = code_mask(text)
+    return _SETS_SEARCH_PATH.sub(
+        lambda found: f"{found[0]}{guard_folder}:" if mask[found.end() - 1] else found[0], text
+    )
+
+
+def guarded_scripts(texts: Mapping[str, str], guard_folder: str, commands: Iterable[str] = ()) -> dict[str, str]:
+    """A contract's files, its scripts so that they keep the guard, but for those that it only compares with.
+    `commands`: more lines that may run them."""
+    everything = [*texts.values(), *commands]
+    return {
+        path: guarded_shell(text, guard_folder)
+        if path.endswith((".sh", ".bash")) and not is_data(PurePosixPath(path).name, everything)
+        else text
+        for path, text in texts.items()
+    }
 
 
 def _with_a_substitute(texts: Iterable[str]) -> set[str]:

@@ -1,0 +1,112 @@
+"""Which parts of a text of shell are commands, and which are data: quoted texts, comments and here-documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_HERE_DOCUMENT = re.compile(r"<<(?P<tabs>-?)[ \t]*(?P<quote>[\"'\\]?)(?P<end>[\w.-]+)[\"']?")
+_PROGRAM_FOLLOWS = re.compile(r"(?:[ \t]-\w*c|\beval)[ \t]+\$?$")
+_READ_BY_SHELL = re.compile(r"(?<![\w.-])(?:ba|da|z|k)?sh\b(?:[ \t]+-\w*)*[ \t]*(?:<<.*)?$")
+_INTO_SCRIPT = re.compile(r">[ \t]*[\"']?[\w./${}-]*?([\w-]+\.(?:sh|bash))\b")
+_ONLY_LOOKS = re.compile(
+    r"\b(?:cmp|diff|comm|e?grep|cat|md5sum|sha\d+sum|cksum|wc|head|tail|read_text|read_bytes|open|filecmp|stat|test)\b|\["
+)
+_CODE, _TEXT, _PARENTHESIS, _BACKTICK = "code", '"', ")", "`"
+
+
+def code_mask(text: str) -> bytearray:
+    """1 for each character that belongs to a command, 0 for the others."""
+    mask = bytearray(len(text))
+    stack = [_CODE]
+    waiting: list[tuple[str, bool, bool]] = []  # (end, tabs before it, it is a program) of here-documents
+    at = 0
+    while at < len(text):
+        char, where = text[at], stack[-1]
+        mask[at] = where != _TEXT
+        if char == "\\":
+            at += 2
+        elif char == where and where in (_TEXT, _BACKTICK, _PARENTHESIS):
+            stack.pop()
+            at += 1
+        elif text.startswith("$(", at):
+            mask[at : at + 2] = b"\1\1"
+            stack.append(_PARENTHESIS)
+            at += 2
+        elif char == "`":
+            stack.append(_BACKTICK)
+            at += 1
+        elif where == _TEXT:
+            at += 1
+        elif char in "\"'":
+            at = _after_quote(text, at, mask, stack)
+        elif char == "(":
+            stack.append(_PARENTHESIS)
+            at += 1
+        elif char == "#" and (at == 0 or text[at - 1] in " \t\n;&|("):
+            end = text.find("\n", at)
+            mask[at : end if end >= 0 else len(text)] = bytes((end if end >= 0 else len(text)) - at)
+            at = end if end >= 0 else len(text)
+        elif text.startswith("<<<", at):
+            at += 3
+        elif found := _HERE_DOCUMENT.match(text, at) if char == "<" else None:
+            line = text[text.rfind("\n", 0, at) + 1 : (text.find("\n", at) + 1 or len(text) + 1) - 1]
+            waiting.append((found["end"], bool(found["tabs"]), _is_program(line, text)))
+            mask[at : found.end()] = b"\1" * (found.end() - at)
+            at = found.end()
+        elif char == "\n" and waiting:
+            at = _after_documents(text, at + 1, mask, waiting)
+            waiting.clear()
+        else:
+            at += 1
+    return mask
+
+
+def _after_quote(text: str, at: int, mask: bytearray, stack: list[str]) -> int:
+    """Where it goes on after the quote that opens here; a text in double quotes may hold commands."""
+    line = text[max(text.rfind("\n", 0, at) + 1, at - 100) : at]
+    is_program = _PROGRAM_FOLLOWS.search(line) is not None
+    if text[at] == '"' and not is_program:
+        stack.append(_TEXT)
+        return at + 1
+    end, has_escapes = at + 1, text[at] == '"' or text[max(at - 1, 0)] == "$"
+    while end < len(text) and text[end] != text[at]:
+        end += 2 if text[end] == "\\" and has_escapes else 1
+    if is_program:
+        mask[at + 1 : end] = code_mask(text[at + 1 : end])
+    return end + 1
+
+
+def _after_documents(text: str, at: int, mask: bytearray, waiting: Iterable[tuple[str, bool, bool]]) -> int:
+    for end, has_tabs, is_program in waiting:
+        start = at
+        while at < len(text):
+            stop = text.find("\n", at)
+            line = text[at : stop if stop >= 0 else len(text)]
+            next_line = stop + 1 if stop >= 0 else len(text)
+            if (line.lstrip("\t") if has_tabs else line) == end:
+                break
+            at = next_line
+        if is_program:
+            mask[start:at] = code_mask(text[start:at])
+        at = next_line if at < len(text) else at
+    return at
+
+
+def _is_program(line: str, text: str) -> bool:
+    """The here-document of this line goes to a shell, or to a script that is run."""
+    if _READ_BY_SHELL.search(line.partition("<<")[0]):
+        return True
+    script = _INTO_SCRIPT.search(line)
+    return script is not None and not is_data(script[1], [text.replace(line, "")])
+
+
+def is_data(name: str, texts: Iterable[str]) -> bool:
+    """A script that is compared or read by all lines that name it, and run by none."""
+    word = re.escape(name)
+    runs = re.compile(
+        rf"(?<![\w.-])(?:ba|da|z|k)?sh\b[\"',]*[ \t]+(?:-\w+[ \t]+)*[\"'\w./${{}}-]*{word}"
+        rf"|(?:\bsource|(?:^|[\s;&|(])\.)[ \t]+\S*{word}|(?:^|[;&|({{!]|\b(?:then|do|if|exec|sudo))[ \t]*\S*{word}"
+    )
+    lines = [line for text in texts for line in text.split("\n") if name in line]
+    return bool(lines) and all(_ONLY_LOOKS.search(line) and not runs.search(line) for line in lines)
