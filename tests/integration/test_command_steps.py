@@ -30,11 +30,21 @@ async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sour
 
 
 async def scored(
-    source: Source, candidate: str | dict[str, str], command: Any, files: dict[str, str], **fields: Any
+    source: Source,
+    candidate: str | dict[str, str],
+    command: Any,
+    files: dict[str, str],
+    problem: dict[str, Any] | None = None,
+    **fields: Any,
 ) -> RunResult:
     theirs = {"solution.py": candidate} if isinstance(candidate, str) else candidate
     contract = {"type": "command", "command": command, "files": files, **fields}
-    row = {"id": "one", "candidate": {"files": theirs, "entry": next(iter(theirs))}, "scoring": contract}
+    row = {
+        "id": "one",
+        "candidate": {"files": theirs, "entry": next(iter(theirs))},
+        "scoring": contract,
+        "problem": problem or {"id": "p"},
+    }
     (made,) = load_scenarios([row]).scenarios
     return await score_scenario(made, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=30)
 
@@ -74,6 +84,29 @@ SUBSTITUTE = "try:\n    import orjson_missing as json\nexcept ImportError:\n    
 HERE = f"{SHELL}python - $word <<'END'\n{BODY}{SUBSTITUTE}assert open('out.txt').read() == '42\\n'\n{PROOF}END\n"
 CASES = {"check.py": late("import cases\nassert cases.WANT == said"), "cases.py": "WANT = b'42\\n'\n"}
 SOURCES = "set -e\nread word\n. ./lib.sh\nout=$(add 1 2)\n[ $out = 3 ]\necho harena-proof $word\n"
+AGAIN = """import os
+for read in (lambda: os.pread(0, 32, 0), lambda: open('/proc/self/fd/0', 'rb').read(32), lambda: os.read(0, 32)):
+    try:
+        word = read().decode()
+    except OSError:
+        continue
+    if word:
+        print('harena-proof', word, flush=True)
+"""
+LATER = """import os, time
+print('wrong', flush=True)
+if os.fork(): os._exit(0)
+os.setsid()
+end = time.monotonic() + 1.5
+while time.monotonic() < end:
+    for number in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            if int(number) > os.getpid():
+                word = open(f'/proc/{number}/fd/0', 'rb').read(32)
+                open(f'/proc/{number}/fd/1', 'wb').write(b'harena-proof ' + word + b'\\n')
+                os._exit(0)
+        except OSError: pass
+"""
 FORGERIES: dict[str, tuple[str | dict[str, str], Any, dict[str, str]]] = {
     "data": (planted("expected.txt", "x\n") + "print('x')\n", ["bash", "c.sh"], {"c.sh": COMPARED, "expected.txt": "1\n"}),
     "data, put back": (
@@ -130,6 +163,17 @@ FORGERIES: dict[str, tuple[str | dict[str, str], Any, dict[str, str]]] = {
     "beside the guard": (
         f"import os\nopen(os.environ['PYTHONPATH'] + '/difflib.py', 'w').write({EVIL!r})\n",
         ["python", "check.py"], {"check.py": late("import difflib")},
+    ),
+    "the word, read again": (
+        AGAIN, "read w; python solution.py | tee out.txt; if grep -qx 42 out.txt; then echo harena-proof $w; fi", {}
+    ),
+    "the word, read again and shown": (
+        AGAIN, ["python", "check.py"],
+        {"check.py": ASK.replace("stdin=subprocess.DEVNULL, ", "")
+         .replace("assert said == b'42\\n', said", "print(said.decode())\nif said == b'42\\n':   ").replace(":   \n", ":   ")},
+    ),
+    "the word, read where a later program has it": (
+        LATER, f"{SHELL}cmp -s out.txt expected.txt && echo harena-proof $word; sleep 0.2\ntrue", {"expected.txt": "42\n"}
     ),
     "a missing program": ("x = 1\n", f'{SHELL}./made_by_candidate && echo "harena-proof $word"', {}),
     "a missing program, in a script": (

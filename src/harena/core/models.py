@@ -109,7 +109,8 @@ class ExecRequest:
     timeout_seconds: float | None = None
     """wall time; then the whole process tree of this exec is killed"""
     stdin: bytes | None = None
-    """given at once, as a file that can be read only (a pipe with `stdin_stream`); None = /dev/null unless that"""
+    """given at once, as a file that can be read only, or with `stdin_stream` as a pipe that ends after it; without
+    either it is /dev/null"""
     stdin_stream: bool = False
     """the caller will write to standard input and close it"""
     output_bytes: int | None = None

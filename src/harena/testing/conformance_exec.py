@@ -174,6 +174,13 @@ class ExecConformance:
         running.close_stdin()
         assert (await running.wait()).stdout == b"one two " + b"x" * MIB
 
+    async def test_input_in_a_pipe(self, sandbox: SandboxPort) -> None:
+        """It is given at once, can be read once, and ends."""
+        code = "import os, stat, sys; print(stat.S_ISFIFO(os.fstat(0).st_mode), sys.stdin.read())"
+        request = ExecRequest(argv=("python3", "-c", code), stdin=b"word", stdin_stream=True)
+        running = await sandbox.exec(request)
+        assert (await running.wait()).stdout.split() == [b"True", b"word"]
+
     async def test_writing_to_a_program_that_has_ended(self, sandbox: SandboxPort) -> None:
         """Writing where nobody reads any more is a clear error."""
         running = await sandbox.exec(ExecRequest(argv=("true",), stdin_stream=True))

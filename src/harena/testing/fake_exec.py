@@ -171,8 +171,7 @@ class FakeExec:
             await self.write_stdin(data)
         except SandboxExecutionError:
             return  # the program did not want all of its input, which is its own affair
-        if not self._request.stdin_stream:
-            self.close_stdin()
+        self.close_stdin()
 
     async def _stdin_writable(self, descriptor: int) -> None:
         ready = self._stdin_ready = self._loop.create_future()

@@ -191,6 +191,7 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
                 cwd=WORKSPACE,
                 stdin=f"{word}\n{_tests(contract, bench.scenario.candidate.entry)}".encode(),
                 timeout_seconds=bench.timeout_seconds,
+                stdin_stream=True,  # of a pipe nobody reads the word again, as of a file
                 guarded=True,
             ),
         )

@@ -78,6 +78,7 @@ async def _run(
                 cwd=WORKSPACE,
                 stdin=f"{word}\n".encode(),
                 timeout_seconds=bench.timeout_seconds,
+                stdin_stream=True,  # of a pipe nobody reads the word again, as of a file
                 guarded=True,
             ),
         )
