@@ -75,6 +75,28 @@ def put_back(path: str, text: str) -> str:
     )
 
 
+MAPS = """import mmap, os, sys, time
+def put(path, text, seconds=0, stays=0):
+    # a page that was read before it is written: no time of the file changes
+    with open(path, 'r+b') as file, mmap.mmap(file.fileno(), 0) as pages:
+        before = pages[:]
+        pages[:] = text.ljust(len(pages), b'\\n')
+        if seconds and not os.fork():
+            os.setsid()
+            os.dup2(os.open('/dev/null', 2), 1)
+            os.dup2(1, 2)
+            time.sleep(seconds)
+            pages[:] = before
+            time.sleep(stays)
+            os._exit(0)
+"""
+
+
+def mapped(path: str, text: str, *, stays: float = 0) -> str:
+    """A candidate that writes a file through its memory, and leaves a process that soon makes it what it was."""
+    return f"{MAPS}print({text!r}, flush=True)\nput({path!r}, {text.encode()!r}, 0.3, {stays})\n"
+
+
 def late(lines: str) -> str:
     """A check that imports after it has run the candidate."""
     return f"{RUN}{lines}\nassert said == b'42\\n', said\n{PROOF}"
@@ -113,6 +135,70 @@ FORGERIES: dict[str, tuple[str | dict[str, str], Any, dict[str, str]]] = {
         put_back("expected.txt", "") , ["bash", "c.sh"], {"c.sh": COMPARED + "sleep 1\n", "expected.txt": "1\n"}
     ),
     "data in a command line": (planted("expected.txt", ""), COMPARED, {"expected.txt": "1\n"}),
+    "data, put back by a map": (
+        mapped("expected.txt", "x"), ["bash", "c.sh"], {"c.sh": f"{COMPARED.replace('cmp -s', 'diff -qB')}sleep 1\n", "expected.txt": "1\n"}
+    ),
+    "data, put back by a map that stays": (
+        mapped("expected.txt", "x", stays=9), ["bash", "c.sh"],
+        {"c.sh": f"{COMPARED.replace('cmp -s', 'diff -qB')}sleep 1\n", "expected.txt": "1\n"},
+    ),
+    "a program by a map": (
+        mapped("compare.py", ""), f'{SHELL}python compare.py && sleep 1 && echo "harena-proof $word"',
+        {"compare.py": "assert open('out.txt').read() == '42\\n'\n"},
+    ),
+    "the guard by a map": (
+        MAPS + "put(os.environ['PYTHONPATH'].split(':')[0] + '/sitecustomize.py', b'import os\\nos._exit(0)\\n')\n",
+        f'{SHELL}python compare.py && echo "harena-proof $word"', {"compare.py": "assert open('out.txt').read() == '42\\n'\n"},
+    ),
+    "a folder in the place of another": (
+        "import os, time\nos.rename('d', 'e')\nos.mkdir('d')\nopen('d/expected.txt', 'w').write('x\\n')\nprint('x', flush=True)\n"
+        "if not os.fork():\n    os.setsid()\n    time.sleep(0.3)\n    os.unlink('d/expected.txt')\n    os.rmdir('d')\n    os.rename('e', 'd')\nos._exit(0)\n",
+        ["bash", "c.sh"], {"c.sh": f"{COMPARED.replace('expected', 'd/expected')}sleep 1\n", "d/expected.txt": "1\n"},
+    ),
+    "a program that the command makes executable": (
+        "kept = open('c.sh').read()\nopen('kept', 'w').write(kept)\nopen('c.sh', 'w').write('#!/bin/sh\\ncat kept > c.sh; exit 0\\n')\n",
+        'set -e; chmod +x c.sh; read w; python solution.py </dev/null >out.txt; ./c.sh; echo "harena-proof $w"',
+        {"c.sh": "#!/bin/sh\ngrep -qx 42 out.txt\n"},
+    ),
+    "data that the command changes": (
+        "open('expected.txt', 'w').write('x\\n')\nprint('x')\n",
+        'set -e; read w; python solution.py </dev/null >out.txt; sed -i "s/ *$//" expected.txt; cmp out.txt expected.txt; echo "harena-proof $w"',
+        {"expected.txt": "42\n"},
+    ),
+    "rules before the trusted ones": (
+        planted("GNUmakefile", "test:\n\ttrue\n"), f"set -e; {SHELL}make -s test; echo harena-proof $word",
+        {"Makefile": "test:\n\tgrep -qx 42 out.txt\n"},
+    ),
+    "settings of a tool": (
+        "import os\nopen(os.path.expanduser('~/.gitconfig'), 'w').write('[alias]\\n right = \"!true\"\\n')\n",
+        f"set -e; {SHELL}git -C / right; echo harena-proof $word", {},
+    ),
+    "limits of the trusted shell": (
+        "import os, resource\ntry:\n    resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (4, 4))\nexcept OSError: pass\n",
+        f'{SHELL}[ -z "$(diff out.txt expected.txt)" ] && echo harena-proof $word', {"expected.txt": "42\n"},
+    ),
+    "settings that a text has within a word": (
+        planted("/root/.jq", "def length: 42;"), f"{SHELL}[ $(echo [] | jq -f right.jq) = 42 ] && echo harena-proof $word",
+        {"right.jq": "length\n"},
+    ),
+    "settings behind a harmless heading": (
+        planted("/root/.gitconfig", "[user] [diff]\n external = true\n"),
+        f'{SHELL}[ -z "$(git diff --no-index out.txt expected.txt)" ] && echo harena-proof $word', {"expected.txt": "42\n"},
+    ),
+    "settings in another place": (
+        planted("/root/.config/git/config", "[advice] [diff]\n external = true\n"),
+        f'{SHELL}[ -z "$(git diff --no-index out.txt expected.txt)" ] && echo harena-proof $word', {"expected.txt": "42\n"},
+    ),
+    "a file of the name of a target": (
+        {"solution.py": "", "test": ""}, "read w; make -s test && echo harena-proof $w", {"Makefile": "test:\n\tfalse\n"}
+    ),
+    "a target that is made meanwhile": (
+        "open('check', 'w')\n", f"{SHELL}make -s check && echo harena-proof $word", {"Makefile": "check:\n\tgrep 42 out.txt\n"}
+    ),
+    "a folder of the name of a target": (
+        {"solution.py": "", "unit/a.py": ""}, "read w; make -s test && echo harena-proof $w",
+        {"Makefile": ".PHONY: test\ntest: unit\nunit:\n\tfalse\n"},
+    ),
     "another file in its place": (
         "import os\nopen('x', 'w').close()\nos.replace('x', 'expected.txt')\n", COMPARED, {"expected.txt": "1\n"}
     ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from harena.core.catalog import CatalogKind
 from harena.core.idempotency import IdempotencyKey
@@ -60,6 +60,24 @@ class Death:
     memory: bool = False
     """the memory limit killed it"""
     detail: str = ""
+
+
+class FileWatch(Protocol):
+    """Files and folders of a sandbox that are watched from outside."""
+
+    async def touched(self) -> Mapping[str, frozenset[str]]:
+        """Watched paths that were opened for writing since (`written`), or moved or removed (`replaced`)."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+@runtime_checkable
+class WatchesFiles(Protocol):
+    """A sandbox that can tell who was touched, be it that no time of a file says so. Not all can."""
+
+    async def watch_files(self, paths: Sequence[str], folders: Sequence[str] = ()) -> FileWatch:
+        """Begin it, for those of them that exist."""
 
 
 class SandboxPort(Protocol):

@@ -31,7 +31,8 @@ _LEFT_OUT = (
 
 
 def open_regular(path: str, flags: int, mode: int) -> tuple[int, int, int]:
-    """Open a regular file that is not in /proc. Gives (descriptor, size, permission bits). Raises OSError."""
+    """Open a regular file that is not in /proc, or with O_DIRECTORY a folder. Gives (descriptor, size, permission
+    bits). Raises OSError."""
     flags |= os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
     wants_empty = flags & os.O_TRUNC
     flags &= ~os.O_TRUNC  # only after it is known what it is
@@ -45,8 +46,9 @@ def open_regular(path: str, flags: int, mode: int) -> tuple[int, int, int]:
     try:
         about = os.fstat(descriptor)
         if stat.S_ISDIR(about.st_mode):
-            raise OSError(errno.EISDIR, "is a directory")
-        if not stat.S_ISREG(about.st_mode) or about.st_dev == os.stat("/proc/self").st_dev:
+            if not flags & os.O_DIRECTORY:
+                raise OSError(errno.EISDIR, "is a directory")
+        elif not stat.S_ISREG(about.st_mode) or about.st_dev == os.stat("/proc/self").st_dev:
             raise OSError(errno.EACCES, "not a regular file")
         if wants_empty and about.st_size:
             os.ftruncate(descriptor, 0)

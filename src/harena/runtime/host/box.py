@@ -14,7 +14,8 @@ import secrets
 import socket
 import struct
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -29,11 +30,13 @@ from harena.core.errors import (
 )
 from harena.core.models import ExecRequest, FileInfo, Limits, ProcessInfo
 from harena.core.ports import Death
+from harena.core.ports import FileWatch as FileWatchPort
 from harena.core.shared_future import SharedFuture
 from harena.core.threads import CONTENT
 from harena.runtime.guest import wire
 from harena.runtime.host import box_files, image
 from harena.runtime.host.execs import LinuxExec
+from harena.runtime.host.file_watch import FileWatch
 from harena.runtime.host.link import SpawnerLink
 
 T = TypeVar("T")
@@ -272,6 +275,36 @@ class LinuxSandbox:
             self._closing(file)
         else:
             file.close()
+
+    async def watch_files(self, paths: Sequence[str], folders: Sequence[str] = ()) -> FileWatchPort:
+        """See `WatchesFiles`."""
+
+        async def opened(path: str) -> int:
+            try:
+                return (await self._open(path, os.O_RDONLY)).take()
+            except SandboxFileError as error:
+                raise OSError(errno.ENOENT, str(error)) from None
+
+        def closed(descriptor: int) -> None:
+            self._let_go(box_files.OpenFile(descriptor))
+
+        watch = FileWatch(opened, closed)
+        for path, flags in [*((path, 0) for path in paths), *((path, os.O_DIRECTORY) for path in folders)]:
+            with suppress(SandboxFileError):  # it is not there
+                descriptor = (await self._open(path, os.O_RDONLY | flags)).take()
+                try:
+                    watch.add(path, descriptor, is_folder=bool(flags))
+                except OSError as error:
+                    watch.close()
+                    # nobody may take a file for untouched because it was not watched
+                    raise PlatformError(
+                        f"files of a sandbox cannot be watched: {os.strerror(error.errno or 0)} (the host's "
+                        "fs.inotify.max_user_watches and max_user_instances bound it)",
+                        step="watch files",
+                    ) from error
+                finally:
+                    closed(descriptor)
+        return watch
 
     async def stat(self, path: str) -> FileInfo:
         """See `SandboxPort`."""

@@ -21,12 +21,13 @@ import fnmatch
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from harena.core.errors import SandboxFileError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
-from harena.core.ports import SandboxPort
+from harena.core.ports import FileWatch, SandboxPort, WatchesFiles
 from harena.core.results import Reason
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest import asserts as guest_asserts
@@ -70,6 +71,8 @@ class _Ran:
     proven: bool
     changed: Mapping[str, bytes | None]
     """the trusted files that were touched, and what they hold now"""
+    events: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """how, as far as it can be told, see `harena.core.ports.FileWatch`"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,19 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
     left_out = bench.scenario.candidate.files.keys() - kept.keys() - contract.files.keys()
     verdict = replace(verdict, detail=verdict.detail + told(left_out))
     return await _broken_without_candidate(bench, contract, result) or verdict
+
+
+def _unexplained(contract: CommandContract, ran: _Ran, alone: _Ran) -> list[str]:
+    """The trusted files that were touched, and not (in that way) by the command itself with a candidate that does
+    nothing."""
+    nothing: frozenset[str] = frozenset()
+    return [
+        path
+        for path, after in sorted(ran.changed.items())
+        if path not in alone.changed
+        or not ran.events.get(path, nothing) <= alone.events.get(path, nothing)
+        or (after != alone.changed[path] and _is_program(contract, path))
+    ]
 
 
 async def _broken_without_candidate(bench: Bench, contract: CommandContract, result: ExecResult) -> Verdict | None:
@@ -175,14 +191,19 @@ def _last_line(result: ExecResult) -> str:
 async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str], *, compares: bool = False) -> _Ran:
     """`compares`: which files were touched is asked also where it does not pass."""
     word = secrets.token_hex(16)
-    async with bench.sandbox() as sandbox:
+    async with AsyncExitStack() as stack:
+        sandbox = await stack.enter_async_context(bench.sandbox())
         await put_files(sandbox, files)
         guarded = _guarded(contract, files)
         await put_files(sandbox, guarded.files)
         before: Mapping[str, str] = {}
+        watch: FileWatch | None = None
         if guarded.path:
             await sandbox.write_file(guarded.path, guarded.source)
             before = await fingerprints(sandbox, _watched(contract, guarded.path))
+            if isinstance(sandbox, WatchesFiles):
+                watch = await sandbox.watch_files(*_places(contract, guarded.path))
+                stack.callback(watch.close)
         result = await bench.run(
             sandbox,
             ExecRequest(
@@ -203,10 +224,12 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
             said = b""
         proven = await aside(len(said), holds_at_end_of_line, said, f"harena-proof {word}".encode())
         changed: dict[str, bytes | None] = {}
+        events: Mapping[str, frozenset[str]] = {}
         has_passed = result.outcome is ExecOutcome.EXITED and result.returncode == 0 and proven
         if guarded.path and (has_passed or compares):
-            changed = await _touched_files(sandbox, contract, guarded, before)
-    return _Ran(result, proven, changed)
+            events = {} if watch is None else _of_contract(await watch.touched(), contract, guarded.path)
+            changed = await _touched_files(sandbox, contract, guarded, before, events)
+    return _Ran(result, proven, changed, events)
 
 
 def _guarded(contract: CommandContract, files: Mapping[str, str]) -> _Guarded:
@@ -244,32 +267,66 @@ def holds_at_end_of_line(text: bytes, line: bytes) -> bool:
 
 
 async def _touched_files(
-    sandbox: SandboxPort, contract: CommandContract, guarded: _Guarded, before: Mapping[str, str]
+    sandbox: SandboxPort,
+    contract: CommandContract,
+    guarded: _Guarded,
+    before: Mapping[str, str],
+    events: Mapping[str, frozenset[str]],
 ) -> dict[str, bytes | None]:
     """The watched files that are no longer what they were before the command, with their content; the files that
     `CommandContract.changeable` names are not watched."""
     after = await fingerprints(sandbox, _watched(contract, guarded.path))
     changed: dict[str, bytes | None] = {}
-    for path in (guarded.path, PurePosixPath(guarded.path).parent.as_posix()):
-        if before.get(path) != after.get(path):
-            changed[path] = None
+    folder = PurePosixPath(guarded.path).parent.as_posix()
+    guard_now = await _content(sandbox, guarded.path)
+    if guard_now != guarded.source or any(
+        before.get(path) != after.get(path) or path in events for path in (guarded.path, folder)
+    ):
+        changed[guarded.path] = None
     for path, text in guarded.files.items():
-        is_same_file = before.get(path) == after.get(path)
-        if _is_changeable(contract, path) or (is_same_file and path in before):
+        if _is_changeable(contract, path):
             continue
-        try:
-            now: bytes | None = await sandbox.read_file(f"{WORKSPACE}/{path}", max_bytes=_MAX_CHANGED_BYTES)
-        except SandboxFileError as error:
-            if error.reason == "IO_FAILED":
-                raise
-            now = None
-        if not is_same_file or now != text.encode("utf-8", "surrogatepass"):
+        # content is compared, too: who maps a file changes it at a time that no file system notes
+        now = await _content(sandbox, f"{WORKSPACE}/{path}")
+        is_untouched = before.get(path) == after.get(path) and path not in events
+        if not is_untouched or now != text.encode("utf-8", "surrogatepass"):
             changed[path] = now
     return changed
 
 
+async def _content(sandbox: SandboxPort, path: str) -> bytes | None:
+    """A file's; None where it cannot be read."""
+    try:
+        return await sandbox.read_file(path, max_bytes=_MAX_CHANGED_BYTES)
+    except SandboxFileError as error:
+        if error.reason == "IO_FAILED":
+            raise
+        return None
+
+
 def _watched(contract: CommandContract, guard_path: str) -> list[str]:
     return [*contract.files, guard_path, PurePosixPath(guard_path).parent.as_posix()]
+
+
+def _places(contract: CommandContract, guard_path: str) -> tuple[list[str], list[str]]:
+    """(files, folders) that are watched: no folder above a trusted file takes another one's place for a while."""
+    files = [f"{WORKSPACE}/{path}" for path in contract.files if not _is_changeable(contract, path)]
+    folders = {parent.as_posix() for path in [*files, guard_path] for parent in PurePosixPath(path).parents}
+    return [*files, guard_path], sorted(folders - {"/"})
+
+
+def _of_contract(
+    touched: Mapping[str, frozenset[str]], contract: CommandContract, guard_path: str
+) -> dict[str, frozenset[str]]:
+    """Events by the contract's own paths; what happens to a folder happens to each file in it."""
+    nothing: frozenset[str] = frozenset()
+    found: dict[str, frozenset[str]] = {}
+    for name in [*contract.files, guard_path]:
+        place = PurePosixPath(WORKSPACE, name)
+        events = nothing.union(*(touched.get(path.as_posix(), nothing) for path in (place, *place.parents)))
+        if events:
+            found[name] = events
+    return found
 
 
 def _is_changeable(contract: CommandContract, path: str) -> bool:

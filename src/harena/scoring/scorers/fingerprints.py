@@ -1,5 +1,7 @@
-"""Whether files of a sandbox are untouched. Content can be put back; the time at which the kernel last changed a file,
-or anything about it, cannot be set by anybody, and a file that takes another one's place is another file."""
+"""Whether files of a sandbox are untouched, by what `stat` says of them. Content can be put back; the time at which the
+kernel last changed a file, or anything about it, cannot be set by anybody, and a file that takes another one's place is
+another file. What is written through a map, or to a folder that was moved meanwhile, leaves no time: who needs to know
+compares content, too, and has files watched (`harena.core.ports.WatchesFiles`)."""
 
 from __future__ import annotations
 
