@@ -134,6 +134,16 @@ FORGERIES: dict[str, tuple[str | dict[str, str], Any, dict[str, str]]] = {
     "data, put back": (
         put_back("expected.txt", "") , ["bash", "c.sh"], {"c.sh": COMPARED + "sleep 1\n", "expected.txt": "1\n"}
     ),
+    "data that the command moves in the end": (
+        "open('out.txt', 'w').write('x')\nopen('expected.txt', 'w').write('x')\n",
+        "read w; set -e; python solution.py </dev/null; diff out.txt expected.txt; mv expected.txt used.txt; "
+        "echo harena-proof $w", {"expected.txt": "1\n"},
+    ),
+    "data that is made in between": (
+        "import os\nopen('out.txt', 'w').write('')\nopen('c.sh', 'a').write('#')\n", ["bash", "c.sh"],
+        {"c.sh": "read w; set -e; python solution.py </dev/null; [ -e out.txt ]; echo 1 > expected.txt\n"
+         "diff out.txt expected.txt\nrm expected.txt\necho harena-proof $w\n", "expected.txt": ""},
+    ),
     "data in a command line": (planted("expected.txt", ""), COMPARED, {"expected.txt": "1\n"}),
     "data, put back by a map": (
         mapped("expected.txt", "x"), ["bash", "c.sh"], {"c.sh": f"{COMPARED.replace('cmp -s', 'diff -qB')}sleep 1\n", "expected.txt": "1\n"}

@@ -38,6 +38,7 @@ from harena.scoring.guest import imports as guest_imports
 from harena.scoring.guest import loops as guest_loops
 from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.scorers.fingerprints import fingerprints
+from harena.scoring.scorers.last_changes import without_last_changes
 from harena.scoring.scorers.missing_programs import missing_of_image
 from harena.scoring.scorers.program import WORKSPACE, Bench, output_file, overlaid, put_files
 from harena.scoring.scorers.start_up_files import guard, guarded_scripts, guarded_shell
@@ -103,11 +104,12 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
         idle = idle_bench(bench)
         theirs = {**idle.scenario.candidate.files, **bench.scenario.files}
         alone = await _run(idle, contract, theirs, compares=True)
-        for path, after in sorted(ran.changed.items()):
-            by_itself = path in alone.changed and (after == alone.changed[path] or not _is_program(contract, path))
-            if not by_itself:
-                return _touched(contract, path)
-        return verdict
+        touched = _unexplained(contract, ran, alone)
+        if touched and (held := without_last_changes(contract, touched)) is not None:
+            again = await _run(bench, held, files)
+            if _verdict(again.result, again.proven).passed:
+                touched = _unexplained(held, again, alone)
+        return _touched(contract, touched[0]) if touched else verdict
     left_out = bench.scenario.candidate.files.keys() - kept.keys() - contract.files.keys()
     verdict = replace(verdict, detail=verdict.detail + told(left_out))
     return await _broken_without_candidate(bench, contract, result) or verdict
