@@ -295,6 +295,20 @@ async def test_nothing_that_a_candidate_does_meanwhile_pays(source: Source, name
     assert (result.score, result.validity in (Validity.VALID, Validity.SUSPECT)) == (0.0, True), result.detail
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("check.py", "print('harena-proof', input())\n"), ("difflib.py", EVIL)],
+    ids=["itself", "imported"],
+)
+async def test_files_of_a_problem_are_trusted(source: Source, name: str, text: str) -> None:
+    """Nobody changes them, and nothing hides what they import."""
+    problem = {"id": "p", "files": {"check.py": late("import difflib")}}
+    command = ["bash", "-c", "read w; python solution.py </dev/null; echo $w | python check.py"]
+    assert (await scored(source, "print(42)\n", command, {}, problem)).score == 1.0
+    result = await scored(source, planted(name, text), command, {}, problem)
+    assert result.score == 0.0, result.detail
+
+
 @pytest.mark.parametrize("command", ["no_such_tool", "./trusted.sh", "/usr/bin/no_such_tool"])
 async def test_a_program_that_nobody_has_is_the_contracts_fault(source: Source, command: str) -> None:
     """Of the image, or a trusted file that cannot be run."""

@@ -91,8 +91,8 @@ class CommandContract(Contract):
             raise ValueError("`unittest` names test files, which end in .py")
         if self.isolate == "sandbox" and self.pytest is None and self.unittest is None:
             raise ValueError("`isolate: sandbox` is for `pytest` and `unittest`")
-        if self.gold and not (self.suite and self.isolate == "auto"):
-            raise ValueError("`gold` is for `pytest` and `unittest` with `isolate: auto`")
+        if self.gold and (self.command is not None or self.isolate != "auto"):
+            raise ValueError("`gold` is for `pytest`, `unittest` and `asserts` with `isolate: auto`")
         if any(not all(part.isidentifier() for part in name.split(".")) for name in self.requires):
             raise ValueError("`requires` names modules, as `numpy` or `yaml.nodes`")
         if self.changeable and self.command is None:
@@ -112,7 +112,7 @@ class CommandContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "command-6"
+        return "command-7"
 
     @property
     def suite(self) -> tuple[str, ...]:

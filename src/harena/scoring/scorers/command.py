@@ -93,6 +93,8 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
     """One trusted command. Raises PlatformError and SandboxError for what is nobody's doing."""
     if contract.suite:
         return await score_suite(bench, contract)
+    if contract.command is not None:  # what a problem brings is no candidate's, either
+        contract = contract.model_copy(update={"files": {**bench.scenario.files, **contract.files}})
     kept = await taking_part(bench, contract)
     files = overlaid(kept, bench.scenario.files)
     ran = await _run(bench, contract, files)
