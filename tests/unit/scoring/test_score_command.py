@@ -46,6 +46,7 @@ from harena.scoring.scorers.trusted_suite import kept_files
         "BSDmakefile",
         "sub/Makefile",
         "Justfile",
+        "build/CTestCustom.cmake",
         ".justfile",
         "package.json",
         "random.cpython-311-x86_64-linux-gnu.so",

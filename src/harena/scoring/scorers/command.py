@@ -43,6 +43,7 @@ from harena.scoring.scorers.missing_programs import missing_of_image
 from harena.scoring.scorers.program import WORKSPACE, Bench, output_file, overlaid, put_files
 from harena.scoring.scorers.start_up_files import guard, guarded_scripts, guarded_shell
 from harena.scoring.scorers.suite import score_suite
+from harena.scoring.scorers.tool_settings import steering_settings
 from harena.scoring.scorers.trusted_names import optional_names, told
 from harena.scoring.scorers.trusted_suite import (
     ENVIRONMENT,
@@ -74,6 +75,8 @@ class _Ran:
     """the trusted files that were touched, and what they hold now"""
     events: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """how, as far as it can be told, see `harena.core.ports.FileWatch`"""
+    settings: str | None = None
+    """see `tool_settings`"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,8 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
     ran = await _run(bench, contract, files)
     result = ran.result
     verdict = _verdict(result, ran.proven)
+    if verdict.passed and ran.settings is not None:
+        return tampered(f"{ran.settings}, which steers a tool of the trusted command, was made while it ran")
     if verdict.passed and not ran.changed:
         return verdict
     if verdict.passed:
@@ -214,7 +219,7 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
                 argv=guarded.argv or _argv(contract, files, bench.scenario.candidate.entry),
                 env=guarded.environment,
                 cwd=WORKSPACE,
-                stdin=f"{word}\n{_tests(contract, bench.scenario.candidate.entry)}".encode(),
+                stdin=f"{word}\n{await _tests(contract, bench.scenario.candidate.entry)}".encode(),
                 timeout_seconds=bench.timeout_seconds,
                 stdin_stream=True,  # of a pipe nobody reads the word again, as of a file
                 guarded=True,
@@ -229,11 +234,17 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
         proven = await aside(len(said), holds_at_end_of_line, said, f"harena-proof {word}".encode())
         changed: dict[str, bytes | None] = {}
         events: Mapping[str, frozenset[str]] = {}
+        settings: str | None = None
         has_passed = result.outcome is ExecOutcome.EXITED and result.returncode == 0 and proven
         if guarded.path and (has_passed or compares):
             events = {} if watch is None else _of_contract(await watch.touched(), contract, guarded.path)
             changed = await _touched_files(sandbox, contract, guarded, before, events)
-    return _Ran(result, proven, changed, events)
+            # without the guard: the trusted part has ended
+            argv = contract.command or ()
+            settings = await steering_settings(
+                sandbox, contract.files, argv, {**ENVIRONMENT, **contract.env}, guarded.path
+            )
+    return _Ran(result, proven, changed, events, settings)
 
 
 def _guarded(contract: CommandContract, files: Mapping[str, str]) -> _Guarded:

@@ -30,6 +30,10 @@ from harena.scoring.verdict import one_line
 _STEERING_NAMES = frozenset({
     "conftest.py", "pyproject.toml", "pytest.ini", "pytest.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py",
     "makefile", "gnumakefile", "bsdmakefile", "justfile", "taskfile.yml", "taskfile.yaml", "rakefile", "package.json",
+    "ctestcustom.cmake", "ctestcustom.ctest", "ctesttestfile.cmake", "dartconfiguration.tcl", "cmakecache.txt",
+    "jest.config.js", "jest.config.cjs", "jest.config.mjs", "jest.config.ts", "jest.config.json", "vitest.config.js",
+    "vitest.config.mjs", "vitest.config.ts", "karma.conf.js", "playwright.config.js", "playwright.config.ts",
+    "phpunit.xml", "phpunit.xml.dist", "bunfig.toml",
 })  # fmt: skip
 """in small letters"""
 _STEERING_SUFFIXES = frozenset({".pth", ".pyc", ".pyo", ".pyd", ".so", ".egg-link", ".egg", ".whl", ".zip"})
@@ -43,7 +47,7 @@ _LOOKED_FOR = frozenset({
 })  # fmt: skip
 """modules of other systems that the standard library, pip and pytest try to import: nobody has them, so that a
 candidate's would be found"""
-_ALWAYS_TAKEN = (
+ALWAYS_TAKEN = (
     sys.stdlib_module_names
     | _LOOKED_FOR
     | {"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "py", "unittest"}
@@ -103,7 +107,7 @@ def steers(path: str) -> bool:
         parts[-1].lower() in _STEERING_NAMES
         or PurePosixPath(parts[-1]).suffix.lower() in _STEERING_SUFFIXES
         or any(_steers(part) for part in parts)
-        or _stem(parts[0]) in _ALWAYS_TAKEN
+        or _stem(parts[0]) in ALWAYS_TAKEN
     )
 
 
@@ -126,7 +130,7 @@ def hides(path: str, trusted: Collection[str], taken: Collection[str] = (), sear
             continue
         first = path[len(folder) :].partition("/")[0]
         name = _stem(first)
-        is_taken = name in _ALWAYS_TAKEN or name in taken or name in _modules(folder, trusted)
+        is_taken = name in ALWAYS_TAKEN or name in taken or name in _modules(folder, trusted)
         if is_taken and folder + first not in folders:
             return True
     return False

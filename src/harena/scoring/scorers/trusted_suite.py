@@ -33,6 +33,7 @@ from harena.scoring.guest import watch as guest_watch
 from harena.scoring.python_source import MOST_SCORER_TOKENS, MOST_TOKENS, syntax_tree
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid
+from harena.scoring.scorers.shadowing import taking_no_part
 from harena.scoring.scorers.trusted_names import hides, search_path, steers, taken_names
 from harena.scoring.slices import last_line
 from harena.scoring.verdict import one_line
@@ -79,7 +80,13 @@ async def taking_part(bench: Bench, contract: CommandContract) -> dict[str, str]
     """The files of the bench's candidate that take part."""
     trusted = {**bench.scenario.files, **contract.files}
     taken = await taken_names(bench, contract, trusted)
-    return kept_files(contract, bench.scenario.candidate.files, taken, bench.scenario.files)
+    kept = kept_files(contract, bench.scenario.candidate.files, taken, bench.scenario.files)
+    shadowing = taking_no_part(kept, trusted)
+    return {
+        path: text
+        for path, text in kept.items()
+        if path not in shadowing or any(fnmatch.fnmatchcase(path, pattern) for pattern in contract.allow)
+    }
 
 
 def idle_bench(bench: Bench, paths: Collection[str] = (), *, raises: bool = False) -> Bench:

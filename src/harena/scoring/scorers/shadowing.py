@@ -1,0 +1,98 @@
+"""Files that a trusted tool would take in the place of a trusted file, or of work that it is to do.
+
+Python's modules are `trusted_names`' matter. Other tools look for names in an order of their own: `require("./lib")` of
+Node takes `lib.js` before `lib/index.js`, perl a `.pmc` before the `.pm`, gcc a `.gch` before the header. And whoever
+makes a file or folder of the name of a target of make which is no file has `make` say that it is up to date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+
+from harena.scoring.scorers.verifier_ground import MAKEFILES
+
+NAMES_OF_WORK = frozenset({"test", "tests", "check", "all", "run", "verify", "lint", "score", "grade", "validate"})
+_RULE = re.compile(
+    r"(?m)^(?P<targets>[\w./ -]+?)[ \t]*::?(?![=:])(?P<needs>[^\n;]*)(?P<same>;[^\n]*)?"
+    r"(?P<recipe>(?:\n(?:\t[^\n]*|[ \t]*(?=\n)))*)"
+)
+_NODE = (".js", ".json", ".node")
+"""in the order in which `require` tries them"""
+_OF_NODE = (*_NODE, ".mjs", ".cjs", ".jsx", ".ts", ".tsx")
+_SHADOWS = {".pm": (".pmc",), ".h": (".h.gch",), ".hpp": (".hpp.gch",), ".el": (".elc",)}
+_COMPILED = {
+    ".java": (".class",), ".c": (".o",), ".cc": (".o",), ".cpp": (".o",), ".f90": (".o", ".mod"), ".s": (".o",),
+    ".hs": (".o", ".hi"), ".ml": (".cmi", ".cmo", ".cmx", ".o"), ".mli": (".cmi",), ".erl": (".beam",),
+}  # fmt: skip
+"""what compilers make, and take where it is there"""
+
+
+def shadowing(files: Mapping[str, str]) -> set[str]:
+    """Paths that nothing may have at the end, see the module's text: no trusted part makes them itself. `files`: the
+    trusted ones."""
+    found = {target for target in phony_targets(files) if PurePosixPath(target).name in NAMES_OF_WORK}
+    node = "\n".join(text for path, text in files.items() if path.endswith(_OF_NODE) and not path.endswith(".json"))
+    for path in files:
+        stem, dot, ending = path.rpartition(".")
+        ending = dot + ending
+        name = PurePosixPath(path).name
+        if ending in _OF_NODE and _is_required(PurePosixPath(stem).name, node):
+            earlier = _NODE[: _NODE.index(ending)] if ending in _NODE else _NODE
+            found |= {stem, *(stem + other for other in earlier)}
+        folder = PurePosixPath(path).parent
+        if ending in _OF_NODE and PurePosixPath(stem).name == "index" and _is_required(folder.name, node):
+            found |= {f"{folder}{other}" for other in _OF_NODE} | {f"{folder}/package.json"}
+        found |= {stem + other for other in _SHADOWS.get(ending, ())}
+        if name in MAKEFILES:
+            earlier = MAKEFILES[: MAKEFILES.index(name)]
+            found |= {str(PurePosixPath(path).with_name(other)) for other in earlier}
+    folders = {parent.as_posix() for path in files for parent in PurePosixPath(path).parents}
+    return found - files.keys() - folders
+
+
+def _is_required(name: str, text: str) -> bool:
+    """A program names a module so, without its ending."""
+    return bool(name) and re.search(rf"[\"'`/]{re.escape(name)}/?[\"'`]", text) is not None
+
+
+def taking_no_part(paths: Iterable[str], files: Mapping[str, str]) -> set[str]:
+    """The paths at which a candidate's file takes no part: it, or a folder of it that is a target of make."""
+    compiled = {
+        stem + other
+        for stem, dot, ending in (one.rpartition(".") for one in files)
+        for other in _COMPILED.get(dot + ending, ())
+    } - files.keys()
+    folders = {parent.as_posix() for one in files for parent in PurePosixPath(one).parents}
+    targets = phony_targets(files).keys() - folders
+    hiding = compiled | shadowing(files)
+    return {
+        path
+        for path in paths
+        if path in hiding or not targets.isdisjoint(parent.as_posix() for parent in PurePosixPath(path).parents)
+    }
+
+
+def phony_targets(files: Mapping[str, str]) -> dict[str, str]:
+    """Paths of the working directory -> the Makefile. A target that its recipe makes (it names it, or `$@`) is a file;
+    one of `.PHONY` is made whatever there is."""
+    found: dict[str, str] = {}
+    for path, text in files.items():
+        if PurePosixPath(path).name not in MAKEFILES and not path.endswith(".mk"):
+            continue
+        text = text.replace("\\\n", " ")
+        rules = list(_RULE.finditer(text))
+        phony = {name for rule in rules if ".PHONY" in rule["targets"].split() for name in rule["needs"].split()}
+        folder = path.rpartition("/")[0]
+        for rule in rules:
+            recipe = (rule["same"] or "") + rule["recipe"]
+            for name in set(rule["targets"].split()) - phony:
+                makes = r"(?:-o|>|\btouch\b|\bmkdir\b(?: -p)?)[ \t]*" if name == "test" else r"(?<![\w./-])"
+                is_made = "$@" in recipe or re.search(rf"{makes}{re.escape(name)}(?![\w./-])", recipe)
+                if name[0] in "./" or not recipe.strip() or is_made:
+                    continue
+                found[name] = path
+                if folder:
+                    found[f"{folder}/{name}"] = path
+    return found

@@ -1,0 +1,219 @@
+"""Settings of tools that a candidate of a `command` leaves while it runs, for tools that the trusted part starts later.
+
+A candidate may configure what it uses. But where a trusted text starts `sqlite3`, a `~/.sqliterc` that nobody of the
+trusted part names decides what that says. Which files a tool reads is told by their names, for nearly all tools have
+their own name in it (`.gdbinit`, `.config/gdb/gdbinit`). So a pass proves nothing if a hidden file was made meanwhile
+in the home or working folder whose name begins with that of a program of the image which a trusted text has as a word.
+What is in it counts for git and npm only, by what is known to steer nothing: the grammar of settings is the tool's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from harena.core.errors import SandboxFileError
+from harena.core.models import ExecOutcome, ExecRequest
+from harena.core.ports import SandboxPort
+from harena.scoring.scorers.program import WORKSPACE
+from harena.scoring.scorers.shadowing import shadowing
+from harena.scoring.slices import aside
+
+_SECONDS = 30.0
+_MOST_BYTES = 65536
+_OTHER_NAMES = {
+    "my.cnf": "mysql", "vimrc": "vi", "exrc": "vi", "netrc": "curl", "pgpass": "psql", "m2": "mvn", "Rprofile": "R",
+    "Renviron": "R", "Rprofile.site": "R", "magic": "file", "terminfo": "tput", "gnupg": "gpg", "inputrc": "bash -i",
+    "rprofile": "R", "renviron": "R",
+}  # fmt: skip
+"""names of settings that have not the name of their tool"""
+_OF_SHELLS = re.compile(r"bash(?:rc|_\w+)|profile|zsh\w*|zprofile|kshrc|inputrc")
+_READS_PROFILES = re.compile(r"\b(?:ba|da|z|k)?sh[\"']?,?[ \t]+[\"']?(?:-[a-z]*[li]\w*|--login)\b")
+_WITHOUT_SETTINGS = frozenset({
+    "env", "test", "cat", "sort", "date", "file", "cut", "tr", "head", "tail", "echo", "data", "log", "time", "link",
+    "join", "id", "who", "mount", "base64", "bash", "sh", "dash", "tee", "python", "python3",
+})  # fmt: skip
+_CACHES = re.compile(
+    r"\.(?:cache|npm|venv|idea|vscode|node_repl_history|\w+_history|\w+_cache|coverage|hypothesis|gitignore"
+    r"|gitattributes|gitkeep|gitmodules|local/(?:share|state)|java/\.userPrefs|cargo/(?:registry|git)|m2/repository"
+    r"|gradle/(?:caches|daemon|native|wrapper|notifications)|config/go/telemetry|config/matplotlib|julia/(?:logs|compiled))(?:/.*)?"
+)
+"""what tools keep for themselves"""
+_SETTING = re.compile(
+    r"(?:.*(?:config|conf|rc|init|\.cfg|\.ini|\.toml|\.properties|\.xml|\.json|\.ya?ml|\.gradle)|init.*|env|settings.*|startup.*)"
+)
+_HARMLESS = {
+    ".gitconfig": re.compile(
+        r"(?:[ \t]*\[(?:user|safe|advice)\][ \t]*\n(?:[ \t]*(?:[A-Za-z]+)[ \t]*=[ \t]*[^\x00-\x1f\\\x7f]*\n|[ \t]*\n)*"
+        r"|[ \t]*\[init\][ \t]*\n(?:[ \t]*defaultBranch[ \t]*=[ \t]*[\w./-]+[ \t]*\n|[ \t]*\n)*|[ \t]*\n)*"
+    ),
+    ".git/config": re.compile(
+        r"(?:[ \t]*\[(?:user|safe|advice|(?:remote|branch)[ \t]+\"[\w./-]+\")\][ \t]*\n"
+        r"(?:[ \t]*(?:name|email|directory|url|fetch|remote|merge)[ \t]*=[ \t]*[^\x00-\x1f\\\x7f]*\n|[ \t]*\n)*"
+        r"|[ \t]*\[core\][ \t]*\n(?:[ \t]*(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase"
+        r"|symlinks|precomposeunicode)[ \t]*=[ \t]*\w+[ \t]*\n)*|[ \t]*\n)*"
+    ),
+    ".npmrc": re.compile(
+        r"(?:[ \t]*(?:registry|fund|audit|update-notifier|progress|loglevel|package-lock|save-exact|engine-strict)"
+        r"[ \t]*=[ \t]*[^\x00-\x1f\x7f$]*\n|[ \t]*\n)*"
+    ),
+}  # fmt: skip
+_HARMLESS[".config/git/config"] = _HARMLESS[".gitconfig"]
+_OF_CTEST = ("CTestCustom.cmake", "CTestCustom.ctest")
+_SHOW = """\
+command -v find >/dev/null || exit 0
+guard=$1
+folder=$2
+shift 2
+hidden() {
+    [ -d "$1" ] || return
+    for how in -P -L; do
+        find $how "$1/" -mindepth 1 -maxdepth "$2" \\( -path "$1/.git/*" -o -path "$1/.cache" -o -path "$1/.venv" \\
+            -o -path "$1/.npm" \\) -prune -o -path "$1/.*" ! -type d -cnewer "$guard" -printf '%P\\0' 2>/dev/null
+    done
+    [ -e "$1/.git/config" ] && printf '.git/config\\0'
+}
+home=${HOME%/}
+{
+    [ -n "$home" ] && hidden "$home" 4
+    printf '//\\0'
+    [ "$home" = "$folder" ] || hidden "$folder" 2
+    printf '//\\0'
+    for name do [ -e "$folder/$name" ] && printf '%s\\0' "$name"; done
+} | head -c 65536
+exit 0
+"""
+_WHICH = 'for name do command -v -- "$name" >/dev/null && printf "%s\\0" "$name"; done; printf "%s" "$HOME"'
+
+
+async def steering_settings(
+    sandbox: SandboxPort,
+    files: Mapping[str, str],
+    command: Iterable[str],
+    environment: Mapping[str, str],
+    guard_path: str,
+) -> str | None:
+    """A file that steers a tool of the trusted part, and is none of its own; None = there is none. `files`: the trusted
+    ones; `guard_path`: a file that was made just before the command began."""
+    texts = [*files.values(), *command]
+    text = "\n".join(texts)
+    hiding = sorted(shadowing(files))
+    if re.search(r"\bctest\b", text):
+        hiding += [folder + name for folder in ("", "build/") for name in _OF_CTEST if folder + name not in files]
+    argv = ("sh", "-c", _SHOW, "sh", guard_path, WORKSPACE, *hiding)
+    request = ExecRequest(argv=argv, cwd="/", env=environment, timeout_seconds=_SECONDS, warm=False)
+    done = await (await sandbox.exec(request)).wait()
+    if done.outcome is not ExecOutcome.EXITED:
+        return "a hidden file"
+    shown = done.stdout.decode("utf-8", "surrogateescape").split("\0")
+    if shown.count("//") < 2:  # too many to be looked at
+        return "one of many hidden files" if len(done.stdout) >= _MOST_BYTES else None
+    at = shown.index("//")
+    after = shown.index("//", at + 1)
+    if len(shown) > after + 1 and shown[after + 1]:
+        return shown[after + 1]
+    made = [("", path) for path in shown[:at]] + [(WORKSPACE, path) for path in shown[at + 1 : after]]
+    made = [(place, path) for place, path in made if path not in files and not _CACHES.fullmatch(path)]
+    if not made:
+        return None
+    # a candidate decides how many there are
+    found = await aside(len(text) * len(made), _suspicious, made, text)
+    if not found:
+        return None
+    tools = sorted({tool for one in found for tool in one.tools})
+    argv = ("sh", "-c", _WHICH, "sh", *tools)
+    request = ExecRequest(argv=argv, cwd="/", env=environment, timeout_seconds=_SECONDS, warm=False)
+    *known, home = (await (await sandbox.exec(request)).wait()).stdout.decode("utf-8", "surrogateescape").split("\0")
+    for one in found:
+        if one.is_profile:
+            return one.path
+        if not one.tools.isdisjoint(known) and not await _is_harmless(sandbox, one.path, one.place or home):
+            return one.path
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Suspicious:
+    """A hidden file that may steer a tool."""
+
+    path: str
+    """below its place"""
+    place: str
+    """the working folder, or "" for the home folder"""
+    is_profile: bool
+    """the trusted part starts a shell that reads it"""
+    tools: frozenset[str]
+    """words of the trusted texts that may be the tool which reads it"""
+
+
+def _suspicious(made: Iterable[tuple[str, str]], text: str) -> list[_Suspicious]:
+    """Find the hidden files, given as (place, path), that no trusted text names and that a tool or a shell may read."""
+    words = _Words(text)
+    reads_profiles = _READS_PROFILES.search(text) is not None
+    found = []
+    for place, path in made:
+        if _is_named(path, text):
+            continue
+        is_of_shells = _OF_SHELLS.match(path[1:]) is not None
+        tools = frozenset() if is_of_shells else words.tools(path)
+        is_profile = is_of_shells and not place and reads_profiles
+        if tools or is_profile:
+            found.append(_Suspicious(path, place, is_profile, tools))
+    return found
+
+
+def _is_named(path: str, text: str) -> bool:
+    """By whole words: `right.jq` does not name `.jq`."""
+    if path == ".git/config" and re.search(r"\bgit\b[^\n]*\bconfig\b", text):
+        return True
+    if path in (".gitconfig", ".config/git/config") and re.search(r"\bgit\b\W+config\b[^\n]*--global\b", text):
+        return True
+    return path in text and re.search(rf"(?<![\w.$-]){re.escape(path)}(?![\w-]|\.\w)", text) is not None
+
+
+class _Words:
+    """The words of the trusted texts that may be programs."""
+
+    def __init__(self, text: str) -> None:
+        self._all = set(re.findall(r"(?<![\w.-])[A-Za-z][\w+-]*(?![\w-]|\.\w)", text))
+        self._by_root: defaultdict[str, set[str]] = defaultdict(set)
+        """word in small letters, without digits at its end -> the words"""
+        for word in self._all - _WITHOUT_SETTINGS:
+            self._by_root[word.lower().rstrip("0123456789")].add(word)
+
+    def tools(self, path: str) -> frozenset[str]:
+        """Words that may be the tool which reads a hidden file."""
+        parts = [part.removeprefix(".") for part in PurePosixPath(path).parts]
+        if parts[0] == "config":
+            names = parts[1:2]
+        elif len(parts) == 1 or path == ".git/config" or _SETTING.fullmatch(parts[-1]) or parts[1] == "bin":
+            names = parts[:1]
+        else:
+            names = parts[:1] if parts[-1].endswith(f".{parts[0]}") else []
+        return frozenset().union(*map(self._tools_of, names))
+
+    def _tools_of(self, name: str) -> set[str]:
+        known = {_OTHER_NAMES[name]} if name in _OTHER_NAMES else set()
+        if name in ("vimrc", "exrc"):
+            known |= {"vim", "ex", "view"}
+        if name == "netrc":
+            known |= {"wget", "git", "ftp"}
+        low = name.lower()
+        begins = (self._by_root.get(low[:end], set()) for end in range(2, len(low) + 1))
+        return (known & self._all).union(*begins)
+
+
+async def _is_harmless(sandbox: SandboxPort, path: str, folder: str) -> bool:
+    if path not in _HARMLESS:
+        return False
+    try:
+        content = await sandbox.read_file(f"{folder}/{path}", max_bytes=_MOST_BYTES)
+    except SandboxFileError as error:
+        if error.reason == "IO_FAILED":
+            raise
+        return False
+    text = content.decode("utf-8", "surrogateescape")
+    return _HARMLESS[path].fullmatch(text if text.endswith("\n") else f"{text}\n") is not None
