@@ -335,6 +335,18 @@ async def test_a_search_path_of_the_contract_is_searched(source: Source) -> None
     assert result.score == 0.0, result.detail
 
 
+async def test_a_full_disk_proves_nothing(source: Source) -> None:
+    """Two files that could not be written are alike."""
+    fill = "import os\nf = os.open('big', os.O_CREAT | os.O_WRONLY)\nfor size in (1 << 20, 4096):\n    try:\n        while os.write(f, b'x' * size) == size: pass\n    except OSError: pass\n"
+    line = f"{SHELL}seq 9 > a.txt; sort out.txt > b.txt; cmp a.txt b.txt && echo harena-proof $word"
+    candidate = {"files": {"solution.py": fill}, "entry": "solution.py"}
+    row = {"id": "one", "candidate": candidate, "scoring": {"type": "command", "command": line, "files": {}},
+           "problem": {"id": "p"}, "limits": {"disk_mb": 16}}  # fmt: skip
+    (made,) = load_scenarios([row]).scenarios
+    result = await score_scenario(made, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=30)
+    assert (result.score, result.validity) == (0.0, Validity.SUSPECT), result.detail
+
+
 def check(lines: str) -> dict[str, str]:
     """A trusted program in Python."""
     return {"check.py": f"import os, subprocess, sys\nword = sys.stdin.readline().strip()\n{lines}\n{PROOF}"}

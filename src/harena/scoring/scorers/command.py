@@ -61,6 +61,7 @@ from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, p
 _PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
 
+_SPARE_BYTES = 256 * 1024
 _MAX_CHANGED_BYTES = 64 * 1024 * 1024
 _LINE_ENDS = (b"\n", b"\r")
 
@@ -77,6 +78,8 @@ class _Ran:
     """how, as far as it can be told, see `harena.core.ports.FileWatch`"""
     settings: str | None = None
     """see `tool_settings`"""
+    disk_is_full: bool = False
+    """what the trusted part wrote may be missing, and two empty files are alike"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,8 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
     verdict = _verdict(result, ran.proven)
     if verdict.passed and ran.settings is not None:
         return tampered(f"{ran.settings}, which steers a tool of the trusted command, was made while it ran")
+    if verdict.passed and ran.disk_is_full:
+        return tampered("the disk was full when the command ended, so that what it compared may have been missing")
     if verdict.passed and not ran.changed:
         return verdict
     if verdict.passed:
@@ -234,7 +239,7 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
         proven = await aside(len(said), holds_at_end_of_line, said, f"harena-proof {word}".encode())
         changed: dict[str, bytes | None] = {}
         events: Mapping[str, frozenset[str]] = {}
-        settings: str | None = None
+        settings, disk_is_full = None, False
         has_passed = result.outcome is ExecOutcome.EXITED and result.returncode == 0 and proven
         if guarded.path and (has_passed or compares):
             events = {} if watch is None else _of_contract(await watch.touched(), contract, guarded.path)
@@ -244,7 +249,24 @@ async def _run(bench: Bench, contract: CommandContract, files: Mapping[str, str]
             settings = await steering_settings(
                 sandbox, contract.files, argv, {**ENVIRONMENT, **contract.env}, guarded.path
             )
-    return _Ran(result, proven, changed, events, settings)
+        if has_passed and contract.command is not None:
+            disk_is_full = await _is_full(sandbox)
+    return _Ran(result, proven, changed, events, settings, disk_is_full)
+
+
+async def _is_full(sandbox: SandboxPort) -> bool:
+    """There is no room for another file of some size in the places where commands write."""
+    name = f".{secrets.token_hex(8)}"
+    for folder in (WORKSPACE, "/tmp"):
+        try:
+            await sandbox.write_file(f"{folder}/{name}", bytes(_SPARE_BYTES))
+            await sandbox.remove(f"{folder}/{name}", missing_ok=True)
+        except SandboxFileError as error:
+            if error.reason == "NO_SPACE":
+                return True
+            if error.reason == "IO_FAILED":
+                raise
+    return False
 
 
 def _guarded(contract: CommandContract, files: Mapping[str, str]) -> _Guarded:
