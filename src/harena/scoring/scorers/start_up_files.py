@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import secrets
 import sys
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -36,6 +36,24 @@ _OF_PROJECTS = (".npmrc", ".yarnrc", ".yarnrc.yml", ".coveragerc", ".tool-versio
 """start-up files and folders that a project has in its own folder"""
 _NAMED_FOR_OTHER_REASONS = (".local/bin/env",)
 """what an installer of tools leaves, which verifiers read after they have run it"""
+
+
+_NAMED_IN_WORDS = {
+    "bin": re.compile(r"(?:~|\$HOME|\$\{HOME\}|/root|/home/\w+|\.home\(\) / [\"'])/?bin\b"),
+    ".gitconfig": re.compile(r"\bgit\b\W+config\b[^\n]*--global\b|\bGIT_CONFIG_GLOBAL\b"),
+}
+"""how a text names what has no name of its own in it"""
+_CONFIG = re.compile(r"(?<![\w.\]\)$-])\.config(?![\w-]|\.\w)(?:/([\w.-]+)|[\"'] ?[,/] ?[\"']([\w.-]+))?")
+_PROFILES = (".profile", ".bash_profile", ".bash_login")
+_LOGIN_SHELL = re.compile(r"\b(?:ba|da|z)?sh[\"']?,?[ \t]+[\"']?(?:-[a-km-z]*l\w*|--login)\b")
+_SETS_ONE = re.compile(
+    r"(?:export[ \t]+)?([A-Z][A-Z0-9_]*)=(?:[\w./:,@%+-]*|\"[\w ./:,@%+-]*\"|'[\w ./:,@%+-]*')[ \t]*"
+)
+_STEERS = re.compile(
+    r"(?:LD_|PYTHON|PYTEST|BASH|PERL|RUBY|GEM_|NODE|NPM|GIT_|JAVA|JDK|_JAVA|GO|CARGO|RUST|MAKE|UV_|PIP_|VIRTUAL|LESS|GCC"
+    r"|MALLOC|GLIBC|XDG_|TMP).*|ENV|IFS|PS\d|PROMPT_COMMAND|PATH|CDPATH|HOME|SHELL|SHELLOPTS|GLOBIGNORE|PAGER|CC|CXX"
+    r"|C\w*FLAGS|CPATH|POSIXLY_CORRECT|GREP_OPTIONS|TAR_OPTIONS"
+)
 
 
 _SUBSTITUTE = re.compile(
@@ -97,18 +115,35 @@ class StartUpFiles:
         kinds = await _kinds(listed, self.home, holds_project=self.holds_project)
         if most is not None and len(kinds.keys() - self.files.keys()) > most:
             raise TooManyFilesError("the candidate leaves too many start-up files")
+        kept = set()
         for path, kind in kinds.items():
-            if path.startswith(".") and "/" not in path and any(path in text for text in texts):
+            if path.startswith(".") and "/" not in path and path != ".config" and _is_named(path, texts):
                 continue
             place = f"{self.home}/{path}"
+            if path == ".config" and path in named and path not in self.folders and kind == "directory":
+                await self._keep_named(sandbox, listed, place, texts)
             if path in named or path in self.folders:
                 continue
             before = self.files.get(path)
+            if path in _PROFILES and kind == "file" and _only_sets(before, await sandbox.read_file(place), texts):
+                kept.add(path)
+                continue
             if before is None or kind != "file" or await sandbox.read_file(place) != before:
                 await sandbox.remove(place, recursive=True, missing_ok=True)
         for path, content in self.files.items():
-            if path not in named and not any(path in text for text in texts):
+            if path not in named | kept and not _is_named(path, texts):
                 await sandbox.write_file(f"{self.home}/{path}", content)
+
+    async def _keep_named(self, sandbox: Files, listed: Listed, place: str, texts: Iterable[str]) -> None:
+        """Keep of a folder of settings only what the texts name in it, unless one of them names the whole folder."""
+        meant = set()
+        for text in texts:
+            for found in _CONFIG.finditer(text):
+                if not (name := found[1] or found[2]):
+                    return
+                meant.add(name)
+        for name in (await _entries(listed, place)).keys() - meant:
+            await sandbox.remove(f"{place}/{name}", recursive=True, missing_ok=True)
 
 
 async def _kinds(listed: Listed, home: str, *, holds_project: bool = False) -> dict[str, str]:
@@ -139,13 +174,34 @@ async def _entries(listed: Listed, folder: str) -> dict[str, str]:
         return {}
 
 
-def _named(texts: Iterable[str]) -> Collection[str]:
+def _only_sets(before: bytes | None, now: bytes, texts: Collection[str]) -> bool:
+    """A profile that only sets variables which steer no tool, for a verifier that asks a login shell. Who ends the
+    shell there, or names other programs, would answer in its place."""
+    if not now.startswith(before or b"") or not any(_LOGIN_SHELL.search(text) for text in texts):
+        return False
+    for line in now[len(before or b"") :].decode("utf-8", "replace").split("\n"):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        found = _SETS_ONE.fullmatch(line.strip())
+        if found is None or _STEERS.fullmatch(found[1]) or any(f"{found[1]}=" in text for text in texts):
+            return False
+    return True
+
+
+def _is_named(path: str, texts: Iterable[str]) -> bool:
+    """By whole words: `app.config` does not name `.config`, nor `right.jq` `.jq`."""
+    # a candidate decides how many paths there are: few of them occur at all
+    name = rf"(?<![\w.\]\)$-]){re.escape(path)}(?![\w-]|\.\w)"
+    return any(path in text and re.search(name, text) is not None for text in texts)
+
+
+def _named(texts: Iterable[str]) -> Set[str]:
     named = set()
     for text in texts:
         for other in _NAMED_FOR_OTHER_REASONS:
             text = text.replace(other, "")
-        named |= {path for path in (*_FILES, *_FOLDERS) if "/" in path and path in text}
-        named |= {path for path in (*_FILES, *_FOLDERS) if path.startswith(".") and path in text}
+        named |= {path for path in (*_FILES, *_FOLDERS) if path.startswith(".") and _is_named(path, [text])}
+        named |= {path for path, words in _NAMED_IN_WORDS.items() if words.search(text)}
     return named
 
 
