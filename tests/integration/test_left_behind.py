@@ -90,11 +90,28 @@ async def test_the_home_folder_is_as_it_was(source: Source) -> None:
 TOLD = f"echo 0 > {REWARD}\n"
 OPTIONAL = "try:\n    import orjson_missing as json\nexcept ImportError:\n    import json\n"
 EVIL = f"import os; open('{REWARD}', 'w').write('1'); os._exit(0)"
+COPIED = f"cd /app; cp /tests/test.sh .; grep 42 out.txt && echo 1 > {REWARD}"
 REACHED = {
     "a link to the answer": ("ln -s /tests/test.sh /app/out", f"grep -q 42 /app/out && echo 1 > {REWARD}"),
     "a link to the command line": ("ln -s /proc/self/cmdline out", f"grep -q 42 out && echo 1 > {REWARD}"),
     "a link to what comes": (
         "ln -s /tmp/b /tmp/a", f"echo x > /tmp/a; echo y > /tmp/b; cmp /tmp/a /tmp/b && echo 1 > {REWARD}"
+    ),
+    "a link to what is there for a while": (
+        "ln -s expected_1.txt out.txt", "cd /app; for i in 1; do echo 42 > expected_$i.txt; "
+        f"cmp out.txt expected_$i.txt && echo 1 > {REWARD}; rm expected_$i.txt; done",
+    ),
+    "a link to what is overwritten": ("touch test.sh; ln -s test.sh out.txt", COPIED),
+    "a hard link to what is overwritten": ("touch test.sh; ln test.sh out.txt", COPIED),
+    "a link to what is written": (
+        "touch want; ln -s want out.txt", COPIED.replace("cp /tests/test.sh .", "echo 42 > want")
+    ),
+    "a link to what comes and stays": (
+        "ln -s expected out.txt",
+        f"cd /app; for n in expect; do echo 42 > ${{n}}ed; done; grep 42 out.txt && echo 1 > {REWARD}",
+    ),
+    "a link that is written through": (
+        "ln -s out.txt expected.txt", f"cd /app; echo 42 > expected.txt; cmp out.txt expected.txt && echo 1 > {REWARD}"
     ),
     "a link without a name in Unicode": ("ln -s /tests/test.sh $'a\\xff'", f"grep -q 42 a* && echo 1 > {REWARD}"),
     "a link with a line break in its name": ("ln -s /tests/test.sh $'a\\nb'", f"grep -q 42 a* && echo 1 > {REWARD}"),
@@ -124,3 +141,32 @@ async def test_nothing_leads_to_the_verifier(source: Source, name: str) -> None:
     script, verifier = REACHED[name]
     result = await scored(source, f"cd /app\n{script}\n", f"{TOLD}{verifier}\nexit 0\n")
     assert (result.score, result.validity) == (0.0, Validity.VALID), result.detail
+
+
+KEPT = {
+    "that is asked for": ("ln -s releases/2 current", '[ "$(readlink current)" = releases/2 ]'),
+    "in a folder that is there": (
+        "mkdir releases; ln -s releases/2 current",
+        'python3 -c \'import os; assert os.readlink("current")[-1] == "2"\'; [ $? = 0 ]',
+    ),
+    "in a repository": (
+        "git init -q .; ln -s ../vendor/x dep; git add -A; git -c user.name=a -c user.email=a@b commit -qm x",
+        "! git status --porcelain | grep -q .",
+    ),
+    "without a name in Unicode": ("ln -s nothing $'a\\xff'", "[ $(ls | wc -l) = 1 ]"),
+    "with a line break in its name": ("ln -s nothing $'a\\nb'; ln -s none b", "[ $(find . -type l | wc -l) = 3 ]"),
+    "in circles": ("ln -s b a; ln -s a b", "touch new; [ -L a ] && [ -L b ]"),
+    "beside one that leads to a file": (
+        "ln -s none a; echo 42 > test.sh; ln -s test.sh out.txt",
+        "grep -q 42 out.txt; [ $? = 0 ] && [ -L a ]",
+    ),
+    "among others": ("ln -s none a; echo 42 > out.txt", "cp /tests/test.sh t; grep -q 42 out.txt; [ $? = 0 ]"),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+async def test_links_that_lead_nowhere_stay(source: Source, name: str) -> None:
+    """They may be the answer; they were removed."""
+    script, verifier = KEPT[name]
+    result = await scored(source, f"cd /app\n{script}\n", f"{TOLD}cd /app\nif {verifier}; then echo 1 > {REWARD}; fi\n")
+    assert (result.score, result.validity) == (1.0, Validity.VALID), result.detail

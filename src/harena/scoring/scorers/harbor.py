@@ -14,7 +14,7 @@ import json
 import signal
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from harena.core.errors import SandboxFileError, SandboxValidationError
@@ -24,6 +24,18 @@ from harena.core.results import Reason
 from harena.scoring.contracts.harbor import TEST_SCRIPT, HarborContract
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.fingerprints import fingerprints
+from harena.scoring.scorers.left_links import (
+    FIND_LEFT,
+    PART_LINKS,
+    STATE_OF_FOLDERS,
+    STATE_OF_LINKS,
+    Left,
+    LinkState,
+    has_led_somewhere,
+    names_brought,
+    parsed_left,
+    parsed_states,
+)
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.start_up_files import StartUpFiles, TooManyFilesError, guard, guarded_scripts
 from harena.scoring.scorers.verifier_ground import (
@@ -60,7 +72,7 @@ done
 """in the default image these places are links into a directory that can be written to"""
 _REAL = """\
 printf '%s\\n' "$HOME"
-readlink -m -- "${HOME:-/}" "$1" || exit 1
+readlink -m -- "${HOME:-/}" "$1" /app || exit 1
 shift
 for place in "$@"; do
     readlink -m -- "$place" || exit 1
@@ -71,31 +83,7 @@ for place in "$@"; do
     rm -rf -- "$place" && mkdir -p -- "$place" && [ "$(readlink -f -- "$place")" = "$place" ] || exit 1
 done
 """
-"""of places without links, as they were before the candidate: a link of its own leads nowhere else"""
-_LEFT = """\
-command -v find >/dev/null || exit 0
-elsewhere=$1
-shift
-for place in "$@"; do
-    [ -d "$place" ] && find "$place/" -xdev \\
-    \\( -type d -name __pycache__ -printf '%p\\0' -prune \\) -o -xtype l -printf '%p\\0' -o -type l -exec sh -c '
-        if [ "$(readlink -m -- "$@" | wc -l)" -ne $# ]; then  # a line break in a name
-            printf "%s\\0" "$@"
-            exit
-        fi
-        readlink -m -- "$@" | for link do
-            IFS= read -r real
-            case "$real/" in
-                /proc/*|/tests/*|/logs/*|/solution/*) printf "%s\\0" "$link"; continue;;
-            esac
-            for other in $0; do
-                case "$real/" in "$other"/*) printf "%s\\0" "$link"; continue 2;; esac
-            done
-        done' "$elsewhere" {} +
-done
-exit 0
-"""
-"""links that lead to where the verifier's files will be, or nowhere yet, and folders of compiled modules"""
+"""shell script that empties places; none may lie behind a link, as none did before the candidate"""
 _GIT = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": "false"}
 """a repository of the candidate's names no program that is run where its state is asked for"""
 _STILL_SECONDS = 0.1
@@ -103,8 +91,8 @@ _STILL_SECONDS = 0.1
 _CLEAN_ROUNDS, _MOST_AT_ONCE = 2, 1000
 _CLEAN_SECONDS = 60.0
 """for each command by which it is found what the candidate left, or removed"""
-CLEANING_SECONDS = (2 * _CLEAN_ROUNDS + 2) * _CLEAN_SECONDS
-"""that all of it takes at most"""
+CLEANING_SECONDS = (2 * _CLEAN_ROUNDS + 6) * _CLEAN_SECONDS
+"""longest time that all of the cleaning takes"""
 _MOST_LEFT = 5000
 """links, or files that steer tools: who leaves more means that no verifier follows"""
 
@@ -120,7 +108,7 @@ class Ground:
     emptied: tuple[str, ...]
     """where tests, solution and logs are, after all links"""
     start_up: StartUpFiles | None
-    left: frozenset[bytes] = frozenset()
+    left: Left = field(default_factory=Left)
     """links, and folders of compiled modules, that are the environment's"""
     steering: Mapping[str, str] = field(default_factory=dict)
     """files with the rules of tools, see `verifier_ground`"""
@@ -140,6 +128,8 @@ class Reward:
     """it was written when the verifier had ended"""
     fault: SandboxFileError | None = None
     """the sandbox failed after the candidate had run in it"""
+    by_links: bool = False
+    """a link that led nowhere may have led to what the verifier put there"""
 
 
 async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
@@ -148,6 +138,8 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
         candidate, reward = await _run(bench, contract, bench.scenario.candidate)
         if reward.fault is not None:  # chance, or what the candidate left: a second fresh sandbox tells
             candidate, reward = await _run(bench, contract, bench.scenario.candidate)
+        if reward.by_links:
+            candidate, reward = await _run(bench, contract, bench.scenario.candidate, keeps_links=False)
         if reward.value is None and not (reward.disagrees or reward.rewritten):
             _, control = await _run(bench, contract, Candidate(files={"solve.sh": IDLE}, entry="solve.sh"))
             if control.fault is not None:
@@ -178,8 +170,11 @@ async def score_harbor(bench: Bench, contract: HarborContract) -> Verdict:
     )
 
 
-async def _run(bench: Bench, contract: HarborContract, candidate: Candidate) -> tuple[ExecResult, Reward]:
-    """(what the candidate's script did, what the verifier left). Raises EnvironmentFailedError."""
+async def _run(
+    bench: Bench, contract: HarborContract, candidate: Candidate, *, keeps_links: bool = True
+) -> tuple[ExecResult, Reward]:
+    """(what the candidate's script did, what the verifier left). `keeps_links`: those that lead nowhere. Raises
+    EnvironmentFailedError."""
     async with bench.sandbox() as sandbox:
         await _prepare(sandbox, contract)
         await _fresh(sandbox, SOLUTION)
@@ -194,7 +189,7 @@ async def _run(bench: Bench, contract: HarborContract, candidate: Candidate) -> 
         try:
             if not contract.keep_processes:
                 await _end_processes(sandbox)
-            return done, await _verified(bench, sandbox, contract, ground)
+            return done, await _verified(bench, sandbox, contract, ground, keeps_links=keeps_links)
         except EnvironmentFailedError as error:  # what could be made before the candidate ran
             return done, Reward(None, str(error))
         except SandboxFileError as error:
@@ -220,30 +215,56 @@ async def _steering(sandbox: SandboxPort, contract: HarborContract) -> dict[str,
     return parsed((await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS)).decode("utf-8", "replace"))
 
 
-async def _left(sandbox: SandboxPort, contract: HarborContract, elsewhere: tuple[str, ...]) -> frozenset[bytes]:
-    """What a verifier's files could be read, written or replaced through; see `_LEFT`. Names need not be UTF-8."""
+async def _left(sandbox: SandboxPort, contract: HarborContract, elsewhere: tuple[str, ...]) -> Left:
+    """What a verifier's files could be read, written or replaced through; see `left_links`."""
     places = dict.fromkeys((contract.workdir, "/app", "/tmp"))
-    argv = ("sh", "-c", _LEFT, "sh", " ".join(elsewhere), *places)
-    told = await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS)
-    return frozenset(path for path in told.split(b"\0") if path.startswith(b"/"))
+    argv = ("sh", "-c", FIND_LEFT, "sh", " ".join(elsewhere), *places)
+    environment = {
+        "NAMES": names_brought(contract.tests, written_paths(contract.tests, contract.workdir, places=("/",)))
+    }
+    return parsed_left(await _told(sandbox, argv, "/", environment, seconds=_CLEAN_SECONDS))
 
 
-async def _clean(sandbox: SandboxPort, contract: HarborContract, ground: Ground) -> None:
-    """Remove what of it the candidate has made. Raises EnvironmentFailedError where that is too much."""
+async def _clean(
+    sandbox: SandboxPort, contract: HarborContract, ground: Ground, *, keeps_links: bool
+) -> dict[bytes, bytes]:
+    """Remove what of it the candidate has made; the links that stay, since they lead nowhere. Raises
+    EnvironmentFailedError where that is too much."""
     for _ in range(_CLEAN_ROUNDS):  # a link into a folder that was removed leads nowhere
-        new = await _left(sandbox, contract, ground.emptied) - ground.left
-        if not new:
-            return
-        if len(new) > _MOST_LEFT:
+        left = await _left(sandbox, contract, ground.emptied)
+        dangling = {path: real for path, real in left.dangling.items() if ground.left.dangling.get(path) != real}
+        new = left.removed - ground.left.removed
+        if not keeps_links:
+            new, dangling = new | dangling.keys(), {}
+        alike = {path: real for path, real in left.alike.items() if ground.left.alike.get(path) != real}
+        if len(new) + len(dangling) + len(alike) > _MOST_LEFT:
             break
+        if alike:
+            given = b"".join(link + b"\0" + real + b"\0" for link, real in alike.items())
+            await _told(sandbox, ("bash", "-c", PART_LINKS), "/", seconds=_CLEAN_SECONDS, stdin=given)
+        if not new:
+            return dangling
         argv = ("xargs", "-0", "rm", "-rf", "--")
         await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS, stdin=b"".join(path + b"\0" for path in sorted(new)))
     raise EnvironmentFailedError("the candidate leaves too many links")
 
 
-async def _verified(bench: Bench, sandbox: SandboxPort, contract: HarborContract, ground: Ground) -> Reward:
+async def _states(sandbox: SandboxPort, links: Mapping[bytes, bytes]) -> dict[bytes, LinkState]:
+    """What of these links leads somewhere now."""
+    if not links:
+        return {}
+    given = b"".join(link + b"\0" + real + b"\0" for link, real in links.items())
+    told = await _told(sandbox, ("bash", "-c", STATE_OF_LINKS), "/", seconds=_CLEAN_SECONDS, stdin=given)
+    folders = b"".join(folder + b"\0" for folder in sorted(set(told.split(b"\0")[3::4])))
+    argv = ("sh", "-c", STATE_OF_FOLDERS)
+    return parsed_states(told, await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS, stdin=folders))
+
+
+async def _verified(
+    bench: Bench, sandbox: SandboxPort, contract: HarborContract, ground: Ground, *, keeps_links: bool
+) -> Reward:
     await _command(sandbox, ("sh", "-c", _EMPTIED, "sh", *ground.emptied), "/", {})
-    await _clean(sandbox, contract, ground)
+    dangling = await _clean(sandbox, contract, ground, keeps_links=keeps_links)
     if ground.start_up is not None:
         try:
             await ground.start_up.restore(sandbox, sandbox.list_dir, contract.tests.values(), most=_MOST_LEFT)
@@ -269,6 +290,7 @@ async def _verified(bench: Bench, sandbox: SandboxPort, contract: HarborContract
     argv = ("bash", f"{TESTS}/{TEST_SCRIPT}")
     environment = {**_GIT, "PYTHONPYCACHEPREFIX": f"{path}.compiled", **environment}
     await _write(sandbox, path, guarding.decode())
+    states = await _states(sandbox, dangling)
     done = await bench.run(sandbox, _bash(contract, argv, environment, contract.verifier_timeout_seconds))
     reward = await _reward(sandbox, done)
     if reward.value and await sandbox.processes():  # what a verifier has started, and not ended, writes no reward
@@ -276,6 +298,8 @@ async def _verified(bench: Bench, sandbox: SandboxPort, contract: HarborContract
         await asyncio.sleep(_STILL_SECONDS)
         if await fingerprints(sandbox, REWARD_FILES) != before:
             return Reward(None, rewritten=True)
+    if reward.value and states and has_led_somewhere(states, await _states(sandbox, dangling), contract.tests):
+        return replace(reward, by_links=True)
     return reward
 
 

@@ -1,0 +1,176 @@
+"""Links that a candidate leaves for its verifier: which are removed, and which have led it to something of its own.
+
+A link into the places of a verifier's own files is removed. One that leads nowhere may be the right answer, or no
+matter; it may also lead to where the verifier will put something (`out.txt -> expected.txt`). It stays, and when the
+verifier has ended it is asked whether something has come to be there. What exists now says so. What was there for a
+while only cannot be excluded where its folder has changed; then the verifier's own text decides, by the names in it.
+In the place of a link to something that is there, and has the name of what the verifier brings, there is a copy of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+FIND_LEFT = """\
+command -v find >/dev/null || exit 0
+elsewhere=$1
+shift
+for place in "$@"; do
+    [ -d "$place" ] && find "$place/" -xdev \\
+    \\( -type d -name __pycache__ -printf '%p\\0\\0' -prune \\) -o -type f -links +1 -exec sh -c '
+        for file do
+            case "$NAMES" in *"/${file##*/}/"*) printf "%s\\0=%s\\0" "$file" "$file"; esac
+        done' sh {} + -o -type l -exec sh -c '
+        lines=$(readlink -m -- "$@" | wc -l)
+        judged() {
+            case "$real/" in
+                /proc/*|/tests/*|/logs/*|/solution/*) printf "%s\\0\\0" "$link"; return;;
+            esac
+            for other in $0; do
+                case "$real/" in "$other"/*) printf "%s\\0\\0" "$link"; return;; esac
+            done
+            if [ -e "$link" ]; then
+                case "$NAMES" in *"/${real##*/}/"*) printf "%s\\0=%s\\0" "$link" "$real"; esac
+            else
+                printf "%s\\0%s\\0" "$link" "$real"
+            fi
+        }
+        if [ "$lines" -ne $# ]; then  # a line break in a name
+            for link do
+                real=$(readlink -m -- "$link"; echo .)
+                real=${real%??}
+                if [ -n "$real" ]; then judged; else printf "%s\\0\\0" "$link"; fi
+            done
+            exit
+        fi
+        readlink -m -- "$@" | for link do
+            IFS= read -r real
+            judged
+        done' "$elsewhere" {} +
+done
+exit 0
+"""
+"""(path, "") of what is to be removed: links that lead to where the verifier's files will be, and folders of compiled
+modules; (path, where to) of a link that leads nowhere; (path, "=" and where to) of a link, also a hard one, to what has
+one of NAMES, each between slashes"""
+PART_LINKS = """\
+while IFS= read -r -d '' link && IFS= read -r -d '' real; do
+    new=$link.$RANDOM$RANDOM
+    cp -rp -- "$real" "$new" && rm -f -- "$link" && mv -- "$new" "$link" || rm -rf -- "$new"
+done
+"""
+"""a copy in the place of each link"""
+STATE_OF_LINKS = """\
+while IFS= read -r -d '' link && IFS= read -r -d '' real; do
+    folder=${real%/*}
+    while [ -n "$folder" ] && [ ! -d "$folder" ]; do folder=${folder%/*}; done
+    there=n
+    if [ -e "$link" ] || [ -e "$real" ]; then there=y; elif [ ! -L "$link" ]; then there=g; fi
+    printf '%s\\0%s\\0%s\\0%s\\0' "$link" "$real" "$there" "${folder:-/}"
+done
+"""
+"""(link, where to, whether something is there or the link has gone, the nearest folder that exists) of each"""
+STATE_OF_FOLDERS = r"""
+sort -zu | xargs -0 -r -I{} find {} -maxdepth 0 -printf '%p\0%i %C@\0'
+"""
+
+_LOOKS_AT_LINKS = re.compile(
+    r"readlink|islink|is_symlink|lstat|realpath|\.resolve\(|-type[ \t=]*l\b|\[[^\]\[]*[ \t]-[hL][ \t]"
+    r"|\btest[ \t]+(?:![ \t]+)?-[hL][ \t]|\bls[ \t]+-\w*l|%N"
+)
+_LINES_AFTER = 4
+"""number of lines after a look at a link, in which what it showed is compared"""
+_WORDS = re.compile(r"[A-Za-z]{4,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a find has told."""
+
+    removed: frozenset[bytes] = frozenset()
+    dangling: Mapping[bytes, bytes] = field(default_factory=dict)
+    """a link that leads nowhere -> where it would lead"""
+    alike: Mapping[bytes, bytes] = field(default_factory=dict)
+    """a link -> what it leads to, which has a name of the verifier's files"""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkState:
+    """One link that leads nowhere, at one moment."""
+
+    real: bytes
+    there: bytes
+    """y: something is there; g: the link has gone; n: neither"""
+    folder: bytes
+    """the nearest that exists above what is missing"""
+    changed: bytes = b""
+    """the folder's number and the time of its last change"""
+
+
+def parsed_left(told: bytes) -> Left:
+    """What FIND_LEFT says. Names need not be UTF-8."""
+    fields = told.split(b"\0")
+    pairs = [(path, real) for path, real in zip(fields[::2], fields[1::2], strict=False) if path.startswith(b"/")]
+    return Left(
+        frozenset(path for path, real in pairs if not real),
+        {path: real for path, real in pairs if real.startswith(b"/")},
+        {path: real[1:] for path, real in pairs if real.startswith(b"=")},
+    )
+
+
+def parsed_states(told: bytes, folders: bytes) -> dict[bytes, LinkState]:
+    """What STATE_OF_LINKS and STATE_OF_FOLDERS say."""
+    fields = folders.split(b"\0")
+    changed = dict(zip(fields[::2], fields[1::2], strict=False))
+    parts = told.split(b"\0")
+    rows = zip(parts[::4], parts[1::4], parts[2::4], parts[3::4], strict=False)
+    return {link: LinkState(real, there, folder, changed.get(folder, b"")) for link, real, there, folder in rows}
+
+
+def names_brought(tests: Iterable[str], written: Iterable[str]) -> str:
+    """NAMES of FIND_LEFT: of a verifier's files and folders, and of those that its lines of shell write."""
+    names = {part for path in tests for part in PurePosixPath(path).parts}
+    names |= {PurePosixPath(path).name for path in written}
+    return "/" + "".join(f"{name}/" for name in sorted(names - {"", "/"}))
+
+
+def has_led_somewhere(
+    before: Mapping[bytes, LinkState], after: Mapping[bytes, LinkState], texts: Mapping[str, str]
+) -> bool:
+    """Something may have been read or written through one of these links while the verifier ran."""
+    text = "\n".join([*_without_looks(texts.values()), *texts])
+    for link, was in before.items():
+        now = after.get(link)
+        if now is None or now.there == b"y":
+            return True
+        has_gone = now.there == b"g"
+        is_untouched = (was.folder, was.changed) == (now.folder, now.changed) and bool(was.changed)
+        if (has_gone or not is_untouched) and _is_named(was, link if has_gone else b"", text):
+            return True
+    return False
+
+
+def _without_looks(texts: Iterable[str]) -> Iterable[str]:
+    """Their lines without those which look at a link itself."""
+    for text in texts:
+        skipped = 0
+        for line in text.split("\n"):
+            skipped = _LINES_AFTER if _LOOKS_AT_LINKS.search(line) else skipped - 1
+            if skipped < 0:
+                yield line
+
+
+def _is_named(was: LinkState, link: bytes, text: str) -> bool:
+    """The text holds a name of what is missing, or what such a name may be made of."""
+    missing = was.real[len(was.folder.rstrip(b"/")) :].decode("utf-8", "replace").strip("/")
+    names = [part for part in (missing.split("/")[0], PurePosixPath(missing).name) if part]
+    names += [PurePosixPath(link.decode("utf-8", "replace")).name] if link else []
+    for name in dict.fromkeys(names):
+        if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text):
+            return True
+        if any(word in text for word in _WORDS.findall(PurePosixPath(name).stem)):
+            return True
+    return False
