@@ -61,4 +61,4 @@ class HarborContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "harbor-3"
+        return "harbor-4"

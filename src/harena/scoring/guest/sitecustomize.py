@@ -40,6 +40,8 @@ SEARCHED = ()
 """what the contract adds to the search path. It stands in no variable: a module that is imported before this one would
 be looked for there"""
 
+COPIED = ()
+"""(name, digest) of them: the verifier may have copied them to where it runs"""
 LEFT = ()
 """files in which the candidate has left rules for a test runner"""
 HARMLESS = ("pythonpath", "testpaths", "markers", "minversion", "asyncio_mode", "asyncio_default_fixture_loop_scope",
@@ -113,6 +115,23 @@ def harmless(read: "Any") -> "Any":
     return read_harmless
 
 
+def is_copy(file: str) -> bool:
+    """It holds what the verifier's file of this name holds."""
+    parts = file.split(os.sep)
+    name = "/".join(parts[-2:]) if parts[-1] == "__init__.py" else parts[-1]
+    copied: Any = COPIED
+    digests = [digest for own, digest in copied if own == name]
+    if not digests or not os.path.isfile(file):
+        return False
+    import hashlib
+
+    try:
+        with open(file, "rb") as content:
+            return hashlib.sha256(content.read()).hexdigest() in digests
+    except OSError:
+        return False
+
+
 class Elsewhere(PathFinder):
     """The finder of the search path; of the first level it finds modules where a candidate can write last, and the
     metadata of packages (which names plug-ins) nowhere there."""
@@ -149,11 +168,11 @@ class Elsewhere(PathFinder):
     def find_trusted(cls, fullname: str, path: "Any") -> "Any":
         """One of the verifier's own modules, whatever else lies beside it."""
         name = fullname.rpartition(".")[2]
-        places: Any = path if TRUSTED else ()
+        places: Any = path if TRUSTED or COPIED else ()
         for place in places:
             folder = os.path.join(os.path.realpath(place), name)
             for file, below in ((os.path.join(folder, "__init__.py"), [folder]), (folder + ".py", None)):
-                if file in TRUSTED and os.path.isfile(file):
+                if is_copy(file) or (file in TRUSTED and os.path.isfile(file)):
                     loader = Uncached(fullname, file)
                     return spec_from_file_location(fullname, file, loader=loader, submodule_search_locations=below)
         return None

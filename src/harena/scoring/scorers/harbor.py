@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 from collections.abc import Mapping
 from contextlib import suppress
@@ -37,13 +38,17 @@ from harena.scoring.scorers.left_links import (
     parsed_states,
 )
 from harena.scoring.scorers.program import Bench
+from harena.scoring.scorers.shadowing import NAMES_OF_WORK, phony_targets
 from harena.scoring.scorers.start_up_files import StartUpFiles, TooManyFilesError, guard, guarded_scripts
 from harena.scoring.scorers.verifier_ground import (
     CLEAR_WRITTEN,
     FIND_STEERING,
+    MAKE_WRITABLE,
+    copied_paths,
     hiding_makefiles,
     left_by_candidate,
     parsed,
+    steering_above,
     written_paths,
 )
 from harena.scoring.slices import last_line
@@ -112,6 +117,10 @@ class Ground:
     """links, and folders of compiled modules, that are the environment's"""
     steering: Mapping[str, str] = field(default_factory=dict)
     """files with the rules of tools, see `verifier_ground`"""
+    absent_targets: tuple[str, ...] = ()
+    """where something would have `make` leave out work, and nothing was; see `shadowing`"""
+    reals: Mapping[str, str] = field(default_factory=dict)
+    """folders that a verifier works in, and what they are after all links"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,14 +213,54 @@ async def _ground(sandbox: SandboxPort, contract: HarborContract) -> Ground:
     if home.startswith("/"):
         at_home = real[:1] == real[1:2]
         start_up = await StartUpFiles.of(sandbox, sandbox.list_dir, home.rstrip("/"), holds_project=at_home)
-    del real[:2]
+    reals = {contract.workdir: (real[1:2] or [contract.workdir])[0], "/app": (real[2:3] or ["/app"])[0]}
+    del real[:3]
     emptied = tuple(real) or places
-    return Ground(emptied, start_up, await _left(sandbox, contract, emptied), await _steering(sandbox, contract))
+    left, steering = await _left(sandbox, contract, emptied), await _steering(sandbox, contract)
+    absent = await _absent(sandbox, _targets(contract))
+    return Ground(emptied, start_up, left, await _now(sandbox), steering, absent, reals)
+
+
+def _targets(contract: HarborContract) -> list[str]:
+    """Paths by whose names the verifier has `make` work, as its and the environment's Makefiles say; not those that a
+    text names as folders or in them."""
+    folders = tuple(dict.fromkeys((contract.workdir, "/app")))
+    rules = {PurePosixPath(path).name: text for path, text in contract.tests.items()}
+    for folder in folders:
+        for path, text in contract.environment_files.items():
+            if str(PurePosixPath(path).parent) == folder:
+                rules[PurePosixPath(path).name] = text
+    texts = "\n".join(contract.tests.values())
+    names = []
+    for name in phony_targets(rules):
+        word = re.escape(name)
+        is_folder = re.search(rf"(?<![\w-]){word}/|/{word}(?![\w.-])", texts)
+        if not is_folder and (name in NAMES_OF_WORK or re.search(rf"\bmake\b[^\n;&|]*[ \t]{word}(?![\w./-])", texts)):
+            names.append(name)
+    return [f"{folder}/{name}" for folder in folders for name in sorted(names)][:_MOST_AT_ONCE]
+
+
+async def _absent(sandbox: SandboxPort, paths: list[str]) -> tuple[str, ...]:
+    if not paths:
+        return ()
+    line = 'for path do [ -e "$path" ] || [ -L "$path" ] || printf "%s\\0" "$path"; done'
+    told = await _told(sandbox, ("sh", "-c", line, "sh", *paths), "/", seconds=_CLEAN_SECONDS)
+    return tuple(path for path in told.decode().split("\0") if path)
+
+
+async def _now(sandbox: SandboxPort) -> float | None:
+    """The time of a file that is changed now."""
+    line = 'command -v find >/dev/null || exit 0; touch "$1" && find "$1" -maxdepth 0 -printf %C@ && rm -f -- "$1"'
+    told = await _told(sandbox, ("sh", "-c", line, "sh", f"{LOGS}/.began"), "/", seconds=_CLEAN_SECONDS)
+    try:
+        return float(told)
+    except ValueError:
+        return None
 
 
 async def _steering(sandbox: SandboxPort, contract: HarborContract) -> dict[str, str]:
     places = dict.fromkeys((contract.workdir, "/app"))
-    argv = ("sh", "-c", FIND_STEERING, "sh", *places)
+    argv = ("bash", "-c", FIND_STEERING, "bash", *places)
     return parsed((await _told(sandbox, argv, "/", seconds=_CLEAN_SECONDS)).decode("utf-8", "replace"))
 
 
@@ -249,6 +298,15 @@ async def _clean(
     raise EnvironmentFailedError("the candidate leaves too many links")
 
 
+async def _make_writable(sandbox: SandboxPort, contract: HarborContract) -> None:
+    """What the verifier writes or copies to. Unlike elsewhere, root in a sandbox is bound by the modes of files."""
+    everywhere = written_paths(contract.tests, contract.workdir, places=("/",))
+    targets = list(dict.fromkeys([*everywhere, *copied_paths(contract.tests, contract.workdir)]))[:_MOST_AT_ONCE]
+    places = dict.fromkeys((contract.workdir, "/app", "/tmp"))
+    argv = ("sh", "-c", MAKE_WRITABLE, "sh", str(len(targets)), *targets, *places)
+    await _told(sandbox, argv, "/", {"NAMES": names_brought(contract.tests, everywhere)}, seconds=_CLEAN_SECONDS)
+
+
 async def _states(sandbox: SandboxPort, links: Mapping[bytes, bytes]) -> dict[bytes, LinkState]:
     """What of these links leads somewhere now."""
     if not links:
@@ -274,15 +332,26 @@ async def _verified(
     if len(left) > _MOST_LEFT:
         raise EnvironmentFailedError("the candidate leaves too many files that steer tools")
     hiding = hiding_makefiles(ground.steering, left, contract.tests)
+    for workdir, real in ground.reals.items():
+        hiding += steering_above(left, real, workdir)
+    left = [path for path in left if path not in hiding]
+    hiding += ground.absent_targets
     if hiding:
         given = b"".join(path.encode("utf-8", "replace") + b"\0" for path in hiding)
         await _told(sandbox, ("xargs", "-0", "rm", "-rf", "--"), "/", seconds=_CLEAN_SECONDS, stdin=given)
     written = written_paths(contract.tests, contract.workdir)
     if written:
         await _command(sandbox, ("sh", "-c", CLEAR_WRITTEN, "sh", *written[:_MOST_AT_ONCE]), "/", {})
+    await _make_writable(sandbox, contract)
     own = [f"{place}/{path}" for place in {TESTS, ground.emptied[1]} for path in contract.tests if path.endswith(".py")]
     path, guarding, environment = guard(
-        TESTS, {**contract.env, **contract.verifier_env}, contract.tests.values(), trusted=own, left=left
+        TESTS,
+        {**contract.env, **contract.verifier_env},
+        contract.tests.values(),
+        trusted=own,
+        left=left,
+        began=ground.began,
+        copied=contract.tests,
     )
     place = str(PurePosixPath(path).parent)
     for name, text in guarded_scripts(contract.tests, place).items():

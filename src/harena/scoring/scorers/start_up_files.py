@@ -7,6 +7,7 @@ removed, and a file that was is written back. What the verifier's own files name
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
 import sys
@@ -60,6 +61,7 @@ _SUBSTITUTE = re.compile(
     r"try:\s*\n[ \t]*(?:import|from)[ \t]+(\w+)[^\n]*\n[ \t]*except[^\n]*:\s*\n[ \t]*(?:import|from)[ \t]+(\w+)"
 )
 """a module that is imported, and the one that takes its place"""
+_PROGRAM_NAME = re.compile(r"(?<![\w.-])[\w.-]+\.py\b")
 _SETS_SEARCH_PATH = re.compile(
     r"(?m)(?:^|[;&|({`\"']|\b(?:export|env|then|do|else))[ \t]*(?:\w+=\S{0,1000}[ \t]+)*PYTHONPATH=(?=[^\s;&|)])"
 )
@@ -213,23 +215,34 @@ def guard(
     trusted: Iterable[str] = (),
     optional: Iterable[str] = (),
     left: Iterable[str] = (),
+    began: float | None = None,
+    copied: Mapping[str, str] | None = None,
     beside_candidate: bool = False,
 ) -> tuple[str, bytes, dict[str, str]]:
     """(path, content) of a file, and the variables with which each Python loads it as it starts; see
     `guest_sitecustomize`. `folder`: one that is made after the candidate has ended; `texts`: the verifier's programs;
     `trusted`: paths of its modules; `optional`: names that it does without; `left`: configuration that the
-    candidate has left; `beside_candidate`: the candidate runs at
+    candidate has left; `began`: when the candidate began, by the files' times; `copied`: the verifier's files, which it
+    may copy; `beside_candidate`: the candidate runs at
     the same time, so that what the contract adds to the search path is in the file, and in no variable."""
+    texts = list(texts)
     place = f"{folder}/.start-{secrets.token_hex(8)}"
     theirs = environment.get("PYTHONPATH", "")
     searched = tuple(entry or "." for entry in theirs.split(":")) if theirs and beside_candidate else ()
     path = str(PurePosixPath(place) / "sitecustomize.py")
     source = Path(guest_sitecustomize.__file__).read_text(encoding="utf-8")
-    given = {
+    given: dict[str, tuple[object, ...]] = {
         "OPTIONAL": tuple(sorted({*_with_a_substitute(texts), *optional})),
         "TRUSTED": tuple(trusted),
         "SEARCHED": searched,
         "LEFT": tuple(left),
+        "BEGAN": () if began is None else (began,),
+        "NAMED": tuple(sorted({name for text in texts for name in _PROGRAM_NAME.findall(text)})),
+        "COPIED": tuple(
+            (_own_name(path), hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+            for path, text in sorted((copied or {}).items())
+            if path.endswith(".py") and (text or path.endswith("/__init__.py"))
+        ),
     }
     for name, value in given.items():
         before, line, after = source.partition(f"\n{name} = ()\n")
@@ -237,6 +250,12 @@ def guard(
         source = f"{before}\n{name} = {value!r}\n{after}"
     variables = {**environment, "PYTHONPATH": place if searched or not theirs else f"{place}:{theirs}"}
     return path, source.encode(), variables
+
+
+def _own_name(path: str) -> str:
+    """By which a copy is known: of a package with that of its folder."""
+    parts = PurePosixPath(path).parts
+    return "/".join(parts[-2:]) if parts[-1] == "__init__.py" else parts[-1]
 
 
 def guarded_shell(text: str, guard_folder: str) -> str:
