@@ -44,6 +44,10 @@ COPIED = ()
 """(name, digest) of them: the verifier may have copied them to where it runs"""
 LEFT = ()
 """files in which the candidate has left rules for a test runner"""
+BEGAN = ()
+"""(the time at which the candidate began,), if it is known"""
+NAMED = ()
+"""file names with `.py` that the verifier's programs mention"""
 HARMLESS = ("pythonpath", "testpaths", "markers", "minversion", "asyncio_mode", "asyncio_default_fixture_loop_scope",
             "consider_namespace_packages", "DJANGO_SETTINGS_MODULE")  # fmt: skip
 """what of them neither chooses tests nor loads plug-ins"""
@@ -68,6 +72,61 @@ def is_a_librarys(fullname: str) -> bool:
         return True
     own = os.path.dirname(os.path.realpath(os.__file__))
     return is_below(path, own) or "site-packages" in path.split(os.sep) or "dist-packages" in path.split(os.sep)
+
+
+def trusted_paths() -> "list[str]":
+    """TRUSTED"""
+    return list(TRUSTED)
+
+
+def is_copy_of_trusted(path: str) -> bool:
+    """A file with the name and the content of one of the verifier's modules."""
+    name, trusted = os.path.basename(path), trusted_paths()
+    originals = [original for original in trusted if os.path.basename(original) == name]
+    if not originals:
+        return False
+    try:
+        with open(path, "rb") as file:
+            found = file.read()
+        for original in originals:
+            with open(original, "rb") as file:
+                if file.read() == found:
+                    return True
+    except OSError:
+        pass
+    return False
+
+
+def is_left(path: str, *, touched: bool = False) -> bool:
+    """The candidate has made or changed this file, and nobody since (`touched`: or somebody since). The time of a
+    file's last change can be set by nobody, and this file was written when the candidate had ended."""
+    try:
+        changed = os.stat(path).st_ctime
+        until = os.stat(__file__).st_ctime
+    except OSError:
+        return False
+    began: Any = BEGAN
+    return bool(began) and began[0] <= changed and (touched or changed < until)
+
+
+def is_beside(path: str) -> bool:
+    """A file of the candidate's, where the verifier has modules of its own and does not mention this one."""
+    if not TRUSTED or os.path.basename(path) in NAMED:
+        return False
+    return is_left(path) and not is_copy_of_trusted(path)
+
+
+def holds_copies(folder: str) -> bool:
+    """Modules of the verifier's have been copied into it."""
+    names = {os.path.basename(original) for original in trusted_paths()}
+    return any(is_copy_of_trusted(os.path.join(folder, name)) for name in names)
+
+
+def is_package_of_copies(path: str) -> bool:
+    """The candidate's `__init__.py` of a folder into which the verifier has copied its modules."""
+    if os.path.basename(path) != "__init__.py" or not is_left(path, touched=True):
+        return False
+    return holds_copies(os.path.dirname(path)) and not is_copy_of_trusted(path)
 
 
 class Uncached(SourceFileLoader):
@@ -101,6 +160,46 @@ class Configured(SourceFileLoader):
             loaders.update({name: harmless(read) for name, read in list(loaders.items())})
         if hasattr(module, "load_config_dict_from_file"):
             module.load_config_dict_from_file = harmless(module.load_config_dict_from_file)
+
+
+class Discovering(SourceFileLoader):
+    """unittest's search for tests, which takes none of a candidate's beside the verifier's own."""
+
+    def exec_module(self, module: "Any") -> None:
+        """Load it, and put functions around its own."""
+        super().exec_module(module)
+        loader: Any = getattr(module, "TestLoader", None)
+        if not hasattr(loader, "_match_path"):
+            return
+        matches, load = loader._match_path, loader.loadTestsFromModule
+
+        def match_path(self: "Any", path: "Any", full_path: "Any", pattern: "Any") -> "Any":
+            return matches(self, path, full_path, pattern) and not is_beside(full_path)
+
+        def load_tests(self: "Any", module: "Any", *positional: "Any", **keywords: "Any") -> "Any":
+            code = getattr(getattr(module, "load_tests", None), "__code__", None)
+            if TRUSTED and code is not None and is_left(code.co_filename):
+                module.load_tests = None
+            return load(self, module, *positional, **keywords)
+
+        loader._match_path, loader.loadTestsFromModule = match_path, load_tests
+
+
+class Collecting(SourceFileLoader):
+    """pytest's search for tests, which takes none of a candidate's beside the verifier's own."""
+
+    def exec_module(self, module: "Any") -> None:
+        """Load it, and put a function around its own."""
+        super().exec_module(module)
+        collect = getattr(module, "pytest_collect_file", None)
+        code = getattr(collect, "__code__", None)
+        if collect is None or code is None or code.co_varnames[:2] != ("file_path", "parent"):
+            return
+
+        def pytest_collect_file(file_path: "Any", parent: "Any") -> "Any":
+            return None if is_beside(str(file_path)) else collect(file_path, parent)
+
+        module.pytest_collect_file = pytest_collect_file
 
 
 def harmless(read: "Any") -> "Any":
@@ -145,6 +244,13 @@ class Elsewhere(PathFinder):
         if trusted is not None:
             return trusted
         found = cls.find_untrusted(fullname, path, target)
+        if BEGAN and found is not None and found.origin:
+            if fullname == "unittest.loader":
+                found.loader = Discovering(fullname, found.origin)
+            elif fullname == "_pytest.python":
+                found.loader = Collecting(fullname, found.origin)
+            elif is_package_of_copies(found.origin):
+                found.loader = Empty(fullname, found.origin)
         if LEFT and found is not None and found.origin:
             if fullname in ("_pytest.config.findpaths", "_pytest.assertion.rewrite"):
                 found.loader = Configured(fullname, found.origin)
@@ -172,7 +278,8 @@ class Elsewhere(PathFinder):
         for place in places:
             folder = os.path.join(os.path.realpath(place), name)
             for file, below in ((os.path.join(folder, "__init__.py"), [folder]), (folder + ".py", None)):
-                if is_copy(file) or (file in TRUSTED and os.path.isfile(file)):
+                is_copied = is_copy(file) or (below is None and BEGAN and is_copy_of_trusted(file))
+                if is_copied or (file in TRUSTED and os.path.isfile(file)):
                     loader = Uncached(fullname, file)
                     return spec_from_file_location(fullname, file, loader=loader, submodule_search_locations=below)
         return None

@@ -115,6 +115,8 @@ class Ground:
     start_up: StartUpFiles | None
     left: Left = field(default_factory=Left)
     """links, and folders of compiled modules, that are the environment's"""
+    began: float | None = None
+    """the time at which the candidate began, by the clock of files; None where that is not known"""
     steering: Mapping[str, str] = field(default_factory=dict)
     """files with the rules of tools, see `verifier_ground`"""
     absent_targets: tuple[str, ...] = ()
