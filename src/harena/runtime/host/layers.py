@@ -38,8 +38,8 @@ from harena.core.models import Package
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _REQUIREMENT = re.compile(
     r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)"
-    r"\s*(?:\[[A-Za-z0-9._,\s-]*\])?"
-    r"\s*(?P<versions>(?:(?:===|~=|==|!=|<=|>=|<|>)\s*[A-Za-z0-9.*+!_-]+\s*,?\s*)*)"
+    r"\s*+(?:\[[A-Za-z0-9._,\s-]*\]\s*+)?"
+    r"(?P<versions>(?:(?:===|~=|==|!=|<=|>=|<|>)\s*+[A-Za-z0-9.*+!_-]+\s*+(?:,\s*+)?)*)"
     r"(?:;[^\n]*)?"
 )
 _FOLDER_MODE = 0o755

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-_PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _PATH = re.compile(r"[A-Za-z_]\w*(?:\.\w+|\[\d+\]|\[\"[^\"]*\"\]|\['[^']*'\])*")
 _STEP = re.compile(r"\w+|\"[^\"]*\"|'[^']*'")
 _MOST_JSON = 1 << 19
+_MOST_PLACEHOLDERS = 10_000
 _MOST_OF_ITEMS, _MOST_OF_SAMPLES = 1 << 23, 1 << 26
 """characters that are put in: a placeholder of ten can stand for a megabyte, thousands of times"""
 _SAMPLE = ("output_text", "output_json")
@@ -30,15 +30,28 @@ class SampleError(ValueError):
     """What the model wrote does not have what the template asks for."""
 
 
+def placeholders(template: str) -> Iterator[tuple[int, int]]:
+    """Where the `{{` and the end of the `}}` of each one are, found in one pass: the pattern `{{.*?}}` takes quadratic
+    time for a text of `{` alone. Raises TemplateError for more than may be."""
+    count = end = 0
+    while (start := template.find("{{", end)) >= 0 and (closing := template.find("}}", start + 2)) >= 0:
+        end, count = closing + 2, count + 1
+        if count > _MOST_PLACEHOLDERS:
+            raise TemplateError(f"the template has more than {_MOST_PLACEHOLDERS} placeholders")
+        yield start, end
+
+
 def check_template(template: str, item: Mapping[str, Any]) -> None:
     """Raises TemplateError for a placeholder that is not written right, or names what `item` does not have."""
-    for found in _PLACEHOLDER.finditer(template):
-        root, path = _steps(found[1])
+    for start, end in placeholders(template):
+        written = template[start + 2 : end - 2]
+        root, path = _steps(written)
         if root == "item":
-            _followed(item, path, found[1].strip())
+            _followed(item, path, written.strip())
         elif not path or path[0] not in _SAMPLE:
             raise TemplateError(
-                f"{found[0]} is not known; of the sample there are {', '.join(f'sample.{name}' for name in _SAMPLE)}"
+                f"{template[start:end]:.200} is not known; of the sample there are "
+                f"{', '.join(f'sample.{name}' for name in _SAMPLE)}"
             )
 
 
@@ -51,10 +64,10 @@ def filled(
     of_items, of_samples = _MOST_OF_ITEMS, _MOST_OF_SAMPLES
     parsed = cache(lambda: _parsed(output_text or ""))
 
-    def counted(found: re.Match[str]) -> str:
+    def counted(written: str) -> str:
         nonlocal of_items, of_samples
-        text = value(found)
-        if found[1].strip().startswith("item"):
+        text = value(written)
+        if written.strip().startswith("item"):
             of_items -= len(text)
         else:
             of_samples -= len(text)
@@ -64,22 +77,27 @@ def filled(
             raise SampleError(f"with the answer put in, the template is longer than {_MOST_OF_SAMPLES} characters")
         return text
 
-    def value(found: re.Match[str]) -> str:
-        root, path = _steps(found[1])
+    def value(written: str) -> str:
+        root, path = _steps(written)
         if root == "item":
-            return _text(_followed(item, path, found[1].strip()))
+            return _text(_followed(item, path, written.strip()))
         if output_text is None or path == ["output_text"]:
             return shown(output_text or "")
         try:
-            return shown(_text(_followed(parsed(), path[1:], found[1].strip())))
+            return shown(_text(_followed(parsed(), path[1:], written.strip())))
         except TemplateError as error:
             raise SampleError(str(error)) from None
         except SampleError:
             raise
         except (ValueError, RecursionError):  # nested deeper than can be written
-            raise SampleError(f"{found[1].strip()} cannot be written as text") from None
+            raise SampleError(f"{written.strip():.200} cannot be written as text") from None
 
-    return _PLACEHOLDER.sub(counted, template)
+    parts: list[str] = []
+    copied = 0
+    for start, end in placeholders(template):
+        parts += (template[copied:start], counted(template[start + 2 : end - 2]))
+        copied = end
+    return "".join((*parts, template[copied:]))
 
 
 def _parsed(output_text: str) -> Any:
@@ -94,10 +112,10 @@ def _parsed(output_text: str) -> Any:
 def _steps(written: str) -> tuple[str, list[str]]:
     path = written.strip()
     if not _PATH.fullmatch(path):
-        raise TemplateError(f"{{{{{written}}}}} is not a path, as item.name or sample.output_json.values[0]")
+        raise TemplateError(f"{{{{{written:.200}}}}} is not a path, as item.name or sample.output_json.values[0]")
     root, *steps = (step.strip("\"'") for step in _STEP.findall(path))
     if root not in ("item", "sample"):
-        raise TemplateError(f"{{{{{written}}}}} begins with {root!r}; there are item and sample")
+        raise TemplateError(f"{{{{{written:.200}}}}} begins with {root!r:.200}; there are item and sample")
     return root, steps
 
 
@@ -108,7 +126,7 @@ def _followed(value: Any, steps: list[str], path: str) -> Any:
         elif isinstance(value, list | tuple) and step.isdecimal() and int(step) < len(value):
             value = value[int(step)]
         else:
-            raise TemplateError(f"{path} leads nowhere: there is no {step!r}")
+            raise TemplateError(f"{path:.200} leads nowhere: there is no {step!r:.200}")
     return value
 
 

@@ -15,6 +15,7 @@ import re
 import sys
 import textwrap
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -55,7 +56,7 @@ ALWAYS_TAKEN = (
 _SHELL_IMPORT = re.compile(r"(?m)^[ \t]*(?:import|from)[ \t]+([A-Za-z_]\w*)")
 _PATH_ENTRY = re.compile(r"(?:^|[\s;&|(\"'])(?:cd|pushd)\s+[\"']?([\w./-]+)|PYTHONPATH=[\"']?([^\s;&|\"']+)")
 _MODULE_OPTION = re.compile(r"(?:^|\s)-m\s*([A-Za-z_]\w*)")
-_HERE_DOCUMENT = re.compile(r"(?ms)<<-?[ \t]*[\"']?(?P<end>\w+)[\"']?[^\n]*\n(?P<body>.*?)^[ \t]*(?P=end)[ \t]*$")
+_HERE_DOCUMENT = re.compile(r"<<-?[ \t]*[\"']?(\w+)")
 _QUOTED_PROGRAM = re.compile(r"-c[ \t]*(?:'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\")")
 _ASK_SECONDS = 60.0
 _MOST_TOLD = 5
@@ -237,10 +238,28 @@ def _imported(contract: CommandContract, trusted: Mapping[str, str]) -> tuple[se
 
 def _programs_within(shell: str) -> Iterator[str]:
     """What a text of shell gives to an interpreter: here documents, and quoted words of some lines."""
-    for found in _HERE_DOCUMENT.finditer(shell):
-        yield textwrap.dedent(found["body"])
+    yield from _here_documents(shell)
     for found in _QUOTED_PROGRAM.finditer(shell):
         yield found["single"] if found["single"] is not None else found["double"]
+
+
+def _here_documents(shell: str) -> Iterator[str]:
+    """In one pass over the text: a search for the end of each would take quadratic time where there is none."""
+    ends: dict[str, list[tuple[int, int]]] = {}
+    at = 0
+    for line in shell.split("\n"):
+        ends.setdefault(line.strip(" \t"), []).append((at, at + len(line)))
+        at += len(line) + 1
+    at = end_of_line = 0
+    while (found := _HERE_DOCUMENT.search(shell, at)) is not None:
+        at = found.start() + 1
+        if found.end() > end_of_line and (end_of_line := shell.find("\n", found.end())) < 0:
+            return
+        places = ends.get(found[1], [])
+        index = bisect_left(places, (end_of_line + 1, 0))
+        if index < len(places):
+            yield textwrap.dedent(shell[end_of_line + 1 : places[index][0]])
+            at = places[index][1]
 
 
 def optional_names(contract: CommandContract, trusted: Mapping[str, str]) -> set[str]:

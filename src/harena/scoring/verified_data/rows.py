@@ -17,13 +17,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harena.scoring.contracts.contract import ReferenceContract, TestsContract
-from harena.scoring.contracts.templates import TemplateError, check_template, filled
+from harena.scoring.contracts.templates import TemplateError, check_template, filled, placeholders
 from harena.scoring.scenario import Scenario, is_encodable
 from harena.scoring.verified_data.rule import Rule
 
 Prompt = str | tuple[Mapping[str, Any], ...]
 
-_PLACEHOLDER = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 _OF_SAMPLE = re.compile(r"\{\{\s*sample\b")
 _SYSTEM_ROLES = ("system", "developer")
 
@@ -34,7 +33,7 @@ class PromptError(ValueError):
 
 def checked_template(template: str) -> str:
     """The template itself. Raises PromptError for one that can never make a prompt, whatever the scenario."""
-    if not _PLACEHOLDER.search(template):
+    if next(placeholders(template), None) is None:
         raise PromptError("names nothing of a problem, as {{ item.statement }}: all prompts would be the same")
     if _OF_SAMPLE.search(template):
         raise PromptError("names `sample`, which is the answer; a prompt can only name `item`")

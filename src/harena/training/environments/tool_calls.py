@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _TAGGED = re.compile(r'<tool_call(?:\s+name="([^"<>]*)")?\s*>(.*?)</tool_call>', re.DOTALL)
+_END = "</tool_call>"
 _OPENED = re.compile(r"<tool_call\b")
 
 
@@ -40,7 +41,7 @@ Parsed = ToolCall | Unreadable | None
 
 def parse_call(text: str) -> Parsed:
     """The first call of a turn, in the format above."""
-    found = _TAGGED.search(text)
+    found = _TAGGED.search(text, 0, _last_end(text))
     if found is None:
         return Unreadable("a tool call must end with </tool_call>") if _OPENED.search(text) else None
     return _call(found)
@@ -49,12 +50,19 @@ def parse_call(text: str) -> Parsed:
 def words_and_calls(text: str) -> tuple[str, tuple[ToolCall, ...]]:
     """What a turn says beside its calls, and all its calls in order. One that cannot be read makes the whole turn
     words."""
-    calls = [_call(found) for found in _TAGGED.finditer(text)]
-    words = _TAGGED.sub("", text)
+    end = _last_end(text)
+    calls = [_call(found) for found in _TAGGED.finditer(text, 0, end)]
+    words = _TAGGED.sub("", text[:end]) + text[end:]
     if _OPENED.search(words):
         return text, ()
     read = tuple(call for call in calls if isinstance(call, ToolCall))
     return (words.strip(), read) if read and len(read) == len(calls) else (text, ())
+
+
+def _last_end(text: str) -> int:
+    """Behind the last one: a search beyond it finds nothing, and takes quadratic time where many calls begin."""
+    last = text.rfind(_END)
+    return 0 if last < 0 else last + len(_END)
 
 
 def _call(found: re.Match[str]) -> ToolCall | Unreadable:
