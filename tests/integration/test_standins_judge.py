@@ -105,6 +105,9 @@ async def test_classes_that_are_tested_have_their_operators() -> None:
     """Objects that the suite makes, and what comes of them."""
     result = await scored(
         HONEST,
-        suite_of(WORKS.strip() + "\nself.assertTrue(Vector and Stack and Lower and Ring and Level and Right and S)"),
+        suite_of(
+            WORKS.strip()
+            + "\nself.assertTrue(Vector and Stack and Lower and Ring and Level and Right and S and Bag and bag and query and sets and found and Drained and drained and Queue and queue and told and Told)"
+        ),
     )
     assert (result.score, result.detail) == (1.0, "")

@@ -13,6 +13,7 @@ from harena.core.results import Reason, Trust
 HONEST = '''
 """A module with everything."""
 import collections, enum, functools, json
+import collections, enum, functools, inspect, itertools, json, sys
 from dataclasses import dataclass
 FIRST, *REST = [1, 2, 3]
 TWICE = 2 * FIRST
@@ -56,6 +57,23 @@ def naturals():
     while True:
         yield n
         n += 1
+def logged(log):
+    for number in itertools.count():
+        try:
+            yield number
+        except KeyError as error:
+            log.append("KeyError")
+            yield "caught"
+        except GeneratorExit:
+            log.append("closed")
+            raise
+def described(first: int, second: str = "a", *, third=None) -> bool: return True
+def wrapping(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs): return function(*args, **kwargs)
+    return wrapper
+def names_of(function): return list(inspect.signature(function).parameters)
+def reads(): return [sys.stdin.read(1), sys.stdin.readline(), sys.stdin.read(), sys.stdin.read(1)]
 def flat(*lists):
     """Flattens."""
     for one in lists: yield from one
@@ -104,6 +122,30 @@ class TestValues(unittest.TestCase):
         self.assertEqual((next(found), next(found), iter(found) is found), (0, 1, True))
         self.assertTrue(inspect.isgenerator(found))
         self.assertEqual(sum(flat(range(3), {4: 0}.keys())), 7)
+    def test_generators_end(self):
+        log = []
+        found = logged(log)
+        self.assertEqual((next(found), log), (0, []))
+        found.close()
+        self.assertEqual((log, list(found)), (["closed"], []))
+        for _ in logged(log):
+            break
+        self.assertEqual(log, ["closed"] * 2)
+        found = logged(log)
+        next(found)
+        self.assertEqual((found.throw(KeyError("x")), log[-1], next(found)), ("caught", "KeyError", 1))
+        with self.assertRaises(ValueError):
+            found.throw(ValueError("y"))
+    def test_descriptions(self):
+        self.assertEqual(str(inspect.signature(described)), "(first: int, second: str = 'a', *, third=None) -> bool")
+        self.assertEqual((described.__defaults__, described.__kwdefaults__), (("a",), {"third": None}))
+        self.assertEqual(described.__annotations__, {"first": int, "second": str, "return": bool})
+        @wrapping
+        def mine(left: int, right=2):
+            "Mine."
+            return left + right
+        self.assertEqual((mine(1), mine.__doc__, mine.__name__), (3, "Mine.", "mine"))
+        self.assertEqual(names_of(lambda a, b=1, *c: 0), ["a", "b", "c"])
     def test_arguments_change_in_place(self):
         items = [3, 1, 2]
         self.assertIsNone(sort_in_place(items))
@@ -183,6 +225,8 @@ class TestClasses(unittest.IsolatedAsyncioTestCase):
         asked.assert_called_once_with("name? ")
         with mock.patch("sys.stdin", io.StringIO("me\\n")), contextlib.redirect_stdout(printed):
             self.assertEqual(greet(), "me")
+        with mock.patch("sys.stdin", io.StringIO("abc\\nde\\nf")):
+            self.assertEqual(reads(), ["a", "bc\\n", "de\\nf", ""])
     async def test_coroutines(self):
         self.assertEqual(await slow(1), 2)
         self.assertEqual((cached(3), cached.cache_info().hits), (9, 0))

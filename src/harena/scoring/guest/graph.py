@@ -23,11 +23,12 @@ import collections
 import datetime
 import decimal
 import fractions
+import pathlib
 import re
 import sys
 import uuid
 
-from harena.scoring.guest.driver import encode
+from harena.scoring.guest.driver import UncarriedError, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +51,9 @@ def _offset(zone: datetime.tzinfo | None) -> Any:
     if zone is None:
         return None
     if type(zone) is datetime.timezone:
-        return zone.utcoffset(None).total_seconds()
+        return (zone.utcoffset(None).total_seconds(), zone.tzname(None))
+    if type(zone).__name__ != "ZoneInfo":
+        raise UncarriedError(f"a time zone of the class {type(zone).__name__}")
     return str(zone)
 
 
@@ -61,7 +64,12 @@ def _zone(offset: Any) -> datetime.tzinfo | None:
         import zoneinfo  # absent from Python 3.8, whose programs have no such zones
 
         return zoneinfo.ZoneInfo(offset)
-    return datetime.timezone(datetime.timedelta(seconds=offset))
+    return _fixed_zone(*offset)
+
+
+def _fixed_zone(seconds: float, name: str) -> datetime.timezone:
+    unnamed = datetime.timezone(datetime.timedelta(seconds=seconds))
+    return unnamed if unnamed.tzname(None) == name else datetime.timezone(unnamed.utcoffset(None), name)
 
 
 def _moment(value: Any) -> tuple[Any, ...]:
@@ -92,9 +100,14 @@ VALUES: dict[str, tuple[type, Callable[[Any], tuple[Any, ...]], Callable[..., An
     ),
     "timezone": (
         datetime.timezone,
-        lambda v: (v.utcoffset(None).total_seconds(),),
-        lambda seconds: datetime.timezone(datetime.timedelta(seconds=seconds)),
+        lambda v: (v.utcoffset(None).total_seconds(), v.tzname(None)),
+        _fixed_zone,
     ),
+    **{
+        cls.__name__: (cls, lambda v: (str(v),), cls)
+        for cls in (pathlib.PurePosixPath, pathlib.PureWindowsPath, pathlib.PosixPath)
+    },
+    "Pattern": (re.Pattern, lambda v: (v.pattern, v.flags & ~re.DEBUG), lambda text, flags: re.compile(text, flags)),
     "UUID": (uuid.UUID, lambda v: (str(v),), uuid.UUID),
     "dict_keys": (type({}.keys()), tuple, lambda *keys: dict.fromkeys(keys).keys()),
     "dict_values": (type({}.values()), tuple, lambda *values: dict(enumerate(values)).values()),
@@ -365,3 +378,115 @@ class Border:
         self._told.pop(number, None)
         if self._numbers.get(id(value)) == number:
             del self._numbers[id(value)]
+
+
+_PLAIN_DEFAULTS = (type(None), bool, int, float, str)
+_LONGEST_DEFAULT = 1000
+
+
+def text_of_function(value: Any) -> Any:
+    """Its docstring."""
+    doc = getattr(value, "__doc__", None)
+    return doc if type(doc) is str else None
+
+
+def signature_of(value: Any, *, with_defaults: bool = True) -> Any:
+    """((name, kind, default, annotation) of each parameter, annotation of what is returned); None where that is not
+    known. A default is () = none, (value,) of a plain one, (value, "...") of another; `describe` reads it."""
+    import types
+
+    if getattr(value, "__code__", None) is None or isinstance(value, types.MethodType):
+        return None
+    return _told_signature(value, with_defaults=with_defaults)
+
+
+def signature_in(cls: Any, name: str) -> Any:
+    """The signature of a class (or a bound method), or of what it has by this name, as an object of it has
+    it; `__init__` is told with its `self`."""
+    import inspect
+    import types
+
+    if not name:
+        return _told_signature(cls)
+    found = inspect.getattr_static(cls, name, None)
+    is_method = isinstance(found, types.FunctionType)
+    told = _told_signature(getattr(cls, name))
+    return (told[0][1:], told[1]) if told is not None and is_method and name != "__init__" else told
+
+
+def _told_signature(value: Any, *, with_defaults: bool = True) -> Any:
+    import inspect
+
+    def default(found: Any) -> Any:
+        if found is inspect.Parameter.empty:
+            return ()
+        is_told = with_defaults and type(found) in _PLAIN_DEFAULTS and len(repr(found)) <= _LONGEST_DEFAULT
+        return (found,) if is_told else (None, "...")
+
+    try:
+        found = inspect.signature(value)
+    except (TypeError, ValueError):
+        return None
+    parameters = tuple(
+        (p.name, int(p.kind), default(p.default), _annotation(p.annotation)) for p in found.parameters.values()
+    )
+    return (parameters, _annotation(found.return_annotation))
+
+
+def _annotation(value: Any) -> Any:
+    """() = none; ("b", name) of a class of Python's own; ("s", text); ("n",) of None; ("?",) of any other."""
+    import builtins
+    import inspect
+
+    if value is inspect.Parameter.empty:
+        return ()
+    if value is None:
+        return ("n",)
+    if type(value) is str:
+        return ("s", value[:_LONGEST_DEFAULT])
+    name = getattr(value, "__name__", None)
+    is_builtin = isinstance(value, type) and type(name) is str and getattr(builtins, name, None) is value
+    return ("b", name) if is_builtin else ("?",)
+
+
+def _annotated(told: Any) -> Any:
+    """What `_annotation` tells of."""
+    import builtins
+    import inspect
+
+    if not told or told[0] == "?":
+        return inspect.Parameter.empty
+    if told[0] == "b":
+        found = vars(builtins)[told[1]]
+        if not isinstance(found, type):
+            raise GraphError("no class of Python's own")
+        return found
+    return None if told[0] == "n" else told[1]
+
+
+def describe(function: Any, doc: Any, signature: Any) -> None:
+    """Give a function that speaks for another one that one's docstring, signature, defaults and annotations, as far as
+    they are told. Raises for what `signature_of` does not tell."""
+    function.__doc__ = doc if type(doc) is str else None
+    if signature is None:
+        return
+    import inspect
+
+    empty = inspect.Parameter.empty
+    told, returned = signature
+    parameters, annotations = [], {}
+    for name, kind, default, annotation in told:
+        value = empty if not default else default[0] if len(default) == 1 else ...
+        meant = _annotated(annotation)
+        if meant is not empty:
+            annotations[name] = meant
+        parameters.append(inspect.Parameter(name, inspect._ParameterKind(kind), default=value, annotation=meant))
+    if _annotated(returned) is not empty:
+        annotations["return"] = _annotated(returned)
+    function.__signature__ = inspect.Signature(parameters, return_annotation=_annotated(returned))
+    function.__annotations__ = annotations
+    positional = [p.default for p in parameters if p.kind <= 1 and p.default is not empty]
+    named = {
+        p.name: p.default for p in parameters if p.kind == inspect.Parameter.KEYWORD_ONLY and p.default is not empty
+    }
+    function.__defaults__, function.__kwdefaults__ = tuple(positional) or None, named or None

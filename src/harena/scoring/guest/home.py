@@ -26,6 +26,8 @@ import importlib
 import io
 import os
 import sys
+import threading
+import time
 import types
 
 from harena.scoring.guest.driver import PLAIN, decode, encode
@@ -35,12 +37,20 @@ from harena.scoring.guest.graph import (
     MUTABLE,
     VALUES,
     Border,
+    describe,
+    signature_in,
+    signature_of,
+    text_of_function,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+UNCROSSED = "a value that cannot cross"
+"""how the message begins that says so"""
+_TURN_SECONDS, _MOST_TURN_SECONDS = 0.005, 0.5
+_monotonic = time.monotonic
 LONGEST_FRAME_BYTES = 9 * 1024 * 1024
 MOST_PRINTED_CHARACTERS = 1_000_000
 _MOST_ERRORS = 256
@@ -58,6 +68,8 @@ SPECIAL = (
     "__aenter__", "__aexit__", "__missing__",
 )  # fmt: skip
 """special methods that a stand-in may have where its class has them"""
+DESCRIBING = ("__get__", "__set__", "__delete__", "__set_name__", "__fspath__")
+"""special methods that no object of the suite's shows to a candidate, and one of the candidate's may have"""
 _VALUE_CLASSES = {
     "Decimal": decimal.Decimal, "Fraction": fractions.Fraction, "datetime": datetime.datetime, "date": datetime.date,
     "timedelta": datetime.timedelta, "time": datetime.time,
@@ -115,15 +127,28 @@ class _Asked(io.TextIOBase):
 
     def __init__(self, home: Home) -> None:
         self._home = home
+        self._rest = ""
+        """rest of a line, which was not read yet"""
 
     def readable(self) -> bool:
         return True
 
-    def readline(self, size: int = -1) -> str:  # type: ignore[override]
-        return str(self._home.ask_suite("readline")) if self._home.has_input else ""
+    def readline(self, size: int | None = -1) -> str:  # type: ignore[override]
+        line = self._rest or (str(self._home.ask_suite("readline")) if self._home.has_input else "")
+        size = len(line) if size is None or size < 0 else size
+        self._rest = line[size:]
+        return line[:size]
 
     def read(self, size: int | None = -1) -> str:
-        return "".join(iter(self.readline, ""))
+        if size is None or size < 0:
+            return "".join(iter(self.readline, ""))
+        found = ""
+        while len(found) < size:
+            part = self.readline(size - len(found))
+            if not part:
+                break
+            found += part
+        return found
 
 
 class Proxy:
@@ -176,6 +201,10 @@ class Home(Border):
         self._errors_told = self._chained = 0
         self._loop: Any = None
         self._printed = _Printed()
+        self._turn = threading.Condition(threading.RLock())
+        self._had_pending = False
+        self._open = self._waiting = 0
+        """questions that the suite waits for an answer to; threads that wait for one"""
         self.has_input = False
         self._input_replaced = False
         sys.stdin = _Asked(self)
@@ -200,19 +229,36 @@ class Home(Border):
         message: tuple[Any, ...]
         request: Any = None
         try:
-            request = self._heard(body)
+            with self._turn:
+                request = self._heard(body)
+                self._open += 1
+                self._turn.notify_all()
             message = ("give", (self._done(*request),))
         except StopIteration as error:
             message = ("stop", (error.value,))
         except BaseException as error:  # noqa: BLE001 (whatever it raised is the answer)
-            message = ("fail", self._told_error(error))
-        request = None
+            message = ("fail", error)
+        with self._turn:  # a thread that talks to the suite comes to its end before
+            self._open -= request is not None
+            request = None
+            said = self._said_anyhow(*message)
+            message = ()
+            write_frame(self._replies, said)
+
+    def _said_anyhow(self, kind: str, what: Any) -> bytes:
+        """The message, or that it cannot cross: too much, too deep, changed by a thread."""
+        known = set(self.shared)
         try:
-            said = self._said(*message)
-        except BaseException as error:  # noqa: BLE001 (what cannot cross: too much, too deep, changed by a thread)
-            said = self._said("fail", (TypeError, (), (), f"a value that cannot cross: {error!r}"[:300], -1))
-        message = ()
-        write_frame(self._replies, said)
+            return self._said(kind, self._told_error(what) if kind == "fail" else what)
+        except BaseException as error:  # noqa: BLE001 (whatever keeps a value from crossing)
+            for number in set(self.shared) - known:
+                self._forget(number)
+            self._told.clear()
+            said = (TypeError, (), (), f"{UNCROSSED}: {error!r}"[:300], -1)
+        try:
+            return self._said("fail", said)
+        except BaseException:  # noqa: BLE001 (what both sides have has become too much)
+            return encode(("fail", [("b", "TypeError"), ("t", []), ("t", []), said[3], -1], [], [], ([], "")))
 
     def _heard(self, body: bytes) -> list[Any]:
         kind, items, states, dropped, more = decode(body, 0)[0]
@@ -246,19 +292,34 @@ class Home(Border):
 
     def ask_suite(self, verb: str, *parts: Any) -> Any:
         """Let the suite do something with its own objects. Raises what that raised."""
-        write_frame(self._replies, self._said("ask", (verb, *parts)))
-        while True:
-            body = read_frame(self._requests)
-            if body is None:
-                os._exit(0)
-            if decode(body, 0)[0][0] == "ask":
-                self._answer(body)
-                continue
-            kind, *parts_given = self._heard(body)
-            if kind == "give":
-                return parts_given[0]
-            raised = _remade(*parts_given)
-            raise raised
+        with self._turn:  # one thread talks at a time, and only while the suite waits for an answer
+            self._waiting += 1
+            try:
+                while not self._open:
+                    self._turn.wait()
+            finally:
+                self._waiting -= 1
+            write_frame(self._replies, self._said("ask", (verb, *parts)))
+            while True:
+                body = read_frame(self._requests)
+                if body is None:
+                    os._exit(0)
+                if decode(body, 0)[0][0] == "ask":
+                    self._answer(body)
+                    continue
+                kind, *parts_given = self._heard(body)
+                if kind == "give":
+                    return parts_given[0]
+                raised = _remade(*parts_given)
+                raise raised
+
+    def _let_threads_talk(self) -> None:
+        """Let those threads talk to the suite that wait for it to listen."""
+        deadline = _monotonic() + _MOST_TURN_SECONDS
+        with self._turn:
+            while self._waiting and _monotonic() < deadline:
+                self._turn.notify_all()
+                self._turn.wait(_TURN_SECONDS)
 
     def _told_error(self, error: BaseException) -> tuple[Any, ...]:
         """(class, arguments, attributes, message, number of the suite's own exception or -1, its own number, what it
@@ -270,8 +331,8 @@ class Home(Border):
             message = ""
         attributes = tuple(
             (name, value)
-            for name, value in getattr(error, "__dict__", {}).items()
-            if isinstance(name, str) and name[:1] != "_"
+            for name, value in (*_builtin_fields(error), *getattr(error, "__dict__", {}).items())
+            if isinstance(name, str) and (name[:2] != "__" or name == "__notes__") and name[:8] != "_harena_"
         )
         own = self._errors_told = self._errors_told + 1
         self._errors[own] = error
@@ -316,10 +377,17 @@ class Home(Border):
             return getattr(owner, name)(target, *positional, **dict(keywords))
         if verb == "probe":
             return getattr(type(target), name)(target, object()) is True
+        if verb == "turn":
+            self._let_threads_talk()
+            return self._pending()
         if verb == "many":
             return self._many(target, positional)
         if verb == "isinstance":
             return isinstance(positional, target)
+        if verb == "issubclass":
+            return issubclass(positional, target)
+        if verb == "signature":
+            return signature_in(target, name)
         if verb == "names":
             return tuple(map(str, dir(target)))
         if verb == "copy":
@@ -342,7 +410,17 @@ class Home(Border):
         if self._loop is None:  # one for all: it ends the asynchronous generators that have begun in it
             self._loop = asyncio.new_event_loop()
             asyncio.set_event_loop(self._loop)
-        return self._loop.run_until_complete(awaited())
+        try:
+            return self._loop.run_until_complete(awaited())
+        finally:
+            self._had_pending = self._had_pending or bool(asyncio.all_tasks(self._loop))
+
+    def _pending(self) -> bool:
+        """Something of the candidate's stands still, or did, until it is asked: tasks of its loop."""
+        import asyncio
+
+        had, self._had_pending = self._had_pending, False
+        return had or (self._loop is not None and bool(asyncio.all_tasks(self._loop)))
 
     def _many(self, iterator: Any, count: int) -> tuple[Any, ...]:
         """The next items of an iterator. Where it ends or raises on the way, that is told with the next question."""
@@ -363,7 +441,7 @@ class Home(Border):
         """What star imports go by: its names, its `__all__` or None, its documentation."""
         listed = vars(module).get("__all__")
         names = tuple(name for name in vars(module) if type(name) is str)
-        return names, tuple(map(str, listed)) if isinstance(listed, (list, tuple)) else None, self._doc(module)
+        return names, tuple(map(str, listed)) if isinstance(listed, (list, tuple)) else None, text_of_function(module)
 
     # References.
 
@@ -371,6 +449,8 @@ class Home(Border):
         """See Border. A number of numpy's is a number."""
         if type(value).__module__ == "numpy" and hasattr(value, "item") and getattr(value, "shape", None) == ():
             value = value.item()
+        if type(value) is dict and ("__spec__" in value or "__builtins__" in value):
+            value = types.MappingProxyType(value)  # a module's names live here: the suite looks, and has no copy
         return super().item(value)
 
     def refer(self, value: Any) -> tuple[Any, ...]:
@@ -382,14 +462,9 @@ class Home(Border):
             return self._class_item(value)
         kind = type(value)
         if isinstance(value, enum.Enum) and (value.name is None or isinstance(value.name, str)):  # None: no flag
-            inner = value._value_ if isinstance(value, _IMMUTABLE) else None
-            return (
-                "n",
-                self._class_number(kind),
-                value.name,
-                inner if type(inner) in PLAIN else None,
-                self._export(value),
-            )
+            value_base = next((base for base in _IMMUTABLE if isinstance(value, base)), None)
+            inner = None if value_base is None else self.item(_plain(value_base, value))
+            return ("n", self._class_number(kind), value.name, inner, self._export(value))
         for base in _IMMUTABLE:
             if isinstance(value, base) and kind is not base:
                 return ("w", self._class_number(kind), self._export(value), self.item(_plain(base, value)))
@@ -402,26 +477,10 @@ class Home(Border):
         if isinstance(value, types.CoroutineType):
             return ("A", self._export(value))
         if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodType)):
+            signature = signature_in(value, "") if isinstance(value, types.MethodType) else signature_of(value)
             return ("F", self._export(value), str(getattr(value, "__name__", "function")),
-                    str(getattr(value, "__qualname__", "function")), self._doc(value), self._signature(value))  # fmt: skip  # noqa: E501
+                    str(getattr(value, "__qualname__", "function")), text_of_function(value), signature)  # fmt: skip
         return ("o", self._export(value), self._class_number(kind))
-
-    def _doc(self, value: Any) -> Any:
-        doc = getattr(value, "__doc__", None)
-        return doc if type(doc) is str else None
-
-    def _signature(self, value: Any) -> Any:
-        """(name, kind, whether it has a default) of each parameter; None where that is not known."""
-        code = getattr(value, "__code__", None)
-        if code is None or isinstance(value, types.MethodType):
-            return None
-        try:
-            import inspect
-
-            parameters = inspect.signature(value).parameters.values()
-            return [(p.name, int(p.kind), p.default is not p.empty) for p in parameters]
-        except (TypeError, ValueError):
-            return None
 
     def _export(self, value: Any) -> int:
         number = self._export_numbers.get(id(value))
@@ -455,7 +514,9 @@ class Home(Border):
         base: Any = next((kind for kind in (*_IMMUTABLE, *_CONTAINERS) if issubclass(cls, kind)), None)
         plain = _PLAIN_CLASSES.union(base.__mro__ if base else ())
         lineage = [part for part in type.__dict__["__mro__"].__get__(cls) if part not in plain]
-        special = [name for name in SPECIAL if any(name in vars(part) for part in lineage)]
+        if issubclass(cls, BaseException):  # what Python's own exceptions do is done by those that stand for them
+            lineage = [part for part in lineage if part.__module__ != "builtins"]
+        special = [name for name in (*SPECIAL, *DESCRIBING) if any(name in vars(part) for part in lineage)]
         unhashable = getattr(cls, "__hash__", None) is None
         methods = {
             name
@@ -473,9 +534,10 @@ class Home(Border):
             else ""
         )
         bases = [self._class_item(part) for part in type.__dict__["__bases__"].__get__(cls)]
-        is_abstract = isinstance(cls, abc.ABCMeta)  # it may take for its instances what does not derive from it
-        return (self._classes[id(cls)], str(cls.__name__), str(cls.__qualname__), str(cls.__module__), self._doc(cls),
-                bases, special, sorted(methods), kind, unhashable, is_abstract)  # fmt: skip
+        asks = any("__instancecheck__" in vars(part) for part in type(cls).__mro__ if part is not type)
+        is_abstract = isinstance(cls, abc.ABCMeta) or asks  # it may take for its instances what does not derive from it
+        return (self._classes[id(cls)], str(cls.__name__), str(cls.__qualname__), str(cls.__module__),
+                text_of_function(cls), bases, special, sorted(methods), kind, unhashable, is_abstract)  # fmt: skip
 
     def meet(self, item: tuple[Any, ...]) -> Any:
         """See Border."""
@@ -499,7 +561,15 @@ class Home(Border):
         assert kind == "c"
         return self._proxy(*item[1:])
 
-    def _proxy(self, number: int, name: str = "", is_function: bool = False, special: Any = ()) -> Any:
+    def _proxy(
+        self,
+        number: int,
+        name: str = "",
+        is_function: bool = False,
+        special: Any = (),
+        doc: Any = None,
+        signature: Any = None,
+    ) -> Any:
         known = self._proxies.get(number)
         if known is None:
             if is_function:
@@ -508,6 +578,7 @@ class Home(Border):
                     return self.ask_suite("call", number, positional, tuple(keywords.items()))
 
                 known.__name__ = known.__qualname__ = name
+                describe(known, doc, signature)
             else:
                 made: Any = type(name, (Proxy,), {each: _special(each) for each in special})
                 known = made(self, number)
@@ -584,6 +655,21 @@ def _plain(base: Any, value: Any) -> Any:
         return PLAIN[base](value)
     _, parts, made = VALUES[base.__name__]
     return base(value) if base is decimal.Decimal else made(*parts(value))
+
+
+def _builtin_fields(error: BaseException) -> list[tuple[str, Any]]:
+    """What Python's own exceptions hold beside their arguments: `errno` and `filename`, `code`, `name`, `start`."""
+    return [
+        (name, found)
+        for part in type.__dict__["__mro__"].__get__(type(error))
+        if part.__module__ == "builtins" and part not in (BaseException, object)
+        for name, field in vars(part).items()
+        if isinstance(field, (types.MemberDescriptorType, types.GetSetDescriptorType))
+        and name[:1] != "_"
+        and name != "obj"
+        for found in [getattr(error, name, None)]
+        if found is not None
+    ]
 
 
 def _slots(cls: type) -> list[str]:

@@ -51,6 +51,25 @@ def skips_a_judgement(trace: Any) -> bool:
     return len(steps) > 1 or _judges(statement) or (not _fails(rest) and any(map(_judges, rest)))
 
 
+def may_skip_what_is_judged(trace: Any) -> bool:
+    """Who swallows an exception with this traceback may skip what fills something that is judged later: all but the
+    author's own `raise`, and an error of the suite's own code where nothing is bound or called that could fill."""
+    steps = [] if trace is None else list(_trusted_steps(trace))
+    if trace is None or (steps and _is_raised_on_purpose(*steps[-1])):
+        return False
+    body = _body_left(trace)
+    if body is None or len(steps) != 1 or not steps[0][2]:
+        return True
+    return any(isinstance(part, _FILLING) for node in (body[0], *body[1]) for part in ast.walk(node))
+
+
+_FILLING = (
+    ast.Assign, ast.AugAssign, ast.AnnAssign, ast.NamedExpr, ast.Delete, ast.Attribute, ast.For, ast.AsyncFor,
+    ast.While, ast.With, ast.AsyncWith, ast.Yield, ast.YieldFrom, ast.Await, ast.Import, ast.ImportFrom, ast.Return,
+    ast.Break, ast.Continue, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Try,
+)  # fmt: skip
+
+
 def _trusted_steps(trace: Any) -> Iterator[tuple[str, int, bool]]:
     """(path, line, whether the exception arose there) of each frame of a trusted file."""
     while trace is not None:

@@ -172,7 +172,7 @@ def _name_of(value: Any) -> Any:
     if kind is slice:
         return _name_of((slice.__name__, value.start, value.stop, value.step))
     if isinstance(value, type):
-        number = vars(value).get("_harena_number")
+        number = type.__dict__["__dict__"].__get__(value).get("_harena_number")
         return ("class", number) if number is not None else None
     try:
         item = object.__getattribute__(value, "_harena_item")

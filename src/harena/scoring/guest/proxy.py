@@ -34,9 +34,11 @@ from harena.scoring.guest.given import (
     special_methods,
     write,
 )
-from harena.scoring.guest.graph import MOST_PARTS, MUTABLE, Border, GraphError
+from harena.scoring.guest.graph import MOST_PARTS, MUTABLE, Border, GraphError, describe, signature_of, text_of_function
 from harena.scoring.guest.home import (
+    DESCRIBING,
     SPECIAL,
+    UNCROSSED,
     fill_instance,
     made_instance,
     read_frame,
@@ -54,6 +56,7 @@ from harena.scoring.guest.standins import (
     generator,
     made_of_value,
     make_class,
+    mark_kin,
     names_a_class,
 )
 
@@ -74,8 +77,13 @@ _DEEP_ANSWER_TUPLES = 10
 _NESTING = tuple(encode(kind) for kind in "tzvwE")
 _MOST_OBJECTS = 2**31
 _LONG_WAIT_SECONDS = 0.25
+_THREADS_MEET = (threading.Condition.wait,)
 _TASKS_AT_ONCE = 2
 _BOUND = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
+_PLAIN_KINDS = frozenset({bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, type(None), type})
+"""an object that is of one of these has a stand-in that is"""
+_ENDS_ALL = (KeyboardInterrupt, GeneratorExit)
+"""what ends a run of tests, or a generator of the suite's"""
 _OWN_ERRORS = {
     cls: type(cls.__name__, (cls,), {"__module__": "builtins"}) for cls in (AssertionError, Exception, BaseException)
 }
@@ -132,6 +140,10 @@ class Candidate(Border):
         self._input = builtins.input
         self.asked = 0
         """questions so far"""
+        self.has_run = False
+        """a coroutine of the candidate's has been run in the test under way"""
+        self.partial_kinds: set[str] = set()
+        """names of classes of which a stand-in is not, for code in C, what its object is where the candidate is"""
         self.notes: list[str] = []
         """what the suite did that cannot be served, in its order"""
         self.doubts = doubts
@@ -148,7 +160,7 @@ class Candidate(Border):
         if not self._serving:
             self.notes.append(what)
         if is_doubt:
-            self.doubts.append(what)
+            doubts.append(what)
 
     def _follow_seeds(self) -> None:
         seed = random.seed
@@ -163,6 +175,7 @@ class Candidate(Border):
         def sleep(seconds: Any) -> None:
             self.looks.forget()  # what the suite waits for may have come
             really(seconds)
+            self._let_threads_talk()
 
         time.sleep = self._sleep = sleep
         waits: list[tuple[Any, str]] = [(threading.Condition, "wait"), (threading.Thread, "join")]
@@ -175,14 +188,30 @@ class Candidate(Border):
                 return really(*positional, **keywords)
             finally:
                 self.looks.forget()
+                if really in _THREADS_MEET:
+                    self._let_threads_talk()
 
         return waited
+
+    def _let_threads_talk(self) -> None:
+        """Threads of the candidate's call functions of the suite's while it listens: once it has waited, it does."""
+        if self._given and not self._depth and threading.current_thread() is threading.main_thread():
+            self.ask("turn", None)
+
+    def stands_still(self) -> bool:
+        """A task of the candidate's was waiting for the suite to ask for something."""
+        try:
+            return bool(self.ask("turn", None))
+        except Exception:  # noqa: BLE001 (whatever is wrong with it: it waits for nothing)
+            return False
 
     # Talking.
 
     def ask(self, verb: str, target: Any, name: str = "", positional: Any = (), keywords: Any = (), *_: Any) -> Any:
         """What the candidate's side does on request, or what was seen of it before. Raises what that raised. A thread
         that has to wait for its turn may be what the answer to another one waits for."""
+        if threading.current_thread() is not threading.main_thread():
+            self.waited = self.waited or "its threads call the candidate, where they are one"
         if not self._lock.acquire(timeout=_LONG_WAIT_SECONDS):
             self._waits("two of its threads call the candidate at the same time")
             self._lock.acquire()
@@ -223,12 +252,21 @@ class Candidate(Border):
         with self._writing:
             self.tell_wait(what)
 
+    def close(self, generator: Any) -> None:
+        """End a generator of the candidate's, as `close()` does, or the end of a loop over it. While the candidate is
+        asked something else, or this process ends, it is ended as what nobody holds any more."""
+        if not self._depth and not self._receiving and not sys.is_finalizing():
+            self.ask("call", generator, "close")
+
     def run(self, coroutine: Any) -> Any:
         """What a coroutine of the candidate's comes to. Nothing else of the suite's goes on while it runs."""
         import asyncio
 
+        self.has_run = True
         try:
             is_alone = len(asyncio.all_tasks()) < _TASKS_AT_ONCE
+            if getattr(asyncio.get_running_loop(), "_scheduled", None):
+                self.waited = self.waited or "its loop has timers, which stand still while the candidate runs"
         except RuntimeError:
             is_alone = True
         if is_alone:
@@ -304,14 +342,19 @@ class Candidate(Border):
             if kind == "give":
                 return roots[0]
             if kind == "stop":
-                if question[0] == "many" or (question[0], question[2]) in (("special", "__next__"), ("call", "send")):
+                is_generator = type(question[1]) is _Reference  # no class of the candidate's has its methods
+                if (
+                    question[0] == "many"
+                    or (question[0], question[2]) == ("special", "__next__")
+                    or (is_generator and question[0] == "call" and question[2] in ("send", "throw"))
+                ):
                     raise StopIteration(roots[0])
-                self.doubts.append("the candidate raises StopIteration, which arrives as a RuntimeError")
+                self.note("the candidate raises StopIteration, which arrives as a RuntimeError")
                 raise RuntimeError("the candidate raised StopIteration")
             raised = self.raised(*roots)
             if isinstance(raised, (StopIteration, StopAsyncIteration)) and question[0] != "anext":
                 # it would end a loop of the suite's as if all were well
-                self.doubts.append(f"the candidate raises {type(raised).__name__}, which arrives as a RuntimeError")
+                doubts.append(f"the candidate raises {type(raised).__name__}, which arrives as a RuntimeError")
                 raised = RuntimeError(f"the candidate raised {type(raised).__name__}")
             raise raised
 
@@ -320,7 +363,7 @@ class Candidate(Border):
             return encode((kind, *self.pack(*roots), more), most_parts=MOST_PARTS)
         except (UncarriedError, RecursionError) as error:
             # what is too large or too deep with the candidate's own answers in it is no doing of the suite's
-            self.doubts.append(f"it gives the candidate what cannot be sent: {error}")
+            doubts.append(f"it gives the candidate what cannot be sent: {error}")
             if self._heard_bytes <= _LARGE_ANSWER_BYTES and self._heard_tuples <= _DEEP_ANSWER_TUPLES:
                 self.note(f"it gives the candidate what cannot be sent: {error}")
             raise UnservedError(f"what the candidate is given cannot be sent: {error}") from None
@@ -424,6 +467,23 @@ class Candidate(Border):
             return False
         return True
 
+    def is_of_kind(self, verb: str, value: Any, kind: Any) -> bool:
+        """What a stand-in stands for is of a class that the stand-in does not derive from."""
+        is_metaclass_asked = kind is type and verb == "issubclass"  # the stand-in of a metaclass is none
+        if not isinstance(kind, type) or (
+            kind in _PLAIN_KINDS and not isinstance(value, Member) and not is_metaclass_asked
+        ):
+            return False
+        if isinstance(kind, StandInClass):
+            return isinstance(value, StandInClass) and self.ask(verb, kind, "", value) is True
+        if issubclass(kind, BaseException) and any(isinstance(each, ErrorClass) for each in (value, type(value))):
+            return False  # which exceptions it derives from is told with its class, and decides what a test catches
+        if _standard_name(kind) is not None:
+            return self.ask(verb, kind, "", value) is True
+        if type(kind) is not type and kind.__module__.partition(".")[0] not in _NEVER_RAISED:
+            self.note(f"it asks its own {kind.__name__} for an object of the candidate's", is_doubt=False)
+        return False
+
     # Exceptions.
 
     def raised(self, cls: Any, arguments: Any, attributes: Any, message: Any, number: Any, own: Any = -1,
@@ -432,15 +492,14 @@ class Candidate(Border):
         if type(number) is int and 0 <= number < len(self._raised):
             return self._raised[number]
         text = message if type(message) is str else ""
+        if own == -1 and cls is TypeError and text.startswith(UNCROSSED):
+            self.note(f"the candidate answers {text}", is_doubt=False)
         if not isinstance(cls, type) or not issubclass(cls, BaseException):
             return CandidateEndedError(f"the candidate raised what is no exception: {text}")
         cls = self._aliases.get(cls, cls)
-        if not issubclass(cls, Exception) and cls is not SystemExit:
+        if not issubclass(cls, Exception) and issubclass(cls, _ENDS_ALL):
             return CandidateEndedError(f"the candidate raised {cls.__name__}: {text}")
-        made: BaseException = _made(cls, arguments, text)
-        for name, value in attributes:
-            if type(name) is str and name[:1] != "_":
-                made.__dict__[name] = value
+        made: BaseException = _made(cls, arguments, text, attributes)
         made.__dict__["_harena_error"] = own
         cause, context, is_hidden = chain
         made.__cause__ = None if cause is None else self.raised(*cause)
@@ -470,12 +529,15 @@ class Candidate(Border):
             raise GraphError("no description of a class")
         known = _known_class(module, qualified, self._on_both_sides)
         if kind == "error":
-            self._classes[number] = known or self._error_class(name, qualified, module, doc, bases)
+            self._classes[number] = known or self._error_class(name, qualified, module, doc, bases, special)
             if known is None:
                 type.__setattr__(self._classes[number], "_harena_bases", self._own_bases(bases))
+                type.__setattr__(self._classes[number], "_harena_told_by", (self, _Reference(("k", number))))
             return
         found = [self._base(item) for item in bases]
-        special = [each for each in special if each in SPECIAL]
+        if kind == "enum" or _is_partial(module, found):
+            self.partial_kinds.add(name)
+        special = [each for each in special if each in (*SPECIAL, *DESCRIBING)]
         self._classes[number] = known or make_class(
             self, number, name, qualified, module, doc, found, special, [str(each) for each in methods], kind, bool(unhashable)  # noqa: E501
         )  # fmt: skip
@@ -493,7 +555,7 @@ class Candidate(Border):
             return self._classes.get(item[1])
         return _builtin_class(item[1])
 
-    def _error_class(self, name: str, qualified: str, module: str, doc: Any, bases: Any) -> Any:
+    def _error_class(self, name: str, qualified: str, module: str, doc: Any, bases: Any, special: Any) -> Any:
         found = [base for base in map(self._base, bases) if isinstance(base, type) and issubclass(base, BaseException)]
         kept: list[Any] = []
         for base in found:
@@ -511,10 +573,11 @@ class Candidate(Border):
             self.__dict__.update(like.__dict__)
 
         namespace["__init__"] = made_by_suite
+        namespace.update(_methods_of_error(self, special))
         try:
-            return type(name, tuple(kept) or (Exception,), namespace)
+            return ErrorClass(name, tuple(kept) or (Exception,), namespace)
         except TypeError:
-            return type(name, tuple(kept[:1]), namespace)
+            return ErrorClass(name, tuple(kept[:1]), namespace)
 
     # References.
 
@@ -576,7 +639,8 @@ class Candidate(Border):
         if not is_function and not is_mock(value) and not hasattr(cls, "__next__"):
             self.note(f"it gives the candidate an object of {cls.__module__}.{cls.__qualname__}", is_doubt=False)
         name = str(getattr(value, "__name__", cls.__name__) if is_function or isinstance(value, type) else cls.__name__)
-        return ("c", number, name, is_function, special_methods(value, SPECIAL))
+        told = (text_of_function(value), signature_of(value, with_defaults=False)) if is_function else (None, None)
+        return ("c", number, name, is_function, special_methods(value, SPECIAL), *told)
 
     def meet(self, item: tuple[Any, ...]) -> Any:
         """See Border."""
@@ -627,7 +691,7 @@ class Candidate(Border):
         elif kind == "B":
             made = _async_generator(self, reference)
         elif kind == "F":
-            made = _function(self, reference, *parts[1:])
+            made = _Function(self, reference, _function(self, reference, *parts[1:]))
         else:
             raise GraphError(f"unknown kind {kind!r}")
         self._functions[id(made)] = weakref.ref(made), number
@@ -729,6 +793,80 @@ class _Opaque(StandIn):
     _harena_methods: frozenset[str] = frozenset()
 
 
+_OF_FUNCTION = frozenset({
+    "__wrapped__", "__annotations__", "__code__", "__closure__", "__dict__", "__type_params__", "__isabstractmethod__",
+    "__defaults__", "__kwdefaults__", "__module__",
+})  # fmt: skip
+"""what the candidate says of its function's own"""
+_HERE = frozenset({"__name__", "__qualname__", "__doc__", "__signature__"})
+"""what the function that stands for it has"""
+
+
+class _Function:
+    """A function of the candidate's, with what it carries beside its code. It says that it is a function, for those who
+    ask by `isinstance`, and binds like one."""
+
+    __slots__ = ("__weakref__", "_harena_candidate", "_harena_function", "_harena_is_attribute", "_harena_item",
+                 "_harena_of_class")  # fmt: skip
+
+    def __init__(self, candidate: Candidate, reference: Any, function: Any) -> None:
+        parts = (
+            ("candidate", candidate), ("function", function), ("item", reference.item), ("of_class", None),
+            ("is_attribute", False),
+        )  # fmt: skip
+        for name, value in parts:
+            object.__setattr__(self, "_harena_" + name, value)
+
+    def __call__(self, *positional: Any, **keywords: Any) -> Any:
+        found = self._harena_candidate.ask("call", self, "", positional, tuple(keywords.items()))
+        if self._harena_of_class is not None:
+            mark_kin(found, self._harena_of_class)
+        return found
+
+    def __getattribute__(self, name: str) -> Any:
+        if name[:8] == "_harena_" or name == "__weakref__":
+            return object.__getattribute__(self, name)
+        if name == "__class__":
+            return types.FunctionType
+        function, candidate = self._harena_function, self._harena_candidate
+        if name in _HERE:
+            return getattr(function, name)
+        if name in _OF_FUNCTION:
+            return candidate.ask("get", self, name)
+        if name[:2] == "__" or name.startswith(("_pytest", "pytest")):
+            if name in ("__globals__", "__builtins__"):
+                candidate.note(f"it looks at {name} of a function of the candidate's")
+            return object.__getattribute__(self, name)
+        return candidate.ask("get", self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _HERE:
+            setattr(self._harena_function, name, value)
+        self._harena_candidate.ask("set", self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self._harena_candidate.ask("del", self, name)
+
+    def __get__(self, owner: Any, cls: Any = None) -> Any:
+        return self if owner is None else types.MethodType(self, owner)
+
+    def __dir__(self) -> list[str]:
+        return list(self._harena_candidate.ask("names", self, ""))
+
+    def __repr__(self) -> str:
+        return f"<function {self.__qualname__} of the candidate's>"
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        self._harena_candidate.note("it pickles a function of the candidate's")
+        raise TypeError("a function of the candidate's cannot be pickled here")
+
+
 class _Reference:
     """An object of the candidate's, by its number."""
 
@@ -757,6 +895,8 @@ def _known_class(module: str, qualified: str, on_both_sides: Collection[str] = (
     It must be where the candidate says that it is defined: what a module has imported is another's, and a test module's
     own classes are none that the candidate can have."""
     found: Any = sys.modules.get(module)
+    if module == "builtins":  # those are not described
+        return None
     if found is None or isinstance(found, StandInModule) or not (module in on_both_sides or _is_installed(module)):
         return None
     for name in qualified.split("."):
@@ -767,9 +907,23 @@ def _known_class(module: str, qualified: str, on_both_sides: Collection[str] = (
         return None
     if any(cls.__module__.partition(".")[0] in _NEVER_RAISED for cls in found.__mro__):
         return None
-    if issubclass(found, Exception) or found in MUTABLE:
+    if issubclass(found, AssertionError):
+        return None
+    if (
+        issubclass(found, Exception)
+        or found in MUTABLE
+        or (module, qualified) == ("asyncio.exceptions", "CancelledError")
+    ):
         return found
     return found if module in ("decimal", "fractions", "datetime", "uuid", "enum", "abc") else None
+
+
+def _is_partial(module: str, bases: Any) -> bool:
+    """A class of the standard library, or one that derives from such a class, which its stand-in does not."""
+    of_library: Any = getattr(sys, "stdlib_module_names", frozenset())
+    real = [base for base in bases if isinstance(base, type) and not isinstance(base, StandInClass)]
+    modules = [module, *(base.__module__ for base in real if base is not object)]
+    return any(each.partition(".")[0] in of_library and each not in ("typing", "abc", "builtins") for each in modules)
 
 
 def _is_installed(module: str) -> bool:
@@ -803,14 +957,16 @@ def _error_text(self: Any) -> str:
     return said if said is not None else Exception.__str__(self)
 
 
-def _made(cls: Any, arguments: Any, message: str) -> BaseException:
+def _made(cls: Any, arguments: Any, message: str, attributes: Any = ()) -> BaseException:
     if any(map(_is_told, cls.__mro__)):
         made: BaseException = cls.__new__(cls)
         made.args = arguments
+        _give_attributes(made, attributes)
         made.__dict__["_harena_message"] = message
         return made
     try:
         made = cls(*arguments)
+        _give_attributes(made, attributes)
         if str(made) == message or not message:
             return made
     except Exception:  # noqa: BLE001, S110 (a class that wants other arguments than it keeps)
@@ -819,6 +975,80 @@ def _made(cls: Any, arguments: Any, message: str) -> BaseException:
     plain: Any = type(cls.__name__, (cls,), told)
     made = plain()
     made.args = arguments
+    _give_attributes(made, attributes)
+    return made
+
+
+def _give_attributes(made: BaseException, attributes: Any) -> None:
+    for name, value in attributes:
+        if type(name) is not str or (name[:2] == "__" and name != "__notes__") or name.startswith(_NO_FIELDS):
+            continue
+        if isinstance(getattr(type(made), name, None), (types.MemberDescriptorType, types.GetSetDescriptorType)):
+            try:
+                setattr(made, name, value)  # what Python's own exceptions hold, as `errno`
+            except (AttributeError, TypeError):
+                continue  # it comes of the arguments
+        else:
+            _mark_attribute(value)
+            made.__dict__[name] = value
+
+
+def _mark_attribute(value: Any) -> None:
+    """Remember that this is had as an attribute of an answer, if it is a function."""
+    if type(value) is _Function:
+        object.__setattr__(value, "_harena_is_attribute", True)
+
+
+_NO_FIELDS = ("_harena_", "_pytest")
+
+
+class ErrorClass(type):
+    """A class of exceptions of the candidate's. What such a class has is asked for, as of any of its classes."""
+
+    def __getattr__(cls, name: str) -> Any:
+        told_by = next((vars(part)["_harena_told_by"] for part in cls.__mro__ if "_harena_told_by" in vars(part)), None)
+        if name[:2] == "__" or name.startswith(_NO_FIELDS) or told_by is None:
+            raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+        candidate, reference = told_by
+        return candidate.alias(candidate.ask("get", reference, name))
+
+
+def _methods_of_error(candidate: Candidate, special: Any) -> dict[str, Any]:
+    """What an exception of the candidate's has beside its data: properties, methods, a representation, equality."""
+
+    def attribute(self: Any, name: str) -> Any:
+        if name[:2] == "__" or name.startswith(_NO_FIELDS):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return candidate.ask("get", self, name)
+
+    def representation(self: Any) -> str:
+        said = candidate.ask("special", self, "__repr__")
+        return said if type(said) is str else object.__repr__(self)
+
+    def equal(self: Any, other: Any) -> Any:
+        if self is other or not isinstance(type(other), ErrorClass):
+            return True if self is other else NotImplemented
+        try:
+            is_indifferent = candidate.ask("probe", self, "__eq__") is not False
+        except Exception:  # noqa: BLE001 (an honest comparison needs the attributes of its own class)
+            is_indifferent = False
+        if is_indifferent:
+            return NotImplemented
+        return candidate.ask("special", self, "__eq__", (other,)) is True
+
+    def unserved(name: str) -> Any:
+        def method(self: Any, *_: Any) -> Any:
+            candidate.note(f"it uses {name} of an exception of the candidate's")
+            raise TypeError(f"{name} of an exception of the candidate's is not served")
+
+        return method
+
+    others = {name for name in special if name not in ("__repr__", "__str__", "__eq__", "__ne__", "__hash__")}
+    made: dict[str, Any] = {"__getattr__": attribute, **{name: unserved(name) for name in others}}
+    if "__repr__" in special:
+        made["__repr__"] = representation
+    if "__eq__" in special:
+        made["__eq__"], made["__hash__"] = equal, Exception.__hash__
     return made
 
 
@@ -861,18 +1091,8 @@ def _function(candidate: Candidate, reference: Any, name: str, qualified: str, d
     def function(*positional: Any, **keywords: Any) -> Any:
         return candidate.ask("call", reference, "", positional, tuple(keywords.items()))
 
-    function.__name__, function.__qualname__, function.__doc__ = name, qualified, doc
-    if signature is not None:
-        import inspect
-
-        function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [
-                inspect.Parameter(
-                    part, inspect._ParameterKind(kind), default=... if has_default else inspect.Parameter.empty
-                )
-                for part, kind, has_default in signature
-            ]
-        )
+    function.__name__, function.__qualname__ = name, qualified
+    describe(function, doc, signature)
     return function
 
 
@@ -951,6 +1171,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             path, text = self._trusted[name]
             exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 (a trusted file)
         elif name in self._theirs:
+            if "__harena_names__" in module.__dict__:
+                self._candidate.note(f"it reloads {name}")
             module.__dict__["__harena__"] = self._candidate
             if isinstance(self._candidate, Nobody):
                 module.__dict__["__all__"] = sorted(self._exported(name))

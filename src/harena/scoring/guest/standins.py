@@ -19,7 +19,8 @@ import fractions
 import operator
 import os
 
-from harena.scoring.guest.graph import VALUES
+from harena.scoring.guest.graph import MUTABLE, SCALARS, VALUES
+from harena.scoring.guest.home import DESCRIBING
 from harena.scoring.guest.leaving import is_verdict, skips_a_judgement
 
 TYPE_CHECKING = False
@@ -93,10 +94,37 @@ def _is_theirs(value: Any) -> bool:
     return isinstance(type(value), StandInClass)
 
 
-def refused(what: str) -> TypeError:
-    """The error of a look at an object that is not believed. A test may expect one, so a pass is in doubt."""
+def refused(what: str, stand_in: Any = None) -> TypeError:
+    """The error of a look at an object that is not believed. A test may expect one, so a pass is in doubt. With a
+    `stand_in` whose class may honestly answer (a factory's stack that is counted), so is a failure."""
     doubts.append(what)
+    if stand_in is not None:
+        object.__getattribute__(stand_in, "_harena_candidate").note(what, is_doubt=False)
     return TypeError(what)
+
+
+def own_names(cls: type) -> Any:
+    """What a class itself has here, whatever it says of itself."""
+    return type.__dict__["__dict__"].__get__(cls)
+
+
+def is_kin(stand_in: Any) -> bool:
+    """It came from a class that the suite names, by way of another than to call it: a class method, an operator, a
+    method of another such object. It may be what is tested as well as an answer."""
+    try:
+        return bool(object.__getattribute__(stand_in, "_harena_is_kin"))
+    except AttributeError:
+        return False
+
+
+def mark_kin(found: Any, source: Any) -> None:
+    """Remember that this object came from one of its own class, or from the class itself."""
+    cls: Any = type(found)
+    owner = source if isinstance(source, StandInClass) else type(source)
+    if not (isinstance(cls, StandInClass) and isinstance(owner, StandInClass) and cls._harena_is_named):
+        return
+    if type.__subclasscheck__(owner, cls) or type.__subclasscheck__(cls, owner):
+        object.__setattr__(found, "_harena_is_kin", True)
 
 
 class StandIn:
@@ -181,6 +209,10 @@ class Method:
         method = owner._harena_candidate.ask("get", owner, self.__name__)
         return getattr(method, name)
 
+    @property
+    def __doc__(self) -> Any:  # type: ignore[override]
+        return self.__getattr__("__doc__")
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Method) and self.__self__ is other.__self__ and self.__name__ == other.__name__
 
@@ -188,10 +220,31 @@ class Method:
         return hash(self.__name__)
 
 
+class _Told:
+    """What a class of the candidate's says of itself, and its stand-in would say otherwise."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, cls: Any, meta: Any = None) -> Any:
+        if cls is None:
+            return type.__dict__.get(self._name, ())
+        candidate = type.__getattribute__(cls, "_harena_candidate")
+        if cls._harena_number < 0 or candidate._receiving:  # it is being made
+            return type.__dict__[self._name].__get__(cls)
+        return candidate.ask("get", cls, self._name)
+
+    def __set__(self, cls: Any, value: Any) -> None:
+        cls._harena_candidate.ask("set", cls, self._name, value)
+
+
 class StandInClass(type):
     """A class of the candidate's."""
 
     _harena_candidate: Any
+    __bases__ = _Told("__bases__")
+    __mro__ = _Told("__mro__")
+    __dict__ = _Told("__dict__")  # type: ignore[misc]
 
     def __new__(mcs, name: str, bases: Any, names: Any, **keywords: Any) -> Any:
         if "_harena_number" not in names:
@@ -215,7 +268,7 @@ class StandInClass(type):
             or name[:8] == "_harena_"
             or (
                 name[:2] == "__" == name[-2:]
-                and name not in ("__members__", "__annotations__", "__abstractmethods__", "__dataclass_fields__")
+                and name not in ("__members__", "__match_args__", "__abstractmethods__", "__dataclass_fields__")
             )
         ):
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
@@ -270,8 +323,13 @@ class StandInClass(type):
 
 def _derives(cls: type, wanted: type) -> bool:
     """It does so where the candidate is, though its stand-in cannot (from a dict and a class without one, say)."""
-    bases = [base for part in cls.__mro__ for base in vars(part).get("_harena_bases", ())]
-    return any(base is wanted or _derives(base, wanted) for base in bases if base not in cls.__mro__ or base is wanted)
+    lineage = type.__dict__["__mro__"].__get__(cls)
+    bases = [base for part in lineage for base in own_names(part).get("_harena_bases", ())]
+    return any(base is wanted or _derives(base, wanted) for base in bases if base not in lineage or base is wanted)
+
+
+for _name in ("__annotations__", "__slots__"):  # which mean something else while a class is made
+    setattr(StandInClass, _name, _Told(_name))
 
 
 class _StandInNumber(StandInClass, abc.ABCMeta):
@@ -321,7 +379,9 @@ def _forwarded(name: str) -> Any:
             candidate = object.__getattribute__(self, "_harena_candidate")
             found = candidate.ask("special", self, name, positional, tuple(keywords.items()))
             if name in _NUMBERS and _origin(self) == "seen":
-                raise refused(f"{name} of a {type(self).__name__!r} object is not the candidate's to say")
+                what = f"{name} of a {type(self).__name__!r} object is not the candidate's to say"
+                raise refused(what, self if is_kin(self) else None)
+            mark_kin(found, self)
             if name == "__getitem__" and type(found) is bool:
                 _check_item(self, positional[0])
             return found
@@ -378,6 +438,39 @@ def _equal(self: Any, other: Any) -> Any:
     if said is NotImplemented:
         return NotImplemented
     return type(said) is bool and said and not _is_indifferent(asked, "__eq__")
+
+
+def _notes_own(self: Any, other: Any) -> None:
+    """An object of the suite's own, or of the library's, cannot be compared with one that is elsewhere."""
+    candidate = self._harena_candidate
+    if type(other) in _COMPARED_HERE or isinstance(other, type) or _is_theirs(other):
+        return
+    what = f"it compares a {type(self).__name__!r} object with a {type(other).__name__!r} of its own"
+    candidate.note(what, is_doubt=False)
+
+
+_COMPARED_HERE = frozenset({*(cls for cls, _, _ in VALUES.values()), *MUTABLE, *SCALARS, tuple, frozenset})
+_HELD: dict[type, tuple[str, ...]] = {
+    dict: ("__getitem__", "__iter__", "__len__"), list: ("__getitem__", "__len__"), str: ("__getitem__", "__str__"),
+}  # fmt: skip
+
+
+def _held_items(self: Any, kind: type) -> Any:
+    """What an object of a class of `collections` holds, as the plain value that it may equal; None if it is none."""
+    with self._harena_candidate.trust.computing():
+        return _items_of_kind(self, kind)
+
+
+def _items_of_kind(self: Any, kind: type) -> Any:
+    candidate = self._harena_candidate
+    if not set(_HELD[kind]) <= type(self)._harena_special:
+        return None
+    like = collections.abc.Mapping if kind is dict else collections.UserList if kind is list else collections.UserString
+    if candidate.ask("isinstance", like, "", self) is not True:
+        return None
+    if kind is dict:
+        return {key: candidate.ask("special", self, "__getitem__", (key,)) for key in _items(self)}
+    return list(_items(self)) if kind is list else _shown("__str__")(self)
 
 
 def _judged_plain(self: Any, name: str, other: Any) -> Any:
@@ -475,7 +568,7 @@ def _true(self: Any) -> bool:
     if not type(self)._harena_is_named or _origin(self) == "seen":
         if _loops(self):
             return next(iter(self), self) is not self
-        raise refused(f"the truth of a {type(self).__name__!r} object is not the candidate's to say")
+        raise refused(f"the truth of a {type(self).__name__!r} object is not the candidate's to say", self)
     said = self._harena_candidate.ask("special", self, "__bool__" if "__bool__" in special else "__len__")
     if type(said) not in (bool, int):
         raise TypeError("the candidate's __bool__ gave no bool")
@@ -550,21 +643,50 @@ def generator(candidate: Any, stand_in: Any, *, ahead: bool) -> Any:
     needed; many are asked for at once."""
     count, given = 1, 0
     sent: Any = None
+    thrown: Any = None
     while True:
         try:
-            if sent is not None:
-                items: Any = (candidate.ask("call", stand_in, "send", (sent,)),)
+            if thrown is not None:
+                items: Any = (candidate.ask("call", stand_in, "throw", (thrown,)),)
+            elif sent is not None:
+                items = (candidate.ask("call", stand_in, "send", (sent,)),)
             else:
                 items = candidate.ask("many", stand_in, "", count)
         except StopIteration as end:
             return end.value
         if type(items) is not tuple:
             raise RuntimeError("the candidate gave no items")
-        for item in items:
-            sent = yield item
+        thrown = None
+        for place, item in enumerate(items):
+            try:
+                sent = yield item
+            except GeneratorExit:
+                candidate.close(stand_in)
+                raise
+            except BaseException as error:
+                if place + 1 < len(items) or is_verdict(error):
+                    raise
+                thrown = error
         given += len(items)
         if ahead and given >= _FIRST_ITEMS:
             count = min(_MOST_AHEAD, 2 * count)
+
+
+def _path(self: Any) -> str:
+    said = self._harena_candidate.ask("special", self, "__fspath__")
+    if type(said) not in (str, bytes):
+        raise TypeError("the candidate's __fspath__ gave no path")
+    return said  # type: ignore[no-any-return]
+
+
+def _describing(name: str) -> Any:
+    """A method of a descriptor, which a class of the suite's has."""
+
+    def method(self: Any, *operands: Any) -> Any:
+        self._harena_candidate.note(f"a class of its own has a descriptor of the candidate's ({type(self).__name__})")
+        return self._harena_candidate.ask("special", self, name, operands)
+
+    return method
 
 
 _JUDGED = {
@@ -597,8 +719,14 @@ def make_class(candidate: Any, number: int, name: str, qualified: str, module: s
     for each in special:
         if each in _JUDGED:
             names[each] = _JUDGED[each]
+        elif each == "__fspath__":
+            names[each] = _path
+        elif each in DESCRIBING:
+            names[each] = _describing(each)
         elif each not in _OWN:
             names[each] = _forwarded(each)
+    if module in ("builtins", "functools"):  # a property, say, has a documentation of its own
+        names["__doc__"] = property(lambda self: self._harena_candidate.ask("get", self, "__doc__"))
     if "__bool__" in special or "__len__" in special:
         names["__bool__"] = _true
     return StandInClass(name, _lineage(bases, StandIn), names)

@@ -24,6 +24,7 @@ import importlib.util
 import io
 import json
 import os
+import re
 import sys
 
 TYPE_CHECKING = False
@@ -50,12 +51,14 @@ class Tally:
         """tests that were skipped, or expected to fail, by no doing of the candidate's"""
         self.has_waited: Callable[[], bool] = lambda: False
         """the test under way waited for what cannot come from another process"""
+        self.is_refused: Callable[[str], bool] = lambda error: False
+        """an error is that of code in C, which takes no stand-in"""
         self.failures: list[tuple[str, str, bool, bool]] = []
         """(test, error, whether nothing was asked before it, whether it did what cannot be served)"""
 
     def failed(self, test: str, error: str, unasked: bool, unserved: bool) -> None:
         """One that did not pass."""
-        unserved = self.has_waited() or unserved
+        unserved = self.has_waited() or unserved or self.is_refused(error)
         self.failures.append((test, error, unasked and not error.startswith("NobodyAskedError"), unserved))
 
     def ended_unserved(self, first: int) -> None:
@@ -105,14 +108,27 @@ class Run:
         """A test begins."""
         if self.candidate is not None:
             self.candidate.waited = ""
+            self.candidate.has_run = False
         if self._notes_told is not None:
             self._notes_told()
 
     def _has_waited(self) -> bool:
         why = getattr(self.candidate, "waited", "")
+        if not why and getattr(self.candidate, "has_run", False) and self.candidate.stands_still():
+            why = "a task of the candidate's stands still until the suite asks for something"
         if why:
             self.candidate.notes.append(why)
         return bool(why)
+
+    def _is_refused(self, error: str) -> bool:
+        """A TypeError that names a class of the candidate's of which a stand-in only looks like one."""
+        kinds = getattr(self.candidate, "partial_kinds", ())
+        is_of_c = error.startswith("TypeError") and "operand" not in error and "not supported between" not in error
+        named = set(re.findall(r"\w+", error)) if is_of_c else set()
+        found = min(named.intersection(kinds), default="")
+        if found:
+            self.candidate.notes.append(f"it uses a {found!r} object of the candidate's where only a real one will do")
+        return bool(found)
 
     def _tell_note(self, what: str) -> None:
         """Whoever waits for the candidate shall know, before it is asked, that the test under way cannot be served;
@@ -128,6 +144,10 @@ class Run:
             self._notes_told = watch(self.candidate, self.trusted, self._tell_note)
         if self._home == NOWHERE:
             self.candidate.is_collected = True
+        elif self.candidate is not None:
+            from harena.scoring.guest.watch import ask_for_kinds
+
+            ask_for_kinds(self.candidate, frozenset(self.trusted))
         if self.candidate is not None:
             return
         from harena.scoring.guest.loops import LOOPS

@@ -108,6 +108,7 @@ def watch(candidate: Any, trusted: list[str], tell: Callable[[str], None]) -> Ca
     _watch_mocks(candidate)
     _watch_monkeypatches(candidate)
     _watch_what_stays_there(candidate, known, is_of_suite)
+    ask_for_kinds(candidate, known)
     exchanged.update(_describing(candidate, is_of_suite))
     exchanged.update(_seeding(candidate))
     exchanged.update(_own_of_process(candidate, known))
@@ -294,6 +295,33 @@ def _describes(candidate: Any, is_of_suite: Callable[[], bool], really: Any, nam
     return describes
 
 
+def ask_for_kinds(candidate: Any, known: frozenset[str]) -> None:
+    """`isinstance` and `issubclass` of the trusted files and of unittest's assertions: what a stand-in does not derive
+    from here (a mapping, a number, an abstract class, a property, a metaclass) the candidate's object may, there."""
+    import unittest.case
+
+    from harena.scoring.guest.proxy import ErrorClass
+
+    def asking(verb: str, really: Any) -> Any:
+        def asked(value: Any, kinds: Any, /) -> bool:
+            return really(value, kinds) or (
+                any(isinstance(each, (StandInClass, ErrorClass)) for each in (value, type(value)))
+                and any(candidate.is_of_kind(verb, value, kind) for kind in _flat(kinds))
+            )
+
+        return asked
+
+    modules = [module for module in list(sys.modules.values()) if getattr(module, "__file__", None) in known]
+    for module in (*modules, unittest.case):
+        for verb, really in (("isinstance", isinstance), ("issubclass", issubclass)):
+            vars(module).setdefault(verb, asking(verb, really))
+
+
+def _flat(kinds: Any) -> list[Any]:
+    parts = kinds if isinstance(kinds, tuple) else getattr(kinds, "__args__", None)
+    return [each for part in parts for each in _flat(part)] if isinstance(parts, tuple) else [kinds]
+
+
 def _is_stand_in(candidate: Any, value: Any) -> bool:
     return (
         isinstance(value, StandInClass)
@@ -441,8 +469,8 @@ def _replaced(target: Any, name: str) -> str:
     if (
         not owner
         or (owner, name) in _SERVED
-        or "__harena__" in vars(target)
         or hasattr(type(target), "_harena_candidate")
+        or "__harena__" in vars(target)
     ):
         return ""
     return f"{owner}.{name}"

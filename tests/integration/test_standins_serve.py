@@ -1,0 +1,86 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""Ordinary programs that stand-ins once refused with a valid 0: they are served, or the run in one process decides."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import textwrap
+
+import pytest
+from test_unittest_suites import scored
+
+WRAPPED = "import functools\ndef count(f):\n    @functools.wraps(f)\n    def inner(*a):\n        inner.calls += 1\n        if a not in inner.cache: inner.cache[a] = f(*a)\n        return inner.cache[a]\n    inner.calls, inner.cache = 0, {}\n    return inner\ndef add(a: int, b: int = 2) -> int: return a + b\nadd.unit = 'm'\n"
+ERRORS = "class AppError(Exception):\n    status = 500\n    def __init__(self, code, *a):\n        super().__init__(code, *a)\n        self._code = code\n    @property\n    def code(self): return self._code\n    def is_client(self): return 400 <= self.status < 500\n    def __repr__(self): return f'<{self.code}>'\n    def __eq__(self, o): return isinstance(o, AppError) and self.code == o.code\nclass NotFound(AppError): status = 404\nclass Stop(BaseException): pass\ndef find(x): raise NotFound(x)\ndef read(p): open(p)\ndef stop(): raise Stop('now')\ndef noted():\n    e = ValueError('x')\n    e.add_note('more')\n    raise e\n"
+CLASSES = "import abc, enum\nfrom collections import UserDict\nfrom collections.abc import Mapping\nclass Shape(abc.ABC):\n    __slots__ = ('_r',)\n    @abc.abstractmethod\n    def area(self): ...\nclass Circle(Shape):\n    __match_args__ = ('r',)\n    unit: str = 'm'\n    def __init__(self, r): self._r = r\n    @property\n    def r(self):\n        'The radius.'\n        return self._r\n    def area(self):\n        'Its area.'\n        return 3 * self._r ** 2\n    @staticmethod\n    def one(): return Circle(1)\n    def __fspath__(self): return 'c'\nclass Level(enum.IntEnum):\n    LOW = 1\nclass Meta(type): pass\nclass Made(metaclass=Meta): pass\nclass Table(Mapping):\n    def __init__(self, d): self.d = d\n    def __getitem__(self, k): return self.d[k]\n    def __iter__(self): return iter(self.d)\n    def __len__(self): return len(self.d)\n"
+SERVED = {
+    "functions": (WRAPPED, "seen = []\n@count\ndef sq(x):\n    seen.append(x)\n    return x * x\nself.assertEqual(([sq(2), sq(2)], seen, sq.calls, sq.cache), ([4, 4], [2], 2, {(2,): 4}))\nself.assertEqual(sq.__wrapped__(3), 9)\nself.assertEqual((add.unit, add.__annotations__, add.__defaults__), ('m', {'a': int, 'b': int, 'return': int}, (2,)))\nadd.unit = 'km'\nself.assertEqual(add.unit, 'km')\nself.assertTrue(inspect.isfunction(add) and isinstance(add, types.FunctionType))\nself.assertFalse(hasattr(add, 'cache'))"),
+    "exceptions": (ERRORS, "with self.assertRaises(NotFound) as c: find(7)\ne = c.exception\nself.assertEqual((e.code, e._code, e.status, NotFound.status, e.is_client(), repr(e)), (7, 7, 404, 404, True, '<7>'))\nself.assertEqual((NotFound(7), NotFound(8).code), (e, 8))\nself.assertNotEqual(e, NotFound(8))\nwith self.assertRaises(FileNotFoundError) as c: read('/nope')\nself.assertEqual((c.exception.errno, c.exception.filename), (2, '/nope'))\nwith self.assertRaises(ValueError) as c: noted()\nself.assertEqual(c.exception.__notes__, ['more'])\nwith self.assertRaises(Stop): stop()"),
+    "classes": (CLASSES, "self.assertTrue(issubclass(Circle, abc.ABC) and issubclass(Level, enum.Enum) and isinstance(Made, Meta))\nself.assertIsInstance(Level.LOW, int)\nself.assertIsInstance(Level.LOW, enum.Enum)\nself.assertNotIsInstance(Circle(1), int)\nself.assertIsInstance(Table({}), collections.abc.Mapping)\nself.assertEqual(Table({'a': 1}), {'a': 1})\nself.assertNotEqual(Table({'a': 1}), {'a': 2})\nself.assertEqual([c.__name__ for c in Circle.__mro__], ['Circle', 'Shape', 'ABC', 'object'])\nself.assertEqual((Circle.__bases__, Shape.__slots__, Circle.__annotations__), ((Shape,), ('_r',), {'unit': str}))\nself.assertFalse(hasattr(Level, '__slots__') and Level.__slots__)\nself.assertIsInstance(Circle.r, property)\nself.assertIsInstance(vars(Circle)['one'], staticmethod)\nself.assertEqual((Circle.r.__doc__, Circle(1).area.__doc__, os.fspath(Circle(2))), ('The radius.', 'Its area.', 'c'))\nmatch Circle(4):\n    case Circle(r): self.assertEqual(r, 4)\n    case _: self.fail()"),
+    "values": ("import re\nfrom datetime import datetime, timedelta, timezone\nfrom pathlib import Path\nWORD = re.compile(r'[a-z]+', re.I)\ndef join(a, b): return Path(a) / b\ndef at(): return datetime(2024, 1, 1, tzinfo=timezone(timedelta(hours=1), 'CET'))\nclass L(list): pass\n", "self.assertEqual(join('a', 'b'), pathlib.Path('a/b'))\nself.assertTrue(re.fullmatch(WORD, 'Abc'))\nself.assertEqual(at().tzname(), 'CET')\nself.assertEqual(copy.copy(L([1])), [1])"),
+    "patches": ("import os, random\ndef roll(): return random.randint(1, 6)\ndef there(p): return os.path.exists(p)\n", "with mock.patch('solution.random.randint', return_value=9) as m: self.assertEqual(roll(), 9)\nm.assert_called_once_with(1, 6)\nwith mock.patch('solution.os.path.exists', return_value=True): self.assertTrue(there('/nope'))\nself.assertIn(roll(), range(1, 7))"),
+    "threads": ("import threading\nfrom concurrent.futures import ThreadPoolExecutor\ndef pmap(f, xs):\n    with ThreadPoolExecutor(4) as pool: return list(pool.map(f, xs))\ndef later(f): threading.Timer(0.01, f).start()\n", "self.assertEqual(pmap(lambda x: x * x, range(20)), [x * x for x in range(20)])\ncalled = []\nlater(lambda: called.append(1))\nfor _ in range(200):\n    if called: break\n    time.sleep(0.02)\nself.assertEqual(called, [1])"),
+}  # fmt: skip
+STACK = "class Stack:\n    def __init__(self, items=()): self.items = list(items)\n    @classmethod\n    def of(cls, *items): return cls(items)\n    def __len__(self): return len(self.items)\n    def __contains__(self, x): return x in self.items\n    def __bool__(self): return bool(self.items)\n    def __sub__(self, n): return len(self.items) - n\n    def __eq__(self, o): return len(self.items) == (o if isinstance(o, int) else len(o.items))\ndef make(*items): return Stack(items)\n"
+FACTORY = ("class Bag:\n" + STACK.partition("\n")[2]).replace("Stack(items)", "Bag(items)")
+UNSERVED = {
+    "count of a factory": (FACTORY, "self.assertEqual(len(make(1, 2)), 2)", "len(self.items)", "0"),
+    "item of a factory": (FACTORY, "self.assertTrue(2 in make(1, 2) and 3 not in make(1, 2))", "x in self.items", "x == 1"),
+    "truth of a factory": (FACTORY, "self.assertTrue(make(1))\nself.assertFalse(make())", "bool(self.items)", "False"),
+    "item of a class method": (STACK, "self.assertIn(2, Stack.of(1, 2))", "x in self.items", "x == 1"),
+    "operator of a class method": (STACK, "self.assertEqual(Stack.of(1, 2) - 1, 1)", "- n", "+ n"),
+    "equality of a class method": (STACK, "self.assertTrue(Stack.of(1, 2) == 2)", "==", "!="),
+    "own object": ("from types import SimpleNamespace\ndef make(): return SimpleNamespace(a=1)\n", "self.assertEqual(make(), types.SimpleNamespace(a=1))", "a=1", "a=2"),
+    "time zone": ("import datetime\nclass Zone(datetime.tzinfo):\n    def utcoffset(self, t): return datetime.timedelta(hours=1)\n    def dst(self, t): return None\n", "self.assertEqual(datetime.datetime(2024, 1, 1, tzinfo=Zone()).utcoffset(), datetime.timedelta(hours=1))", "hours=1", "hours=2"),
+    "long text": ("def make(): return 'x' * 10_000_000\n", "self.assertEqual(len(make()), 10_000_000)", "* 10_", "* 9_"),
+    "many items": ("def make(): return [i * i for i in range(1_000_000)]\n", "self.assertEqual(make()[-1], 999_999 ** 2)", "range(1_", "range(2_"),
+    "descriptor": ("class Positive:\n    def __set_name__(self, owner, name): self.name = '_' + name\n    def __get__(self, o, t=None): return getattr(o, self.name)\n    def __set__(self, o, v):\n        if v <= 0: raise ValueError(v)\n        setattr(o, self.name, v)\n", "class A: x = Positive()\na = A()\na.x = 3\nself.assertEqual(a.x, 3)", "setattr(o, self.name, v)", "setattr(o, self.name, 1)"),
+}  # fmt: skip
+LIARS = {
+    "all is in it": ("class Bag:\n    def __contains__(self, x): return True\ndef f(x): return Bag()\n", "self.assertIn(7, f(2))"),
+    "difference is none": ("class Stack:\n    def __sub__(self, o): return 0\ndef f(x): return Stack()\n", "Stack(); self.assertEqual(f(1) - 3, 0)"),
+    "a function that dies": ("import os\ndef f(x): os._exit(0)\n", "self.assertEqual(f(1), 2)"),
+}  # fmt: skip
+
+
+def suite_of(candidate: str, body: str) -> str:
+    """A suite of one test, which imports the candidate's names that it uses."""
+    lines = [line.split()[1] for line in candidate.splitlines() if line.startswith(("class ", "def "))]
+    names = [re.split(r"\W", name)[0] for name in lines] + ["WORD"]
+    used = ", ".join(name for name in names if re.search(rf"\b{name}\b", body))
+    imported = "import abc, collections.abc, copy, datetime, enum, inspect, os, pathlib, re, time, types, unittest\nfrom unittest import mock"
+    head = f"{imported}\nfrom solution import {used}\nclass T(unittest.TestCase):\n    def test(self):\n"
+    return head + textwrap.indent(body, " " * 8) + "\n"
+
+
+@pytest.mark.parametrize("name", SERVED)
+async def test_what_is_served_is_paid(name: str) -> None:
+    """With values that were judged where the candidate is not."""
+    candidate, body = SERVED[name]
+    result = await scored(candidate, suite_of(candidate, body))
+    assert (result.score, result.detail) == (1.0, "")
+
+
+async def test_what_is_not_served_is_no_valid_nothing() -> None:
+    """The run in one process decides: right programs have no score and the reason, wrong ones their 0."""
+    room = asyncio.Semaphore(2)
+
+    async def one(name: str, *, is_right: bool) -> None:
+        candidate, body, right, wrong = UNSERVED[name]
+        if not is_right:
+            candidate = candidate.replace(right, wrong)
+        async with room:
+            result = await scored(candidate, suite_of(candidate, body))
+        found = (result.score, str(result.validity), "cannot be run" in result.detail)
+        assert found == ((None, "invalid", True) if is_right else (0.0, "valid", False)), (name, result.detail)
+
+    await asyncio.gather(*(one(name, is_right=is_right) for name in UNSERVED for is_right in (True, False)))
+
+
+@pytest.mark.parametrize("name", LIARS)
+async def test_no_excuse_is_bought(name: str) -> None:
+    """Who says yes to everything, or dies, has a valid 0 and the reason."""
+    candidate, body = LIARS[name]
+    result = await scored(candidate, suite_of(candidate, body))
+    assert (result.score, str(result.validity)) == (0.0, "valid"), result.detail
+    assert result.detail.startswith("test_it.T.test: ")
