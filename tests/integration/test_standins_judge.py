@@ -41,6 +41,66 @@ FORGERIES = {
         "class S(set):\n    def __xor__(s, o): return set()\ndef f(x): return S()\n",
         "assert not f(2) ^ {1, 2}",
     ),
+    "a difference": (
+        "class S:\n    o = ()\n    def difference(s, o): s.o = set(o); return set()\n    def __iter__(s): return iter(s.o)\ndef f(x): return S()\n",
+        "self.assertSetEqual(f(1), {1, 2, 3})",
+    ),
+    "a difference of a list": (
+        "class S(list):\n    def difference(s, o): s[:] = list(o); return set()\ndef f(x): return S()\n",
+        "self.assertSetEqual(f(1), {1, 2})",
+    ),
+    "a difference of an exception": (
+        "def f(x):\n    e = Exception()\n    e.difference = lambda o: set()\n    return e\n",
+        "self.assertFalse(f(1).difference({1}))",
+    ),
+    "a symmetric difference": (
+        "class S:\n    def symmetric_difference(s, o): return set()\ndef f(x): return S()\n",
+        "self.assertFalse(f(1).symmetric_difference({1, 2, 3}))",
+    ),
+    "a yes that is a number": (
+        "class S:\n    def equals(s, o): return 1\ndef f(x): return S()\n",
+        "self.assertTrue(f(2).equals(12))",
+    ),
+    "a yes that is an object": (
+        "class Y:\n    def __iter__(s): yield 1\n    def __len__(s): return 1\nclass S:\n    def startswith(s, o): return Y()\ndef f(x): return S()\n",
+        "self.assertTrue(f(2).startswith('Hello'))",
+    ),
+    "a yes of a string": (
+        "class S(str):\n    def equals(s, o): return 1\ndef f(x): return S()\n",
+        "self.assertTrue(f(1).equals('abc'))",
+    ),
+    "a yes of a class": (
+        "class S:\n    startswith = staticmethod(lambda o: True)\ndef f(x): return S\n",
+        "self.assertTrue(f(2).startswith('Hello'))",
+    ),
+    "a yes of an exception": (
+        "def f(x):\n    e = Exception()\n    e.startswith = lambda o: True\n    return e\n",
+        "self.assertTrue(f(2).startswith('Hello'))",
+    ),
+    "a yes under every key": (
+        "class S:\n    def get(s, k, d=None): return 1\ndef f(x): return S()\n",
+        "self.assertTrue(f(2).get('sorted', False))",
+    ),
+    "a set less an answer": (
+        "class B:\n    def __init__(s, *a): s.a = a\n    def __len__(s): return len(s.a)\n    def __iter__(s): return iter(s.a)\n    def __rsub__(s, o): return B()\ndef f(x): return B()\n",
+        "self.assertEqual(len(B(1, 2)), 2)\nself.assertEqual(len({2} - f(1)), 0)",
+    ),
+    "a length beside an empty loop": (
+        "class M:\n    def __init__(s, rows): s.rows = rows\n    def __len__(s): return 2\n    def __iter__(s): return iter(())\ndef f(x): return M(None)\n",
+        "self.assertEqual(M([[1]]).rows, [[1]])\nr = f(2)\nself.assertEqual(len(r), 2)\nfor got, want in zip(r, [3.0, 4.0]): self.assertAlmostEqual(got, want)",
+    ),
+    "an empty loop before a length": (
+        "class M:\n    def __init__(s, rows): s.rows = rows\n    def __len__(s): return 2\n    def __iter__(s): return iter(())\ndef f(x): return M(None)\n",
+        "self.assertEqual(M([[1]]).rows, [[1]])\nr = f(2)\nself.assertTrue(all(x == 3 for x in r))\nself.assertEqual(len(r), 2)",
+    ),
+    "an iterator without items": (
+        "class M:\n    def __init__(s, rows): s.rows = rows\n    def __len__(s): return 2\n    def __iter__(s): return s\n    def __next__(s): raise StopIteration\ndef f(x): return M(None)\n",
+        "self.assertEqual(M([[1]]).rows, [[1]])\nr = f(2)\nself.assertTrue(r)\nfor got, want in zip(r, [3.0, 4.0]): self.assertAlmostEqual(got, want)",
+    ),
+    "an operator of a named set": (
+        "class S(set):\n    def __xor__(s, o): return S()\ndef f(x): return S()\n",
+        "self.assertEqual(len(S([1, 2])), 2)\nself.assertFalse(f(2) ^ {2})",
+    ),
 }
 
 
@@ -88,6 +148,46 @@ class Right(enum.IntFlag):
 class S(set):
     def __xor__(self, o): return S(set(self) ^ set(o))
 def f(x): return S({x})
+class Bag:
+    def __init__(self, items): self.items = list(items)
+    def __iter__(self): return iter(self.items)
+    def difference(self, other): return Bag(i for i in self.items if i not in set(other))
+    def __len__(self): return len(self.items)
+    def startswith(self, *items): return self.items[:len(items)] == list(items)
+    def equals(self, other): return self.items == list(other)
+def bag(*items): return Bag(items)
+class Drained:
+    def __init__(self, items): self.items = list(items)
+    def __len__(self): return len(self.items)
+    def __iter__(self): return self
+    def __next__(self):
+        if not self.items: raise StopIteration
+        return self.items.pop(0)
+class Queue(Drained):
+    def __iter__(self):
+        while self.items: yield self.items.pop(0)
+class Told:
+    def __init__(self, errors): self.errors = errors
+    def __bool__(self): return not self.errors
+    def __iter__(self): return iter(self.errors)
+    def __len__(self): return len(self.errors)
+def drained(*items): return Drained(items)
+def queue(*items): return Queue(items)
+def told(*errors): return Told(errors)
+class Query:
+    def __init__(self): self.parts = []
+    def eq(self, name, value): self.parts.append(f"{name} = {value}"); return self
+    def build(self): return ' and '.join(self.parts)
+def query(): return Query()
+class Sets:
+    def __init__(self): self.up = {}
+    def union(self, a, b): self.up[a] = b
+    def find(self, a): return self.find(self.up[a]) if a in self.up else a
+def sets(): return Sets()
+class Found:
+    def __init__(self, **known): self.known = known
+    def get(self, key, default=None): return self.known.get(key, default)
+def found(): return Found(n=1, t='x')
 """
 WORKS = """
 v = (Vector(3, 4) - Vector(0, 0)) * 2
@@ -98,6 +198,14 @@ d = Lower({'a': 1})
 assert d.get('A') == d['A'] == 1 and Ring([1, 2])[3] == 2
 assert Level.LOW + 1 == Level.HIGH and 3 - Level.LOW == 2 and Right.W in (Right.R | Right.W) and Right.R & 1
 assert f(1) ^ {2} == {1, 2} and f(1) ^ S({1}) == set()
+self.assertSetEqual(f(1), {1}); self.assertSetEqual({1}, S({1})); self.assertSetEqual(bag(1, 2), {1, 2})
+assert Bag([1, 2]).startswith(1) and not Bag([1]).equals([2]) and set(bag(1, 2).difference({1})) == {2}
+assert query().eq('a', 1).eq('b', 2).build() == 'a = 1 and b = 2' and found().get('n') == 1 and found().get('u', False) is False
+d, q = drained(1, 2), queue(1, 2)
+assert len(d) == 2 and list(d) == [1, 2] and len(d) == 0 and list(d) == [] and Drained([1]) and not drained()
+assert len(q) == 2 and list(q) == [1, 2] and len(q) == 0 and list(q) == [] and Queue([1]) and not queue()
+assert told() and list(told()) == [] and not told('x') and len(told('x')) == 1 and Told([]) and len(queue()) == 0
+u = sets(); u.union(1, 2); assert u.find(1) == 2 and u.find(3) == 3
 """
 
 

@@ -39,6 +39,26 @@ class Looks:
         self._last: Any = None
         self._same = 0
         self._quiet = 0
+        self._claims: dict[int, int] = {}
+        """how many items answers of classes that the suite names say that they have, until a loop shows one"""
+        self._empty: set[int] = set()
+        """numbers of answers whose loop has shown no items"""
+
+    def claim(self, number: int, count: int) -> bool:
+        """An answer says how many items it has; whether a loop has shown otherwise."""
+        self._claims[number] = count
+        return count > 0 and number in self._empty
+
+    def claimed(self, number: int) -> int:
+        """How many items it has said that it has, if nothing has changed since."""
+        return self._claims.get(number, 0)
+
+    def ends_empty(self, number: int, claimed: int) -> None:
+        """A loop over it has shown nothing. Raises TypeError where it had said that there is something: what a test
+        does with each item would be done with none."""
+        self._empty.add(number)
+        if claimed > 0:
+            raise TypeError("an object of the candidate's says that it has items, and a loop gives none")
 
     def key(self, verb: str, target: Any, name: str, positional: Any, keywords: Any) -> Any:
         """What a look is known by; None for what is no look."""
@@ -82,6 +102,8 @@ class Looks:
         """See anew from here on."""
         self._known.clear()
         self._loops.clear()
+        self._claims.clear()
+        self._empty.clear()
 
     def loop(self, stand_in: Any, candidate: Any) -> Any:
         """Its items, which are the same for each loop."""
@@ -92,7 +114,7 @@ class Looks:
         found = candidate.ask("special", stand_in, "__iter__")
         if found is stand_in:
             return stand_in
-        fresh = Loop(self, number, iter(found), _is_named(stand_in))
+        fresh = Loop(self, number, iter(found), _is_named(stand_in), self.claimed(number))
         if seen is not None:  # one that the last loop has drained has nothing left; else it has what it had
             return seen.items() if fresh.has_any() else iter(())
         self._loops[number] = fresh
@@ -120,10 +142,11 @@ class Looks:
 class Loop:
     """The items of one loop over an object, kept for the next."""
 
-    def __init__(self, looks: Looks, number: int, source: Iterator[Any], is_named: bool) -> None:
+    def __init__(self, looks: Looks, number: int, source: Iterator[Any], is_named: bool, claimed: int) -> None:
         self.number, self.source, self.is_named = number, source, is_named
         self.is_ended = False
         self._looks = looks
+        self._claimed = claimed
         self._seen: list[Any] = []
 
     def has_any(self) -> bool:
@@ -141,6 +164,8 @@ class Loop:
                     self._seen.append(self._looks.pull(self))
                 except StopIteration:
                     self.is_ended = True
+                    if not self._seen:
+                        self._looks.ends_empty(self.number, self._claimed)
                     return
                 if len(self._seen) == _MOST_KEPT:
                     self._looks.drop(self)

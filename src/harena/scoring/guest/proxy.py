@@ -39,6 +39,7 @@ from harena.scoring.guest.home import (
     DESCRIBING,
     SPECIAL,
     UNCROSSED,
+    _slots,
     fill_instance,
     made_instance,
     read_frame,
@@ -58,6 +59,8 @@ from harena.scoring.guest.standins import (
     make_class,
     mark_kin,
     names_a_class,
+    no_judge,
+    without_judges,
 )
 
 TYPE_CHECKING = False
@@ -756,6 +759,9 @@ class Candidate(Border):
         """See Border."""
         if kind == "i":
             fill_instance(self, made, state)
+            without_judges(made)
+            for name in (*_slots(type(made)), *getattr(made, "__dict__", ())):
+                _mark_attribute(getattr(made, name, None))
             return
         base = type(made)._harena_kind
         if base == "bytearray":
@@ -837,7 +843,7 @@ class _Function:
             if name in ("__globals__", "__builtins__"):
                 candidate.note(f"it looks at {name} of a function of the candidate's")
             return object.__getattribute__(self, name)
-        return candidate.ask("get", self, name)
+        return no_judge(name, candidate.ask("get", self, name))
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _HERE:
@@ -990,7 +996,7 @@ def _give_attributes(made: BaseException, attributes: Any) -> None:
                 continue  # it comes of the arguments
         else:
             _mark_attribute(value)
-            made.__dict__[name] = value
+            made.__dict__[name] = no_judge(name, value)
 
 
 def _mark_attribute(value: Any) -> None:
@@ -1010,7 +1016,7 @@ class ErrorClass(type):
         if name[:2] == "__" or name.startswith(_NO_FIELDS) or told_by is None:
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
         candidate, reference = told_by
-        return candidate.alias(candidate.ask("get", reference, name))
+        return no_judge(name, candidate.alias(candidate.ask("get", reference, name)))
 
 
 def _methods_of_error(candidate: Candidate, special: Any) -> dict[str, Any]:
@@ -1019,7 +1025,7 @@ def _methods_of_error(candidate: Candidate, special: Any) -> dict[str, Any]:
     def attribute(self: Any, name: str) -> Any:
         if name[:2] == "__" or name.startswith(_NO_FIELDS):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return candidate.ask("get", self, name)
+        return no_judge(name, candidate.ask("get", self, name))
 
     def representation(self: Any) -> str:
         said = candidate.ask("special", self, "__repr__")

@@ -64,7 +64,18 @@ _JUDGES = frozenset({
     "equal_to", "is_equal_to", "almost_equals", "almost_equal", "is_same", "same_as", "isclose", "is_close", "close_to",
     "allclose",
 })  # fmt: skip
-"""methods whose bool judges what they are given, and which a suite may expect of a value"""
+"""methods whose yes or no judges what they are given, and which a suite may expect of a value"""
+_ALGEBRA: dict[str, Any] = {
+    "difference": set.difference, "symmetric_difference": set.symmetric_difference, "intersection": set.intersection,
+    "union": set.union,
+}  # fmt: skip
+"""methods that a suite may give the set that it expects; of answers they are computed from the items of a loop"""
+_SET_OPERATORS = {
+    "__sub__": operator.sub, "__xor__": operator.xor, "__and__": operator.and_, "__or__": operator.or_,
+    "__rsub__": lambda ours, other: other - ours, "__rxor__": operator.xor, "__rand__": operator.and_,
+    "__ror__": operator.or_,
+}  # fmt: skip
+_SETS: tuple[type, ...] = (set, frozenset, list, tuple, dict, type({}.keys()))
 _NUMBERS = frozenset({
     "__abs__", "__round__", "__int__", "__float__", "__complex__", "__index__", "__trunc__", "__floor__", "__ceil__",
     "__neg__", "__pos__", "__invert__", "__bytes__",
@@ -83,7 +94,7 @@ def names_a_class(name: str) -> bool:
 def _origin(stand_in: Any) -> str:
     """made: by the suite, which called a class that it names. given: made so, but then an answer of the candidate's,
     too, and judged as such. seen: made from a plain operand that the candidate was told, so that no number of it says
-    anything."""
+    anything. told: an answer to a question for a yes or a no, so that its truth says nothing."""
     try:
         return str(object.__getattribute__(stand_in, "_harena_origin"))
     except AttributeError:
@@ -175,11 +186,43 @@ def attribute(stand_in: Any, name: str) -> Any:
     cls = type(stand_in)
     if name in cls._harena_methods or (not cls._harena_is_named and name in (*_JUDGES, "get")):
         return Method(stand_in, name)
-    return object.__getattribute__(stand_in, "_harena_candidate").ask("get", stand_in, name)
+    found = object.__getattribute__(stand_in, "_harena_candidate").ask("get", stand_in, name)
+    return Method(stand_in, name) if name in _ALGEBRA and not cls._harena_is_named and callable(found) else found
+
+
+def no_judge(name: str, found: Any) -> Any:
+    """What an answer that is no stand-in (an exception, a record) has under a name: no judge of plain values."""
+    if (name not in _JUDGES and name not in _ALGEBRA) or not callable(found):
+        return found
+
+    def asked(*positional: Any, **keywords: Any) -> Any:
+        if not all(map(_is_theirs, (*positional, *keywords.values()))):
+            raise refused(f"what {name} of an answer says is not the candidate's to say")
+        return found(*positional, **keywords)
+
+    return asked
+
+
+def without_judges(record: Any) -> None:
+    """Make the attributes of a record of both sides such that none judges plain values."""
+    for name in (*_JUDGES, *_ALGEBRA):
+        held = getattr(record, name, None)
+        if callable(held) and name not in vars(type(record)):
+            object.__setattr__(record, name, no_judge(name, held))
+
+
+def items_as_set(value: Any) -> Any:
+    """What a set of the candidate's own making holds, which is never told what it is compared with; None for what is no
+    set; any other value as it is."""
+    if isinstance(value, StandInClass):
+        return None
+    if not _is_theirs(value):
+        return value
+    return set(value) if hasattr(value, "difference") else None
 
 
 class Method:
-    """A method of an object of the candidate's."""
+    # without a documentation of its own: that is the candidate's
 
     def __init__(self, owner: Any, name: str) -> None:
         self.__self__ = owner
@@ -192,19 +235,41 @@ class Method:
             if not isinstance(owner, StandInClass)
             else type.__getattribute__(owner, "_harena_candidate")
         )
+        operands = (*positional, *keywords.values())
+        is_told = bool(operands) and not any(map(_is_theirs, operands))
+        cls = owner if isinstance(owner, StandInClass) else type(owner)
+        if is_told and self.__name__ in _ALGEBRA and any(isinstance(each, _SETS) for each in operands):
+            if not cls._harena_is_named:
+                return self._computed(operands)
+            if _origin(owner) != "made":
+                doubts.append(f"an object that a call gave back says what {self.__name__} with a plain operand is")
         found = candidate.ask("call", owner, self.__name__, positional, tuple(keywords.items()))
-        if type(found) is bool and (positional or keywords) and not isinstance(owner, StandInClass):
-            cls = type(owner)
-            is_judge = cls._harena_kind in _BASES or self.__name__ in _JUDGES
-            if is_judge and not cls._harena_is_named and not any(map(_is_theirs, (*positional, *keywords.values()))):
-                raise refused(f"what {self.__name__} of a {cls.__name__!r} object says is not the candidate's to say")
-            if self.__name__ == "get" and found is not positional[-1]:
+        mark_kin(found, owner)
+        return self._believed(found, positional) if is_told and not cls._harena_is_named else found
+
+    def _computed(self, operands: Any) -> Any:
+        """Compute the answer from the object's items; what is expected is not told."""
+        owner = self.__self__
+        if isinstance(owner, StandInClass) or not _loops(owner):
+            raise refused(f"what {self.__name__} of an object without items says is not the candidate's to say")
+        return _ALGEBRA[self.__name__](set(_items(owner)), *operands)
+
+    def _believed(self, found: Any, positional: Any) -> Any:
+        """What an object of a class that the suite does not name says of plain operands: neither yes nor no."""
+        owner, name = self.__self__, self.__name__
+        cls = owner if isinstance(owner, StandInClass) else type(owner)
+        is_predicate = type(found) is bool and not isinstance(owner, StandInClass) and cls._harena_kind in _BASES
+        if is_predicate or (name in _JUDGES and found is not None and not _is_opaque(found)):
+            raise refused(f"what {name} of a {cls.__name__!r} object says is not the candidate's to say")
+        if name in _JUDGES and found is not None and not _origin(found):
+            object.__setattr__(found, "_harena_origin", "told")
+        if name == "get" and positional and found is not positional[-1] and not isinstance(owner, StandInClass):
+            is_asked = type(found) is bool or (len(positional) == 2 and type(positional[1]) is bool and bool(found))
+            if is_asked:
                 _check_item(owner, positional[0])
         return found
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith(_PROBED_PREFIXES) or (name[:2] == "__" and name != "__doc__"):
-            raise AttributeError(name)
         owner = self.__self__
         method = owner._harena_candidate.ask("get", owner, self.__name__)
         return getattr(method, name)
@@ -272,7 +337,11 @@ class StandInClass(type):
             )
         ):
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
-        return cls._harena_candidate.alias(cls._harena_candidate.ask("get", cls, name))
+        found = cls._harena_candidate.ask("get", cls, name)
+        if not cls._harena_is_named and (name in _JUDGES or name in _ALGEBRA) and callable(found):
+            return Method(cls, name)
+        found = cls._harena_candidate.alias(found)
+        return found
 
     def __setattr__(cls, name: str, value: Any) -> None:
         if name[:8] == "_harena_" or name[:2] == "__" or name[:5] == "_abc_":
@@ -392,7 +461,14 @@ def _forwarded(name: str) -> Any:
         is_told = not all(map(_is_theirs, operands))
         if is_told and not type(self)._harena_is_named:
             return NotImplemented
+        has_items = bool(type(self)._harena_kind) or _loops(self)
+        is_set = is_told and _origin(self) != "made" and isinstance(operands[0], (set, frozenset)) and has_items
+        wanted = _SET_OPERATORS[name](set(_items(self)), operands[0]) if is_set and name in _SET_OPERATORS else None
         found = object.__getattribute__(self, "_harena_candidate").ask("special", self, name, operands)
+        if wanted is not None and found is not NotImplemented and set(_items(found)) != wanted:
+            raise refused(
+                f"what {name} with a set says does not follow from the items of a {type(self).__name__!r} object"
+            )
         if is_told and _origin(self) == "given":
             doubts.append(f"an object that a call gave back says what {name} with a plain operand is")
         if (is_told and _origin(self) not in ("made", "given")) or "seen" in map(_origin, (self, *operands)):
@@ -428,6 +504,11 @@ def _equal(self: Any, other: Any) -> Any:
     if self is other:
         return True
     if not _is_opaque(other):
+        if type(self)._harena_compares and type(other) in _HELD:
+            held = _held_items(self, type(other))
+            if held is not None:
+                return held == other
+        _notes_own(self, other)
         return _judged_plain(self, "__eq__", other) if type(self)._harena_compares else NotImplemented
     cls = type(self)
     if not cls._harena_compares and not type(other)._harena_compares:
@@ -534,7 +615,19 @@ def _length(self: Any) -> int:
     said = self._harena_candidate.ask("special", self, "__len__")
     if type(said) is not int:
         raise TypeError(f"{type(said).__name__!r} object cannot be interpreted as an integer")
+    number = _number_of_answer(self)
+    if number is not None and self._harena_candidate.looks.claim(number, said):
+        raise refused(f"a {type(self).__name__!r} object says that it has items, and a loop gives none")
     return said
+
+
+def _number_of_answer(self: Any) -> Any:
+    """Number of an object that has a loop and that the suite did not make, or None: what such an object says of itself,
+    and what a loop gives, must agree."""
+    if _origin(self) == "made" or "__iter__" not in type(self)._harena_special:
+        return None
+    item = object.__getattribute__(self, "_harena_item")
+    return item[1] if item is not None else None
 
 
 def _others(wanted: Any) -> list[Any]:
@@ -570,6 +663,9 @@ def _true(self: Any) -> bool:
             return next(iter(self), self) is not self
         raise refused(f"the truth of a {type(self).__name__!r} object is not the candidate's to say", self)
     said = self._harena_candidate.ask("special", self, "__bool__" if "__bool__" in special else "__len__")
+    number = _number_of_answer(self)
+    if type(said) is int and number is not None and self._harena_candidate.looks.claim(number, said):
+        raise refused(f"a {type(self).__name__!r} object says that it has items, and a loop gives none")
     if type(said) not in (bool, int):
         raise TypeError("the candidate's __bool__ gave no bool")
     return bool(said)
@@ -588,7 +684,15 @@ def _looped(self: Any) -> Any:
 
 
 def _next(self: Any) -> Any:
-    return self._harena_candidate.ask("special", self, "__next__")
+    candidate = self._harena_candidate
+    number = _number_of_answer(self)
+    claimed = candidate.looks.claimed(number)
+    try:
+        return candidate.ask("special", self, "__next__")
+    except StopIteration:
+        if claimed:
+            candidate.looks.ends_empty(number, claimed)
+        raise
 
 
 def _left(self: Any, kind: Any, error: Any, trace: Any) -> bool:

@@ -230,7 +230,9 @@ class Run:
             self._empty_files(frozenset(os.path.join(self.here, path) for path in on_both_sides))
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
-        _judge_closeness()
+        import unittest
+
+        judge_by_values(unittest.TestCase)
         named = {module_name(path): os.path.join(self.here, path) for path in theirs if path.endswith(".py")}
         free = {name: path for name, path in named.items() if name not in trusted and not _is_taken(name)}
         sys.meta_path.insert(0, Finder(self.candidate, free, trusted, _exports(texts)))
@@ -255,20 +257,24 @@ class Run:
         builtins.open = io.open = opened
 
 
-def _judge_closeness() -> None:
-    """`assertAlmostEqual` subtracts: an object of the candidate's that is no number is close to none."""
-    import unittest
+def judge_by_values(case: Any) -> None:
+    """Assertions of unittest that ask their operands by name, and not by a special method that a stand-in answers.
 
-    from harena.scoring.guest.standins import StandIn
+    `assertAlmostEqual` subtracts: an object of the candidate's that is no number is close to none. `assertSetEqual`
+    asks for a `difference`, which would tell the candidate what is expected: what counts are the items."""
+    from harena.scoring.guest.standins import StandIn, items_as_set
 
-    almost: Any = unittest.TestCase.assertAlmostEqual
+    almost, sets = case.assertAlmostEqual, case.assertSetEqual
 
     def judged(self: Any, first: Any, second: Any, *more: Any, **keywords: Any) -> None:
         if isinstance(first, StandIn) is not isinstance(second, StandIn):
             self.fail(f"{first!r} and {second!r} are not of a kind")
         almost(self, first, second, *more, **keywords)
 
-    unittest.TestCase.assertAlmostEqual = judged  # type: ignore[method-assign]
+    def judged_sets(self: Any, set1: Any, set2: Any, msg: Any = None) -> None:
+        sets(self, items_as_set(set1), items_as_set(set2), msg)
+
+    case.assertAlmostEqual, case.assertSetEqual = judged, judged_sets
 
 
 def _is_taken(name: str) -> bool:
