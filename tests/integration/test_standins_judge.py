@@ -120,6 +120,31 @@ async def test_no_object_judges_itself(candidate: str, body: str) -> None:
     assert (result.score, str(result.validity)) == (0.0, "valid"), result.detail
 
 
+TOLD = {
+    "operator of what came back": ("class Vec:\n    def __init__(s, *r): pass\n    def __abs__(s): return s\n    def __sub__(s, o): return 0.0\n", "self.assertTrue(abs(abs(Vec(3, 4)) - 5.0) < 1e-9)"),
+    "callback": ("class Cart:\n    def on(s, f): s.f = f\n    def add(s, x): s.f(s)\n    def __sub__(s, o): return 0.0\n", "got = []; c = Cart(); c.on(got.append); c.add(1)\nself.assertTrue(abs(got[-1] - 12.5) < 1e-9)"),
+    "capital function": ("class Area:\n    def __init__(s, r): pass\n    def __sub__(s, o): return 0.0\n", "self.assertTrue(abs(Area(2) - 12.5) < 1e-6)"),
+    "function as an answer": ("def f(n):\n    def r(): pass\n    r.startswith = lambda *a: True\n    return r\n", "self.assertTrue(f(1).startswith('Hello'))"),
+    "judge of a named class": ("class G:\n    def greet(s): return s\n    def startswith(s, p): return True\n", "self.assertTrue(G().greet().startswith('Hello'))"),
+    "find": ("class R:\n    def find(s, x): return 0\ndef f(x): return R()\n", "self.assertNotEqual(f(1).find('x'), -1)"),
+    "member": ("import enum\nclass E(enum.Enum):\n    A = object()\n    def __sub__(s, o): return s\n    def __abs__(s): return 0.0\ndef f(x): return E.A\n", "assert E.A\nself.assertTrue(abs(f(2) - 12.5) < 1e-6)"),
+    "swallowed": ("class P:\n    def __enter__(s): return s\n    def __exit__(s, *a): return True\n    def get(s, x): raise ValueError\n", "got = []\nwith P() as p:\n    for x in (1, 2): got.append(p.get(x))\nfor g, w in zip(got, (1, 4)): self.assertEqual(g, w)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "isolate"), [*((name, "auto") for name in TOLD), ("operator of what came back", "sandbox")]
+)
+async def test_no_object_that_is_told_an_operand_is_paid_apart(name: str, isolate: str) -> None:
+    """Each was paid with trust `separate`; with `isolate: sandbox` there is no second run, but the same doubt."""
+    candidate, body = TOLD[name]
+    suite = suite_of(body).replace(
+        "from solution import f\n", "" if "def f(" not in candidate else "from solution import f\n"
+    )
+    result = await scored(candidate, suite, isolate=isolate)
+    assert result.score == 0.0 or str(result.trust) == "shared", (result.score, result.trust)
+
+
 HONEST = """
 import enum
 class Vector:

@@ -239,7 +239,7 @@ async def test_stand_ins_behave(isolate: Any) -> None:
     """What ordinary suites ask, in the order of the reference."""
     result = await scored(HONEST, BEHAVES, isolate=isolate, files={"test_it.py": BEHAVES, "node.py": NODE})
     assert (result.score, result.detail) == (1.0, "")
-    assert result.trust is (Trust.SEPARATE if isolate == "auto" else Trust.SHARED)
+    assert result.trust is Trust.SHARED  # its objects are compared by their own methods, and answers told operands
 
 
 LYING = """
@@ -543,7 +543,7 @@ KINDRED_LATE = "import unittest\nimport solution\nclass T(unittest.TestCase):\n 
 async def test_classes_derive_as_they_do_where_the_candidate_is() -> None:
     """Whichever of them is met first, with what was not said, and from what a stand-in cannot derive."""
     for suite in (KINDRED, KINDRED_LATE):
-        result = await scored(KIN, suite)
+        result = await scored(KIN, suite, isolate="sandbox")  # in one process, nothing is too large to cross
         assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SEPARATE)
 
 
@@ -629,7 +629,8 @@ async def test_named_classes_of_values_have_their_own_methods() -> None:
     """What the suite made of them shows what they are; a plain value, and what a call gave, are compared as values."""
     for candidate, suite, isolate in ((VALUED, OF_VALUES, "auto"), (VALUED_LIARS, OF_LIARS, "sandbox")):
         result = await scored(candidate, suite, isolate=isolate)  # in the suite's own process, nothing refuses
-        assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SEPARATE)
+        # objects are compared by their own methods
+        assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SHARED)
 
 
 SEEN = """

@@ -10,6 +10,7 @@ import pytest
 from harena.scoring.guest.home import SPECIAL
 from harena.scoring.guest.looks import Looks
 from harena.scoring.guest.standins import make_class
+from harena.scoring.guest.trust import Trust
 
 SECRET = 77411234
 
@@ -50,6 +51,7 @@ class Yes:
 
     def __init__(self) -> None:
         self.looks = Looks()
+        self.trust = Trust([])
         self.told: list[tuple[str, Any]] = []
 
     def ask(self, verb: str, target: Any, name: str = "", positional: Any = (), keywords: Any = ()) -> Any:

@@ -2,7 +2,8 @@
 
 Who leaves a `with` by an exception skips the rest of its body. Where the candidate both raises and swallows, a test
 would go on as if the assertions that it skipped had held. So a swallowed exception counts only where nothing is skipped
-that judges: the author's own unconditional `raise`, or a statement after which there is no assertion.
+that judges: the author's own unconditional `raise`, or a statement after which there is no assertion. What is skipped
+may fill what is judged later (a list that a loop compares), so a pass is then in doubt.
 """
 
 from __future__ import annotations

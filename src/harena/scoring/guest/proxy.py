@@ -53,6 +53,8 @@ from harena.scoring.guest.standins import (
     Method,
     StandIn,
     StandInClass,
+    _origin,
+    carried,
     doubts,
     generator,
     made_of_value,
@@ -60,8 +62,10 @@ from harena.scoring.guest.standins import (
     mark_kin,
     names_a_class,
     no_judge,
+    own_names,
     without_judges,
 )
+from harena.scoring.guest.trust import Trust, named_by_suite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,13 +153,17 @@ class Candidate(Border):
         """names of classes of which a stand-in is not, for code in C, what its object is where the candidate is"""
         self.notes: list[str] = []
         """what the suite did that cannot be served, in its order"""
-        self.doubts = doubts
-        """why a pass may say nothing, in their order"""
+        self.trust = Trust(doubts)
         self.replaced: list[str] = []
         """what the suite has replaced for now in modules that the candidate has, too"""
         self.is_changed = False
         """the suite has changed the candidate's modules, and what they do from then on may be its own doing"""
         self._follow_seeds()
+
+    @property
+    def doubts(self) -> list[str]:
+        """Why a pass may say nothing, in their order."""
+        return [*doubts, *self.trust.waiting()]
 
     def note(self, what: str, *, is_doubt: bool = True) -> None:
         """The suite did something that cannot be served. What it does at the candidate's request is no excuse. Unless
@@ -220,7 +228,10 @@ class Candidate(Border):
             self._lock.acquire()
             self._waits("")
         try:
-            return self._seen_or_asked(verb, target, name, positional, keywords)
+            self.trust.asked(verb, target, name, positional, keywords)
+            found = self._seen_or_asked(verb, target, name, positional, keywords)
+            self.trust.given(verb, target, name, found)
+            return found
         finally:
             self._lock.release()
 
@@ -420,7 +431,8 @@ class Candidate(Border):
         self.looks.forget()
         try:
             try:
-                done = self._done(*roots)
+                with self.trust.computing(False):
+                    done = self._done(*roots)
                 return self._packed("give", (done,), ())
             except BaseException as error:  # noqa: BLE001 (the candidate's to handle; it comes back if it does not)
                 return self._told_failure(error)
@@ -655,6 +667,7 @@ class Candidate(Border):
         if kind == "c":
             return self._given[item[1]]
         if kind == "k":
+            carried(self._classes[item[1]])
             return self._classes[item[1]]
         if kind == "b":
             found = _builtin_class(item[1])
@@ -662,18 +675,30 @@ class Candidate(Border):
         if kind == "E":
             return self.raised(*map(self.value, item[1]))
         if kind == "n":
-            return self._member(*item[1:])
+            found = self._member(*item[1:])
+            carried(found)
+            return found
         number = item[2] if kind == "w" else item[1]
         found = self._values.get(number) if kind == "w" else self._stand_ins.get(number)
         if found is None:
             found = self._stand_in(kind, number, *item[1:])
+            carried(found)
             if kind == "w":
                 self._values[number] = found
                 return found
             self._stand_ins[number] = found
             weakref.finalize(found, self._released.append, number)
-        elif kind in ("o", "w") and getattr(found, "_harena_origin", "") == "made":
+            return found
+        carried(found)
+        if kind in ("o", "w") and _origin(found) == "made":
             self._met.append(found)
+        return found
+
+    def value(self, item: Any) -> Any:
+        """See Border."""
+        found = super().value(item)
+        if type(item) is tuple and item[0] == "m":
+            carried(found)
         return found
 
     def _stand_in(self, kind: str, number: int, *parts: Any) -> Any:
@@ -1111,10 +1136,11 @@ class StandInModule(types.ModuleType):
         found = self.__dict__["__harena__"].ask("get", self.__name__, "@" + name)
         if isinstance(found, StandInClass):
             # a class that is also in the place of a function is none that the suite names
-            is_named = names_a_class(name) and "_harena_is_function" not in vars(found)
+            is_named = names_a_class(name) and "_harena_is_function" not in own_names(found)
             found._harena_is_named = is_named
             if not is_named:
                 found._harena_is_function = True
+        named_by_suite(found, name)
         return self.__dict__["__harena__"].alias(found)
 
     def __setattr__(self, name: str, value: Any) -> None:

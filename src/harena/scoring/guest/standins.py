@@ -21,7 +21,7 @@ import os
 
 from harena.scoring.guest.graph import MUTABLE, SCALARS, VALUES
 from harena.scoring.guest.home import DESCRIBING
-from harena.scoring.guest.leaving import is_verdict, skips_a_judgement
+from harena.scoring.guest.leaving import is_verdict, may_skip_what_is_judged, skips_a_judgement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,6 +101,26 @@ def _origin(stand_in: Any) -> str:
         return ""
 
 
+def carried(found: Any, by: int = 1) -> None:
+    """A message of the candidate's has carried this object or class; with -1, it was what the suite asked for by the
+    name of a class, or by a call of one."""
+    if isinstance(found, StandInClass):
+        type.__setattr__(found, "_harena_class_carried", own_names(found).get("_harena_class_carried", 0) + by)
+    elif _is_object(found):
+        object.__setattr__(found, "_harena_carried", _times_carried(found) + by)
+
+
+def _times_carried(stand_in: Any) -> int:
+    try:
+        return int(object.__getattribute__(stand_in, "_harena_carried"))
+    except AttributeError:
+        return 0
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(type(value), StandInClass) or hasattr(type(value), "_harena_kind")
+
+
 def _is_theirs(value: Any) -> bool:
     return isinstance(type(value), StandInClass)
 
@@ -141,7 +161,7 @@ def mark_kin(found: Any, source: Any) -> None:
 class StandIn:
     """An object of the candidate's."""
 
-    __slots__ = ("__weakref__", "_harena_item", "_harena_origin")
+    __slots__ = ("__weakref__", "_harena_carried", "_harena_global", "_harena_is_kin", "_harena_item", "_harena_origin")
     _harena_candidate: Any = None
     _harena_kind: Any = ""
     _harena_special: Any = frozenset()
@@ -323,8 +343,11 @@ class StandInClass(type):
 
     def __call__(cls, *positional: Any, **keywords: Any) -> Any:
         found = cls._harena_candidate.ask("call", cls, "", positional, tuple(keywords.items()))
-        if cls._harena_is_named and cls._harena_kind != "enum" and isinstance(found, cls) and not _origin(found):
-            object.__setattr__(found, "_harena_origin", "made")
+        if cls._harena_is_named and cls._harena_kind != "enum" and isinstance(found, cls):
+            if _times_carried(found) == 1:  # by this message, and by no other
+                carried(found, -1)
+            if not _origin(found):
+                object.__setattr__(found, "_harena_origin", "made")
         return found
 
     def __getattr__(cls, name: str) -> Any:
@@ -341,6 +364,10 @@ class StandInClass(type):
         if not cls._harena_is_named and (name in _JUDGES or name in _ALGEBRA) and callable(found):
             return Method(cls, name)
         found = cls._harena_candidate.alias(found)
+        if type(found) is cls and cls._harena_kind == "enum":
+            carried(found, -1)
+        if cls._harena_is_named and hasattr(type(found), "_harena_of_class"):
+            object.__setattr__(found, "_harena_of_class", cls)
         return found
 
     def __setattr__(cls, name: str, value: Any) -> None:
@@ -387,7 +414,10 @@ class StandInClass(type):
     def __getitem__(cls, key: Any) -> Any:
         if cls._harena_kind != "enum":
             return cls._harena_candidate.ask("call", cls, "__class_getitem__", (key,))
-        return cls._harena_candidate.ask("special", cls, "__getitem__", (key,))
+        found = cls._harena_candidate.ask("special", cls, "__getitem__", (key,))
+        if type(found) is cls:
+            carried(found, -1)
+        return found
 
 
 def _derives(cls: type, wanted: type) -> bool:
@@ -422,10 +452,12 @@ def _check_item(stand_in: Any, key: Any) -> None:
 
 def _has_an_end(stand_in: Any) -> bool:
     """Not every index is one of a sequence's."""
-    try:
-        stand_in._harena_candidate.ask("special", stand_in, "__getitem__", (2**40,))
-    except LookupError:
-        return True
+    candidate = stand_in._harena_candidate
+    with candidate.trust.computing():
+        try:
+            candidate.ask("special", stand_in, "__getitem__", (2**40,))
+        except LookupError:
+            return True
     return False
 
 
@@ -473,15 +505,28 @@ def _forwarded(name: str) -> Any:
             doubts.append(f"an object that a call gave back says what {name} with a plain operand is")
         if (is_told and _origin(self) not in ("made", "given")) or "seen" in map(_origin, (self, *operands)):
             # what the candidate says of a plain operand is no value: an object of a kind with its own, at most
-            if not _is_theirs(found) or type(found)._harena_kind not in ("", "list", "tuple", "dict", "set"):
-                return NotImplemented
-            if type(found)._harena_kind != type(self)._harena_kind:
-                return NotImplemented
+            if found is NotImplemented:
+                return found
+            kind = type(found)._harena_kind if _is_theirs(found) else None
+            if kind not in ("", "list", "tuple", "dict", "set") or kind != type(self)._harena_kind:
+                return _unbelieved(self, name, operands)
             if not _origin(found):
                 object.__setattr__(found, "_harena_origin", "seen")
+        if is_kin(self) or _origin(self) == "made":
+            mark_kin(found, self)
         return found
 
     return operated
+
+
+def _unbelieved(self: Any, name: str, operands: Any) -> Any:
+    """What an object of a class that the suite names says of a plain value, where that is not believed."""
+    if not is_kin(self):
+        return NotImplemented
+    candidate = object.__getattribute__(self, "_harena_candidate")
+    what = f"it asks {name} of a {type(self).__name__!r} object that it has not made itself"
+    candidate.note(what, is_doubt=False)
+    return NotImplemented
 
 
 def _is_opaque(other: Any) -> bool:
@@ -557,6 +602,11 @@ def _items_of_kind(self: Any, kind: type) -> Any:
 def _judged_plain(self: Any, name: str, other: Any) -> Any:
     """What an object of a class that the suite names says of a plain operand. What it raises is its answer. What it
     says counts of one that the suite has made; but for a no of `__eq__`, a pass is then in doubt."""
+    with self._harena_candidate.trust.computing():  # what is in doubt is said here
+        return _said_of_plain(self, name, other)
+
+
+def _said_of_plain(self: Any, name: str, other: Any) -> Any:
     candidate = self._harena_candidate
     if not type(self)._harena_is_named or _origin(self) == "seen" or not candidate.is_plain(other):
         return NotImplemented
@@ -658,6 +708,8 @@ def _contains(self: Any, wanted: Any) -> bool:
 
 def _true(self: Any) -> bool:
     special = type(self)._harena_special
+    if _origin(self) == "told":
+        raise refused(f"the truth of a {type(self).__name__!r} object is not the candidate's to say")
     if not type(self)._harena_is_named or _origin(self) == "seen":
         if _loops(self):
             return next(iter(self), self) is not self
@@ -730,6 +782,8 @@ def _is_swallowed(said: Any, error: Any, trace: Any) -> bool:
         raise AssertionError(
             f"the candidate swallows {error!r}, by which the test would have gone on unjudged"
         ) from error
+    if may_skip_what_is_judged(trace):
+        doubts.append(f"the candidate swallows {type(error).__name__}, and what fills a value may be skipped")
     return True
 
 

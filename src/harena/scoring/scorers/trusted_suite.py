@@ -28,6 +28,7 @@ from harena.scoring.guest import proxy as guest_proxy
 from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest import standins as guest_standins
 from harena.scoring.guest import suite as guest_suite
+from harena.scoring.guest import trust as guest_trust
 from harena.scoring.guest import unittest as guest_unittest
 from harena.scoring.guest import watch as guest_watch
 from harena.scoring.python_source import MOST_SCORER_TOKENS, MOST_TOKENS, syntax_tree
@@ -156,7 +157,7 @@ def suite_argv(
 ) -> tuple[str, ...]:
     """The trusted runner of the contract's suite; see `guest_suite`."""
     runner = guest_unittest if contract.unittest else guest_pytest
-    judging = (guest_nobody, guest_looks, guest_leaving, guest_standins, guest_proxy)
+    judging = (guest_nobody, guest_looks, guest_leaving, guest_standins, guest_trust, guest_proxy)
     border = (guest_driver, guest_graph, guest_given, guest_home, *judging)
     source = guest_program((*border, guest_watch, guest_equals, guest_loops, guest_suite, runner), "main")
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home})
