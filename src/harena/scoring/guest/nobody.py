@@ -2,15 +2,40 @@
 
 A suite that fails before it has asked the candidate anything fails for every candidate: then the contract is broken. So
 the suite is run once with modules that have every name and do nothing but tell that they were asked.
+
+Every special method that an operator, a builtin or the standard library calls tells so, and so does every look at an
+attribute, whatever its name, for which code of the suite's is on the stack: what a runner or an import looks for by
+itself is no question. What no class can hear (`X is None`, `type(X)`, `issubclass(X, ValueError)`) is found where it
+matters: a test's own judgement that fails after a name of the candidate's was loaded (`is_of_candidate`) proves no
+broken suite.
+
+What was seen while the tests were read, or in a fixture, is judged later. After such a look only that proves a broken
+suite which no candidate can mend: a file, a module, a name or a fixture that is missing.
 """
 
 from __future__ import annotations
 
+import dis
+import sys
 import types
+
+from harena.scoring.guest.absent import AS_IT_IS, DENYING
+from harena.scoring.guest.given import is_outcome
+from harena.scoring.guest.home import SPECIAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
     from typing import Any
+
+TYPE_NAME = "NameOfTheCandidate"
+"""what errors call something of nobody's, as `must be str, not NameOfTheCandidate`"""
+_ANSWERED = frozenset({"__eq__", "__ne__", "__hash__", "__bool__", "__str__", "__repr__"})
+"""special methods that have an answer here, and are counted like the others"""
+_MORE_SPECIAL = ("__fspath__", "__length_hint__", "__divmod__", "__buffer__")
+_HERE = (lambda: None).__code__.co_filename
+_MISSING = (OSError, ImportError, NameError, SyntaxError)
+"""what is raised where something is not there that no candidate brings"""
 
 
 class NobodyAskedError(Exception):
@@ -20,17 +45,57 @@ class NobodyAskedError(Exception):
 class Nobody:
     """In place of `guest_proxy.Candidate`."""
 
-    def __init__(self) -> None:
+    def __init__(self, trusted: Collection[str] = (), stance: str = AS_IT_IS) -> None:
+        """`trusted`: the files of the suite, whose looks count; without any, everybody's do. `stance`: see
+        `guest_absent`."""
+        self.denies = stance == DENYING
         self.asked = 0
         self.notes: list[str] = []
         self.doubts: list[str] = []
         self.is_changed = False
         self.is_collected = False
+        self.is_kept = True
+        """what is seen now may be judged later: it is not the body of a test that looks"""
+        self.has_kept = False
+        """something of the candidate's was seen then"""
+        self._trusted = frozenset(trusted)
 
     def ask(self, *question: Any) -> Any:
         """Tell that somebody was asked."""
         self.asked += 1
         raise NobodyAskedError("there is no candidate")
+
+    def look(self, name: str = "__") -> None:
+        """Something of the candidate's is looked at, by an attribute with this name or by an operation. To import it,
+        or to name it (`solution.f`), is to see nothing of it yet."""
+        frame: Any = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename == _HERE:
+            frame = frame.f_back
+        if not self._is_of_suite(frame):
+            return
+        self.asked += self.is_collected
+        is_named = name[:2] != "__" and self.is_by_suite(frame) and _operation(frame).startswith("LOAD")
+        self.has_kept = self.has_kept or (self.is_kept and not is_named)
+
+    def is_by_suite(self, frame: types.FrameType | None) -> bool:
+        """The code of this frame is the suite's own."""
+        return frame is not None and (not self._trusted or frame.f_code.co_filename in self._trusted)
+
+    def _is_of_suite(self, frame: types.FrameType | None) -> bool:
+        """Code of the suite's has led to this frame, other than by an import."""
+        while frame is not None and "importlib" not in frame.f_code.co_filename:
+            if self.is_by_suite(frame):
+                return not _imports(frame)
+            frame = frame.f_back
+        return False
+
+
+def _operation(frame: types.FrameType) -> str:
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]]
+
+
+def _imports(frame: types.FrameType) -> bool:
+    return _operation(frame).startswith(("IMPORT", "CALL_INTRINSIC"))
 
 
 def name_of(nobody: Nobody, name: str) -> Any:
@@ -47,67 +112,131 @@ def name_of(nobody: Nobody, name: str) -> Any:
 
         def __getattr__(cls, wanted: str) -> Any:
             if wanted[:2] == "__" or wanted.startswith(("_pytest", "pytest")):
+                raise AttributeError(f"type object {TYPE_NAME!r} has no attribute {wanted!r}")
+            if nobody.denies and _is_only_looked_for(sys._getframe(1)):
+                nobody.look()
                 raise AttributeError(wanted)
-            nobody.asked += 1
             return name_of(nobody, wanted)
 
-        def __iter__(cls) -> Any:
-            return nobody.ask()
-
         def __getattribute__(cls, wanted: str) -> Any:
-            if wanted in ("__name__", "__qualname__", "__doc__", "__module__"):
-                nobody.asked += 1
+            nobody.look(wanted)
             return super().__getattribute__(wanted)
 
         def __eq__(cls, other: object) -> Any:
-            nobody.asked += 1
-            return cls is other
+            nobody.look()
+            return nobody.denies or cls is other
 
         def __hash__(cls) -> int:
-            nobody.asked += 1
+            nobody.look()
             return id(cls)
 
         def __instancecheck__(cls, instance: Any) -> bool:
-            nobody.asked += 1
-            return False
+            nobody.look()
+            return nobody.denies
 
         def __subclasscheck__(cls, subclass: Any) -> bool:
-            nobody.asked += 1
+            nobody.look()
             return super().__subclasscheck__(subclass)
 
         def __repr__(cls) -> str:
-            nobody.asked += 1
+            nobody.look()
             return "anything"
 
         def __bool__(cls) -> bool:
-            nobody.asked += 1
-            return True
+            nobody.look()
+            return not nobody.denies
 
-        __contains__: Any
-        __or__: Any
-        __contains__ = __getitem__ = __len__ = __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = __iter__
-        __lt__ = __gt__ = __or__ = __iter__
+        def __setattr__(cls, wanted: str, value: Any) -> None:
+            nobody.look()
+            super().__setattr__(wanted, value)
 
+        def __dir__(cls) -> Any:
+            nobody.look()
+            return super().__dir__()
+
+    def asked(cls: Any, *_: Any, **__: Any) -> Any:
+        nobody.ask()
+
+    for each in (*SPECIAL, *_MORE_SPECIAL):
+        if each not in _ANSWERED and each not in vars(Anything):
+            setattr(Anything, each, asked)
+    Anything.__name__ = Anything.__qualname__ = TYPE_NAME
     return Anything(name, (Exception,), {"__module__": "solution", "__harena_anything__": True, "__test__": False})
 
 
-_SOUGHT = frozenset({
-    "__all__", "__bases__", "__cached__", "__class_getitem__", "__code__", "__file__",
-    "__func__", "__loader__", "__package__", "__path__", "__spec__", "__test__",
-    "__unittest_skip__", "__unittest_skip_why__", "__wrapped__", "__dir__", "__getattr__", "__notes__",
-    "__text_signature__", "__signature__", "__warningregistry__", "__initializing__",
-})  # fmt: skip
-"""what Python and the runners look for in any module"""
+def is_of_candidate(
+    error: BaseException | None, text: str, trusted: Collection[str], *, has_seen: bool = False
+) -> bool:
+    """An error is about something of the candidate's, though nothing was asked of that: its `text` names the type; or
+    it is a judgement of a test that fails after one of its frames has loaded such a thing; or the suite `has_seen`
+    something before, and this is an error of its code that may come of that."""
+    if TYPE_NAME in text:
+        return True
+    trace = error.__traceback__ if error is not None else None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename in trusted:
+            if has_seen and not isinstance(error, _MISSING):
+                return True
+            if error is not None and is_outcome(error) and any(map(_holds_anything, _loaded(trace))):
+                return True
+        trace = trace.tb_next
+    return False
+
+
+def _loaded(trace: types.TracebackType) -> Iterator[Any]:
+    """What the code of a frame has loaded by name before it raised."""
+    names = {**trace.tb_frame.f_globals, **trace.tb_frame.f_locals}
+    for each in dis.get_instructions(trace.tb_frame.f_code):
+        if each.offset > trace.tb_lasti:
+            return
+        if each.opname[:5] == "LOAD_" and each.opname not in ("LOAD_CONST", "LOAD_ATTR", "LOAD_METHOD"):
+            for name in each.argval if isinstance(each.argval, tuple) else (each.argval,):
+                if isinstance(name, str) and name in names:
+                    yield names[name]
+
+
+def _holds_anything(value: Any) -> bool:
+    """It is something of nobody's, or an object or a container with such a thing."""
+    parts = [value]
+    if isinstance(value, (list, tuple, set, frozenset)):
+        parts += value
+    elif isinstance(value, dict):
+        parts += value.values()
+    elif not isinstance(value, (type, types.ModuleType)):
+        parts += getattr(value, "__dict__", {}).values()
+    return any(type(part).__name__ == TYPE_NAME for part in parts)
 
 
 class NobodysModule(types.ModuleType):
     """One in which every name is something."""
 
+    def __getattribute__(self, name: str) -> Any:
+        nobody: Nobody | None = super().__getattribute__("__dict__").get("__harena__")
+        if nobody is not None:
+            nobody.look(name)
+        return super().__getattribute__(name)
+
     def __getattr__(self, name: str) -> Any:
-        nobody: Nobody | None = self.__dict__.get("__harena__")
-        if nobody is None or (name[:2] == "__" and name in _SOUGHT):
+        nobody: Nobody | None = super().__getattribute__("__dict__").get("__harena__")
+        frame = sys._getframe(1)
+        is_by_suite = nobody is not None and nobody.is_by_suite(frame) and not _imports(frame)
+        if nobody is None or (name[:2] == "__" and not is_by_suite):
+            raise AttributeError(name)  # what Python and the runners look for in any module
+        if nobody.denies and _is_only_looked_for(frame):
             raise AttributeError(name)
-        if name[:2] == "__":
-            nobody.asked += 1  # as `__version__`: only a real module has it
-        nobody.asked += nobody.is_collected  # to import a name is not to ask for anything
         return name_of(nobody, name)
+
+
+def nobodys_module(name: str, nobody: Nobody, exported: Collection[str]) -> NobodysModule:
+    """One of this name. `exported`: what a star import brings."""
+    module = NobodysModule(name)
+    module.__dict__.update(__harena__=nobody, __all__=sorted(exported))
+    return module
+
+
+def _is_only_looked_for(frame: types.FrameType) -> bool:
+    """This frame asks whether there is a name (`hasattr`, `getattr`); it does not write it as one that is there."""
+    if frame.f_code.co_filename.startswith("<frozen importlib"):
+        return False
+    here = (each.opname for each in dis.get_instructions(frame.f_code) if each.offset == frame.f_lasti)
+    return next(here, "") not in ("LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM")

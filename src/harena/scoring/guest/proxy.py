@@ -47,7 +47,7 @@ from harena.scoring.guest.home import (
     write_frame,
 )
 from harena.scoring.guest.looks import PURE, Looks, is_tested
-from harena.scoring.guest.nobody import Nobody, NobodysModule
+from harena.scoring.guest.nobody import Nobody, nobodys_module
 from harena.scoring.guest.standins import (
     Member,
     Method,
@@ -1194,7 +1194,9 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """See Loader."""
         if spec.name not in self._theirs or spec.name in self._trusted:
             return None
-        return NobodysModule(spec.name) if isinstance(self._candidate, Nobody) else StandInModule(spec.name)
+        if isinstance(self._candidate, Nobody):
+            return nobodys_module(spec.name, self._candidate, self._exported(spec.name))
+        return StandInModule(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
         """See Loader."""
@@ -1207,7 +1209,6 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 self._candidate.note(f"it reloads {name}")
             module.__dict__["__harena__"] = self._candidate
             if isinstance(self._candidate, Nobody):
-                module.__dict__["__all__"] = sorted(self._exported(name))
                 return
             names, listed, doc = self._candidate.ask("module", name)
             module.__dict__["__harena_names__"] = names

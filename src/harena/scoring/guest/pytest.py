@@ -54,11 +54,13 @@ def main() -> None:
                 found = next(
                     (line[1:].strip() for line in reversed(lines) if line[:1] == "E"), lines[-1] if lines else ""
                 )
-                tally.failed(
-                    collector.nodeid, f"cannot be collected: {found}", run.asked == asked, run.is_unserved(notes)
-                )
-            elif report.skipped and run.asked == asked:
-                tally.excused.append(collector.nodeid)
+                raised = getattr(getattr(getattr(report, "call", None), "excinfo", None), "value", None)
+                unasked = run.is_unasked(asked, raised)
+                tally.failed(collector.nodeid, f"cannot be collected: {found}", unasked, run.is_unserved(notes))
+            elif not report.skipped:
+                tally.read.append(collector.nodeid)
+            elif not run.is_answered_by_nobody(asked):
+                tally.excused.append(collector.nodeid)  # the host compares it with what is skipped for others
             return report
 
         @pytest.hookimpl(trylast=True)
@@ -73,12 +75,18 @@ def main() -> None:
 
         @pytest.hookimpl(tryfirst=True)
         def pytest_runtest_logfinish(self, nodeid: str, location: Any) -> None:
+            if not tally.excused or tally.excused[-1] != nodeid:
+                tally.ran.append(nodeid)
             if run.is_unserved(Proof.notes):
                 tally.ended_unserved(Proof.failures)
 
         @pytest.hookimpl(wrapper=True, trylast=True)
         def pytest_runtest_call(self, item: Any) -> Generator[None, Any, Any]:
-            result = yield
+            run.in_body(True)
+            try:
+                result = yield
+            finally:
+                run.in_body(False)
             if not getattr(item, "_excinfo", None):  # where a unittest.TestCase keeps its failures
                 tally.passed += 1
                 Proof.returned.add(item.nodeid)
@@ -96,6 +104,7 @@ def main() -> None:
             else:
                 error = call.excinfo.value if call.excinfo is not None else None
                 is_skip = " (it skips itself after the candidate was asked)" if report.skipped else ""
+                unasked = run.is_unasked(Proof.asked, error)
                 tally.failed(item.nodeid, told(error) + is_skip, unasked, run.is_unserved(Proof.notes))
             return report
 

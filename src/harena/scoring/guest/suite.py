@@ -2,7 +2,7 @@
 
 A runner is started with the proof's word as the first line of standard input, and with an object of JSON: `ours`, the
 trusted files, and `theirs`, the candidate's; `on_both_sides`, those of the trusted modules that the candidate has, too; `home`,
-where the candidate lives. What follows are words that say what is to be run. The candidate lives
+where the candidate lives; `stance` and `not_theirs`, see `guest_absent`. What follows are words that say what is to be run. The candidate lives
 
     beside the suite      in its process, for suites that need that: nothing then keeps it from the word
     in another process    of the same sandbox, whose program is given
@@ -76,7 +76,7 @@ class Run:
         self._word = _line(0)
         self._out = os.dup(1)
         given = json.loads(sys.argv[1])
-        self._ours, self._home = given["ours"], given["home"]
+        self._ours, self._home, self._stance = given["ours"], given["home"], given["stance"]
         self.words = sys.argv[2:]
         """what is to be run"""
         self.trusted = [os.path.join(self.here, path) for path in self._ours]
@@ -89,6 +89,7 @@ class Run:
             sys.path[:0] = [self.here, *(os.path.join(self.here, folder) for folder in self._folders())]
         else:
             self._isolate(given["theirs"], given["on_both_sides"])
+        self._find_absent(given["not_theirs"])
 
     @property
     def asked(self) -> int:
@@ -103,6 +104,28 @@ class Run:
     def is_unserved(self, notes: int) -> bool:
         """A test that began when there were so many notes did what cannot be served."""
         return self.candidate is not None and (self.candidate.is_changed or self.notes > notes)
+
+    def is_unasked(self, asked: int, error: BaseException | None) -> bool:
+        """A test that began when there were so many questions has failed by itself."""
+        from harena.scoring.guest.nobody import is_of_candidate
+
+        if self.asked != asked:
+            return False
+        has_seen = self._has_seen()
+        return self._home != NOWHERE or not is_of_candidate(error, told(error), self.trusted, has_seen=has_seen)
+
+    def _has_seen(self) -> bool:
+        """The suite has seen something of a candidate that is nobody, and may have kept it for later."""
+        return self._home == NOWHERE and bool(self.candidate.has_kept)
+
+    def in_body(self, is_in_body: bool) -> None:
+        """What runs now is the body of a test, or no longer."""
+        if self._home == NOWHERE:
+            self.candidate.is_kept = not is_in_body
+
+    def is_answered_by_nobody(self, asked: int) -> bool:
+        """What was done since there were so many questions depends on what somebody who is not there has said."""
+        return self._home == NOWHERE and self.asked != asked
 
     def began(self) -> None:
         """A test begins."""
@@ -142,7 +165,7 @@ class Run:
             from harena.scoring.guest.watch import watch
 
             self._notes_told = watch(self.candidate, self.trusted, self._tell_note)
-        if self._home == NOWHERE:
+        elif self._home == NOWHERE:
             self.candidate.is_collected = True
         elif self.candidate is not None:
             from harena.scoring.guest.watch import ask_for_kinds
@@ -174,7 +197,7 @@ class Run:
         notes = self.candidate.notes if self.candidate is not None else []
         first = failures[0] if failures else None
         broken = next((f"{test}: {error}" for test, error, unasked, _ in failures if unasked), "")
-        if not broken and not failures and not tally.passed:
+        if not broken and not failures and not tally.passed and not self._has_seen():
             broken = "every test is skipped" if tally.planned else "there are no tests"
         return {
             "first": f"{first[0]}: {first[1]}"[:600] if first else "",
@@ -219,7 +242,7 @@ class Run:
             if path in {os.path.join(self.here, each) for each in on_both_sides}
         ]
         if self._home == NOWHERE:
-            self.candidate = Nobody()
+            self.candidate = Nobody(self.trusted, self._stance)
             os.dup2(2, 1)
         elif self._home == ELSEWHERE:
             answers = os.dup(0)

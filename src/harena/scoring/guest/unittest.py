@@ -108,6 +108,7 @@ class Result(unittest.TestResult):
     def startTest(self, test: Any) -> None:  # noqa: N802
         """See TestResult."""
         self._run.began()
+        self._run.in_body(True)
         self._asked, self._notes = self._run.asked, self._run.notes
         self._asked_in_subtest = self._asked
         self._failures = len(self._run.tally.failures)
@@ -122,18 +123,18 @@ class Result(unittest.TestResult):
 
     def addError(self, test: Any, err: Any) -> None:  # noqa: N802
         """See TestResult."""
-        self._failed(test, told(err[1]))
+        self._failed(test, told(err[1]), err[1])
         super().addError(test, err)
 
     def addFailure(self, test: Any, err: Any) -> None:  # noqa: N802
         """See TestResult."""
-        self._failed(test, told(err[1]))
+        self._failed(test, told(err[1]), err[1])
         super().addFailure(test, err)
 
     def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:  # noqa: N802
         """See TestResult."""
         if err is not None:
-            self._failed(subtest, told(err[1]))
+            self._failed(subtest, told(err[1]), err[1])
         self._asked_in_subtest = self._run.asked
         super().addSubTest(test, subtest, err)
 
@@ -169,8 +170,8 @@ class Result(unittest.TestResult):
             self._excused[test.id()] = None
             self._run.tally.excused.append(test.id())
 
-    def _failed(self, test: Any, error: str) -> None:
-        unasked = self._run.asked == self._asked
+    def _failed(self, test: Any, error: str, raised: BaseException | None = None) -> None:
+        unasked = self._run.is_unasked(self._asked, raised)
         self._run.tally.failed(str(test.id()), error, unasked, self._run.is_unserved(self._notes))
 
 
@@ -195,8 +196,9 @@ def main() -> None:
             suite.addTest(loader.loadTestsFromModule(importlib.import_module(module_name(path))))
         except BaseException as error:  # noqa: BLE001 (whatever a trusted file raises when it is read, SystemExit too)
             traceback.print_exc()
-            if not (isinstance(error, unittest.SkipTest) and run.asked == asked):
-                tally.failed(path, f"cannot be read: {told(error)}", run.asked == asked, run.is_unserved(notes))
+            if not isinstance(error, unittest.SkipTest) or run.is_answered_by_nobody(asked):
+                unasked = run.is_unasked(asked, error)
+                tally.failed(path, f"cannot be read: {told(error)}", unasked, run.is_unserved(notes))
             else:
                 tally.excused.append(path)
     cases = list(_cases(suite))

@@ -15,6 +15,7 @@ from types import ModuleType
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.guest import absent as guest_absent
 from harena.scoring.guest import driver as guest_driver
 from harena.scoring.guest import equals as guest_equals
 from harena.scoring.guest import given as guest_given
@@ -34,8 +35,9 @@ from harena.scoring.guest import watch as guest_watch
 from harena.scoring.python_source import MOST_SCORER_TOKENS, MOST_TOKENS, syntax_tree
 from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid
+from harena.scoring.scorers.public_packages import PUBLIC_PACKAGES
 from harena.scoring.scorers.shadowing import taking_no_part
-from harena.scoring.scorers.trusted_names import hides, search_path, steers, taken_names
+from harena.scoring.scorers.trusted_names import ALWAYS_TAKEN, hides, search_path, steers, taken_names
 from harena.scoring.slices import last_line
 from harena.scoring.verdict import one_line
 
@@ -153,14 +155,20 @@ def candidate_program() -> str:
 
 
 def suite_argv(
-    contract: CommandContract, ours: Sequence[str], theirs: Sequence[str], home: str, on_both_sides: Sequence[str] = ()
+    contract: CommandContract,
+    ours: Sequence[str],
+    theirs: Sequence[str],
+    home: str,
+    on_both_sides: Sequence[str] = (),
+    stance: str = guest_absent.AS_IT_IS,
 ) -> tuple[str, ...]:
-    """The trusted runner of the contract's suite; see `guest_suite`."""
+    """The trusted runner of the contract's suite; see `guest_suite`, and `guest_absent` for the stance of nobody."""
     runner = guest_unittest if contract.unittest else guest_pytest
-    judging = (guest_nobody, guest_looks, guest_leaving, guest_standins, guest_trust, guest_proxy)
+    judging = (guest_absent, guest_nobody, guest_looks, guest_leaving, guest_standins, guest_trust, guest_proxy)
     border = (guest_driver, guest_graph, guest_given, guest_home, *judging)
     source = guest_program((*border, guest_watch, guest_equals, guest_loops, guest_suite, runner), "main")
-    given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home})
+    given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
+                        "stance": stance, "not_theirs": not_theirs(contract)})  # fmt: skip
     options = () if contract.unittest else _PYTEST_OPTIONS
     return ("python", "-c", source, given, *options, *contract.suite)
 
@@ -199,9 +207,20 @@ def withheld_files(contract: CommandContract, candidate: Mapping[str, str]) -> l
     )
 
 
-def imported_paths(contract: CommandContract, trusted: Mapping[str, str]) -> tuple[str, ...]:
-    """Files in which a candidate might bring what the trusted modules import; not what the contract requires."""
-    names = {name for path, text in trusted.items() if path.endswith(".py") for name in _imported(text)}
+def not_theirs(contract: CommandContract) -> list[str]:
+    """Modules that the image would have to bring, and no candidate: those of the standard library of any version, those
+    that the contract requires, and well-known packages."""
+    required = {name.partition(".")[0] for name in contract.requires}
+    return sorted(required | ALWAYS_TAKEN | PUBLIC_PACKAGES)
+
+
+def imported_paths(
+    contract: CommandContract, trusted: Mapping[str, str], *, is_certain: bool = False
+) -> tuple[str, ...]:
+    """Files in which a candidate might bring what the trusted modules import; not what the contract requires.
+    `is_certain`: without what is imported in a `try`, which may as well be missing."""
+    found = _imported_without_fail if is_certain else _imported
+    names = {name for path, text in trusted.items() if path.endswith(".py") for name in found(text)}
     required = {name.partition(".")[0] for name in contract.requires}
     parts = [name.split(".") for name in names if name.partition(".")[0] not in required]
     return tuple(sorted({"/".join(each[:count]) + ".py" for each in parts for count in range(1, len(each) + 1)}))
