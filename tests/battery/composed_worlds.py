@@ -67,6 +67,33 @@ class TestSecret(unittest.TestCase):
         self.assertIn(secret({C}), [{secret(C)}])
         self.assertTrue(isinstance(secret({C}), int) and len(str(secret({C}))) == 13)
 """
+_SKIPPING = f"""
+import unittest
+import solution
+import trusted
+
+class TestSecret(unittest.TestCase):
+    def test_module(self):
+        self.assertTrue(trusted.WANT)
+
+    @unittest.skipIf(getattr(solution, "SLOW", False), "too slow")
+    def test_secret(self):
+        self.assertEqual([solution.secret(a) for a, _ in trusted.WANT], [want for _, want in trusted.WANT])
+        self.assertEqual(solution.secret({C}), {secret(C)})
+"""
+_SKIPPED = f"""
+import pytest
+import solution
+import trusted
+
+if not hasattr(solution, "secret") or getattr(solution, "SLOW", False):
+    pytest.skip("nothing to test", allow_module_level=True)
+
+@pytest.mark.parametrize(("a", "want"), [*trusted.WANT, ({C}, {secret(C)})])
+def test_secret(a, want):
+    assert solution.secret(a) == want
+"""
+_OTHER = "import trusted\n\ndef test_data():\n    assert trusted.WANT\n"
 _TRUSTED = f"WANT = [({A}, {secret(A)}), ({B}, {secret(B)})]\n"
 _CHECK = f"""
 import subprocess, sys
@@ -116,8 +143,8 @@ _JUDGED = {
 
 
 def _suite(runner: str, isolate: Any) -> dict[str, Any]:
-    text = {"pytest": _PYTEST, "unittest": _UNITTEST, "starred": _STARRED}[runner]
-    kind = "unittest" if runner == "starred" else runner
+    text = {"pytest": _PYTEST, "unittest": _UNITTEST, "starred": _STARRED, "skipping": _SKIPPING}[runner]
+    kind = "unittest" if runner in ("starred", "skipping") else runner
     return {"type": "command", kind: ["test_it.py"], "files": {"test_it.py": text, "trusted.py": _TRUSTED},
             "isolate": isolate}  # fmt: skip
 
@@ -152,6 +179,12 @@ WORLDS: dict[str, tuple[str, dict[str, Any]]] = {
     },
     "command, unittest, star import, isolate True": (SECRET, _suite("starred", True)),
     "command, unittest, star import, isolate sandbox": (SECRET, _suite("starred", "sandbox")),
+    "command, unittest, skips a test, isolate sandbox": (SECRET, _suite("skipping", "sandbox")),
+    "command, pytest, skips a file": (
+        SECRET,
+        {"type": "command", "pytest": ["test_a.py", "test_it.py"],
+         "files": {"test_a.py": _OTHER, "test_it.py": _SKIPPED, "trusted.py": _TRUSTED}},
+    ),
     "harbor": (
         f"echo {secret(A)} > /app/answer.txt\n",
         {"type": "harbor", "tests": {"test.sh": _HARBOR_SH, "check.py": _HARBOR_CHECK}, "verifier_timeout_seconds": 5},

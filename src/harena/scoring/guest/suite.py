@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 BESIDE, ELSEWHERE, NOWHERE = "", "elsewhere", "nowhere"
+_MOST_NAMES, _MOST_FUNCTIONS = 10_000, 2000
 
 
 def module_name(path: str) -> str:
@@ -48,7 +49,11 @@ class Tally:
         self.planned = 0
         self.passed = 0
         self.excused: list[str] = []
-        """tests that were skipped, or expected to fail, by no doing of the candidate's"""
+        """tests and files that were skipped, or expected to fail; the host finds out whether the candidate is why"""
+        self.ran: list[str] = []
+        """tests that were begun and not excused, whatever became of them"""
+        self.read: list[str] = []
+        """files, classes and fixtures that were not skipped as a whole"""
         self.has_waited: Callable[[], bool] = lambda: False
         """the test under way waited for what cannot come from another process"""
         self.is_refused: Callable[[str], bool] = lambda error: False
@@ -204,7 +209,10 @@ class Run:
             "broken": broken[:600],
             "doubted": self.candidate.doubts[0] if self.candidate is not None and self.candidate.doubts else "",
             "unserved": notes[0] if failures and notes and all(unserved for *_, unserved in failures) else "",
-            "excused": tally.excused[:10_000],
+            "excused": tally.excused[:_MOST_NAMES],
+            "ran": _functions(tally.ran) if self._home != NOWHERE else tally.ran[:_MOST_NAMES],
+            "read": tally.read[:_MOST_NAMES] if self._home == NOWHERE else [],
+            "sought": self._absent.is_sought,
             "passed": tally.passed,
         }
 
@@ -298,6 +306,12 @@ def judge_by_values(case: Any) -> None:
         sets(self, items_as_set(set1), items_as_set(set2), msg)
 
     case.assertAlmostEqual, case.assertSetEqual = judged, judged_sets
+
+
+def _functions(tests: list[str]) -> list[str]:
+    """The tests without their parameters, each once; none where there are too many to be compared."""
+    found = {test.partition("[")[0] for test in tests}
+    return sorted(found) if len(found) <= _MOST_FUNCTIONS else []
 
 
 def _is_taken(name: str) -> bool:

@@ -117,6 +117,10 @@ class Result(unittest.TestResult):
     def stopTest(self, test: Any) -> None:  # noqa: N802
         """See TestResult."""
         super().stopTest(test)
+        self._run.in_body(False)
+        if test.id() not in self._excused:
+            self._run.tally.ran.append(test.id())
+        self._run.tally.read += _fixtures(type(test))
         if self._run.is_unserved(self._notes):
             self._run.tally.ended_unserved(self._failures)
         self._asked, self._notes = self._run.asked, self._run.notes
@@ -160,9 +164,7 @@ class Result(unittest.TestResult):
 
     def excuses(self, case: Any) -> bool:
         """It was skipped as a whole, by itself or with its class or module, or failed as expected."""
-        cls = type(case)
-        fixtures = (f"setUpClass ({unittest.util.strclass(cls)})", f"setUpModule ({cls.__module__})")
-        return id(case) in self._excused_cases or any(fixture in self._excused for fixture in fixtures)
+        return id(case) in self._excused_cases or any(fixture in self._excused for fixture in _fixtures(type(case)))
 
     def _excuse(self, test: Any) -> None:
         self._excused_cases.add(id(test))
@@ -173,6 +175,11 @@ class Result(unittest.TestResult):
     def _failed(self, test: Any, error: str, raised: BaseException | None = None) -> None:
         unasked = self._run.is_unasked(self._asked, raised)
         self._run.tally.failed(str(test.id()), error, unasked, self._run.is_unserved(self._notes))
+
+
+def _fixtures(cls: type) -> list[str]:
+    """What unittest calls the fixtures of a class and of its module."""
+    return [f"setUpClass ({unittest.util.strclass(cls)})", f"setUpModule ({cls.__module__})"]
 
 
 def _cases(suite: Any) -> Iterator[Any]:
@@ -194,6 +201,7 @@ def main() -> None:
         asked, notes = run.asked, run.notes
         try:
             suite.addTest(loader.loadTestsFromModule(importlib.import_module(module_name(path))))
+            tally.read.append(path)
         except BaseException as error:  # noqa: BLE001 (whatever a trusted file raises when it is read, SystemExit too)
             traceback.print_exc()
             if not isinstance(error, unittest.SkipTest) or run.is_answered_by_nobody(asked):

@@ -10,88 +10,43 @@ once without any candidate (`guest_nobody`), and a test that fails there before 
 
 from __future__ import annotations
 
-import asyncio
-import secrets
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Iterable
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar, cast
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Literal, cast
 
-from harena.core.models import ExecOutcome, ExecRequest
 from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.digests import digest_of
-from harena.scoring.guest import pytest as guest_pytest
-from harena.scoring.guest.suite import NOWHERE
 from harena.scoring.scenario import Candidate
-from harena.scoring.scorers.program import WORKSPACE, Bench, put_files
-from harena.scoring.scorers.suite_apart import Attempt, parsed_report, score_apart
-from harena.scoring.scorers.suite_beside import score_beside
-from harena.scoring.scorers.time_limits import wall_limit
+from harena.scoring.scorers.program import Bench
+from harena.scoring.scorers.suite_apart import Attempt, score_apart
+from harena.scoring.scorers.suite_beside import score_beside, with_room_for_suite
+from harena.scoring.scorers.suite_nobody import (
+    Norm,
+    Remembered,
+    nobody_of,
+    norm_of_nobody,
+    norm_of_report,
+    skipped_because_of,
+    suite_key,
+)
 from harena.scoring.scorers.trusted_suite import (
-    ENVIRONMENT,
     LIST_IT,
-    imported_paths,
     missing_modules,
-    suite_argv,
     taking_part,
-    trusted_paths,
     withheld_files,
 )
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line
 
 Mode = Literal["sandbox", True, False]
 _MODES: tuple[Mode, ...] = ("sandbox", True, False)
-_MOST_REMEMBERED = 1024
 _ADVICE = (
     "give the contract a `gold` solution, by which a weaker isolation is chosen, or set `isolate: false`; see the "
     "reference of `command`"
 )
 _SHARE_IT = "put it into the problem's `files` if candidates shall import it"
-_NO_PYTEST = "the image has no pytest; add it to the blueprint's packages"
-_T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class Nobody:
-    """What a suite does without any candidate."""
-
-    broken: str = ""
-    excused: frozenset[str] = frozenset()
-    brings: bool = False
-    """whether it breaks only where nobody brings the modules that it imports and that are not there"""
-
-
-class _Remembered:
-    """Answers that are the same for every candidate, asked for once at a time."""
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[Hashable, Any] = OrderedDict()
-        self._locks: dict[Hashable, asyncio.Lock] = {}
-
-    async def get(self, key: Hashable, ask: Callable[[], Awaitable[_T]]) -> _T:
-        """The answer. What raises is not remembered."""
-        key = (id(asyncio.get_running_loop()), key)
-        async with self._locks.setdefault(key, asyncio.Lock()):
-            if key not in self._known:
-                self._known[key] = await ask()
-                while len(self._known) > _MOST_REMEMBERED:
-                    self._locks.pop(self._known.popitem(last=False)[0], None)
-            found: _T = self._known[key]
-            return found
-
-    def known(self, key: Hashable) -> Any:
-        """The answer if it is there, else None."""
-        return self._known.get((id(asyncio.get_running_loop()), key))
-
-
-_nobodies = _Remembered()
-_modes = _Remembered()
-
-
-def _key(bench: Bench, contract: CommandContract, *more: Hashable) -> Hashable:
-    files = digest_of([contract.fingerprint, dict(bench.scenario.files), bench.scenario.candidate.entry])
-    return files, repr(bench.base_spec), repr(bench.spec), bench.timeout_seconds, *more
+_modes = Remembered()
 
 
 async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
@@ -107,7 +62,7 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
             return await _unserved_verdict(bench, contract, unserved)
         lacking = await _lacks_trusted_files(bench, contract, verdict)
         return broken_contract(_unserved(lacking)) if lacking else verdict
-    key = _key(bench, contract)
+    key = suite_key(bench, contract)
     if _modes.known(key) is None:
         verdict, doubt = await _scored(bench, contract, "sandbox")
         if verdict.passed:
@@ -159,7 +114,7 @@ async def _without_doubt(bench: Bench, contract: CommandContract, verdict: Verdi
     if (
         contract.gold
         and not (
-            await _modes.get(_key(bench, contract, "beside"), lambda: _gold_verdict(bench, contract, False))
+            await _modes.get(suite_key(bench, contract, "beside"), lambda: _gold_verdict(bench, contract, False))
         ).passed
     ):
         return broken_contract(_unserved(f"{doubt}; and the gold solution is not paid in the suite's own process"))
@@ -181,11 +136,15 @@ def _touched(contract: CommandContract, theirs: Iterable[str]) -> str:
 
 
 async def _gold_verdict(bench: Bench, contract: CommandContract, mode: Mode) -> Verdict:
+    verdict, _ = await _scored(_gold_bench(bench, contract), contract, mode)
+    return verdict
+
+
+def _gold_bench(bench: Bench, contract: CommandContract) -> Bench:
     entry = bench.scenario.candidate.entry
     files = dict(contract.gold)
     gold = Candidate(files=files, entry=entry if entry in files else next(iter(files)))
-    verdict, _ = await _scored(bench.with_candidate(gold, files=bench.scenario.files), contract, mode)
-    return verdict
+    return bench.with_candidate(gold, files=bench.scenario.files)
 
 
 async def _strongest(bench: Bench, contract: CommandContract) -> Mode | str:
@@ -208,13 +167,13 @@ async def _scored(
     attempt = await (score_apart(bench, contract) if mode == "sandbox" else score_beside(bench, contract, mode))
     verdict = replace(attempt.verdict, trust=Trust.SEPARATE if mode == "sandbox" else Trust.SHARED)
     if verdict.passed:
-        verdict = await _without_excuses(bench, contract, attempt, verdict)
+        verdict = await _without_excuses(bench, contract, mode, attempt, verdict)
         return verdict, attempt.unserved if verdict.passed else ""
     if verdict.score is None or pays_gold:
         return verdict, ""
     if (missing := await missing_modules(bench, contract)) is not None:
         return broken_contract(missing), ""
-    nobody = await _nobody(bench, contract)
+    nobody = await nobody_of(bench, contract)
     if nobody.broken and (touched := _touched(contract, await taking_part(bench, contract))):
         return broken_contract(_unserved(f"it touches the candidate's file {touched} ({nobody.broken[:200]})")), ""
     if nobody.broken:
@@ -225,54 +184,30 @@ async def _scored(
     return verdict, attempt.unserved
 
 
-async def _without_excuses(bench: Bench, contract: CommandContract, attempt: Attempt, verdict: Verdict) -> Verdict:
-    """Tests that are skipped count as not the candidate's doing only if they are skipped without it, too."""
-    if not attempt.excused:
+async def _without_excuses(
+    bench: Bench, contract: CommandContract, mode: Mode, attempt: Attempt, verdict: Verdict
+) -> Verdict:
+    """The verdict, unless a test is not run because of what the candidate says or lacks: that test has not passed. The
+    gold solution says by what it skips what may be skipped; where it is not paid, or there is none, nobody does."""
+    told = attempt.told
+    if dict(bench.scenario.candidate.files) == dict(contract.gold):
         return verdict
-    more = attempt.excused - (await _nobody(bench, contract)).excused
-    if not more:
+    norm = await _norm_of_gold(bench, contract, mode) if contract.gold else None
+    if norm is None and not (told.excused or told.sought):
         return verdict
-    detail = f"skipped, which it is not by itself: {one_line(min(more))}"
-    return failed(Reason.EXITED_EARLY, detail, observation="skipped")
+    norm = norm or await norm_of_nobody(bench, contract, sees_files=mode != "sandbox")
+    if why := skipped_because_of(told, norm):
+        return failed(Reason.EXITED_EARLY, one_line(why, 600), observation="skipped")
+    return verdict
 
 
-async def _nobody(bench: Bench, contract: CommandContract) -> Nobody:
-    theirs = tuple(sorted(await taking_part(bench, contract)))
-    return await _nobodies.get(_key(bench, contract, theirs), lambda: _nobody_at_all(bench, contract, theirs))
+async def _norm_of_gold(bench: Bench, contract: CommandContract, mode: Mode) -> Norm | None:
+    """None where the gold solution does not pass like this."""
 
+    async def found() -> Norm | None:
+        gold = _gold_bench(bench, contract)
+        gold = gold if mode == "sandbox" else with_room_for_suite(gold, contract)
+        attempt = await (score_apart(gold, contract) if mode == "sandbox" else score_beside(gold, contract, mode))
+        return norm_of_report(attempt.told) if attempt.verdict.passed else None
 
-async def _nobody_at_all(bench: Bench, contract: CommandContract, theirs: tuple[str, ...]) -> Nobody:
-    """Where the suite breaks, it is run once more with nothing of this candidate's: with every module that it imports
-    and that is not there. Else one could leave its module out, or bring one by which the suite breaks."""
-    nobody = await _run_without(bench, contract, theirs)
-    if not nobody.broken or nobody.broken == _NO_PYTEST:
-        return nobody
-    imported = imported_paths(contract, {**bench.scenario.files, **contract.files})
-    again = await _run_without(bench, contract, imported)
-    return nobody if again.broken else Nobody("", nobody.excused, brings=True)
-
-
-async def _run_without(bench: Bench, contract: CommandContract, theirs: tuple[str, ...]) -> Nobody:
-    trusted = {**bench.scenario.files, **contract.files}
-    ours = trusted_paths(contract, bench.scenario.files)
-    word = secrets.token_hex(16)
-    async with bench.sandboxes.sandbox(bench.base_spec) as sandbox:
-        await put_files(sandbox, trusted)
-        request = ExecRequest(
-            argv=suite_argv(contract, ours, [path for path in theirs if path not in ours], NOWHERE),
-            env={**ENVIRONMENT, **contract.env},
-            cwd=WORKSPACE,
-            stdin=word.encode() + b"\n",
-            timeout_seconds=wall_limit(contract.scorer_timeout_seconds) + 5.0,
-        )
-        result = await (await sandbox.exec(request)).wait()
-    if result.outcome is ExecOutcome.EXITED and result.returncode == guest_pytest.NO_PYTEST:
-        return Nobody(_NO_PYTEST)
-    marker = f"harena-report {word} ".encode()
-    found = result.stdout.find(marker)
-    if found < 0:
-        # it hangs, or ends, without a report: that no candidate can change it, the caller finds out by itself
-        return Nobody()
-    size = int(result.stdout[found - 8 : found], 16)
-    report = parsed_report(result.stdout[found : found + size], word)
-    return Nobody(report.broken, frozenset(report.excused))
+    return await _modes.get(suite_key(bench, contract, "norm", str(mode)), found)

@@ -98,7 +98,16 @@ class Report:
     doubted: str = ""
     """why a pass may say nothing: the suite looked at what the candidate does in another process, or was refused"""
     excused: tuple[str, ...] = ()
-    """tests that were skipped before they had asked the candidate anything"""
+    """tests that were skipped before they had asked the candidate anything, and files that were skipped as a whole"""
+    ran: tuple[str, ...] = ()
+    """tests that were run; of a candidate without their parameters"""
+    read: tuple[str, ...] = ()
+    """files, classes and fixtures that were not skipped as a whole, where there is no candidate"""
+    sought: bool = False
+    """a module was asked for that nobody has, and that a candidate could have brought"""
+
+
+NOTHING_TOLD = Report()
 
 
 def parsed_report(line: bytes, word: str) -> Report:
@@ -110,6 +119,9 @@ def parsed_report(line: bytes, word: str) -> Report:
         unserved=one_line(str(written["unserved"]), 300),
         doubted=one_line(str(written["doubted"]), 300),
         excused=tuple(map(str, written["excused"])),
+        ran=tuple(map(str, written["ran"])),
+        read=tuple(map(str, written["read"])),
+        sought=bool(written["sought"]),
     )
 
 
@@ -120,7 +132,7 @@ class Attempt:
     verdict: Verdict
     unserved: str = ""
     """what of the suite cannot be served: why a failure is excused, or a pass is in doubt"""
-    excused: frozenset[str] = frozenset()
+    told: Report = NOTHING_TOLD
 
 
 @dataclass(slots=True)
@@ -155,7 +167,7 @@ async def score_apart(bench: Bench, contract: CommandContract, shown: Collection
     observation = f"{found.suite.outcome}:{found.suite.returncode}:{found.heard.proven}"
     if found.heard.proven and found.suite.outcome is ExecOutcome.EXITED and found.suite.returncode == 0:
         passed = Verdict(score=1.0, passed=True, reason=Reason.PASSED, checks_passed=1, observations=(observation,))
-        return Attempt(passed, report.doubted, frozenset(report.excused))
+        return Attempt(passed, report.doubted, report)
     if (failure := _candidate_failure(found)) is not None:
         # a suite that was cut off makes no report: what it did in the test that the candidate did not outlive counts
         unserved = report.unserved if found.heard.report is not None else found.heard.note
@@ -272,6 +284,8 @@ async def _relay(
             answer = await time.hear(answers)
             heard.waited_for_candidate = False
             if answer is None:  # it has ended: the suite is told by the end of its input
+                suite.close_stdin()
+                await _hear_end(heard, questions, word, suite_time)
                 return heard
             await suite_time.tell(suite, _frame(answer))
     except MalformedError:
@@ -289,6 +303,19 @@ async def _relay(
     finally:
         suite.close_stdin()
     return heard
+
+
+async def _hear_end(heard: _Heard, questions: FrameReader, word: str, suite_time: _Time) -> None:
+    """What the suite says of its tests once nobody answers it any more. No proof counts now."""
+    try:
+        while (told := await suite_time.hear(questions)) is not None:
+            if told.startswith(f"harena-report {word} ".encode()):
+                heard.report = parsed_report(told, word)
+                return
+            if told.startswith(f"harena-note {word} ".encode()):
+                heard.note = one_line(told.split(b" ", 2)[2].decode("utf-8", "replace"), 300)
+    except (TimeoutError, MalformedError, StarvedError):
+        return  # the candidate has ended all the same, and that is its failure
 
 
 async def _told_meanwhile(questions: FrameReader, word: str) -> str:

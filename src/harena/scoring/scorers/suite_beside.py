@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
+from typing import Any
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.results import Reason
@@ -26,6 +28,23 @@ from harena.scoring.slices import last_line
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure
 
 _NOT_STARTED = (126, 127, NO_PYTEST)
+_SHARED_LIMITS = ("memory_bytes", "pids", "cpu", "disk_bytes", "output_bytes", "open_files")
+
+
+def with_room_for_suite(bench: Bench, contract: CommandContract) -> Bench:
+    """Make the bench anew for a run in which suite and candidate share limits that each had for itself: they have the
+    sum of their times, and of everything else the larger limit, so that no right candidate runs into one."""
+    made = bench.again()
+    theirs, ours = bench.spec.limits, bench.base_spec.limits
+    larger = {name: _larger(getattr(theirs, name), getattr(ours, name)) for name in _SHARED_LIMITS}
+    made.spec = replace(bench.spec, limits=replace(theirs, **larger))
+    made.timeout_seconds += contract.scorer_timeout_seconds
+    return made
+
+
+def _larger(one: Any, other: Any) -> Any:
+    """The larger limit; None is none."""
+    return None if one is None or other is None else max(one, other)
 
 
 async def score_beside(bench: Bench, contract: CommandContract, isolate: bool) -> Attempt:
@@ -36,7 +55,7 @@ async def score_beside(bench: Bench, contract: CommandContract, isolate: bool) -
     failure = program_failure(result)
     if failure is None and proven:
         passed = Verdict(score=1.0, passed=True, reason=Reason.PASSED, checks_passed=1, observations=(observation,))
-        return Attempt(passed, excused=frozenset(report.excused))
+        return Attempt(passed, told=report)
     if failure is None:
         detail = "exit code 0 without the proof that every check has run and passed"
         return Attempt(failed(Reason.EXITED_EARLY, detail, observation=observation))
@@ -44,6 +63,7 @@ async def score_beside(bench: Bench, contract: CommandContract, isolate: bool) -
     if not exited or result.returncode in _NOT_STARTED:
         # a candidate may end a suite in any way: that it is the suite's own fault is believed only without one
         async def ended(idle: Bench) -> ExecResult:
+            idle.spec, idle.timeout_seconds = bench.spec, bench.timeout_seconds
             return (await _run(idle, contract, dict(idle.scenario.candidate.files), isolate))[0]
 
         if (alone := await ends_alike(bench, result, theirs, ended)) is not None:

@@ -65,5 +65,6 @@ NAMES = (
     _files("brings-namespaces", ("cases/x.py", "checks/x.py", "trusted/x.py", "pytest/x.py", "unittest/x.py"), _MODULE),
     _files("brings-compiled-modules", ("cases.pyc", "trusted.so", "__pycache__/cases.cpython-312.pyc", "trusted.cpython-312-x86_64-linux-gnu.so"), "\x7fELF"),
     _files("brings-a-main", ("__main__.py", "__init__.py", "tests/__init__.py"), _LEAVE),
+    _shadow("says-that-tests-do-not-apply", top="SLOW = SKIP = LEGACY = WINDOWS = IS_SLOW = NO_TESTS = True\nVERSION = 0", contracts=SUITES),
     _shadow("exports-names-of-the-suite", top="__all__ = ['add', 'equal', 'AssertionError', 'all', 'any', 'isinstance', 'unittest', 'pytest', 'WANT', 'CASES', 'cases', 'trusted', 'print', 'secret']\nWANT = CASES = cases = ()\ndef equal(*a): return True\nsecret = trusted = equal", contracts=SUITES),
 )  # fmt: skip

@@ -1,0 +1,199 @@
+"""What a trusted suite does without any candidate, and what it skips only because of one.
+
+A suite that does not pass may be broken for everybody, and a test that is skipped may be skipped for everybody.
+Neither is believed of a run with a candidate: the same suite is run once with nobody in its place (`guest_nobody`), and
+what that shows is remembered for all candidates.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from harena.core.models import ExecOutcome, ExecRequest
+from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.digests import digest_of
+from harena.scoring.guest import pytest as guest_pytest
+from harena.scoring.guest.absent import AS_IT_IS, DENYING, GRANTING
+from harena.scoring.guest.suite import NOWHERE
+from harena.scoring.scorers.program import WORKSPACE, Bench, put_files
+from harena.scoring.scorers.suite_apart import NOTHING_TOLD, Report, parsed_report
+from harena.scoring.scorers.time_limits import wall_limit
+from harena.scoring.scorers.trusted_suite import (
+    ENVIRONMENT,
+    LIST_IT,
+    imported_paths,
+    suite_argv,
+    taking_part,
+    trusted_paths,
+)
+from harena.scoring.slices import aside, size_of
+
+_MOST_REMEMBERED = 1024
+_MOST_STUBS = 100
+_NO_PYTEST = "the image has no pytest; add it to the blueprint's packages"
+_FILE = re.compile(r"\b[\w/-]+\.py\b")
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Nobody:
+    """What a suite does without any candidate."""
+
+    broken: str = ""
+    told: Report = NOTHING_TOLD
+    brings: bool = False
+    """whether it breaks only where nobody brings the modules that it imports and that are not there"""
+
+
+@dataclass(frozen=True, slots=True)
+class Norm:
+    """What a suite runs if nothing of it is skipped because of the candidate."""
+
+    may_skip: frozenset[str]
+    functions: frozenset[str]
+    """the tests, without their parameters, that are run"""
+    is_of_gold: bool = False
+
+
+class Remembered:
+    """Answers that are the same for every candidate, asked for once at a time."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Hashable, Any] = OrderedDict()
+        self._locks: dict[Hashable, asyncio.Lock] = {}
+
+    async def get(self, key: Hashable, ask: Callable[[], Awaitable[_T]]) -> _T:
+        """The answer. What raises is not remembered."""
+        key = (id(asyncio.get_running_loop()), key)
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            if key not in self._known:
+                self._known[key] = await ask()
+                while len(self._known) > _MOST_REMEMBERED:
+                    self._locks.pop(self._known.popitem(last=False)[0], None)
+            found: _T = self._known[key]
+            return found
+
+    def known(self, key: Hashable) -> Any:
+        """The answer if it is there, else None."""
+        return self._known.get((id(asyncio.get_running_loop()), key))
+
+
+_nobodies = Remembered()
+_norms = Remembered()
+
+
+def suite_key(bench: Bench, contract: CommandContract, *more: Hashable) -> Hashable:
+    """What one suite is known by, whoever the candidate is."""
+    files = digest_of([contract.fingerprint, dict(bench.scenario.files), bench.scenario.candidate.entry])
+    return files, repr(bench.base_spec), repr(bench.spec), bench.timeout_seconds, *more
+
+
+def norm_of_report(report: Report) -> Norm:
+    """What a right candidate skips, anybody may skip."""
+    return Norm(frozenset(report.excused), _functions(report), is_of_gold=True)
+
+
+async def norm_of_nobody(bench: Bench, contract: CommandContract, *, sees_files: bool) -> Norm:
+    """What may be skipped whoever the candidate is: what is skipped where everything that it could bring is there, and
+    is not run where only what must be there is. `sees_files`: the suite may look at the candidate's files."""
+    theirs = tuple(sorted(await taking_part(bench, contract)))
+
+    async def found() -> Norm:
+        trusted = {**bench.scenario.files, **contract.files}
+        size = size_of(trusted)
+        anything = {*theirs, *await aside(size, imported_paths, contract, trusted)}
+        files = await aside(size, _files_named, trusted) if sees_files else ()
+        granted = (await _run_without(bench, contract, sorted(anything), GRANTING, files)).told
+        certain = await aside(size, _certain_paths, contract, trusted)
+        denied = (await _run_without(bench, contract, certain, DENYING)).told
+        run = {*granted.ran, *granted.read, *denied.ran, *denied.read}
+        return Norm(frozenset(granted.excused) - run, _functions(granted))
+
+    return await _norms.get(suite_key(bench, contract, "norm", sees_files, theirs), found)
+
+
+def skipped_because_of(candidate: Report, norm: Norm) -> str:
+    """A test that is not run because of the candidate; empty if there is none."""
+    if more := frozenset(candidate.excused) - norm.may_skip:
+        hint = f" (a module that is not there is the candidate's to bring; {LIST_IT})" if candidate.sought else ""
+        return f"skipped, which it is not by itself: {min(more)[:300]}{hint}"
+    ran = _functions(candidate)
+    if not ran:  # there are too many to be told
+        return ""
+    missing = norm.functions - ran
+    if norm.is_of_gold:
+        return f"not run, and the gold solution runs it: {min(missing)}" if missing else ""
+    missing -= {_function(name) for name in candidate.excused}
+    if candidate.sought and missing:
+        return f"not there, because a module is missing that the candidate may bring: {min(missing)}"
+    return ""
+
+
+def _functions(report: Report) -> frozenset[str]:
+    return frozenset(map(_function, report.ran))
+
+
+def _function(test: str) -> str:
+    return test.partition("[")[0]
+
+
+def _certain_paths(contract: CommandContract, trusted: dict[str, str]) -> tuple[str, ...]:
+    return imported_paths(contract, trusted, is_certain=True)
+
+
+def _files_named(trusted: dict[str, str]) -> tuple[str, ...]:
+    """Files that the trusted ones may look for."""
+    found = {name for text in trusted.values() for name in _FILE.findall(text)}
+    return tuple(sorted(found - set(trusted))[:_MOST_STUBS])
+
+
+async def nobody_of(bench: Bench, contract: CommandContract) -> Nobody:
+    """What the suite does without any candidate, asked for once."""
+    theirs = tuple(sorted(await taking_part(bench, contract)))
+    return await _nobodies.get(suite_key(bench, contract, theirs), lambda: _nobody_at_all(bench, contract, theirs))
+
+
+async def _nobody_at_all(bench: Bench, contract: CommandContract, theirs: tuple[str, ...]) -> Nobody:
+    """Where the suite breaks, it is run once more with nothing of this candidate's: with every module that it imports
+    and that is not there. Else one could leave its module out, or bring one by which the suite breaks."""
+    nobody = await _run_without(bench, contract, theirs)
+    if not nobody.broken or nobody.broken == _NO_PYTEST:
+        return nobody
+    trusted = {**bench.scenario.files, **contract.files}
+    imported = await aside(size_of(trusted), imported_paths, contract, trusted)
+    again = await _run_without(bench, contract, imported)
+    return nobody if again.broken else Nobody("", nobody.told, brings=True)
+
+
+async def _run_without(
+    bench: Bench, contract: CommandContract, theirs: Iterable[str], stance: str = AS_IT_IS, files: Iterable[str] = ()
+) -> Nobody:
+    trusted = {**bench.scenario.files, **contract.files}
+    ours = trusted_paths(contract, bench.scenario.files)
+    word = secrets.token_hex(16)
+    async with bench.sandboxes.sandbox(bench.base_spec) as sandbox:
+        await put_files(sandbox, {**dict.fromkeys(files, ""), **trusted})
+        request = ExecRequest(
+            argv=suite_argv(contract, ours, [path for path in theirs if path not in ours], NOWHERE, stance=stance),
+            env={**ENVIRONMENT, **contract.env},
+            cwd=WORKSPACE,
+            stdin=word.encode() + b"\n",
+            timeout_seconds=wall_limit(contract.scorer_timeout_seconds) + 5.0,
+        )
+        result = await (await sandbox.exec(request)).wait()
+    if result.outcome is ExecOutcome.EXITED and result.returncode == guest_pytest.NO_PYTEST:
+        return Nobody(_NO_PYTEST)
+    marker = f"harena-report {word} ".encode()
+    found = result.stdout.find(marker)
+    if found < 0:
+        # it hangs, or ends, without a report: that no candidate can change it, the caller finds out by itself
+        return Nobody()
+    size = int(result.stdout[found - 8 : found], 16)
+    report = parsed_report(result.stdout[found : found + size], word)
+    return Nobody(report.broken, report)
