@@ -268,13 +268,13 @@ class T(unittest.IsolatedAsyncioTestCase):
 async def test_no_object_answers_two_looks_differently() -> None:
     """Nor says yes to a key, is a container because it is a class, or swallows what would have been judged."""
     result = await scored(LIARS, REFUSES, isolate="sandbox")  # in the suite's own process, nothing refuses
-    assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SEPARATE)
+    assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SHARED)
 
 
 async def test_ordinary_objects_behave() -> None:
     """Containers that change, contexts that swallow, classes that derive from values, asynchronous generators."""
     result = await scored(ORDINARY, BEHAVES)
-    assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SEPARATE)
+    assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SHARED)  # answers are told operands
 
 
 async def test_who_needs_what_is_withheld_has_no_score() -> None:
@@ -304,7 +304,7 @@ async def test_no_exception_is_of_every_builtin_class() -> None:
         "        for kind in (TypeError, zipfile.BadZipFile):\n            with self.assertRaises(C):\n"
         "                try: f()\n                except kind: pass\n"
     )
-    result = await scored(program, suite)
+    result = await scored(program, suite, isolate="sandbox")  # in one process, they are of each
     assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SEPARATE)
 
 

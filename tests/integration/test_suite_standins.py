@@ -12,7 +12,6 @@ from harena.core.results import Reason, Trust
 
 HONEST = '''
 """A module with everything."""
-import collections, enum, functools, json
 import collections, enum, functools, inspect, itertools, json, sys
 from dataclasses import dataclass
 FIRST, *REST = [1, 2, 3]
@@ -735,8 +734,8 @@ class T(unittest.TestCase):
 async def test_looks_see_what_the_suite_does() -> None:
     """A list that it changes and a time that it waits; flags without a name, and bound methods; and no more than that."""
     for candidate, suite in ((SEEN, OF_SEEN), (WAVERS, OF_WAVERS)):
-        result = await scored(candidate, suite)
-        assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SEPARATE)
+        result = await scored(candidate, suite, isolate="sandbox")  # in one process, each look is another
+        assert (result.score, result.detail, result.trust) == (1.0, "", Trust.SHARED)
 
 
 WAITING = """

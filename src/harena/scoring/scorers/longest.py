@@ -26,7 +26,9 @@ from harena.scoring.scorers.time_limits import wall_limit
 _WITH_AND_WITHOUT = 2
 """what fails with a candidate is tried once more with one that does nothing"""
 _ISOLATIONS = 3
-"""of a suite, each of which may be tried with its gold"""
+"""number of isolations of a suite, each of which may be tried with its gold"""
+_CONFIRMATIONS = 2
+"""number of confirmations of a pass: with the candidate and with its gold"""
 
 
 def limits_of(contract: Contract) -> int:
@@ -45,7 +47,7 @@ def longest_trusted(contract: Contract) -> float:
     if isinstance(contract, NumericContract | TextContract):
         return _WITH_AND_WITHOUT * wall_limit(PATTERN_SECONDS)
     if isinstance(contract, CommandContract) and contract.suite:
-        return (_ISOLATIONS + _WITH_AND_WITHOUT) * wall_limit(contract.scorer_timeout_seconds)
+        return (_ISOLATIONS + _WITH_AND_WITHOUT + _CONFIRMATIONS) * wall_limit(contract.scorer_timeout_seconds)
     if isinstance(contract, HarborContract):
         return _WITH_AND_WITHOUT * (wall_limit(contract.verifier_timeout_seconds) + CLEANING_SECONDS)
     return wall_limit(SOLUTION_SECONDS) if isinstance(contract, ReferenceContract) else 0.0

@@ -2,7 +2,8 @@
 
 How the candidate is kept apart is the contract's to say. With `isolate: auto` it has a sandbox of its own, unless the
 contract's gold solution is not paid like that: then the strongest way in which it is paid is taken, and the result states
-the trust. Where there is no gold, a suite that cannot be served like that ends without a score.
+the trust. Where there is no gold, a suite that cannot be served like that ends without a score. Who passes in a sandbox
+of its own must pass in the suite's own process, too, before it is paid (`_confirmed`).
 
 A suite that does not pass may be broken for everybody. That is never believed of the run itself: the same suite is run
 once without any candidate (`guest_nobody`), and a test that fails there before it has asked for one fails for all.
@@ -52,12 +53,15 @@ _modes = Remembered()
 async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
     """One suite over one candidate. Raises PlatformError and SandboxError for what is nobody's doing."""
     if contract.isolate != "auto":
-        verdict, _ = await _scored(bench, contract, contract.isolate)
-        return verdict
+        verdict, doubt = await _scored(bench, contract, contract.isolate)
+        if not (verdict.passed and doubt and verdict.trust is Trust.SEPARATE):
+            return verdict
+        # the suite believed something that the candidate's own code decided
+        return broken_contract(_unserved(doubt)) if bench.demands_separate else replace(verdict, trust=Trust.SHARED)
     if not contract.gold:
         verdict, unserved = await _scored(bench, contract, "sandbox")
         if verdict.passed:
-            return await _without_doubt(bench, contract, verdict, unserved)
+            return await _confirmed(bench, contract, verdict, unserved)
         if unserved:
             return await _unserved_verdict(bench, contract, unserved)
         lacking = await _lacks_trusted_files(bench, contract, verdict)
@@ -66,7 +70,7 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
     if _modes.known(key) is None:
         verdict, doubt = await _scored(bench, contract, "sandbox")
         if verdict.passed:
-            return await _without_doubt(bench, contract, verdict, doubt)
+            return await _confirmed(bench, contract, verdict, doubt)
     found = await _modes.get(key, lambda: _strongest(bench, contract))
     if isinstance(found, str) and found != "sandbox":
         return broken_contract(f"the gold solution is not paid: {found}")
@@ -74,7 +78,7 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
         return broken_contract("the gold solution is paid only beside the suite, and this job demands trust `separate`")
     verdict, doubt = await _scored(bench, contract, cast(Mode, found), pays_gold=True)
     if verdict.passed and found == "sandbox":
-        return await _without_doubt(bench, contract, verdict, doubt)
+        return await _confirmed(bench, contract, verdict, doubt)
     return replace(verdict, trust=Trust.SEPARATE if found == "sandbox" else Trust.SHARED)
 
 
@@ -101,24 +105,39 @@ async def _unserved_verdict(bench: Bench, contract: CommandContract, unserved: s
     return beside
 
 
-async def _without_doubt(bench: Bench, contract: CommandContract, verdict: Verdict, doubt: str) -> Verdict:
-    """The verdict on a candidate that passes apart. Where the suite did what cannot be served, a pass may say nothing
-    (that nobody slept, or logged): it is believed of who passes in the suite's own process, too, with that trust."""
-    if not doubt:
+async def _confirmed(bench: Bench, contract: CommandContract, verdict: Verdict, doubt: str) -> Verdict:
+    """The verdict on a candidate that passes apart: it is paid if it passes in the suite's own process, too. What a
+    stand-in has of its own, and who serves one question at a time, is not the candidate; so no pass is believed of
+    stand-ins alone. The second run begins when the first has ended, and only for who has passed: in it a candidate can
+    read the tests, and would tell one beside it.
+
+    It has the trust of the first run, which judged its values where the candidate was not; but with a `doubt`, of what
+    was not judged there at all (that nobody logged, say), that of the second."""
+    beside, _ = await _scored(with_room_for_suite(bench, contract), contract, False, pays_gold=True)
+    if beside.passed and doubt:
+        return broken_contract(_unserved(doubt)) if bench.demands_separate else beside
+    if beside.passed:
         return verdict
-    beside, _ = await _scored(bench.again(), contract, False)
-    if beside.passed and not bench.demands_separate:
-        return beside
-    if beside.score is None or beside.passed:
-        return broken_contract(_unserved(doubt))
-    if (
-        contract.gold
-        and not (
-            await _modes.get(suite_key(bench, contract, "beside"), lambda: _gold_verdict(bench, contract, False))
-        ).passed
-    ):
-        return broken_contract(_unserved(f"{doubt}; and the gold solution is not paid in the suite's own process"))
+    if contract.gold and not await _gold_passes_beside(bench, contract):
+        # the author's own solution passes with stand-ins only
+        where = "the gold solution is not paid in the suite's own process"
+        return broken_contract(_unserved(f"{doubt}; and {where}")) if doubt else verdict
+    if beside.score is None:
+        return broken_contract(_unconfirmed(beside.detail))
     return beside
+
+
+async def _gold_passes_beside(bench: Bench, contract: CommandContract) -> bool:
+    async def passes() -> bool:
+        gold = with_room_for_suite(_gold_bench(bench, contract), contract)
+        return (await _scored(gold, contract, False))[0].passed
+
+    return await _modes.get(suite_key(bench, contract, "beside"), passes)
+
+
+def _unconfirmed(what: str) -> str:
+    detail = f"the candidate passes in a sandbox of its own, and the suite cannot be run in one process: {what}"
+    return one_line(f"{detail}; set `isolate: sandbox` to do without that", 600)
 
 
 def _unserved(what: str) -> str:
