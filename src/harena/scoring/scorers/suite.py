@@ -34,9 +34,10 @@ from harena.scoring.scorers.trusted_suite import (
     LIST_IT,
     missing_modules,
     taking_part,
+    with_failing_test,
     withheld_files,
 )
-from harena.scoring.verdict import Verdict, broken_contract, failed, one_line
+from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, tampered
 
 Mode = Literal["sandbox", True, False]
 _MODES: tuple[Mode, ...] = ("sandbox", True, False)
@@ -98,11 +99,16 @@ async def _lacks_trusted_files(bench: Bench, contract: CommandContract, verdict:
 async def _unserved_verdict(bench: Bench, contract: CommandContract, unserved: str) -> Verdict:
     """The verdict where stand-ins could not serve a suite. What a suite does may depend on what the candidate gave it
     (an object to pickle in the place of a number), so this excuses only who passes in the suite's own process: whoever
-    fails there, too, is wrong. Nobody is paid for passing there."""
+    fails there, too, is wrong. Nobody is paid for passing there, and nobody excused who passes there whatever the tests
+    say, by the proof's word or an emptied result: the run is repeated with one more test, which nobody can pass."""
     beside, _ = await _scored(bench.again(), contract, False)
-    if beside.score is None or beside.passed:
-        return broken_contract(_unserved(unserved))
-    return beside
+    if beside.score is not None and not beside.passed:
+        return beside
+    control = with_failing_test(contract)
+    if beside.passed and control is not None and (await score_beside(bench.again(), control, False)).verdict.passed:
+        detail = "in the suite's own process the candidate passes a test that nobody can pass"
+        return replace(tampered(detail), trust=Trust.SHARED)
+    return broken_contract(_unserved(unserved))
 
 
 async def _confirmed(bench: Bench, contract: CommandContract, verdict: Verdict, doubt: str) -> Verdict:

@@ -7,6 +7,7 @@ import base64
 import fnmatch
 import json
 import re
+import secrets
 import zlib
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -57,7 +58,14 @@ ENVIRONMENT = {
     "PYTEST_ADDOPTS": "",
     "PYTEST_PLUGINS": "",
 }
-"""of every trusted command"""
+"""environment variables of every trusted command"""
+_FAILING_TEST = """import unittest
+
+
+class TestOfNobody(unittest.TestCase):
+    def test_that_fails(self):
+        self.assertEqual(1, 2)
+"""
 _PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WORKSPACE, "-c", "/dev/null")
 
 
@@ -171,6 +179,22 @@ def suite_argv(
                         "stance": stance, "not_theirs": not_theirs(contract)})  # fmt: skip
     options = () if contract.unittest else _PYTEST_OPTIONS
     return ("python", "-c", source, given, *options, *contract.suite)
+
+
+def with_failing_test(contract: CommandContract) -> CommandContract | None:
+    """The contract with one more test file, whose test fails whoever the candidate is. None where the suite's words
+    choose tests (`-k`, `test_it.py::test_one`), by which that test might be left out."""
+    if any(word not in contract.files for word in contract.suite):
+        return None
+    folder = contract.suite[-1].rpartition("/")[0]
+    path = f"{folder}/test_{secrets.token_hex(4)}.py".removeprefix("/")
+    words = (*contract.suite, path)
+    return contract.model_copy(
+        update={
+            "files": {**contract.files, path: _FAILING_TEST},
+            **({"pytest": words} if contract.pytest else {"unittest": words}),
+        }
+    )
 
 
 def files_on_both_sides(contract: CommandContract) -> list[str]:
