@@ -53,11 +53,16 @@ class Yes:
         self.looks = Looks()
         self.trust = Trust([])
         self.told: list[tuple[str, Any]] = []
+        self.notes: list[str] = []
 
     def ask(self, verb: str, target: Any, name: str = "", positional: Any = (), keywords: Any = ()) -> Any:
         """Remember, and agree."""
         self.told.append((name, positional))
         return iter([1, 2]) if name == "__iter__" else True
+
+    def note(self, what: str, *, is_doubt: bool = True) -> None:
+        """Remember what a test may have failed for."""
+        self.notes.append(what)
 
 
 def made(special: list[str]) -> tuple[Yes, Any]:
@@ -94,7 +99,21 @@ def test_what_is_expected_is_told_to_nobody(name: str) -> None:
 
 
 def test_what_it_says_is_kept() -> None:
-    """One loop is asked for, whatever is computed of it."""
+    """One loop is asked for, whatever is computed of it, and what nobody looks for."""
     candidate, found = made(["__iter__", "__len__", "__contains__", "__bool__"])
     assert (list(found), len(found), 2 in found, SECRET in found, bool(found)) == ([1, 2], 2, True, False, True)
-    assert [name for name, _ in candidate.told] == ["__iter__"]
+    asked = [(name, operands) for name, operands in candidate.told if name != "__contains__"]
+    assert asked == [("__iter__", ())]
+    sought = {each for name, operands in candidate.told for each in operands if name == "__contains__"}
+    assert sought
+    assert not sought & {2, SECRET}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_who_says_the_same_of_everything_is_not_excused(name: str) -> None:
+    """An operator that is not believed is noted, so that a right program has no 0; not one that does not heed what it
+    is given, but for those that leave nothing and one as they are."""
+    candidate, found = made([name])
+    assert getattr(type(found), name)(found, 25) is NotImplemented
+    is_levelling = name.strip("_").lstrip("ri") in ("mul", "pow", "lshift", "shift", "and")
+    assert bool(candidate.notes) is is_levelling

@@ -10,6 +10,7 @@ tested (a cache that counts, a queue that a loop drains), and are asked for each
 
 from __future__ import annotations
 
+import contextlib
 import types
 
 TYPE_CHECKING = False
@@ -97,6 +98,15 @@ class Looks:
         """Something that was no look may have changed everything."""
         if not self._quiet and verb not in _QUIET and (verb, name) != ("special", "__iter__"):
             self.forget()
+
+    @contextlib.contextmanager
+    def quiet(self) -> Iterator[None]:
+        """What is asked in the meantime changes nothing that was seen."""
+        self._quiet += 1
+        try:
+            yield
+        finally:
+            self._quiet -= 1
 
     def forget(self) -> None:
         """See anew from here on."""

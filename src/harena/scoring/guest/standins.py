@@ -17,8 +17,8 @@ import datetime
 import decimal
 import fractions
 import operator
-import os
 
+from harena.scoring.guest.belief import COMPARISONS, not_believed, others
 from harena.scoring.guest.graph import MUTABLE, SCALARS, VALUES
 from harena.scoring.guest.home import DESCRIBING
 from harena.scoring.guest.leaving import is_verdict, may_skip_what_is_judged, skips_a_judgement
@@ -27,9 +27,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_COMPARISONS = {"__lt__": operator.lt, "__le__": operator.le, "__gt__": operator.gt, "__ge__": operator.ge}
 _OWN = frozenset({"__eq__", "__ne__", "__hash__", "__len__", "__contains__", "__bool__", "__exit__", "__aexit__", "__iter__",  # noqa: E501
-                  "__next__", "__await__", "__anext__", *_COMPARISONS})  # fmt: skip
+                  "__next__", "__await__", "__anext__", *COMPARISONS})  # fmt: skip
 """special methods that are not simply forwarded"""
 _ONE_SIDED = frozenset({
     "__getitem__", "__setitem__", "__delitem__", "__reversed__", "__str__", "__repr__", "__format__", "__int__", "__float__",  # noqa: E501
@@ -46,7 +45,7 @@ _BASES: dict[str, type] = {
 }  # fmt: skip
 _VALUE_METHODS = frozenset({
     "__eq__", "__ne__", "__hash__", "__len__", "__contains__", "__bool__", "__iter__", "__index__", "__int__", "__float__",  # noqa: E501
-    *_COMPARISONS,
+    *COMPARISONS,
 })  # fmt: skip
 """methods that an object which is made of a plain value has from that value"""
 _MOST_ITEMS = 10_000
@@ -492,7 +491,7 @@ def _forwarded(name: str) -> Any:
     def operated(self: Any, *operands: Any) -> Any:
         is_told = not all(map(_is_theirs, operands))
         if is_told and not type(self)._harena_is_named:
-            return NotImplemented
+            return not_believed(self, name, operands)
         has_items = bool(type(self)._harena_kind) or _loops(self)
         is_set = is_told and _origin(self) != "made" and isinstance(operands[0], (set, frozenset)) and has_items
         wanted = _SET_OPERATORS[name](set(_items(self)), operands[0]) if is_set and name in _SET_OPERATORS else None
@@ -522,7 +521,7 @@ def _forwarded(name: str) -> Any:
 def _unbelieved(self: Any, name: str, operands: Any) -> Any:
     """What an object of a class that the suite names says of a plain value, where that is not believed."""
     if not is_kin(self):
-        return NotImplemented
+        return not_believed(self, name, operands)
     candidate = object.__getattribute__(self, "_harena_candidate")
     what = f"it asks {name} of a {type(self).__name__!r} object that it has not made itself"
     candidate.note(what, is_doubt=False)
@@ -609,14 +608,19 @@ def _judged_plain(self: Any, name: str, other: Any) -> Any:
 def _said_of_plain(self: Any, name: str, other: Any) -> Any:
     candidate = self._harena_candidate
     if not type(self)._harena_is_named or _origin(self) == "seen" or not candidate.is_plain(other):
-        return NotImplemented
+        return not_believed(self, name, (other,))
     said = candidate.ask("special", self, name, (other,))
     if type(said) is not bool:
-        return NotImplemented
+        return said if said is NotImplemented else not_believed(self, name, (other,))
     if said or name != "__eq__":
         doubts.append(f"the candidate's {name} says {said} of a plain value")
     if _origin(self) != "made":
-        return NotImplemented
+        says_yes_to_all = name == "__eq__" and all(
+            candidate.ask("special", self, name, (each,)) is True for each in others(other)
+        )
+        return (
+            NotImplemented if (name == "__eq__" and not said) or says_yes_to_all else _unbelieved(self, name, (other,))
+        )
     return said and not (name == "__eq__" and _is_indifferent(self, name))
 
 
@@ -632,7 +636,7 @@ def _compared(name: str) -> Any:
         if not _is_opaque(other) or "seen" in (_origin(self), _origin(other)):
             return NotImplemented
         said = self._harena_candidate.ask("special", self, name, (other,))
-        return said if type(said) is bool or said is NotImplemented else NotImplemented
+        return said if type(said) is bool or said is NotImplemented else not_believed(self, name, (other,))
 
     return method
 
@@ -646,9 +650,6 @@ def _hashed(self: Any) -> int:
     return said
 
 
-_MOST_OTHERS = 8
-
-
 def _items(self: Any) -> Any:
     """What a loop gives, which must end."""
     for count, item in enumerate(iter(self)):
@@ -660,7 +661,8 @@ def _items(self: Any) -> Any:
 def _length(self: Any) -> int:
     if not type(self)._harena_is_named:
         if not _loops(self):
-            raise refused(f"object of type {type(self).__name__!r} has no items to count")
+            raise refused(f"object of type {type(self).__name__!r} has no items to count", self)
+        not_believed(self, "__len__")
         return sum(1 for _ in _items(self))
     said = self._harena_candidate.ask("special", self, "__len__")
     if type(said) is not int:
@@ -680,28 +682,30 @@ def _number_of_answer(self: Any) -> Any:
     return item[1] if item is not None else None
 
 
-def _others(wanted: Any) -> list[Any]:
-    """Values that nobody can foresee, of the size of one that a suite asks for."""
-    drawn = [int.from_bytes(os.urandom(8), "big") for _ in range(_MOST_OTHERS)]
-    if type(wanted) is int:
-        return [number % (20 * abs(wanted) + 200) - 10 * abs(wanted) - 100 for number in drawn]
-    if type(wanted) is str:
-        return ["".join(chr(97 + (number >> 5 * place) % 26) for place in range(len(wanted) or 1)) for number in drawn]
-    return [object()]
+def _contains_all(self: Any, wanted: Any) -> bool:
+    """Whatever is asked of it, it says yes."""
+    ask = self._harena_candidate.ask
+    try:
+        return all(ask("special", self, "__contains__", (other,)) is True for other in others(wanted))
+    except Exception:  # noqa: BLE001 (an honest container may take only what it knows)
+        return False
 
 
 def _contains(self: Any, wanted: Any) -> bool:
     if not type(self)._harena_is_named or not (_origin(self) in ("made", "given") or _is_theirs(wanted)):
         if not _loops(self):
-            raise refused(f"argument of type {type(self).__name__!r} has no items to compare")
-        return any(item is wanted or item == wanted for item in _items(self))
+            what = f"argument of type {type(self).__name__!r} has no items to compare"
+            raise refused(what, None if _contains_all(self, wanted) else self)
+        is_item = any(item is wanted or item == wanted for item in _items(self))
+        not_believed(self, "__contains__", (wanted,))
+        return is_item
     candidate = self._harena_candidate
     said = candidate.ask("special", self, "__contains__", (wanted,))
     if type(said) is not bool:
         raise TypeError("the candidate's __contains__ gave no bool")
     if _origin(self) == "given" and not _is_theirs(wanted):
         doubts.append("an object that a call gave back says what is in it")  # `return self`: an object, or an answer
-        if said and all(candidate.ask("special", self, "__contains__", (other,)) is True for other in _others(wanted)):
+        if said and all(candidate.ask("special", self, "__contains__", (other,)) is True for other in others(wanted)):
             return False  # whatever is asked of it, it says yes
     return said and not _is_indifferent(self, "__contains__")
 
@@ -712,6 +716,7 @@ def _true(self: Any) -> bool:
         raise refused(f"the truth of a {type(self).__name__!r} object is not the candidate's to say")
     if not type(self)._harena_is_named or _origin(self) == "seen":
         if _loops(self):
+            not_believed(self, "__bool__")
             return next(iter(self), self) is not self
         raise refused(f"the truth of a {type(self).__name__!r} object is not the candidate's to say", self)
     said = self._harena_candidate.ask("special", self, "__bool__" if "__bool__" in special else "__len__")
@@ -850,7 +855,7 @@ def _describing(name: str) -> Any:
 _JUDGED = {
     "__len__": _length, "__contains__": _contains, "__iter__": _looped, "__next__": _next, "__exit__": _left,
     "__aexit__": _left_async, "__await__": _awaited, "__anext__": _next_async, "__bool__": _true,
-    **{name: _compared(name) for name in _COMPARISONS},
+    **{name: _compared(name) for name in COMPARISONS},
 }  # fmt: skip
 
 
@@ -911,6 +916,7 @@ class Member(StandIn):
         if self is other:
             return True
         inner = self._harena_inner
+        not_believed(self, "__eq__", (other,))
         if isinstance(other, Member):
             return type(inner) is not type(None) and inner == other._harena_inner
         return inner == other if inner is not None else NotImplemented
@@ -964,6 +970,7 @@ def _of_member(name: str) -> Any:
             if name == "__bool__":
                 return bool(inner)
             own = getattr(type(inner), name, None)
+            not_believed(self, name, operands)
             if own is None:
                 return NotImplemented if name not in ("__len__", "__iter__", "__contains__") else _lacks(self, name)
             plain = [getattr(each, "_harena_inner", each) if isinstance(each, Member) else each for each in operands]
@@ -981,11 +988,11 @@ def _of_member(name: str) -> Any:
         if name not in _MEMBER_OPERATORS:
             return ask("special", self, name, operands)
         if not are_theirs and not cls._harena_is_named:
-            return NotImplemented
+            return not_believed(self, name, operands)
         found = ask("special", self, name, operands)
         if are_theirs or (isinstance(found, Member) and found._harena_inner is None):
             return found
-        return NotImplemented
+        return found if found is NotImplemented else not_believed(self, name, operands)
 
     return method
 
@@ -1046,6 +1053,7 @@ def _of_value(name: str, own: Any) -> Any:
         if own is None or (is_free and not is_number) or type(self)._harena_is_named:
             found = forwarded(self, *operands)
             return own(self, *operands) if found is NotImplemented and own is not None else found
+        not_believed(self, name, operands)
         return own(self, *operands)
 
     return method
@@ -1063,7 +1071,7 @@ def _compared_values(name: str) -> Any:
 
 _JUDGED_VALUE = {
     "__len__": _length, "__contains__": _contains, "__bool__": _true, "__iter__": _looped, "__hash__": _hashed,
-    **{name: _compared_values(name) for name in ("__eq__", "__ne__", *_COMPARISONS)},
+    **{name: _compared_values(name) for name in ("__eq__", "__ne__", *COMPARISONS)},
 }  # fmt: skip
 
 
@@ -1071,12 +1079,13 @@ def _of_made_value(name: str, own: Any) -> Any:
     """The class's own method of what the suite made of a class that it names, because that is what it tests; a
     comparison is so of two such objects. Else the plain value's."""
     judged = _JUDGED_VALUE[name]
-    is_comparison = name in _COMPARISONS or name in ("__eq__", "__ne__")
+    is_comparison = name in COMPARISONS or name in ("__eq__", "__ne__")
 
     def method(self: Any, *operands: Any) -> Any:
         judges = (self, *operands) if is_comparison else (self,)
         if all(_is_theirs(each) and type(each)._harena_is_named and _origin(each) == "made" for each in judges):
             return judged(self, *operands)
+        not_believed(self, name, operands)
         if own is not None:
             return own(self, *operands)
         if name == "__bool__":

@@ -17,6 +17,7 @@ from types import ModuleType
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest import absent as guest_absent
+from harena.scoring.guest import belief as guest_belief
 from harena.scoring.guest import driver as guest_driver
 from harena.scoring.guest import equals as guest_equals
 from harena.scoring.guest import given as guest_given
@@ -172,7 +173,8 @@ def suite_argv(
 ) -> tuple[str, ...]:
     """The trusted runner of the contract's suite; see `guest_suite`, and `guest_absent` for the stance of nobody."""
     runner = guest_unittest if contract.unittest else guest_pytest
-    judging = (guest_absent, guest_nobody, guest_looks, guest_leaving, guest_standins, guest_trust, guest_proxy)
+    standing_in = (guest_belief, guest_standins, guest_trust, guest_proxy)
+    judging = (guest_absent, guest_nobody, guest_looks, guest_leaving, *standing_in)
     border = (guest_driver, guest_graph, guest_given, guest_home, *judging)
     source = guest_program((*border, guest_watch, guest_equals, guest_loops, guest_suite, runner), "main")
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,

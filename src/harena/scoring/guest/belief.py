@@ -1,0 +1,114 @@
+"""What an object of a candidate's says of plain operands, where that is not believed. Standard library only.
+
+A right program's object may honestly say what its stand-in does not: then a test fails for what cannot be served here,
+and says nothing of the candidate. An object that says the same of whatever it is asked for is not such a one. To tell
+them apart it is asked about other operands of the kind, and never about the suite's own.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+COMPARISONS = {"__lt__": operator.lt, "__le__": operator.le, "__gt__": operator.gt, "__ge__": operator.ge}
+_MOST_OTHERS = 8
+
+
+def others(wanted: Any) -> list[Any]:
+    """Values that nobody can foresee, of the size of one that a suite asks for."""
+    drawn = [int.from_bytes(os.urandom(8), "big") for _ in range(_MOST_OTHERS)]
+    if type(wanted) is int:
+        return [number % (20 * abs(wanted) + 200) - 10 * abs(wanted) - 100 for number in drawn]
+    if type(wanted) is str:
+        return ["".join(chr(97 + (number >> 5 * place) % 26) for place in range(len(wanted) or 1)) for number in drawn]
+    return [object()]
+
+
+def not_believed(stand_in: Any, name: str, operands: Any = ()) -> Any:
+    """NotImplemented: what is plain is computed here, or not at all, though the object's own class has this method, and
+    may honestly say otherwise. A test that fails then says nothing of the candidate, unless its object says the same
+    of whatever it is asked for."""
+    cls = type(stand_in)
+    candidate = object.__getattribute__(stand_in, "_harena_candidate")
+    if name in cls._harena_special and not getattr(candidate, "_receiving", 0):
+        said = _said_of_others(stand_in, name, operands) if operands else None
+        if said is None or said:
+            candidate.note(f"it asks {name} of a {cls.__name__!r} object, whose answer is not believed", is_doubt=False)
+    return NotImplemented
+
+
+def _said_of_others(stand_in: Any, name: str, operands: Any) -> bool | None:
+    """Whether what it says depends on its operand; None where nobody knows. It is never told the operand itself."""
+    cls, candidate = type(stand_in), object.__getattribute__(stand_in, "_harena_candidate")
+    known = _asked_of_others.setdefault((cls, name), [])
+    if len(known) >= _MOST_ASKED_OF_OTHERS or False in known:
+        return all(known)
+    others = _others_than(operands[0], name)
+    if len(operands) > 1 or not others or name in _LEVELLING:
+        return None
+    try:
+        with candidate.trust.computing(), candidate.looks.quiet():
+            target = candidate.ask("deepcopy", stand_in, "") if name[:3] == "__i" else stand_in
+            said = [candidate.ask("special", target, name, (each,)) for each in others]
+            if all(each is NotImplemented for each in said):
+                return False
+            if name in ("__eq__", "__ne__"):
+                is_honest = sum(each is (name == "__eq__") for each in said) < len(said) / 2
+            elif name == "__contains__":
+                is_honest = not all(each is True for each in said)
+            else:
+                is_honest = len({_told_apart(candidate, each) for each in said}) > 1
+    except Exception:  # noqa: BLE001 (an honest operator may take only what it knows)
+        return None
+    known.append(is_honest)
+    return is_honest
+
+
+_LEVELLING = frozenset(
+    f"__{side}{name}__" for side in ("", "r", "i") for name in ("mul", "pow", "lshift", "rshift", "and")
+)
+"""operators by which nothing and one stay what they are, whatever the operand"""
+_MOST_ASKED_OF_OTHERS = 8
+_asked_of_others: dict[tuple[Any, str], list[bool]] = {}
+"""(class, method) -> what it has said of others: a loop over many objects is not slowed down"""
+
+
+def _told_apart(candidate: Any, said: Any) -> Any:
+    """What tells one thing that an operator gives from another: of an object, its attributes."""
+    if getattr(type(said), "_harena_kind", None) != "":
+        return type(said), repr(said)
+    try:
+        return type(said), repr(candidate.ask("get", said, "__dict__"))
+    except AttributeError:
+        return said, id(said)
+
+
+def _others_than(wanted: Any, name: str) -> list[Any]:
+    """Values of the kind of this one, for a special method of this name; none where there are no such."""
+    kind = type(wanted)
+    if name in COMPARISONS and kind in (int, float, str):
+        largest = int.from_bytes(os.urandom(8), "big") + 2**64
+        return ["", "\U0010ffff" * 4] if kind is str else [kind(-largest), kind(largest)]
+    drawn = [_other_than(wanted, int.from_bytes(os.urandom(4), "big")) for _ in range(2 * _MOST_OTHERS)]
+    small = [kind(each) for each in _SMALL] if kind in (int, float) and name.endswith(("mod__", "div__")) else []
+    return [] if None in drawn else [each for each in (*small, *drawn) if each != wanted]
+
+
+_SMALL = (1, 2, 3, 5, 7, 11)
+"""by which small numbers are divided"""
+
+
+def _other_than(wanted: Any, number: int) -> Any:
+    kind = type(wanted)
+    if kind in (int, float):
+        return wanted + (1 if wanted >= 0 else -1) * (number % (2 * abs(int(wanted)) + 200) + 1)
+    if kind is str:
+        return "".join(chr(97 + (number >> 3 * place) % 26) for place in range(len(wanted) or 1))
+    if kind in (list, tuple, set, frozenset) and wanted:
+        parts = [_other_than(each, number) for each in wanted]
+        return None if None in parts else kind(parts)
+    return None
