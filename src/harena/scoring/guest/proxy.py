@@ -59,6 +59,7 @@ from harena.scoring.guest.standins import (
     generator,
     made_of_value,
     make_class,
+    make_member,
     mark_kin,
     names_a_class,
     no_judge,
@@ -729,12 +730,7 @@ class Candidate(Border):
         found = self._members.get(number)
         if found is None:
             cls: Any = self._classes[class_number]
-            found = self._members[number] = object.__new__(cls)
-            if not isinstance(found, Member) or type(name) not in (str, type(None)):
-                raise GraphError("no member of an enumeration")
-            object.__setattr__(found, "_harena_item", ("o", number))
-            object.__setattr__(found, "_harena_inner", self.value(inner))
-            object.__setattr__(found, "name", name)
+            found = self._members[number] = make_member(cls, ("o", number), name, self.value(inner))
         return found
 
     def kind_of(self, value: Any) -> str | None:

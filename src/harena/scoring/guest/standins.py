@@ -400,7 +400,11 @@ class StandInClass(type):
     def __instancecheck__(cls, instance: Any) -> bool:
         if type.__instancecheck__(cls, instance) or _derives(type(instance), cls):
             return True
-        if "_harena_is_abstract" not in vars(cls) or not _is_theirs(instance):
+        if "_harena_is_abstract" not in own_names(cls):
+            return False
+        if not _is_theirs(instance):
+            what = f"it asks the candidate's {cls.__name__} what its own objects are"
+            cls._harena_candidate.note(what, is_doubt=False)
             return False
         return cls._harena_candidate.ask("isinstance", cls, "", instance) is True
 
@@ -876,7 +880,7 @@ def make_class(candidate: Any, number: int, name: str, qualified: str, module: s
     if kind in _BASES:
         return _valued(name, names, bases, special)
     if kind == "enum":
-        return StandInClass(name, _lineage(bases, Member), names)
+        return _enumerated(name, names, bases)
     names["__slots__"] = ()
     names["__eq__"], names["__ne__"], names["__hash__"] = _equal, _unequal, None if unhashable else _hashed
     for each in special:
@@ -895,6 +899,30 @@ def make_class(candidate: Any, number: int, name: str, qualified: str, module: s
     return StandInClass(name, _lineage(bases, StandIn), names)
 
 
+def _enumerated(name: str, names: dict[str, Any], bases: Any) -> Any:
+    """An enumeration. Where it derives from a plain value, so does its stand-in, and its members are such values."""
+    lineage = [part for base in bases if isinstance(base, type) for part in type.__dict__["__mro__"].__get__(base)]
+    value_base = next((base for base in _BASES.values() if base in lineage and base not in MUTABLE), None)
+    if value_base is None:
+        return StandInClass(name, _lineage(bases, _PlainMember), names)
+    names["_harena_value_base"] = value_base
+    kept = tuple(base for base in bases if isinstance(base, StandInClass) and issubclass(base, value_base))
+    made = _StandInNumber if isinstance(value_base, abc.ABCMeta) else StandInClass
+    return made(name, kept or (_ValuedMember, value_base), names)
+
+
+def make_member(cls: Any, item: Any, name: Any, inner: Any) -> Any:
+    """A member of an enumeration that `make_class` made; `inner` is the plain value that it is, or None. Raises
+    TypeError where it cannot be one."""
+    base = own_names(cls).get("_harena_value_base") if isinstance(cls, StandInClass) else None
+    made = object.__new__(cls) if base is None else _value_of(cls, base, inner)
+    if not isinstance(made, Member) or type(name) not in (str, type(None)):
+        raise TypeError("no member of an enumeration")
+    for attribute_name, value in (("_harena_item", item), ("_harena_inner", inner), ("name", name)):
+        object.__setattr__(made, attribute_name, value)
+    return made
+
+
 def _lineage(bases: Any, root: type) -> tuple[type, ...]:
     """Bases that can be bases here."""
     kept = tuple(base for base in bases if isinstance(base, StandInClass) and issubclass(base, root))
@@ -907,10 +935,14 @@ def _lineage(bases: Any, root: type) -> tuple[type, ...]:
     return kept or (root,)
 
 
-class Member(StandIn):
+class Member:
     """A member of an enumeration of the candidate's: there is one object for each, and it is its name."""
 
-    __slots__ = ("_harena_inner", "name")
+    __slots__ = ()
+    if TYPE_CHECKING:
+        name: str
+        _harena_inner: Any
+        _harena_candidate: Any
 
     def __eq__(self, other: object) -> Any:
         if self is other:
@@ -929,25 +961,16 @@ class Member(StandIn):
         return hash(self._harena_inner) if self._harena_inner is not None else hash(self.name)
 
     def __lt__(self, other: Any) -> Any:
-        return self._ordered(operator.lt, "__lt__", other)
+        return _ordered(self, operator.lt, "__lt__", other)
 
     def __le__(self, other: Any) -> Any:
-        return self._ordered(operator.le, "__le__", other)
+        return _ordered(self, operator.le, "__le__", other)
 
     def __gt__(self, other: Any) -> Any:
-        return self._ordered(operator.gt, "__gt__", other)
+        return _ordered(self, operator.gt, "__gt__", other)
 
     def __ge__(self, other: Any) -> Any:
-        return self._ordered(operator.ge, "__ge__", other)
-
-    def _ordered(self, compare: Any, name: str, other: Any) -> Any:
-        cls = type(self)
-        is_asked = name in cls._harena_special and type(other) is cls and cls._harena_is_named
-        if self._harena_inner is not None and not is_asked:
-            return compare(self._harena_inner, other._harena_inner if isinstance(other, Member) else other)
-        if isinstance(other, Member) and name in cls._harena_special:
-            return self._harena_candidate.ask("special", self, name, (other,))
-        return NotImplemented
+        return _ordered(self, operator.ge, "__ge__", other)
 
     def __repr__(self) -> str:
         return str(_shown("__repr__")(self))
@@ -957,6 +980,17 @@ class Member(StandIn):
 
     def __format__(self, form: str) -> str:
         return str(_shown("__format__")(self, form))
+
+
+def _ordered(self: Any, compare: Any, name: str, other: Any) -> Any:
+    cls = type(self)
+    is_asked = name in cls._harena_special and type(other) is cls and cls._harena_is_named
+    if self._harena_inner is not None and not is_asked:
+        not_believed(self, name, (other,))
+        return compare(self._harena_inner, other._harena_inner if isinstance(other, Member) else other)
+    if isinstance(other, Member) and name in cls._harena_special:
+        return self._harena_candidate.ask("special", self, name, (other,))
+    return not_believed(self, name, (other,))
 
 
 def _of_member(name: str) -> Any:
@@ -1012,8 +1046,20 @@ for _name in ("__int__", "__index__", "__float__", "__invert__", "__call__", "__
 del _name
 
 
+class _PlainMember(Member, StandIn):
+    """A member that is no plain value."""
+
+    __slots__ = ("_harena_inner", "name")
+
+
 class _Valued:
     """An object of the candidate's that is made of a plain value: that is what is judged."""
+
+    def __copy__(self) -> Any:
+        return object.__getattribute__(self, "_harena_candidate").ask("copy", self, "")
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return object.__getattribute__(self, "_harena_candidate").ask("deepcopy", self, "")
 
     if TYPE_CHECKING:
         _harena_kind: Any
@@ -1036,10 +1082,25 @@ class _Valued:
         return attribute(self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in ("_numerator", "_denominator") and self._harena_kind == "Fraction":
+        if name in _OF_FRACTION and isinstance(self, fractions.Fraction):
             object.__setattr__(self, name, value)  # Fraction sets them as it makes one
             return
         object.__getattribute__(self, "_harena_candidate").ask("set", self, name, value)
+
+
+_OF_FRACTION = frozenset({"_numerator", "_denominator"})
+
+
+class _ValuedMember(Member, _Valued):
+    """A member that is a plain value, also for code in C, which asks nobody. What it has by a name is the candidate's,
+    as of any member."""
+
+    __dir__, __delattr__, __reduce_ex__ = StandIn.__dir__, StandIn.__delattr__, StandIn.__reduce_ex__
+
+    def __getattribute__(self, name: str) -> Any:
+        if name[:2] == "__" or name[:8] == "_harena_" or name == "name" or name in _OF_FRACTION:
+            return object.__getattribute__(self, name)
+        return attribute(self, name)
 
 
 def _of_value(name: str, own: Any) -> Any:
@@ -1102,7 +1163,7 @@ def _missing(self: Any, key: Any) -> Any:
 def _valued(name: str, names: dict[str, Any], bases: Any, special: Any) -> Any:
     base = _BASES[names["_harena_kind"]]
     for each in special:
-        if base in _SCALARS and not hasattr(base, each) and each != "__call__":
+        if base in _SCALARS and not hasattr(base, each) and each in (_ONE_SIDED | _OWN) - {"__call__"}:
             continue  # a number has no items
         if each == "__missing__":
             names[each] = _missing
@@ -1118,8 +1179,10 @@ def _valued(name: str, names: dict[str, Any], bases: Any, special: Any) -> Any:
 def made_of_value(cls: Any, value: Any = None) -> Any:
     """An instance of a class that derives from a plain one."""
     base: Any = _BASES[cls._harena_kind]
-    if value is None:
-        return base.__new__(cls)
+    return base.__new__(cls) if value is None else _value_of(cls, base, value)
+
+
+def _value_of(cls: Any, base: Any, value: Any) -> Any:
     if not isinstance(value, base):
         raise TypeError(f"no {base.__name__}")
     if base in _TIMES:
