@@ -239,3 +239,14 @@ async def test_members_are_values_for_code_in_c() -> None:
     ]
     result = await scored(CLASSES, suite_of(lines))
     assert (result.score, result.trust, result.detail) == (1.0, Trust.SEPARATE, "")
+
+
+async def test_signatures_of_classes_and_methods_are_the_candidates() -> None:
+    """Also of a class that inherits its own, of a record, and of an exception."""
+    objects = "Shown(1).go Shown.go Shown.of Shown(1).of Shown.plus Child(2).go Named.FIRST.hello"
+    classes = "Shown Shown.__init__ Child Child.__init__ Record Record.__init__ Fields Refused"
+    seen = f"{classes} {objects}".split()
+    lines = [f"inspect.signature({each})" for each in seen]
+    result = await scored(CLASSES, suite_of(lines))
+    assert not result.detail
+    assert result.score == 1.0

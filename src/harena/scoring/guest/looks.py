@@ -25,7 +25,7 @@ PURE = frozenset({
 })  # fmt: skip
 """special methods that change nothing, whatever the class"""
 _ITEMS = frozenset({"__getitem__", "__reversed__"})
-_QUIET = frozenset({"probe", "copy", "deepcopy", "module"})
+_QUIET = frozenset({"signature", "probe", "copy", "deepcopy", "module"})
 _MOST_KEPT = 100_000
 _MOST_SAME = 100_000
 """number of equal looks in a row after which the suite is taken to wait for something"""

@@ -64,6 +64,7 @@ from harena.scoring.guest.standins import (
     names_a_class,
     no_judge,
     own_names,
+    signature_here,
     without_judges,
 )
 from harena.scoring.guest.trust import Trust, named_by_suite
@@ -1034,6 +1035,8 @@ class ErrorClass(type):
 
     def __getattr__(cls, name: str) -> Any:
         told_by = next((vars(part)["_harena_told_by"] for part in cls.__mro__ if "_harena_told_by" in vars(part)), None)
+        if name == "__signature__" and told_by is not None:
+            return signature_here(told_by[0], cls)
         if name[:2] == "__" or name.startswith(_NO_FIELDS) or told_by is None:
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
         candidate, reference = told_by

@@ -19,7 +19,7 @@ import fractions
 import operator
 
 from harena.scoring.guest.belief import COMPARISONS, not_believed, others
-from harena.scoring.guest.graph import MUTABLE, SCALARS, VALUES
+from harena.scoring.guest.graph import MUTABLE, SCALARS, VALUES, describe
 from harena.scoring.guest.home import DESCRIBING
 from harena.scoring.guest.leaving import is_verdict, may_skip_what_is_judged, skips_a_judgement
 
@@ -240,6 +240,47 @@ def items_as_set(value: Any) -> Any:
     return set(value) if hasattr(value, "difference") else None
 
 
+_OF_METHOD = frozenset({
+    "__doc__", "__wrapped__", "__annotations__", "__code__", "__defaults__", "__kwdefaults__", "__module__",
+    "__isabstractmethod__", "__func__", "__dict__",
+})  # fmt: skip
+"""what a method says of its function, which is the candidate's"""
+
+
+def signature_here(candidate: Any, cls: Any, name: str = "") -> Any:
+    """The signature of a class of the candidate's, or of what its objects have by a name. Raises ValueError, as
+    `inspect` does, where there is none that can be told."""
+
+    def shown() -> None: ...
+
+    told = candidate.ask("signature", cls, name)
+    if told is None:
+        what = f"it asks for a signature of {cls.__name__} that cannot be told"
+        candidate.note(what, is_doubt=False)
+        raise ValueError(what)
+    describe(shown, None, told)
+    return shown.__signature__  # type: ignore[attr-defined]
+
+
+class _Made:
+    """What stands for a class's `__init__`: its signature can be seen, and it makes nothing."""
+
+    def __init__(self, cls: Any = None) -> None:
+        self._class = cls
+
+    def __get__(self, owner: Any, cls: Any = None) -> Any:
+        return _Made(cls)
+
+    def __call__(self, *positional: Any, **keywords: Any) -> None:
+        what = f"it calls {self._class.__name__}.__init__"
+        self._class._harena_candidate.note(what)
+        raise TypeError(f"{what}, and the object is elsewhere")
+
+    @property
+    def __signature__(self) -> Any:
+        return signature_here(self._class._harena_candidate, self._class, "__init__")
+
+
 class Method:
     # without a documentation of its own: that is the candidate's
 
@@ -290,6 +331,11 @@ class Method:
 
     def __getattr__(self, name: str) -> Any:
         owner = self.__self__
+        if name == "__signature__":
+            cls = owner if isinstance(owner, StandInClass) else type(owner)
+            return signature_here(owner._harena_candidate, cls, self.__name__)
+        if name.startswith(_PROBED_PREFIXES) or (name[:2] == "__" and name not in _OF_METHOD):
+            raise AttributeError(name)
         method = owner._harena_candidate.ask("get", owner, self.__name__)
         return getattr(method, name)
 
@@ -350,6 +396,8 @@ class StandInClass(type):
         return found
 
     def __getattr__(cls, name: str) -> Any:
+        if name == "__signature__":
+            return signature_here(cls._harena_candidate, cls)
         if (
             name.startswith(_PROBED_PREFIXES)
             or name[:8] == "_harena_"
@@ -876,6 +924,7 @@ def make_class(candidate: Any, number: int, name: str, qualified: str, module: s
         "__module__": module,
         "__qualname__": qualified,
         "__doc__": doc,
+        "__init__": _Made(),
     }
     if kind in _BASES:
         return _valued(name, names, bases, special)
