@@ -12,7 +12,8 @@ from harena.scoring.contracts import scorer_trust
 from harena.scoring.contracts.parts import program, scorer, trusted_files
 from harena.scoring.contracts.scorer_trust import may_execute_text
 from harena.scoring.formats.asserts import NotChecksError, parse_tests
-from harena.scoring.python_source import MOST_SCORER_TOKENS, SourceTooLargeError, syntax_tree
+from harena.scoring.python_source import MOST_SCORER_TOKENS, MOST_TOKENS, SourceTooLargeError, syntax_tree
+from harena.scoring.scorers.assert_names import AssertNames, assert_names
 
 MANY = "x=1\n" * (MOST_SCORER_TOKENS // 3 + 1)
 SCORE = "def score(run):\n    return 1.0\n"
@@ -77,3 +78,8 @@ def test_what_is_known_of_scorers_is_small() -> None:
     assert len(scorer_trust._known) == scorer_trust._MOST_KNOWN
     scorer_trust._known.clear()
     scorer_trust._known.update(before)
+
+
+def test_names_of_asserts_beyond_the_bound_are_not_looked_into() -> None:
+    """Test code that is too large to be read is run, and shares no name."""
+    assert assert_names("x = 1\n" * (MOST_TOKENS // 3 + 1), None) == AssertNames()

@@ -60,13 +60,14 @@ class CommandContract(Contract):
     gives its own proof; it passes if it raises nothing"""
     calls: dict[str, EntryPoint] = {}
     """with `asserts`: their names for functions of the candidate, which then runs in another process than they do; only
-    plain values cross"""
+    plain values cross. With `isolate: false`, or where `gold` is not paid like that, it runs in theirs"""
     isolate: bool | Literal["auto", "sandbox"] = "auto"
     """with `pytest` and `unittest`: "sandbox": the candidate's modules live in a sandbox of their own, and the tests
     see stand-ins for them, which makes the trust `separate`; true: in a process of their own in the suite's sandbox;
     false: in the suite's process; "auto": the first of these three that pays `gold`, or the first without a gold"""
     gold: Annotated[Files, BeforeValidator(_gold)] = {}
-    """with `isolate: auto`: files of a right solution, or its text (as `solution.py`); it decides how the suite runs"""
+    """with `isolate: auto`: files of a right solution, or its text (as `solution.py`); it decides how the suite runs,
+    and with `asserts` where the candidate does, and which names it shares with them"""
     scorer_timeout_seconds: Seconds = 30.0
     """with `isolate: sandbox` and `auto`: time of the suite itself, what it waits for the candidate's answers not
     counted"""

@@ -76,17 +76,17 @@ def with_collections(source: str, tested: str | None = None) -> str:
     return f"from collections import {', '.join(sorted(free))}\n{source}" if free else source
 
 
-def called_names(tests: ast.Module) -> list[str]:
-    """What the tests call that neither Python nor they themselves define; nothing if they use such a name in another
-    way than to call it."""
+def called_names(tests: ast.Module, tested: frozenset[str] = frozenset()) -> list[str]:
+    """What the tests call that neither Python (but for the names in `tested`) nor they themselves define; nothing if
+    they use such a name in another way than to call it."""
     called = {id(node.func) for node in ast.walk(tests) if isinstance(node, ast.Call)}
-    free = _free_names(tests)
+    free = _free_names(tests, tested)
     return sorted({node.id for node in free}) if all(id(node) in called for node in free) else []
 
 
-def _free_names(tests: ast.Module) -> list[ast.Name]:
+def _free_names(tests: ast.Module, tested: frozenset[str] = frozenset()) -> list[ast.Name]:
     """Uses of names that neither Python nor the tests define."""
-    bound = set(vars(builtins))
+    bound = set(vars(builtins)) - tested
     for node in ast.walk(tests):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             bound.add(node.id)

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from harena.scoring.formats.crossing_answers import what_more_is_asked
 from harena.scoring.formats.literals import source_of
+from harena.scoring.scorers.assert_names import defined_classes
 
 _MAKERS = frozenset(
     {
@@ -63,9 +64,12 @@ _METHODS = frozenset(
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def what_cannot_cross(tests: ast.Module, names: Iterable[str]) -> str | None:
-    """The expression because of which the candidate's functions, called by `names`, cannot be in another process."""
+def what_cannot_cross(tests: ast.Module, names: Iterable[str], solution: str | None = None) -> str | None:
+    """The expression because of which the candidate's functions, called by `names`, cannot be in another process. In
+    the right `solution` one of them may be a class, whose objects have more to them than their values."""
     called = frozenset(names)
+    if classes := called & defined_classes(solution):
+        return min(classes)
     more = what_more_is_asked(tests, called)
     return _Reader(tests, called).found or (source_of(more) if more is not None else None)
 

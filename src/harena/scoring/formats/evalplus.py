@@ -40,7 +40,8 @@ def read(row: Row) -> Task:
     note = ""
     if entry_point == "find_zero":
         note = "any root is right, so the answers are put into the polynomial beside the candidate"
-        contract = test_code(_root_test(calls), "base_input", _SECONDS_OF_TEST_CODE, {entry_point: entry_point})
+        functions = {entry_point: entry_point}
+        contract = test_code(_root_test(calls), "base_input", _SECONDS_OF_TEST_CODE, functions, solution)
     else:
         contract = made(
             ReferenceContract,

@@ -24,6 +24,7 @@ from harena.scoring.formats.literals import NotLiteralError, literal, source_of
 from harena.scoring.formats.plus import assigned, is_idle, loop_over_lists, read_assertion
 from harena.scoring.formats.rows import FieldError, Row
 from harena.scoring.formats.task import Family, Task, made
+from harena.scoring.scenario import DEFAULT_ENTRY
 
 SECONDS = 1.5
 """Processor time of one program. The rows name no limit. The data set's own harness stops a program after 3 s by the
@@ -52,7 +53,7 @@ def read(row: Row) -> Task:
         contract = _checks(test, entry_point)
     except NotChecksError as error:
         note = str(error)
-        contract, why = _run_tests(prompt, test, entry_point)
+        contract, why = _run_tests(prompt, test, entry_point, prompt + solution if solution else None)
         note += f"; `{why}` cannot be given to another process" if why else ""
     return Task(
         id=row.id(),
@@ -64,21 +65,21 @@ def read(row: Row) -> Task:
     )
 
 
-def _run_tests(prompt: str, test: str, entry_point: str) -> tuple[CommandContract, str | None]:
+def _run_tests(prompt: str, test: str, entry_point: str, solution: str | None) -> tuple[CommandContract, str | None]:
     """(the contract of test code that is run, what of it cannot be given to another process, if anything)."""
     try:
         tree = parse_tests(test)
         names = {node.arg for node in _check_function(tree).args.args} | {entry_point}
-        why = what_cannot_cross(tree, names)
+        why = what_cannot_cross(tree, names, solution)
     except NotChecksError:
         why = None
     if why is not None:
         functions = _prompt_functions(prompt, tree, entry_point)
         source = with_collections(f"{functions}{test}\n\ncheck({entry_point})\n", entry_point)
-        return test_code(source, "test", TEST_CODE_SECONDS, {}), why
+        return test_code(source, "test", TEST_CODE_SECONDS, {}, solution), why
     bound = f"{whole_prompt(prompt)}\n\n{entry_point} = {CANDIDATE}\n"  # the prompt may hold functions that tests call
     source = with_collections(f"{bound}\n{test}\n\ncheck({CANDIDATE})\n", entry_point)
-    return test_code(source, "test", TEST_CODE_SECONDS, {CANDIDATE: entry_point}), None
+    return test_code(source, "test", TEST_CODE_SECONDS, {CANDIDATE: entry_point}, solution), None
 
 
 def _prompt_functions(prompt: str, tests: ast.Module, entry_point: str) -> str:
@@ -94,12 +95,15 @@ def _prompt_functions(prompt: str, tests: ast.Module, entry_point: str) -> str:
     )
 
 
-def test_code(source: str, field: str, seconds: float, calls: Mapping[str, str]) -> CommandContract:
+def test_code(
+    source: str, field: str, seconds: float, calls: Mapping[str, str], solution: str | None
+) -> CommandContract:
     """The contract that runs the data set's own test code; `calls`: its names for the candidate's functions, or none if
-    it needs the candidate in its own process. Raises FieldError."""
+    it needs the candidate in its own process; `solution`: the row's own, which shows whether it does. Raises
+    FieldError."""
     contract: CommandContract = made(
         CommandContract, field, type="command", asserts=source, calls=dict(calls), timeout_seconds=seconds,
-        requires=_required(source),
+        requires=_required(source), gold={DEFAULT_ENTRY: solution} if solution else {},
     )  # fmt: skip
     return contract
 

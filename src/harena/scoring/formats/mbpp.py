@@ -34,6 +34,7 @@ from harena.scoring.formats.literals import NotLiteralError, literal
 from harena.scoring.formats.plus import assigned, is_idle, loop_over_lists, read_assertion
 from harena.scoring.formats.rows import FieldError, Row, shown
 from harena.scoring.formats.task import Family, Task, made
+from harena.scoring.scorers.assert_names import tested_builtins
 
 _SECONDS = 10.0
 """time limit of one program; the published rows say nothing"""
@@ -55,9 +56,10 @@ def read(row: Row) -> Task:
         note = str(error)
         code = with_collections(plus or "\n".join([setup, *asserts]))
         field, seconds = ("test", 60.0) if plus else ("test_list", _SECONDS)
-        calls, why = _called_functions(code, setup)
+        solution = row.optional_text("code", "canonical_solution") or None
+        calls, why = _called_functions(code, setup, solution)
         note += f"; `{why}` cannot be given to another process" if why else ""
-        contract = test_code(code + "\n", field, seconds, calls)
+        contract = test_code(code + "\n", field, seconds, calls, solution)
     text = row.text("text", "prompt", "content")
     statement = (
         f"{text}\nYour code should pass these tests:\n\n" + "\n".join(asserts) if asserts[0] not in text else text
@@ -79,7 +81,7 @@ def _setup(row: Row, labels: Mapping[str, Any]) -> str:
     return value or ""
 
 
-def _called_functions(code: str, setup: str) -> tuple[dict[str, str], str | None]:
+def _called_functions(code: str, setup: str, solution: str | None) -> tuple[dict[str, str], str | None]:
     """(the names that the test code takes from the candidate, if it only calls them with values that cross; what does
     not cross). A set-up's classes cannot cross."""
     try:
@@ -88,8 +90,8 @@ def _called_functions(code: str, setup: str) -> tuple[dict[str, str], str | None
         tests = parse_tests(code)
     except NotChecksError:
         return {}, None
-    names = called_names(tests)
-    why = what_cannot_cross(tests, names)
+    names = called_names(tests, tested_builtins(code, solution))
+    why = what_cannot_cross(tests, names, solution)
     return ({name: name for name in names} if why is None else {}), why
 
 

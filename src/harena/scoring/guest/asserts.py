@@ -2,24 +2,132 @@
 
 For data sets whose tests are code (`check(candidate)`, lists of asserts) that cannot be read as calls with known
 answers. The candidate shares this process, so none of this is out of its reach; it is out of reach of the
-forgeries that are known: ending the process, hooks at its end, builtins of its own, ends of loops, and objects that
-equal everything.
+forgeries that are known: ending the process, hooks at its end, builtins of its own, ends of loops, functions of its
+own in libraries that the tests use, and objects that equal everything.
 """
 
 from __future__ import annotations
 
+import ast
 import builtins
+import json
 import os
+import re
 import sys
 
 from harena.scoring.guest.equals import equals_everything
 from harena.scoring.guest.imports import import_for
 from harena.scoring.guest.loops import LOOPS
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+REBINDING = re.compile(r"\b(?:global|globals|vars|exec|eval|setattr|modules|__dict__|import_module|__import__)\b")
+"""words of a program that may give its module's names other values while the tests run"""
+
+
+class TestNames(dict):  # type: ignore[type-arg]
+    """The names of the tests' code: their own, and those of the candidate's module as they are at the moment. It is
+    slower than a dict, and used where that makes a difference."""
+
+    live: set[str]
+    """names that are read in the module"""
+    given: set[str]
+    lent: set[str]
+    module: dict[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self.live and name in self.module:
+            return self.module[name]
+        return dict.__getitem__(self, name)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        dict.__setitem__(self, name, value)
+        if name in self.given or (name in self.lent and name not in self.module):
+            self.module[name] = value
+
+
+class GlobalStatements(ast.NodeTransformer):
+    """Has functions of the tests that rebind a shared name do so by `globals()`: the interpreter asks no subclass of
+    dict."""
+
+    def __init__(self, names: Any) -> None:
+        self.names = names
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """One function."""
+        declared = {name for part in ast.walk(node) if isinstance(part, ast.Global) for name in part.names}
+        return Renamed(declared & self.names).visit(node) if declared & self.names else self.generic_visit(node)
+
+
+class Renamed(ast.NodeTransformer):
+    """Writes `globals()[name]` for a name, and declares it no more: where a function does, the compiler has the whole
+    module store it past any subclass."""
+
+    def __init__(self, names: Any) -> None:
+        self.names = names
+
+    def visit_Global(self, node: ast.Global) -> ast.AST:
+        """One declaration."""
+        left = [name for name in node.names if name not in self.names]
+        return ast.copy_location(ast.Global(names=left) if left else ast.Pass(), node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """One use of a name."""
+        if node.id not in self.names:
+            return node
+        found = ast.parse("globals()[" + repr(node.id) + "]", mode="eval").body
+        assert isinstance(found, ast.Subscript)
+        found.ctx = node.ctx
+        return ast.fix_missing_locations(ast.copy_location(found, node))
+
+
+class Whose:
+    """The owners of the names in the tests' code. Everything that takes a library is done before the candidate runs."""
+
+    def __init__(self, tree: ast.AST, names: Any) -> None:
+        used: set[str] = set()
+        bound: set[str] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name):
+                (used if isinstance(node.ctx, ast.Load) else bound).add(node.id)
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                bound.add(node.name)
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                bound.update(alias.asname or alias.name.partition(".")[0] for alias in node.names)
+        self.aliases: dict[str, str] = names["aliases"]
+        self.tested = set(names["tested"])
+        self.state, self.given, self.lent = set(names["state"]), set(names["given"]), set(names["lent"])
+        self.shared = self.state | self.given | self.lent
+        free = used - bound - set(self.aliases)
+        self.live = {name for name in free if name in self.tested or (name not in vars(builtins) and name[:2] != "__")}
+        """the candidate's names that the tests use"""
+
+    def names(self, module: Any, trusted: Any, rebinds: bool) -> dict[str, Any]:
+        """The globals that the tests' code runs with. Names of builtins are Python's own (`trusted`), whatever the
+        candidate has by them, but for those that it is tested for; what the tests bind is theirs, whatever becomes of
+        it in the candidate's module. `rebinds`: what that module has may change meanwhile."""
+        for name in self.tested:
+            trusted.pop(name, None)
+        own = {name: value for name, value in module.items() if name not in trusted or name[:2] == "__"}
+        for name, function in self.aliases.items():
+            first, *steps = function.split(".")
+            own[name] = module[first]
+            for step in steps:
+                own[name] = getattr(own[name], step)
+        if self.shared or (rebinds and self.live):
+            own = made = TestNames(own)
+            made.live, made.module = self.live | self.state, module
+            made.given, made.lent = self.given | self.state, self.lent
+        dict.__setitem__(own, "__builtins__", trusted)
+        return own
+
 
 def main() -> None:
-    """argv: the path of the candidate's entry. Standard input: the proof's word, and below it the test code."""
-    word, _, source = sys.stdin.buffer.read().decode().partition("\n")
+    """argv: the path of the candidate's entry. Standard input: the proof's word, and below it a JSON object: source,
+    names (see `assert_names`)."""
+    word, _, written = sys.stdin.buffer.read().decode().partition("\n")
     out = os.dup(1)
     leave, write = os._exit, os.write
     names = vars(builtins)
@@ -27,7 +135,14 @@ def main() -> None:
     entry = sys.argv[1]
     here = os.path.realpath(os.getcwd())
     path = os.path.join(here, entry)
+    request = json.loads(written)
+    source = request["source"]
     import_for(source)
+    tree = ast.parse(source)
+    whose = Whose(tree, request["names"])
+    if whose.shared:
+        GlobalStatements(whose.shared).visit(tree)
+    tests = compile(tree, "<asserts>", "exec", dont_inherit=True)
     sys.argv[:] = [path]
     sys.path.insert(0, here)
     module = type(sys)(os.path.splitext(entry)[0].replace("/", "."))
@@ -35,12 +150,12 @@ def main() -> None:
     sys.modules[module.__name__] = module
     with open(path, encoding="utf-8-sig") as file:
         program = file.read()
+    rebinds = REBINDING.search(program) is not None
     exec(compile(program, path, "exec", dont_inherit=True), vars(module))  # noqa: S102 (the purpose of this process)
     names.update(kept)
-    # a copy, so that the candidate's own `abs` or `sorted` is not the tests'
-    own = {name: value for name, value in vars(module).items() if name not in kept or name.startswith("__")}
-    own.update(LOOPS)
-    exec(compile(source, "<asserts>", "exec", dont_inherit=True), own)  # noqa: S102 (the purpose of this process)
+    trusted = {**kept, **LOOPS}
+    own = whose.names(vars(module), trusted, rebinds)
+    exec(tests, own)  # noqa: S102 (the purpose of this process)
     names.update(kept)
     if equals_everything(here, []):
         leave(1)

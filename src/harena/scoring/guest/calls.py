@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-STATEMENT = "_harena_statement_"
+STATEMENT = "_harena_statement"
 TOKEN = b"0" * 16  # one process asks, one answers, in turn: there is nothing to tell apart
 
 ITERATING = ("next", "__next__", "Iterator")
@@ -65,10 +65,6 @@ class Callee:
         if kind == b"r":
             raise remade(*value)
         raise TypeError("the candidate returned a " + str(value))
-
-    def statement(self, *arguments: Any, **keywords: Any) -> Any:
-        """As `f(x)` that is a statement of its own."""
-        return self.call(arguments, keywords, is_statement=True)
 
     def start(self, question: Any) -> None:
         """Load the candidate and ask the first question: the driver reads both before the candidate runs. Raises
@@ -119,13 +115,22 @@ class Callee:
         return body
 
 
+def statement(*arguments: Any, **keywords: Any) -> Any:
+    """Call a function whose value is not used, as `f(x)` that is a statement of its own. The function stands before its
+    arguments, so the name that the tests have for it does not matter."""
+    function, *rest = arguments
+    if isinstance(function, Callee):
+        return function.call(tuple(rest), keywords, is_statement=True)
+    return function(*rest, **keywords)
+
+
 class Statements(ast.NodeTransformer):
-    """Gives `f(x)` another name where its value is not used: it is called for what it does to its arguments. So it is
-    in a statement of its own, in `x = f(a)` where `x` is read nowhere, and in `assert f(a) is None`, which has no other
-    value to use. What the candidate returns decides nothing: it may return None where a value is asked for."""
+    """Has `f(x)` told to be a statement where its value is not used: it is called for what it does to its arguments. So
+    it is in a statement of its own, in `x = f(a)` where `x` is read nowhere, and in `assert f(a) is None`, which has no
+    other value to use. What the candidate returns decides nothing: it may return None where a value is asked for."""
 
     def __init__(self, names: Any, tree: ast.AST) -> None:
-        self.names = names
+        self.others = set(vars(builtins)) - set(names)
         self.read = {
             node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)
         }
@@ -151,9 +156,10 @@ class Statements(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def rename(self, call: ast.AST) -> None:
-        """Have a call of the candidate's function take over what becomes of its arguments."""
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in self.names:
-            call.func.id = STATEMENT + call.func.id
+        """Have a call that may be one of the candidate's function take over what becomes of its arguments."""
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id not in self.others:
+            call.args.insert(0, call.func)
+            call.func = ast.copy_location(ast.Name(STATEMENT, ast.Load()), call.func)
 
 
 def rebuilding(rebuilt: Any, source: str) -> Any:
@@ -235,9 +241,8 @@ def main() -> None:
     codec["rebuilt"] = rebuilding(codec["rebuilt"], request["source"])
     namespace: dict[str, Any] = {"__name__": "tests"}
     callees = {name: Callee(request, codec, function) for name, function in request["calls"].items()}
-    for name, callee in callees.items():
-        namespace[name] = callee
-        namespace[STATEMENT + name] = callee.statement
+    namespace.update(callees)
+    namespace[STATEMENT] = statement
     tree = ast.parse(request["source"])
     tests = ast.fix_missing_locations(Statements(request["calls"], tree).visit(tree))
     try:

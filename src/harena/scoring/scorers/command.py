@@ -37,6 +37,7 @@ from harena.scoring.guest import equals as guest_equals
 from harena.scoring.guest import imports as guest_imports
 from harena.scoring.guest import loops as guest_loops
 from harena.scoring.guest import pytest as guest_pytest
+from harena.scoring.scorers.asserts import score_asserts, shared_names
 from harena.scoring.scorers.fingerprints import fingerprints
 from harena.scoring.scorers.last_changes import without_last_changes
 from harena.scoring.scorers.missing_programs import missing_of_image
@@ -61,6 +62,8 @@ from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, p
 _PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
 
+_IN_ONE_PROCESS = (guest_equals, guest_imports, guest_loops, guest_asserts)
+"""what runs asserts that share their process with the candidate; the last one begins"""
 _SPARE_BYTES = 256 * 1024
 _MAX_CHANGED_BYTES = 64 * 1024 * 1024
 _LINE_ENDS = (b"\n", b"\r")
@@ -99,6 +102,13 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
     """One trusted command. Raises PlatformError and SandboxError for what is nobody's doing."""
     if contract.suite:
         return await score_suite(bench, contract)
+    if contract.asserts is not None:
+        return await score_asserts(bench, contract, _scored)
+    return await _scored(bench, contract)
+
+
+async def _scored(bench: Bench, contract: CommandContract) -> Verdict:
+    """One run, and what is to be found out about it."""
     if contract.command is not None:  # what a problem brings is no candidate's, either
         contract = contract.model_copy(update={"files": {**bench.scenario.files, **contract.files}})
     kept = await taking_part(bench, contract)
@@ -387,15 +397,24 @@ def _touched(contract: CommandContract, path: str) -> Verdict:
 def _argv(contract: CommandContract, files: Mapping[str, str], entry: str) -> tuple[str, ...]:
     if contract.command is not None:
         return contract.command
-    if contract.calls:
+    if _is_apart(contract):
         return ("python", "-c", guest_program((guest_imports, guest_calls), "main"))
     assert contract.asserts is not None
-    return ("python", "-c", guest_program((guest_equals, guest_imports, guest_loops, guest_asserts), "main"), entry)
+    return ("python", "-c", guest_program(_IN_ONE_PROCESS, "main"), entry)
 
 
-def _tests(contract: CommandContract, entry: str) -> str:
+def _is_apart(contract: CommandContract) -> bool:
+    """The asserts call a candidate that has a process of its own."""
+    return bool(contract.calls) and contract.isolate is not False
+
+
+async def _tests(contract: CommandContract, entry: str) -> str:
     """What the runner of `asserts` is given below the word."""
-    if not contract.calls:
-        return contract.asserts or ""
-    driver = Path(guest_driver.__file__).read_text(encoding="utf-8")
-    return json.dumps({"source": contract.asserts, "calls": contract.calls, "path": entry, "driver": driver})
+    if contract.asserts is None:
+        return ""
+    if _is_apart(contract):
+        driver = Path(guest_driver.__file__).read_text(encoding="utf-8")
+        request = {"source": contract.asserts, "calls": contract.calls, "path": entry, "driver": driver}
+        return json.dumps(request)
+    names = await shared_names(contract, entry)
+    return json.dumps({"source": contract.asserts, "names": {**names.fields(), "aliases": contract.calls}})

@@ -13,6 +13,7 @@ from harena.scoring.contracts.contract import (
     NumericContract,
     PythonContract,
     ReferenceContract,
+    StdioContract,
     WeightedContract,
 )
 from harena.scoring.contracts.judge import JudgeContract
@@ -32,8 +33,13 @@ _CONFIRMATIONS = 2
 
 
 def limits_of(contract: Contract) -> int:
-    """How many time limits its candidate has, one after the other: each part of a `weighted` contract has its own."""
-    return len(contract.parts) if isinstance(contract, WeightedContract) else 1
+    """How many time limits its candidate has, one after the other: each part of a `weighted` contract has its own, and
+    the cases of `stdio` may all be run once more. Asserts with a gold may be run apart and beside, with it, too."""
+    if isinstance(contract, WeightedContract):
+        return sum(limits_of(part.scoring) for part in contract.parts.values())
+    if isinstance(contract, CommandContract) and contract.asserts is not None and contract.gold:
+        return 4 if contract.calls else 2
+    return 2 if isinstance(contract, StdioContract) else 1
 
 
 def longest_trusted(contract: Contract) -> float:

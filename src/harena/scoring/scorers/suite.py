@@ -11,7 +11,7 @@ once without any candidate (`guest_nobody`), and a test that fails there before 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Literal, cast
 
@@ -131,6 +131,11 @@ async def _confirmed(bench: Bench, contract: CommandContract, verdict: Verdict, 
     if beside.score is None:
         return broken_contract(_unconfirmed(beside.detail))
     return beside
+
+
+async def told_by_gold(bench: Bench, contract: CommandContract, ask: Callable[[Bench], Awaitable[str]]) -> str:
+    """What `ask` finds out with the gold solution as the candidate, once for each contract."""
+    return await _modes.get(suite_key(bench, contract, "told"), lambda: ask(_gold_bench(bench, contract)))
 
 
 async def _gold_passes_beside(bench: Bench, contract: CommandContract) -> bool:
