@@ -23,5 +23,21 @@ def _filter(function: Callable[[Any], Any] | None, iterable: Iterable[Any]) -> I
             yield part
 
 
-LOOPS: dict[str, Any] = {"map": _map, "filter": _filter}
+class _Kind(type):
+    """What stands for a builtin class is one to `isinstance`, too: of the builtin's objects and of its own."""
+
+    _builtin: Any
+    _generator: Any
+
+    def __call__(cls, *arguments: Any) -> Any:
+        return cls._generator(*arguments)
+
+    def __instancecheck__(cls, found: Any) -> bool:
+        return isinstance(found, cls._builtin) or getattr(found, "gi_code", None) is cls._generator.__code__
+
+
+LOOPS: dict[str, Any] = {
+    "map": _Kind("map", (), {"_builtin": map, "_generator": staticmethod(_map), "__module__": "builtins"}),
+    "filter": _Kind("filter", (), {"_builtin": filter, "_generator": staticmethod(_filter), "__module__": "builtins"}),
+}
 """by the names that they stand for"""
