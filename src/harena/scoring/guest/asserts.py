@@ -15,9 +15,11 @@ import os
 import re
 import sys
 
+from harena.scoring.guest.compared import COMPARED, PAIR, Comparisons, compared, pair
 from harena.scoring.guest.equals import equals_everything
 from harena.scoring.guest.imports import import_for
 from harena.scoring.guest.loops import LOOPS
+from harena.scoring.guest.tools import Tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -139,10 +141,11 @@ def main() -> None:
     source = request["source"]
     import_for(source)
     tree = ast.parse(source)
+    tools = Tools(tree)
     whose = Whose(tree, request["names"])
     if whose.shared:
         GlobalStatements(whose.shared).visit(tree)
-    tests = compile(tree, "<asserts>", "exec", dont_inherit=True)
+    tests = compile(Comparisons().visit(tree), "<asserts>", "exec", dont_inherit=True)
     sys.argv[:] = [path]
     sys.path.insert(0, here)
     module = type(sys)(os.path.splitext(entry)[0].replace("/", "."))
@@ -153,11 +156,14 @@ def main() -> None:
     rebinds = REBINDING.search(program) is not None
     exec(compile(program, path, "exec", dont_inherit=True), vars(module))  # noqa: S102 (the purpose of this process)
     names.update(kept)
-    trusted = {**kept, **LOOPS}
+    trusted = {**kept, **LOOPS, COMPARED: compared, PAIR: pair}
     own = whose.names(vars(module), trusted, rebinds)
     exec(tests, own)  # noqa: S102 (the purpose of this process)
     names.update(kept)
-    if equals_everything(here, []):
+    replaced = tools.replaced()
+    if replaced:
+        write(2, ("the candidate has replaced " + replaced + ", which the tests use\n").encode())
+    if replaced or equals_everything(here, []):
         leave(1)
     write(out, b"\nharena-proof " + word.encode() + b"\n")
     leave(0)

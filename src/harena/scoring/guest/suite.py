@@ -90,6 +90,8 @@ class Run:
         self._notes_told: Callable[[], None] | None = None
         self.tally = Tally()
         self.tally.has_waited = self._has_waited
+        self.tally.is_refused = self._is_refused
+        self._tools = self._used() if self._home == BESIDE else None
         if self._home == BESIDE:
             sys.path[:0] = [self.here, *(os.path.join(self.here, folder) for folder in self._folders())]
         else:
@@ -191,6 +193,11 @@ class Run:
 
         self._say(b"harena-report " + self._word + b" " + json.dumps(self._report()).encode())
         unchanged = self._home != BESIDE or _contents(self.trusted) == self._before
+        replaced = self._tools.replaced() if self._tools is not None else ""
+        if replaced:
+            sys.stderr.write("the candidate has replaced " + replaced + ", which the tests use\n")
+            sys.stderr.flush()
+            unchanged = False
         if all_passed and unchanged and (self._home != BESIDE or not equals_everything(self.here, self.trusted)):
             self._say(b"harena-proof " + self._word)
         if self.candidate is not None and self._home != NOWHERE:
@@ -230,6 +237,46 @@ class Run:
         """Where the trusted modules are looked for, as pytest does: beside the tests, too."""
         tests = {os.path.dirname(word.partition("::")[0]) for word in self.words if ".py" in word}
         return sorted(folder for folder in tests if folder and f"{folder}/__init__.py" not in self._ours)
+
+    def _used(self) -> Any:
+        """What the suite uses of libraries, as it is while nothing of the candidate has run."""
+        import ast
+        import importlib
+
+        from harena.scoring.guest.tools import Tools, imported
+
+        tree = ast.Module(body=[], type_ignores=[])
+        for text in _sources(self._ours).values():
+            try:
+                tree.body += ast.parse(text).body
+            except SyntaxError:  # of data, or of the suite, which tells it itself
+                continue
+        for name in imported(tree):
+            if self._has(name.partition(".")[0]):
+                continue  # a module of the library by this name would stand in its place
+            try:
+                importlib.import_module(name)
+            except Exception:  # noqa: BLE001, S112 (whatever is wrong with it, the suite's own import tells it)
+                continue
+        return Tools(tree)
+
+    def _has(self, name: str) -> bool:
+        """The suite or the candidate has a module of this name."""
+        folders = (self.here, *(os.path.join(self.here, folder) for folder in self._folders()))
+        return any(os.path.exists(os.path.join(folder, name + end)) for folder in folders for end in ("", ".py"))
+
+    def _find_absent(self, not_theirs: list[str]) -> None:
+        """From here on, hear of modules that nobody has."""
+        from harena.scoring.guest.absent import GRANTING, Absent
+
+        texts = _sources(self._ours)
+        self._absent = Absent(self.here, texts, not_theirs)
+        if self._stance == GRANTING:
+            from harena.scoring.guest.nobody import nobodys_module
+
+            exported = _exports(texts)
+            self._absent.made = lambda name: nobodys_module(name, self.candidate, exported(name))
+        sys.meta_path.append(self._absent)
 
     def _isolate(self, theirs: list[str], on_both_sides: list[str]) -> None:
         """From here on, the candidate's modules are stand-ins, and trusted ones are what they are now."""

@@ -31,6 +31,7 @@ from harena.scoring.guest import proxy as guest_proxy
 from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest import standins as guest_standins
 from harena.scoring.guest import suite as guest_suite
+from harena.scoring.guest import tools as guest_tools
 from harena.scoring.guest import trust as guest_trust
 from harena.scoring.guest import unittest as guest_unittest
 from harena.scoring.guest import watch as guest_watch
@@ -176,7 +177,7 @@ def suite_argv(
     standing_in = (guest_belief, guest_standins, guest_trust, guest_proxy)
     judging = (guest_absent, guest_nobody, guest_looks, guest_leaving, *standing_in)
     border = (guest_driver, guest_graph, guest_given, guest_home, *judging)
-    source = guest_program((*border, guest_watch, guest_equals, guest_loops, guest_suite, runner), "main")
+    source = guest_program((*border, guest_watch, guest_equals, guest_loops, guest_tools, guest_suite, runner), "main")
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
                         "stance": stance, "not_theirs": not_theirs(contract)})  # fmt: skip
     options = () if contract.unittest else _PYTEST_OPTIONS

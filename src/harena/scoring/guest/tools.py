@@ -1,0 +1,125 @@
+"""What test code uses of libraries while it shares its process with a candidate: is it still what it was?
+
+Its text stands before that of the runner inside the sandbox. Standard library only, Python 3.8 and up.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from types import FunctionType, ModuleType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+_PARTS = ("__code__", "__defaults__", "__kwdefaults__")
+"""what decides what a function does, and can be replaced in place"""
+_PLAIN = (bool, int, float, complex, str, bytes, tuple, type(None))
+_HEAP_TYPE, _IMMUTABLE = 1 << 9, 1 << 8
+"""Py_TPFLAGS_HEAPTYPE and, since Python 3.10, Py_TPFLAGS_IMMUTABLETYPE: who can set attributes of a class"""
+_PATCHES = frozenset({"patch", "setattr", "delattr", "monkeypatch", "__dict__", "vars", "exec", "eval"})
+"""names by which test code replaces what it does not write as an assignment"""
+_HOOKS = frozenset({
+    "json.encoder.JSONEncoder.default", "json.JSONEncoder.default", "logging._loggerClass", "logging.lastResort",
+    "threading.excepthook", "warnings.filters", "warnings.formatwarning", "warnings.showwarning",
+    "warnings._showwarnmsg_impl",
+})  # fmt: skip
+"""what libraries offer to be replaced, and programs do"""
+_OF_THE_PROCESS = frozenset({"builtins", "__main__", "sys", "os", "posix", "site"})
+"""modules of which programs set parts for the whole process: only what the tests name in them has to stay"""
+
+
+class Tools:
+    """What a piece of test code uses of the modules that it imports, and of those that these are made of: where a
+    function, a class or a value that it names is another when the tests have ended, what the tests compared with it
+    proves nothing.
+
+    It is made when the tests' imports are loaded and nothing of the candidate has run. What the tests replace
+    themselves, and what libraries offer to be replaced, may change; so may plain values that the tests do not name.
+    """
+
+    def __init__(self, tree: ast.AST) -> None:
+        self._named = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                self._named.update(alias.name for alias in node.names)
+        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        self._replaces_anything = bool((self._named | names) & _PATCHES)
+        self._set = {
+            node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+        }
+        self._modules = _with_their_parts(set(imported(tree)))
+        self._before = dict(self._found())
+
+    def replaced(self) -> str:
+        """The name of something that is another than before; empty where nothing is."""
+        if self._replaces_anything:
+            return ""
+        now = dict(self._found())
+        for name, value in self._before.items():
+            if name not in now or now[name] is not value:
+                return name
+        return ""
+
+    def _found(self) -> Iterator[tuple[str, Any]]:
+        for module_name, module in self._modules.items():
+            for name, value in list(vars(module).items()):
+                if name in self._set or f"{module_name}.{name}" in _HOOKS:
+                    continue
+                is_inner = module_name not in _OF_THE_PROCESS and name[:2] != "__" and not isinstance(value, _PLAIN)
+                if name in self._named or is_inner:
+                    yield from _described(f"{module_name}.{name}", value, module_name)
+
+
+def _described(name: str, value: Any, module: str) -> Iterator[tuple[str, Any]]:
+    yield name, value
+    if isinstance(value, FunctionType):
+        for part in _PARTS:
+            yield f"{name}.{part}", getattr(value, part)
+    elif isinstance(value, type) and value.__module__ == module and _can_change(value):
+        for inner, member in list(vars(value).items()):
+            if f"{name}.{inner}" in _HOOKS:
+                continue
+            function = getattr(member, "__func__", member)
+            if callable(function) or isinstance(member, property):
+                yield f"{name}.{inner}", member
+            if isinstance(function, FunctionType):
+                for part in _PARTS:
+                    yield f"{name}.{inner}.{part}", getattr(function, part)
+
+
+def _can_change(cls: type) -> bool:
+    return bool(cls.__flags__ & _HEAP_TYPE) and not cls.__flags__ & _IMMUTABLE
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """The modules that a source imports by their full names, also within functions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+
+
+def _with_their_parts(names: Any) -> dict[str, ModuleType]:
+    """The modules of these names, those that their functions and classes come from, and so on within one package."""
+    found: dict[str, ModuleType] = {}
+    waiting = [(name, "") for name in names]
+    while waiting:
+        name, user = waiting.pop()
+        module = sys.modules.get(name)
+        if name in found or not isinstance(module, ModuleType) or name in ("builtins", "__main__"):
+            continue
+        found[name] = module
+        if user and user.partition(".")[0] != name.partition(".")[0]:
+            continue
+        for attribute, value in list(vars(module).items()):
+            of = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+            if attribute[:2] != "__" and isinstance(of, str):
+                waiting.append((of, name))
+    return found
