@@ -93,7 +93,8 @@ class Run:
         self.tally.is_refused = self._is_refused
         self._tools = self._used() if self._home == BESIDE else None
         if self._home == BESIDE:
-            sys.path[:0] = [self.here, *(os.path.join(self.here, folder) for folder in self._folders())]
+            # a trusted helper beside its test comes before a file of the candidate's with its name
+            sys.path[:0] = [*(os.path.join(self.here, folder) for folder in self._folders()), self.here]
         else:
             self._isolate(given["theirs"], given["on_both_sides"])
         self._find_absent(given["not_theirs"])
