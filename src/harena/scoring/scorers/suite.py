@@ -37,6 +37,7 @@ from harena.scoring.scorers.trusted_suite import (
     with_failing_test,
     withheld_files,
 )
+from harena.scoring.slices import aside, size_of
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, tampered
 
 Mode = Literal["sandbox", True, False]
@@ -88,7 +89,8 @@ async def _lacks_trusted_files(bench: Bench, contract: CommandContract, verdict:
     tell it the answers. One that does not pass even so has failed."""
     if verdict.score != 0.0:
         return ""
-    withheld = withheld_files(contract, await taking_part(bench, contract))
+    candidate = await taking_part(bench, contract)
+    withheld = await aside(size_of(contract.files) + size_of(candidate), withheld_files, contract, candidate)
     if not withheld or not (await score_apart(bench, contract, withheld)).verdict.passed:
         return ""
     return (

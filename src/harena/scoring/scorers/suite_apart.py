@@ -38,7 +38,7 @@ from harena.scoring.scorers.trusted_suite import (
     taking_part,
     trusted_paths,
 )
-from harena.scoring.slices import last_line
+from harena.scoring.slices import aside, last_line, size_of
 from harena.scoring.verdict import (
     StarvedError,
     Verdict,
@@ -220,7 +220,7 @@ async def _run(
     theirs = {path: text for path, text in overlaid(theirs, bench.scenario.files).items() if path not in ours}
     word = secrets.token_hex(16)
     both_seconds = wall_limit(bench.timeout_seconds + contract.scorer_timeout_seconds) + _END_SECONDS
-    on_both_sides = sorted({*files_on_both_sides(contract), *shown})
+    on_both_sides = sorted({*await aside(size_of(contract.files), files_on_both_sides, contract), *shown})
     named = named_files(contract, on_both_sides)
     async with bench.sandboxes.sandbox(bench.base_spec) as beside, bench.sandbox() as apart:
         await put_files(beside, trusted)

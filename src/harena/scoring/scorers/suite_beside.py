@@ -24,7 +24,7 @@ from harena.scoring.scorers.trusted_suite import (
     taking_part,
     trusted_paths,
 )
-from harena.scoring.slices import last_line
+from harena.scoring.slices import aside, last_line, size_of
 from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure
 
 _NOT_STARTED = (126, 127, NO_PYTEST)
@@ -81,7 +81,7 @@ async def _run(
     bench: Bench, contract: CommandContract, theirs: dict[str, str], isolate: bool
 ) -> tuple[ExecResult, bool, Report]:
     """(what the suite's process did, whether its proof is there, what it says of its tests)."""
-    on_both_sides = files_on_both_sides(contract)
+    on_both_sides = await aside(size_of(contract.files), files_on_both_sides, contract)
     named = named_files(contract, on_both_sides) if isolate else {}
     files = overlaid(overlaid(theirs, named), bench.scenario.files)
     ours = trusted_paths(contract, files)

@@ -21,11 +21,11 @@ async def score_text(bench: Bench, contract: TextContract) -> Verdict:
     if not answer:
         return failed(Reason.EMPTY_CANDIDATE, UNENDED)
     try:
-        text = await aside(len(answer), contract.filled, contract.input, answer)
+        text = await aside(len(answer) + len(contract.input), contract.filled, contract.input, answer)
         if isinstance(contract, RegexContract):
             return await _search(bench, contract, text)
         assert isinstance(contract, StringCheckContract | TextSimilarityContract)
-        reference = await aside(len(answer), contract.filled, contract.reference, answer)
+        reference = await aside(len(answer) + len(contract.reference), contract.filled, contract.reference, answer)
     except SampleError as error:
         return failed(Reason.BAD_VALUE, one_line(str(error)))
     if isinstance(contract, StringCheckContract):
