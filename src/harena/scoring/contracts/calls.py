@@ -85,7 +85,7 @@ class TestsContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "tests-4"
+        return "tests-5"
 
     def tolerance(self, check: Check) -> Tolerance:
         """Tolerance of one check."""
@@ -138,7 +138,7 @@ class ReferenceContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "reference-4"
+        return "reference-5"
 
     @cached_property
     def exact_inputs(self) -> str:
