@@ -1,0 +1,46 @@
+"""Docstrings stand alone: a reader of one needs neither the line before it nor the docstring of a neighbour."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2] / "src" / "harena"
+FRAGMENT = re.compile(r"(of|as|the same|that|those)\b", re.IGNORECASE)
+"""how a docstring begins that continues a sentence which only its author has in mind"""
+
+
+def _docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and text of every string that stands as a statement: docstrings, and those below fields and constants."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.lineno, node.value.value.strip()
+
+
+def fragments(source: str) -> list[tuple[int, str]]:
+    """Docstrings of a source that open as fragments, with their lines."""
+    return sorted((line, text) for line, text in _docstrings(ast.parse(source)) if FRAGMENT.match(text))
+
+
+def test_fragments_are_found() -> None:
+    source = 'def f():\n    """Of the body."""\n\nLIMIT = 3\n"""that one lists"""\n\ndef g():\n    """Assign it."""\n'
+    assert fragments(source) == [(2, "Of the body."), (5, "that one lists")]
+
+
+@pytest.mark.parametrize("room", sorted(path.name for path in ROOT.iterdir() if path.is_dir() or path.suffix == ".py"))
+def test_no_docstring_opens_as_a_fragment(room: str) -> None:
+    """It begins with a verb or with the noun that it describes."""
+    if room.startswith("__pycache__"):
+        return
+    place = ROOT / room
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
+        for path in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
+        if path.suffix == ".py"
+        for line, text in fragments(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
