@@ -5,11 +5,11 @@ Importing this is light: names are loaded when they are first used, and a node i
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from harena.address import server_address
+from harena.core import settings as _settings
 from harena.sdk import transport as _transport
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ async def _open_node() -> Operations:
     if address := server_address():
         from harena.sdk.http import open_http
 
-        return await open_http(address, api_key=os.environ.get("HARENA_API_KEY"))
+        return await open_http(address, api_key=_settings.API_KEY.read())
     from harena.node import open_embedded
 
     return await open_embedded()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
+from harena.core import settings
 
 
 def server_address() -> str | None:
     """The server that HARENA_BASE_URL names; None = they are in this process."""
-    return os.environ.get("HARENA_BASE_URL") or None
+    return settings.BASE_URL.read() or None

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import harena
-from harena.scoring.scorers import judge
+from harena.core import settings
 from harena.sdk.training_jobs import TrainingJob
 
 END_SECONDS = 100.0
@@ -157,7 +157,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Judge]:
     with Judge() as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        monkeypatch.setenv(judge.BASE_URL_VARIABLE, f"http://127.0.0.1:{server.server_port}/v1")
+        monkeypatch.setenv(settings.JUDGE_BASE_URL.name, f"http://127.0.0.1:{server.server_port}/v1")
         monkeypatch.setenv("no_proxy", "*")
         yield server
         server.shutdown()

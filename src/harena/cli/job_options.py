@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,8 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from harena.cli.arguments import stored_or_file
-
-WEBHOOK_SECRET = "HARENA_WEBHOOK_SECRET"  # noqa: S105 - the name of a variable
+from harena.core import settings
 
 
 def job_request(
@@ -70,7 +68,8 @@ def job_request(
     webhook: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help=f"Is posted to when the job has ended; signed if {WEBHOOK_SECRET} holds a secret."
+            metavar="URL",
+            help=f"Is posted to when the job has ended; signed if {settings.WEBHOOK_SECRET.name} holds a secret.",
         ),
     ] = None,
 ) -> dict[str, Any]:
@@ -102,7 +101,7 @@ def job_request(
 def webhook_of(url: str) -> dict[str, str]:
     """The webhook field of a job's request. The secret is taken from the environment, because command lines are visible
     to others."""
-    secret = os.environ.get(WEBHOOK_SECRET)
+    secret = settings.WEBHOOK_SECRET.read()
     return {"url": url} | ({"secret": secret} if secret else {})
 
 

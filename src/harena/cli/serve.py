@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from harena.core import settings
 from harena.core.errors import PlatformError
 from harena.core.workspace import LIMITS, WorkspaceLimits, parse_limits
 
@@ -26,7 +27,7 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="NAME=NUMBER",
-            envvar="HARENA_LIMITS",
+            envvar=settings.LIMITS.name,
             help=f"What each workspace may use, may be repeated: {', '.join(LIMITS)}.",
         ),
     ] = None,

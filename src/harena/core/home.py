@@ -7,6 +7,8 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from harena.core import settings
+
 PRIVATE_FOLDER_MODE = 0o700
 PRIVATE_FILE_MODE = 0o600
 _OF_OTHERS = 0o077
@@ -20,7 +22,7 @@ _DATABASES = ("harena.db", "access.db")
 
 def harena_home() -> Path:
     """`$HARENA_HOME`, or `~/.local/share/harena` where it is not set. The directory need not exist yet."""
-    configured = os.environ.get("HARENA_HOME")
+    configured = settings.HOME.read()
     return Path(configured).expanduser() if configured else Path.home() / ".local" / "share" / "harena"
 
 

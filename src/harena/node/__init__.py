@@ -5,9 +5,10 @@ Importing this loads nothing else; `open_embedded` loads what plain sandboxes ne
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
+
+from harena.core import settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,7 @@ async def open_embedded() -> Operations:
     one. Its workspace is the default one, or that of `HARENA_WORKSPACE`, as in a training job's worker. Raises
     HostUnsupportedError where this host forbids what isolation needs, ValidationError.
     """
-    return await _open(durable_jobs=False, workspace=os.environ.get("HARENA_WORKSPACE"))
+    return await _open(durable_jobs=False, workspace=settings.WORKSPACE.read())
 
 
 def load_embedded() -> None:
@@ -139,4 +140,4 @@ def _usable_home() -> Path:
 
 def store_place(home: Path) -> Path | str:
     """Where results are kept: the PostgreSQL that `HARENA_DATABASE_URL` names, else a file in harena's home."""
-    return os.environ.get("HARENA_DATABASE_URL") or home / "harena.db"
+    return settings.DATABASE_URL.read() or home / "harena.db"

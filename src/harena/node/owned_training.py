@@ -15,6 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harena.core import settings
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError
 from harena.core.home import private_folder, private_opener
@@ -189,7 +190,7 @@ class OwnedTraining:
         """Its last line, if it said one; how it ended, and the end of what it printed."""
         await TRAINING.run(self._write_plan)
         try:
-            env = {**self._workers.env, "HARENA_WORKSPACE": self._row["workspace"]}
+            env = {**self._workers.env, settings.WORKSPACE.name: self._row["workspace"]}
             worker = await WorkerProcess.start(self._workers.command, self._folder, env, self._clock)
         except PlatformError as error:
             return None, str(error), ""

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harena.core import settings
 from harena.core.home import harena_home
 from harena.node.owned_training import Workers
 from harena.node.training_acceptance import FindBlueprint, Resolve, accepted
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from harena.core.workspace import LimitsOf
     from harena.node.catalog import CheckRoom
 
+_OF_CLIENTS = (settings.BASE_URL.name, settings.API_KEY.name)
 WORKER = (sys.executable, "-P", "-m", "harena.training.worker.main")
 
 
@@ -41,7 +43,7 @@ def training_jobs(
     refer to. Folders of jobs are beside the store where that is a file, else in harena's home."""
     home = store_place.parent if isinstance(store_place, Path) else harena_home()
     # a worker's sandboxes are its own node's: what it is told of a server is not for it
-    env = {name: value for name, value in os.environ.items() if name not in ("HARENA_BASE_URL", "HARENA_API_KEY")}
+    env = {name: value for name, value in os.environ.items() if name not in _OF_CLIENTS}
 
     async def accept(workspace: str, body: Mapping[str, Any]) -> dict[str, Any]:
         # whoever brings a worker of their own knows what it needs
@@ -49,7 +51,7 @@ def training_jobs(
         missing = missing_for_training if worker is None else (lambda: None)
         return await accepted(workspace, body, resolve, find_blueprint, missing)
 
-    workers = Workers(command=tuple(worker or WORKER), env={**env, "HARENA_HOME": str(home.resolve())})
+    workers = Workers(command=tuple(worker or WORKER), env={**env, settings.HOME.name: str(home.resolve())})
     return TrainingJobs(
         open_database, home, accept, clock, workers=workers, durable=durable, most=most, limits_of=limits_of
     )

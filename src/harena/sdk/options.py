@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from harena.core import settings
 from harena.core.checked import (
     LIMIT_NAMES,
     check_limits,
@@ -197,7 +197,7 @@ def plan(defaults: SandboxDefaults, options: SandboxOptions, where: str) -> Plan
 
 def _warn_of_server(base_url: str | None, where: str) -> None:
     """Warn of an address that has no effect here."""
-    served_by = os.environ.get("HARENA_BASE_URL")
+    served_by = settings.BASE_URL.read()
     if not base_url or (served_by is not None and served_by.rstrip("/") == base_url.rstrip("/")):
         return
     there = f"on the server {served_by}" if served_by else "in this process"

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Text
 from sqlalchemy.types import TypeDecorator
 
+from harena.core import settings
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.home import harena_home, private_folder
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from cryptography.fernet import MultiFernet
     from sqlalchemy.engine import Dialect
 
-KEY_VARIABLE = "HARENA_SECRET_KEY"
 _BEGIN = "sealed:1:"
 _KEY_BYTES = 32
 
@@ -74,7 +74,7 @@ def _keys() -> MultiFernet:
         raise ValidationError(
             "webhook.secret: secrets are stored encrypted, which needs cryptography: pip install 'harena[http]'"
         ) from None
-    return _made(os.environ.get(KEY_VARIABLE) or _key_at(harena_home()))
+    return _made(settings.SECRET_KEY.read() or _key_at(harena_home()))
 
 
 @lru_cache(maxsize=4)
@@ -85,8 +85,8 @@ def _made(written: str) -> MultiFernet:
         return MultiFernet([Fernet(part.strip()) for part in written.split(",")])
     except ValueError:
         raise PlatformError(
-            f"{KEY_VARIABLE} must be one or more Fernet keys, separated by commas: 32 random bytes each in URL-safe "
-            "base64",
+            f"{settings.SECRET_KEY.name} must be one or more Fernet keys, separated by commas: 32 random bytes each in "
+            "URL-safe base64",
             step="secret key",
         ) from None
 
@@ -107,7 +107,7 @@ def _key_at(home: Path) -> str:
             continue
         except OSError as error:
             raise PlatformError(f"{place} cannot be written: {error.strerror}", step="secret key") from error
-    raise PlatformError(f"{inside} cannot be written: set {KEY_VARIABLE}", step="secret key")
+    raise PlatformError(f"{inside} cannot be written: set {settings.SECRET_KEY.name}", step="secret key")
 
 
 def _write(place: Path, key: bytes) -> str:

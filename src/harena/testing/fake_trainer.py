@@ -20,6 +20,7 @@ import signal
 import sys
 from pathlib import Path
 
+from harena.core import settings
 from harena.core.training_jobs import EVAL_STEPS, STEPS, TrainingEventKind
 from harena.core.training_lines import WorkerLine, written
 
@@ -47,7 +48,7 @@ async def work(folder: Path, out: int) -> None:
     print("the fake trainer begins", file=sys.stderr, flush=True)  # noqa: T201 - what a library would print
     tell(
         TrainingEventKind.TRAINING_START,
-        f"{steps - done} steps to go for {os.environ['HARENA_WORKSPACE']}",
+        f"{steps - done} steps to go for {settings.WORKSPACE.read()}",
         data={"steps": steps, "from": done},
     )
     if "babble" in does:

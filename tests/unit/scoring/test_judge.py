@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from harena.core import settings
 from harena.core.errors import PlatformError
 from harena.core.models import SandboxSpec
 from harena.core.results import Reason, Validity
@@ -416,8 +417,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     server = Server()
     thread = threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    monkeypatch.setenv(judge.BASE_URL_VARIABLE, server.url)
-    monkeypatch.setenv(judge.API_KEY_VARIABLE, "a-key")
+    monkeypatch.setenv(settings.JUDGE_BASE_URL.name, server.url)
+    monkeypatch.setenv(settings.JUDGE_API_KEY.name, "a-key")
     monkeypatch.setenv("no_proxy", "*")
     yield server
     server.http.shutdown()
@@ -462,16 +463,16 @@ def test_what_is_worth_another_try(server: Server, status: int, body: bytes, err
 @pytest.mark.parametrize("url", [None, "file:///etc/passwd", "127.0.0.1:80"])
 def test_without_a_server_it_is_said_what_to_set(monkeypatch: pytest.MonkeyPatch, url: str | None) -> None:
     """Only http and https are asked."""
-    monkeypatch.delenv(judge.BASE_URL_VARIABLE, raising=False)
+    monkeypatch.delenv(settings.JUDGE_BASE_URL.name, raising=False)
     if url:
-        monkeypatch.setenv(judge.BASE_URL_VARIABLE, url)
+        monkeypatch.setenv(settings.JUDGE_BASE_URL.name, url)
     with pytest.raises(PlatformError, match="set HARENA_JUDGE_BASE_URL"):
         judge.ask([], {}, 5.0)
 
 
 def test_a_server_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """Is the platform's fault."""
-    monkeypatch.setenv(judge.BASE_URL_VARIABLE, "http://127.0.0.1:9/v1")
+    monkeypatch.setenv(settings.JUDGE_BASE_URL.name, "http://127.0.0.1:9/v1")
     monkeypatch.setenv("no_proxy", "*")
     with pytest.raises(PlatformError, match="cannot be asked"):
         judge.ask([], {}, 5.0)
@@ -501,7 +502,7 @@ def test_time_is_that_of_the_whole_question(monkeypatch: pytest.MonkeyPatch, beg
                     return
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        monkeypatch.setenv(judge.BASE_URL_VARIABLE, f"http://127.0.0.1:{listening.getsockname()[1]}/v1")
+        monkeypatch.setenv(settings.JUDGE_BASE_URL.name, f"http://127.0.0.1:{listening.getsockname()[1]}/v1")
         monkeypatch.setenv("no_proxy", "*")
         thread = threading.Thread(target=drip, args=(listening,))
         thread.start()

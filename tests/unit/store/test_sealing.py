@@ -11,10 +11,11 @@ import pytest
 from cryptography.fernet import Fernet
 from sqlalchemy import create_engine, select, text
 
+from harena.core import settings
 from harena.core.errors import PlatformError
 from harena.store.database import Database
 from harena.store.migrate import bring_to, bring_to_newest
-from harena.store.sealing import KEY_VARIABLE, is_sealed, seal, unseal
+from harena.store.sealing import is_sealed, seal, unseal
 from harena.store.tables import webhook_deliveries
 
 SECRET = "whsec_dGhpcyBpcyBhIHNlY3JldA=="
@@ -23,7 +24,7 @@ SECRET = "whsec_dGhpcyBpcyBhIHNlY3JldA=="
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Without a key."""
-    monkeypatch.delenv(KEY_VARIABLE, raising=False)
+    monkeypatch.delenv(settings.SECRET_KEY.name, raising=False)
     monkeypatch.setenv("HARENA_HOME", str(tmp_path / "some" / "home"))
     return tmp_path / "some" / "home"
 
@@ -47,15 +48,15 @@ async def test_a_secret_is_not_in_the_database(home: Path) -> None:
 def test_the_environments_key_counts_and_can_be_replaced(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two servers with the same one read each other's; the first of several seals, and all of them open."""
     old, new = Fernet.generate_key().decode(), Fernet.generate_key().decode()
-    monkeypatch.setenv(KEY_VARIABLE, old)
+    monkeypatch.setenv(settings.SECRET_KEY.name, old)
     sealed = seal(SECRET)
     assert not home.with_name("home.key").exists()
-    monkeypatch.setenv(KEY_VARIABLE, f"{new}, {old}")
+    monkeypatch.setenv(settings.SECRET_KEY.name, f"{new}, {old}")
     assert unseal(sealed) == SECRET
     again = seal(SECRET)
-    monkeypatch.setenv(KEY_VARIABLE, new)
+    monkeypatch.setenv(settings.SECRET_KEY.name, new)
     assert (unseal(again), is_sealed(unseal(sealed))) == (SECRET, True)
-    monkeypatch.setenv(KEY_VARIABLE, "no key")
+    monkeypatch.setenv(settings.SECRET_KEY.name, "no key")
     with pytest.raises(PlatformError, match="must be one or more Fernet keys"):
         seal(SECRET)
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from harena.training.worker.main import MEMORY_VARIABLE
+from harena.core import settings
 
 PROGRAM = """
 import os
@@ -28,7 +28,11 @@ else:
 def test_a_worker_keeps_its_memory_limit(written: str, said: str) -> None:
     """By a setting; a word that is no number ends it with a reason."""
     ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env={MEMORY_VARIABLE: written}, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", PROGRAM],
+        env={settings.TRAINING_MEMORY_BYTES.name: written},
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert ended.stdout.strip() == said
-    assert (MEMORY_VARIABLE in ended.stderr) is (written == "many")
+    assert (settings.TRAINING_MEMORY_BYTES.name in ended.stderr) is (written == "many")

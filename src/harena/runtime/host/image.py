@@ -14,6 +14,7 @@ import sysconfig
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harena.core import settings
 from harena.core.errors import HostUnsupportedError, NotFoundError
 
 GUARD = "/opt/guard"
@@ -21,7 +22,6 @@ GUARD = "/opt/guard"
 file undumpable: no other process of the sandbox, though it has the same user, can trace it or open its memory."""
 _UNREADABLE = 0o111
 
-_ALIASES_VARIABLE = "HARENA_IMAGE_ALIASES"
 _MERGED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _TASK_PLACES = ("app", "logs", "solution", "tests")
 """where task directories expect to write: links into /data, to nothing until a scorer makes it"""
@@ -65,14 +65,14 @@ def resolve(name: str) -> str:
     short = f"python:{sys.version_info.major}.{sys.version_info.minor}"
     raise NotFoundError(
         f"there is no image {name!r} on this machine; there is {short!r} (also called 'default': the interpreter that "
-        f"runs harena). To use it under the other name, set {_ALIASES_VARIABLE}={name}=default, "
+        f"runs harena). To use it under the other name, set {settings.IMAGE_ALIASES.name}={name}=default, "
         f"or run harena with the Python that you want inside",
         reason="IMAGE_NOT_FOUND",
     )
 
 
 def _aliases() -> dict[str, str]:
-    pairs = (pair.partition("=") for pair in os.environ.get(_ALIASES_VARIABLE, "").split(",") if pair)
+    pairs = (pair.partition("=") for pair in (settings.IMAGE_ALIASES.read() or "").split(",") if pair)
     return {name.strip(): target.strip() for name, _, target in pairs}
 
 

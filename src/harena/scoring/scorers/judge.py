@@ -18,13 +18,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from harena.core import settings
 from harena.core.errors import HarenaError, PlatformError
 
 if TYPE_CHECKING:
     import http.client
     import urllib.request
-
-BASE_URL_VARIABLE, API_KEY_VARIABLE = "HARENA_JUDGE_BASE_URL", "HARENA_JUDGE_API_KEY"
 
 _MAX_ANSWER_BYTES = 1024 * 1024
 _BUSY = (408, 409, 425, 429, 502, 503)
@@ -60,9 +59,9 @@ class JudgeRefusedError(HarenaError):
 
 def missing_judge() -> str | None:
     """What is to be set before anything can be asked; None = there is a judge."""
-    if os.environ.get(BASE_URL_VARIABLE, "").startswith(("http://", "https://")):
+    if (settings.JUDGE_BASE_URL.read() or "").startswith(("http://", "https://")):
         return None
-    return f"there is no judge: set {BASE_URL_VARIABLE} to the http(s) URL of its server"
+    return f"there is no judge: set {settings.JUDGE_BASE_URL.name} to the http(s) URL of its server"
 
 
 async def asked(
@@ -102,9 +101,9 @@ def ask(messages: Sequence[Mapping[str, str]], parameters: Mapping[str, Any], ti
 
     if (missing := missing_judge()) is not None:
         raise JudgeBusyError(missing, step=_STEP)
-    base = os.environ[BASE_URL_VARIABLE]
+    base = os.environ[settings.JUDGE_BASE_URL.name]
     headers = {"Content-Type": "application/json"}
-    if key := os.environ.get(API_KEY_VARIABLE):
+    if key := settings.JUDGE_API_KEY.read():
         headers["Authorization"] = f"Bearer {key}"
     body = json.dumps({"messages": list(messages), **parameters}).encode()
     request = urllib.request.Request(  # noqa: S310 (its scheme has just been checked)

@@ -20,10 +20,11 @@ import aiohttp
 import torch
 from safetensors.torch import save as safetensors_bytes
 
+from harena.core import settings
 from harena.core.errors import PlatformError, ValidationError
 from harena.training.engines.local import LocalTrainer
 from harena.training.engines.policy_folder import check_folder, trained_weights, write_policy
-from harena.training.rollouts.sampler_wire import TOKEN_VARIABLE, WEIGHTS_FILE, request_to_json, sampled_from_json
+from harena.training.rollouts.sampler_wire import WEIGHTS_FILE, request_to_json, sampled_from_json
 from harena.training.rollouts.trajectory import Sampled, SampleRequest
 
 LOG_FILE = "sampler.log"
@@ -64,7 +65,7 @@ class SamplerProcess:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
-                env={**os.environ, TOKEN_VARIABLE: token},
+                env={**os.environ, settings.SAMPLER_TOKEN.name: token},
             )
         assert process.stdout is not None
         try:

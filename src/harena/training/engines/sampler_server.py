@@ -22,11 +22,12 @@ from aiohttp import web
 from safetensors import SafetensorError
 from safetensors.torch import load as read_safetensors
 
+from harena.core import settings
 from harena.core.errors import HarenaError, ValidationError
 from harena.training.engines.cache import new_cache
 from harena.training.engines.policy_folder import check_weights, read_policy
 from harena.training.engines.sampler import SamplerThread, SamplingCopy
-from harena.training.rollouts.sampler_wire import TOKEN_VARIABLE, WEIGHTS_FILE, request_from_json, sampled_to_json
+from harena.training.rollouts.sampler_wire import WEIGHTS_FILE, request_from_json, sampled_to_json
 from harena.training.rollouts.trajectory import Sampled
 
 MOST_BYTES = 64 * 2**30
@@ -178,8 +179,8 @@ def main() -> None:
     parser.add_argument("--threads", type=int, help="of torch, on CPU")
     parser.add_argument("--pad-token", type=int, default=0)
     chosen = parser.parse_args()
-    if not (token := os.environ.pop(TOKEN_VARIABLE, "")):
-        parser.error(f"{TOKEN_VARIABLE} is not set: callers must show a token")
+    if not (token := os.environ.pop(settings.SAMPLER_TOKEN.name, "")):
+        parser.error(f"{settings.SAMPLER_TOKEN.name} is not set: callers must show a token")
     if chosen.threads:
         torch.set_num_threads(chosen.threads)
     try:

@@ -18,16 +18,14 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from harena.core import settings
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.home import harena_home
 from harena.training.reading import wire
 
-MEMORY_VARIABLE, SECONDS_VARIABLE = "HARENA_READING_MEMORY_BYTES", "HARENA_READING_SECONDS"
-ANSWER_VARIABLE = "HARENA_READING_ANSWER_BYTES"
-_DEFAULTS = {MEMORY_VARIABLE: 4 << 30, SECONDS_VARIABLE: 600, ANSWER_VARIABLE: 512 << 20}
 _GRACE_SECONDS = 20.0
 """after the limit of time, in which the host ends the process that reads"""
-_KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "HARENA_HOME", "HOME", "PYTHONPATH", "LD_LIBRARY_PATH", "TZ")
+_KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", settings.HOME.name, "HOME", "PYTHONPATH", "LD_LIBRARY_PATH", "TZ")
 """environment variables that the reader gets; keys and passwords are not passed on"""
 ENDED = struct.Struct("=iB")
 """how the process that read ended: its status as waitpid gives it, and whether it took too long"""
@@ -53,17 +51,20 @@ def ask(function: str, place: Path, named: Mapping[str, Any]) -> Any:
 
 def limits_of(environ: Mapping[str, str]) -> wire.Limits:
     """Limits that the operator set. Raises PlatformError for one that is no number above 0."""
-    found: dict[str, int] = {}
-    for name, default in _DEFAULTS.items():
-        text = environ.get(name, str(default))
-        if not (text.isdecimal() and int(text) > 0):
-            raise PlatformError(f"{name} must be a whole number above 0 (got {text!r:.40})", step="reading")
-        found[name] = int(text)
     return wire.Limits(
-        memory_bytes=found[MEMORY_VARIABLE],
-        seconds=float(found[SECONDS_VARIABLE]),
-        answer_bytes=found[ANSWER_VARIABLE],
+        memory_bytes=_number(settings.READING_MEMORY_BYTES, environ),
+        seconds=float(_number(settings.READING_SECONDS, environ)),
+        answer_bytes=_number(settings.READING_ANSWER_BYTES, environ),
     )
+
+
+def _number(setting: settings.Setting, environ: Mapping[str, str]) -> int:
+    text = setting.read(environ)
+    if text is None:
+        text = str(setting.default)
+    if not (text.isdecimal() and int(text) > 0):
+        raise PlatformError(f"{setting.name} must be a whole number above 0 (got {text!r:.40})", step="reading")
+    return int(text)
 
 
 def _asked(question: wire.Question) -> tuple[bytes, int, bool] | None:
@@ -125,9 +126,9 @@ def _read_all(descriptor: int, most: int, until: float, *, whole: bool = True) -
 def _answer(question: wire.Question, content: bytes, status: int, late: bool) -> Any:
     limits = question.limits
     if late or status & 0x7F == signal.SIGXCPU:
-        raise ValidationError(_more_than(f"{limits.seconds:g} seconds", SECONDS_VARIABLE))
+        raise ValidationError(_more_than(f"{limits.seconds:g} seconds", settings.READING_SECONDS.name))
     if len(content) > limits.answer_bytes:
-        raise ValidationError(_more_than(f"{limits.answer_bytes} bytes of content", ANSWER_VARIABLE))
+        raise ValidationError(_more_than(f"{limits.answer_bytes} bytes of content", settings.READING_ANSWER_BYTES.name))
     try:
         told = wire.read(content, question.key)
         kind, said = told["kind"], told["said"]
@@ -138,12 +139,12 @@ def _answer(question: wire.Question, content: bytes, status: int, late: bool) ->
         how = f"signal {status & 0x7F}" if status & 0x7F else f"exit code {status >> 8}"
         raise ValidationError(
             "it cannot be read: the process that read it died "
-            f"({how}; it has {limits.memory_bytes} bytes of memory: {MEMORY_VARIABLE})"
+            f"({how}; it has {limits.memory_bytes} bytes of memory: {settings.READING_MEMORY_BYTES.name})"
         ) from None
     if kind == "invalid":
         raise ValidationError(message, reason=reason if isinstance(reason, str) else None)
     if kind == "memory":
-        raise ValidationError(_more_than(f"{limits.memory_bytes} bytes of memory", MEMORY_VARIABLE))
+        raise ValidationError(_more_than(f"{limits.memory_bytes} bytes of memory", settings.READING_MEMORY_BYTES.name))
     if kind == "wall":
         raise wire.not_started(message)
     raise ValidationError(f"it cannot be read: {message}")
@@ -199,7 +200,7 @@ class _Host:
     def _start(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         env = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
-        env["HARENA_HOME"] = str(harena_home().absolute())
+        env[settings.HOME.name] = str(harena_home().absolute())
         package = str(Path(__file__).parents[3])
         env["PYTHONPATH"] = os.pathsep.join(filter(None, (env.get("PYTHONPATH"), package)))
         command = [sys.executable, "-P", "-m", "harena.training.reading.host", str(theirs.fileno())]

@@ -25,6 +25,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag
 from pydantic import ValidationError as PydanticError
 
+from harena.core import settings
 from harena.core.errors import ValidationError
 from harena.core.training_sources import HEADING
 from harena.scoring.bounds import AtMost, StrictShape
@@ -42,7 +43,6 @@ Tuning = Literal["lora", "full"]
 Baseline = Literal["prompt", "dataset"]
 TooLong = Literal["left", "right", "leave_out", "error"]
 ALIASES = ("tinker", "ray")
-ALIASES_SETTING = "HARENA_TRAINING_ALIASES"
 
 Count = Annotated[int | None, Field(default=None, ge=1, le=10**9)]
 Rate = Annotated[float | None, Field(default=None, gt=0, le=10, allow_inf_nan=False)]
@@ -212,12 +212,12 @@ class RLRequest(TrainingRequest):
 
 def backend_aliases(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     """Names of hosted backends that run on this node's own, from `HARENA_TRAINING_ALIASES`. Raises ValidationError."""
-    written = environ.get(ALIASES_SETTING)
+    written = settings.TRAINING_ALIASES.read(environ)
     if written is None:
         return ALIASES
     names = tuple(name.strip() for name in written.split(",") if name.strip())
     if unknown := sorted(set(names) - set(ALIASES)):
-        raise ValidationError(f"{ALIASES_SETTING}: {', '.join(unknown)} is none of {', '.join(ALIASES)}")
+        raise ValidationError(f"{settings.TRAINING_ALIASES.name}: {', '.join(unknown)} is none of {', '.join(ALIASES)}")
     return names
 
 

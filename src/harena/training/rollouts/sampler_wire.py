@@ -20,7 +20,6 @@ from harena.core.errors import ValidationError
 from harena.training.rollouts.trajectory import Sampled, SampleRequest, Sampling, StopReason
 
 WEIGHTS_FILE = "weights.safetensors"
-TOKEN_VARIABLE = "HARENA_SAMPLER_TOKEN"  # noqa: S105 - the name of the variable
 _SAMPLING = frozenset({"max_new_tokens", "temperature", "top_k", "top_p", "stop_tokens"})
 
 

@@ -26,16 +26,15 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from harena.core import settings
 from harena.core.errors import HarenaError
 from harena.core.training_jobs import TrainingEventKind
 from harena.core.training_lines import BEAT, BEAT_SECONDS, WorkerLine, written
 from harena.sdk.portal import shutdown
-from harena.training.reading.client import ANSWER_VARIABLE
 from harena.training.requests.plan import RLPlan, plan_from_json
 from harena.training.requests.references import Resolved
 from harena.training.worker.job import TrainingWork
 
-MEMORY_VARIABLE = "HARENA_TRAINING_MEMORY_BYTES"
 MEMORY_FRACTION = 0.8
 LOCK_FILE = "worker.lock"
 DEATH_SECONDS = 10.0
@@ -62,7 +61,9 @@ def main(words: list[str]) -> None:
     """The whole life; it ends the process."""
     folder, teller = Path(words[0]), Teller(int(words[1]))
     limit_memory(os.environ)
-    os.environ.setdefault(ANSWER_VARIABLE, str(1 << 40))  # rows that are learned from: this process's limit bounds them
+    os.environ.setdefault(
+        settings.READING_ANSWER_BYTES.name, str(1 << 40)
+    )  # rows that are learned from: this process's limit bounds them
     os.umask(0o077)  # models, checkpoints and ledgers are written by libraries
     with open(folder / LOCK_FILE, "wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -73,9 +74,9 @@ def limit_memory(environ: Mapping[str, str]) -> None:
     """What this process may take for itself: the bytes of HARENA_TRAINING_MEMORY_BYTES, else MEMORY_FRACTION of the
     machine's memory where no GPU's driver maps more than there is. A model that is larger than it says fails its job,
     and not the server beside it."""
-    written = environ.get(MEMORY_VARIABLE)
+    written = settings.TRAINING_MEMORY_BYTES.read(environ)
     if written is not None and not (written.isdecimal() and int(written) > 0):
-        sys.exit(f"{MEMORY_VARIABLE} must be a number of bytes above 0 (got {written!r:.40})")
+        sys.exit(f"{settings.TRAINING_MEMORY_BYTES.name} must be a number of bytes above 0 (got {written!r:.40})")
     if written is None and Path("/dev/nvidiactl").exists():
         return
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

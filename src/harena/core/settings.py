@@ -1,0 +1,173 @@
+"""Every environment variable that harena reads: its name, default, unit and meaning, declared here and nowhere else.
+
+`docs/reference/settings.md` is generated from this module, and a test fails where another module spells such a name
+itself. A value is read when it is needed, so a program may set a variable after `import harena`. This module imports
+next to nothing, because `import harena` loads it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Setting(NamedTuple):
+    """One environment variable."""
+
+    name: str
+    reader: str
+    """which process reads it"""
+    default: int | str | None
+    """the value where the variable is not set; None = the meaning says what happens then"""
+    unit: str
+    """unit or form of the value"""
+    meaning: str
+
+    def read(self, environ: Mapping[str, str] | None = None) -> str | None:
+        """The text that the operator set; None where the variable is not set."""
+        return (os.environ if environ is None else environ).get(self.name)
+
+
+CLIENT = "client"
+NODE = "node, embedded or of a server"
+SERVER = "server"
+WORKER = "worker of a training job"
+COMMAND_LINE = "command line"
+SET_UP = "`make` and `scripts/setup`"
+
+BASE_URL = Setting(
+    "HARENA_BASE_URL",
+    CLIENT,
+    None,
+    "http(s) URL",
+    "Address of the server that the SDK and the command line use. Without it they start a node in their own process.",
+)
+API_KEY = Setting(
+    "HARENA_API_KEY",
+    CLIENT,
+    None,
+    "text",
+    "API key that is sent to the server of `HARENA_BASE_URL`. A server that has keys answers nothing but `/healthz` "
+    "without one.",
+)
+HOME = Setting(
+    "HARENA_HOME",
+    NODE,
+    "~/.local/share/harena",
+    "directory",
+    "Directory of the database, blueprints, packages, published objects, training jobs and other files that outlive a "
+    "process.",
+)
+DATABASE_URL = Setting(
+    "HARENA_DATABASE_URL",
+    NODE,
+    None,
+    "postgresql://USER:PASSWORD@HOST:PORT/DATABASE",
+    "PostgreSQL database for jobs and results. Without it they are in the SQLite file `harena.db` in `HARENA_HOME`.",
+)
+WORKSPACE = Setting(
+    "HARENA_WORKSPACE",
+    NODE,
+    "default",
+    "name",
+    "Workspace of an embedded node. A node sets it for the workers of its training jobs; a server takes the workspace "
+    "from the API key instead.",
+)
+SECRET_KEY = Setting(
+    "HARENA_SECRET_KEY",
+    NODE,
+    None,
+    "Fernet keys, separated by commas",
+    "Encrypts secrets that are stored, such as those of webhooks. The first key encrypts, all of them decrypt. Without "
+    "it a key is made and kept in `HARENA_HOME`; servers that share a database need the same one.",
+)
+IMAGE_ALIASES = Setting(
+    "HARENA_IMAGE_ALIASES",
+    NODE,
+    "",
+    "NAME=IMAGE, separated by commas",
+    "Further names of images, as `python:3.9-slim=default`.",
+)
+JUDGE_BASE_URL = Setting(
+    "HARENA_JUDGE_BASE_URL",
+    NODE,
+    None,
+    "http(s) URL",
+    "Server of the `judge` contract and of `llm_judge_v1`, with the chat completions API, as "
+    "`http://127.0.0.1:8000/v1`. Without it such contracts and recipes are refused.",
+)
+JUDGE_API_KEY = Setting(
+    "HARENA_JUDGE_API_KEY",
+    NODE,
+    None,
+    "text",
+    "API key for that server. It never enters a sandbox, a result or an error.",
+)
+TRAINING_ALIASES = Setting(
+    "HARENA_TRAINING_ALIASES",
+    NODE,
+    "tinker,ray",
+    "names, separated by commas",
+    "Names of hosted backends that a training request may give as `backend`; such jobs run on this node's own backend. "
+    "Empty = none.",
+)
+TRAINING_MEMORY_BYTES = Setting(
+    "HARENA_TRAINING_MEMORY_BYTES",
+    WORKER,
+    None,
+    "bytes",
+    "Memory (RLIMIT_DATA) of one worker. Without it 80 % of the machine's memory, or no limit where there is an NVIDIA "
+    "GPU.",
+)
+READING_MEMORY_BYTES = Setting(
+    "HARENA_READING_MEMORY_BYTES",
+    NODE,
+    4 << 30,
+    "bytes",
+    "Memory of the process that reads a file which a user has published.",
+)
+READING_SECONDS = Setting(
+    "HARENA_READING_SECONDS", NODE, 600, "seconds", "Time that this process may take for one file."
+)
+READING_ANSWER_BYTES = Setting(
+    "HARENA_READING_ANSWER_BYTES",
+    NODE,
+    512 << 20,
+    "bytes",
+    "Size of what this process may pass on about one file. A training job's worker, which has a memory limit of its "
+    "own, takes 1 TiB.",
+)
+SAMPLER_TOKEN = Setting(
+    "HARENA_SAMPLER_TOKEN",
+    WORKER,
+    None,
+    "text",
+    "Token that a sampler's callers must show. The engine that starts a sampler makes the token; a sampler that is "
+    "started by hand needs it set.",
+)
+LIMITS = Setting(
+    "HARENA_LIMITS",
+    SERVER,
+    "",
+    "NAME=NUMBER, separated by spaces",
+    "Limits for every workspace of `harena serve`, as its option `--limit`, which replaces them. The names are below.",
+)
+WEBHOOK_SECRET = Setting(
+    "HARENA_WEBHOOK_SECRET",
+    COMMAND_LINE,
+    None,
+    "text",
+    "Secret that signs the webhook of a job which the command line submits with `--webhook`; without it the webhook is "
+    "not signed.",
+)
+PYTHON = Setting(
+    "HARENA_PYTHON",
+    SET_UP,
+    None,
+    "program",
+    "Python 3.11 or newer with which the environment of a checkout is made. Without it the first one on PATH is taken.",
+)
+
+SETTINGS = tuple(value for value in list(globals().values()) if isinstance(value, Setting))
+"""all of them, in the order of the reference"""
