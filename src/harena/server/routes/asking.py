@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Security
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 
@@ -44,15 +44,15 @@ def _caller(request: Request, scope: str) -> Caller:
     return caller
 
 
-async def _reader(request: Request, _: Annotated[object, Depends(_documented)]) -> Caller:
+async def _reader(request: Request, _: Annotated[object, Security(_documented, scopes=[READ])]) -> Caller:
     return _caller(request, READ)
 
 
-async def _writer(request: Request, _: Annotated[object, Depends(_documented)]) -> Caller:
+async def _writer(request: Request, _: Annotated[object, Security(_documented, scopes=[WRITE])]) -> Caller:
     return _caller(request, WRITE)
 
 
-async def _admin(request: Request, _: Annotated[object, Depends(_documented)]) -> Caller:
+async def _admin(request: Request, _: Annotated[object, Security(_documented, scopes=[ADMIN])]) -> Caller:
     return _caller(request, ADMIN)
 
 
