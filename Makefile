@@ -19,7 +19,7 @@ BATTERY_SEED ?= 1
 BATTERY_BUSY ?= 0
 BATTERY_SECONDS ?= 7200
 
-.PHONY: help demo demo-train test test-oldest test-only test-all lint style types rules bench docs setup lock clean
+.PHONY: help demo demo-train test test-oldest test-only test-all lint style types rules bench docs reference setup lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -66,6 +66,9 @@ rules: .venv/.for-development
 bench: .venv/.for-development ## measure harena beside plain Python and bubblewrap; results go to benchmarks/results
 	@scripts/system-packages bubblewrap:bwrap util-linux:prlimit
 	@$(PYTHON) -m benchmarks all
+
+reference: .venv/.for-development ## write what of docs/reference is made from the code
+	@$(PYTHON) scripts/reference.py
 
 docs: .venv/.for-development ## check links and code in the documentation, and run its examples
 	@$(PYTHON) scripts/check_docs.py

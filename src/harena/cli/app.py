@@ -85,7 +85,10 @@ def options(
 
 
 def doctor() -> None:
-    """Say what this host can and cannot do, and which setting to change."""
+    """Say what this host can and cannot do, and which setting to change.
+
+    Exit code 0: no line begins with NO. 1: one does.
+    """
     findings = face.plain(face.load().doctor())
     marks = {True: "ok", False: "NO", None: "--"}
     for finding in findings:

@@ -32,9 +32,9 @@ def exec_command(
     timeout: Annotated[float | None, typer.Option(help="Seconds; then everything that it started is killed.")] = None,
     stdin: Annotated[bool, typer.Option("--stdin", "-i", help="Pass standard input on.")] = False,
 ) -> None:
-    """Run one command in a fresh, isolated sandbox and pass its output and exit code through.
+    """Run one command in a fresh, isolated sandbox and print its output.
 
-    A command that a signal ended gives 128 + signal, one that passed its time-out 124, as in a shell.
+    Exit code: that of the command. 124: it passed its time-out. 128 + N: signal N ended it, as in a shell.
     """
     if timeout is not None:
         checked_seconds(timeout, "--timeout")

@@ -123,7 +123,7 @@ def verify(
 ) -> None:
     """Check that training data and its lineage still belong together, line by line.
 
-    Exit code 0: they do. 1: they do not, and where. 2: one of them cannot be read.
+    Exit code 0: they do. 1: they do not; the output says where. 2: one of them cannot be read.
     """
     answer = face.load().sft.verify(str(data))
     if shown is Shown.JSON:

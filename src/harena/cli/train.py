@@ -175,7 +175,10 @@ def logs(
 @app.command()
 def watch(job: JobArgument) -> None:
     """Show a job while it runs: how far it is, how well it learns, where its time goes, and what it says. Ctrl-C ends
-    the watching, not the job. Exit code 1 unless the job completed."""
+    the watching, not the job.
+
+    Exit code 0: the job completed. 1: it ended otherwise. 130: interrupted; the job goes on.
+    """
     jobs = face.load().training_jobs
     found = jobs.get(job)
     try:

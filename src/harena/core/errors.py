@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
 
 class HarenaError(Exception):
-    """Base of everything that harena raises.
+    """Base of everything that harena raises. Catch it where nothing narrower helps.
 
-    `reason` is a code from a closed table where one exists, `metadata` holds details for logs, `retry_delay` is set
-    where the same call may succeed later.
+    `reason` is a code of `harena.core.reasons.ERROR_REASONS` where one exists, `metadata` holds details for logs,
+    and `retry_delay` is set where the same call may succeed later.
     """
 
     def __init__(
@@ -60,27 +60,26 @@ class HarenaError(Exception):
 
 
 class ValidationError(HarenaError):
-    """The input is wrong. Nothing has been started or changed."""
+    """The input is wrong, and nothing has been started or changed. Correct every mistake that the message lists."""
 
 
 class AccessError(HarenaError):
-    """A server refused the key: unknown, missing or revoked, or (`reason` "FORBIDDEN") without the scope for this."""
+    """A server refused the API key: it is unknown, missing or revoked, or (`reason` "FORBIDDEN") lacks the scope for
+    this. Set `HARENA_API_KEY` to a key with the scope that the message names."""
 
 
 class LimitExceededError(HarenaError):
-    """A server refused a request because its workspace uses all that it may use; nothing has been done. `reason` says
-    of what (LIMIT_REASONS), `retry_delay` when it may be worth while to ask again."""
-
-
-LIMIT_REASONS = ("REQUEST_RATE", "SANDBOXES", "OPEN_JOBS", "OBJECTS", "OUTPUTS", "BUSY")
+    """A server refused a request because its workspace uses all that it may use; nothing has been done. `reason` names
+    the limit. Ask again after `retry_delay`, or make room: stop sandboxes, cancel or delete jobs."""
 
 
 class NotFoundError(HarenaError):
-    """A blueprint, job, image or other named object does not exist."""
+    """A blueprint, job, image or other named object does not exist in this workspace. Check its name or id."""
 
 
 class PlatformError(HarenaError):
-    """The platform failed. Never the program's fault, never a reward; `step` names what failed."""
+    """The platform failed, so there is no verdict on any program; `step` names what failed. Try again; what fails every
+    time is said by `harena doctor` or by the server's log."""
 
     def __init__(self, message: str, *, step: str | None = None, reason: str | None = None) -> None:
         super().__init__(message, reason=reason)
@@ -88,34 +87,36 @@ class PlatformError(HarenaError):
 
 
 class HostUnsupportedError(PlatformError):
-    """This host forbids something that isolation needs. The message names the setting to change."""
+    """The host forbids something that isolation needs. Change the setting that the message names, and see
+    `harena doctor`."""
 
 
 class SandboxError(HarenaError):
-    """Something about one sandbox."""
+    """Base of errors about one sandbox."""
 
 
 class SandboxNotRunningError(SandboxError):
-    """The operation needs a running sandbox and this one is not."""
+    """The operation needs a running sandbox, and this one is not running. Wait for it, or create a new one."""
 
 
 class SandboxUnavailableError(SandboxNotRunningError, PlatformError):
-    """The sandbox, or the node that holds it, was lost while it was in use."""
+    """The sandbox, or the node that holds it, was lost while it was in use. Create a new sandbox and run again."""
 
     def __init__(self, message: str, *, step: str | None = None, reason: str | None = None) -> None:
         PlatformError.__init__(self, message, step=step, reason=reason)
 
 
 class SandboxTimeoutError(SandboxError):
-    """Something took longer than it was allowed to. Not a builtin TimeoutError."""
+    """Something took longer than it was allowed to. Not a subclass of the built-in TimeoutError. Allow more time."""
 
 
 class SandboxRequestTimeoutError(SandboxTimeoutError):
-    """A request to the node (not a command) took too long."""
+    """A request to the node (not a command) took too long. Ask again, or raise `request_timeout_seconds`."""
 
 
 class SandboxCommandTimeoutError(SandboxTimeoutError):
-    """A command passed its `timeout_seconds`; its whole process tree has been killed."""
+    """A command ran longer than its `timeout_seconds`, and its whole process tree was killed. `exec_result` has its
+    output so far."""
 
     def __init__(self, message: str, *, exec_result: ProcessResult | None = None) -> None:
         super().__init__(message, reason="COMMAND_TIMEOUT")
@@ -123,15 +124,15 @@ class SandboxCommandTimeoutError(SandboxTimeoutError):
 
 
 class SandboxResourceExhaustedError(SandboxError):
-    """The node has no room for another sandbox."""
+    """The node has no room for another sandbox. Stop some, or wait."""
 
 
 class SandboxTerminatedError(SandboxError):
-    """The sandbox was stopped while, or before, it was used."""
+    """The sandbox was stopped before or during the call. Create a new one."""
 
 
 class SandboxFailedError(SandboxError):
-    """The sandbox could not start, or ended by itself; `status_reason` says why."""
+    """The sandbox could not start, or ended by itself; `status_reason` says why. Create a new one."""
 
     def __init__(
         self,
@@ -147,7 +148,7 @@ class SandboxFailedError(SandboxError):
 
 
 class SandboxStartError(SandboxFailedError, PlatformError):
-    """The node could not start the sandbox: the platform's failure, before any program ran."""
+    """The node could not start the sandbox: the platform's failure, before any program ran. See `harena doctor`."""
 
     def __init__(self, message: str, *, sandbox_id: str | None = None, status_reason: str | None = None) -> None:
         SandboxFailedError.__init__(self, message, sandbox_id=sandbox_id, status_reason=status_reason)
@@ -155,7 +156,7 @@ class SandboxStartError(SandboxFailedError, PlatformError):
 
 
 class SandboxNotFoundError(SandboxError):
-    """No sandbox has this id."""
+    """No sandbox of this workspace has this id, or it ended long ago."""
 
     def __init__(self, message: str, *, sandbox_id: str | None = None) -> None:
         super().__init__(message, reason="SANDBOX_NOT_FOUND")
@@ -163,7 +164,8 @@ class SandboxNotFoundError(SandboxError):
 
 
 class SandboxExecutionError(SandboxError):
-    """A command ended badly and the caller had asked for success (`check=True`, a remote function)."""
+    """A command failed, and the caller had asked for success (`check=True`, a remote function). `exec_result` has its
+    output and exit code."""
 
     def __init__(
         self,
@@ -181,7 +183,7 @@ class SandboxExecutionError(SandboxError):
 
 
 class SandboxFileError(SandboxError):
-    """A file operation failed. `filepath` is the path inside the sandbox; `reason` one of FILE_REASONS."""
+    """A file operation failed. `filepath` is the path inside the sandbox; `reason` is one of FILE_REASONS."""
 
     def __init__(self, message: str, *, filepath: str | None = None, reason: str | None = None) -> None:
         super().__init__(message, reason=reason)
@@ -201,12 +203,12 @@ FILE_REASONS = (
 
 
 class SandboxValidationError(SandboxError, ValidationError):
-    """Bad input to a sandbox operation."""
+    """Bad input to an operation on a sandbox. Correct what the message lists."""
 
 
 class FunctionError(HarenaError):
-    """A remote function cannot be sent to a sandbox, or its result cannot come back."""
+    """A remote function cannot be sent to a sandbox, or its result cannot be sent back. The message names the value."""
 
 
 class AsyncFunctionError(FunctionError):
-    """`async def` functions cannot be remote functions."""
+    """`async def` functions cannot be remote functions. Decorate a plain function."""

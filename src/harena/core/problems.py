@@ -80,13 +80,18 @@ _STATUS_OF_REASON = {
 STATUSES = frozenset({problem.status for problem in PROBLEMS} | set(_STATUS_OF_REASON.values()))
 
 
+def status_of(code: str, reason: str | None) -> int:
+    """The HTTP status of an error with this code of the table, and this reason."""
+    return _STATUS_OF_REASON.get((code, reason or ""), _BY_CODE[code].status)
+
+
 def to_problem(error: errors.HarenaError) -> dict[str, Any]:
     """The error as JSON types."""
     line = next(_BY_ERROR[kind] for kind in type(error).__mro__ if kind in _BY_ERROR)
     written: dict[str, Any] = {
         "type": "about:blank",
         "title": line.code.replace("_", " "),
-        "status": _STATUS_OF_REASON.get((line.code, error.reason or ""), line.status),
+        "status": status_of(line.code, error.reason),
         "detail": str(error),
         "code": line.code,
     }

@@ -66,14 +66,19 @@ class WorkspaceLimits:
     """largest memory limit of one sandbox; the fields below are also maxima for one sandbox. A sandbox that asks for no
     limit gets this one"""
     sandbox_pids: int = 32_768
+    """largest number of processes and threads of one sandbox"""
     sandbox_cpu: float = 4096.0
-    """cores; 4096 = no ceiling"""
+    """largest number of cores of one sandbox; 4096 = no ceiling"""
     sandbox_disk_bytes: int = 64 * 1024 * MIB
+    """largest disk limit of one sandbox"""
     sandbox_inodes: int = 10_000_000
+    """largest number of files, directories and links of one sandbox"""
     sandbox_output_bytes: int = 256 * MIB
     """size limit of one output stream of one command, kept in the server's memory"""
     sandbox_open_files: int = 1_048_576
+    """largest number of open descriptors of one process"""
     sandbox_lifetime_seconds: float = 30 * 24 * 3600.0
+    """longest lifetime of one sandbox"""
 
 
 _PREFIX = "sandbox_"

@@ -1,0 +1,67 @@
+"""The reference says what the code does: generated pages are up to date, and no reason of an error is missing."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harena.core.reasons import ERROR_REASONS
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import reference  # noqa: E402
+
+CODE = re.compile(r"[A-Z][A-Z_]+")
+PLACES = ("_MALFORMED", "_TOO_LONG", "_TOO_LARGE", "_REASONS")
+"""constants of modules that hold reasons beside other things"""
+
+
+@pytest.mark.parametrize("name", reference.PAGES)
+def test_the_page_is_what_the_code_says(name: str) -> None:
+    """`make reference` writes it anew."""
+    assert (ROOT / "docs/reference" / name).read_text(encoding="utf-8") == reference.PAGES[name](), "make reference"
+
+
+def reasons(tree: ast.Module) -> Iterator[str]:
+    """Reasons that a module raises: texts given as `reason=`, and constants that are given so by name."""
+    constants = {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for name in PLACES:
+        yield from texts(constants.get(name))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == "reason":
+            value = constants.get(node.value.id) if isinstance(node.value, ast.Name) else node.value
+            if isinstance(value, ast.Constant):
+                yield from texts(value)
+
+
+def texts(node: ast.expr | None) -> Iterator[str]:
+    for each in ast.walk(node) if node is not None else ():
+        if isinstance(each, ast.Constant) and isinstance(each.value, str) and CODE.fullmatch(each.value):
+            yield each.value
+
+
+def test_every_reason_of_an_error_is_explained() -> None:
+    """And each that is explained is raised somewhere: in alphabetical order, each once."""
+    raised = {
+        reason
+        for path in (ROOT / "src/harena").rglob("*.py")
+        if "scoring/battery" not in str(path) and "testing" not in path.parts
+        for reason in reasons(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    explained = [reason.code for reason in ERROR_REASONS]
+    assert explained == sorted(set(explained))
+    assert raised - set(explained) == set()
+    everywhere = " ".join(path.read_text(encoding="utf-8") for path in (ROOT / "src/harena").rglob("*.py"))
+    assert [code for code in explained if everywhere.count(f'"{code}"') < 2] == []
