@@ -2,8 +2,8 @@
 
     python scripts/check_docs.py        prints what is wrong, one a line, and exits with 1 if anything is
 
-The Python blocks themselves are run by tests/integration/test_documented_code.py, each alone in a fresh process, except
-those that say ```python no-run.
+The Python blocks themselves are run by tests/integration/test_documented_code.py, each in a fresh process, except those
+that say ```python no-run. One that says ```python continues is run in the process of the block before it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,11 +29,26 @@ class Block:
     language: str
     words: tuple[str, ...]
     text: str
+    is_long: bool = False
+    """It is several blocks."""
 
     @property
     def is_run(self) -> bool:
         """Tests run it."""
         return self.language == "python" and "no-run" not in self.words
+
+
+def programs(path: Path) -> list[Block]:
+    """Blocks that tests run, each with those that continue it; lines are those of the file."""
+    found: list[Block] = []
+    for block in blocks(path):
+        if block.is_run and "continues" in block.words and found:
+            first = found[-1]
+            between = "\n" * (block.line - first.line - first.text.count("\n"))
+            found[-1] = replace(first, text=first.text + between + block.text, is_long=True)
+        elif block.is_run:
+            found.append(block)
+    return found
 
 
 def documents(root: Path = ROOT) -> list[Path]:

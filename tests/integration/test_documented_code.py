@@ -1,4 +1,4 @@
-"""The Python blocks of the README and the documentation, each run alone in a fresh process, as a reader would."""
+"""The Python blocks of the README and the documentation, run in fresh processes, as a reader would."""
 
 from __future__ import annotations
 
@@ -12,18 +12,35 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from check_docs import Block, blocks, documents  # noqa: E402
+from check_docs import Block, documents, programs  # noqa: E402
 
-BLOCKS = [block for path in documents() for block in blocks(path) if block.is_run]
+BLOCKS = [block for path in documents() for block in programs(path)]
+SECONDS, LONG_SECONDS = 90, 580
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.path.relative_to(ROOT)}:{block.line}")
+def named(block: Block) -> str:
+    return f"{block.path.relative_to(ROOT)}:{block.line}"
+
+
+@pytest.mark.parametrize("block", [block for block in BLOCKS if not block.is_long], ids=named)
 def test_documented_code_runs(block: Block, tmp_path: Path) -> None:
     """It ends with exit code 0, in an empty directory and with an empty home."""
+    run(block, tmp_path, SECONDS)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(LONG_SECONDS + 20)
+@pytest.mark.parametrize("block", [block for block in BLOCKS if block.is_long], ids=named)
+def test_a_tutorial_runs_from_its_first_block_to_its_last(block: Block, tmp_path: Path) -> None:
+    """What it trains learns: the assertions of the tutorial hold."""
+    run(block, tmp_path, LONG_SECONDS)
+
+
+def run(block: Block, tmp_path: Path, seconds: float) -> None:
     (tmp_path / "example.py").write_text(block.text, encoding="utf-8")
     environment = os.environ | {"HOME": str(tmp_path), "HARENA_HOME": str(tmp_path / "home")}
     done = subprocess.run(
-        [sys.executable, "example.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=90
+        [sys.executable, "example.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=seconds
     )
     assert done.returncode == 0, f"{block.path}:{block.line}\n{done.stdout}\n{done.stderr}"
 

@@ -122,6 +122,16 @@ def test_a_block_that_says_so_is_not_run(tmp_path: Path) -> None:
     ]
 
 
+def test_a_block_that_continues_is_run_with_the_one_before(tmp_path: Path) -> None:
+    """As one program whose lines are those of the page, so that a traceback names them."""
+    page = "```python\na = 1\n```\n\nText.\n\n```python continues\nb = a\n```\n```python\nc\n```\n"
+    (tmp_path / "page.md").write_text(page)
+    first, second = check_docs.programs(tmp_path / "page.md")
+    assert (first.line, first.is_long, second.text, second.is_long) == (1, True, "c\n", False)
+    assert first.text.splitlines()[8 - first.line - 1] == "b = a"
+    assert page.splitlines()[8 - 1] == "b = a"
+
+
 @pytest.mark.parametrize("target", ["demo", "test", "lint", "bench", "docs"])
 def test_make_has_the_verb_and_explains_it(target: str) -> None:
     """`make help` lists it."""
