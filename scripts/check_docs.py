@@ -1,4 +1,5 @@
-"""Check the documentation: links lead somewhere, Python blocks compile, `make` and file names in it exist.
+"""Check the documentation: links lead somewhere, Python blocks compile, and what it names in the repository exists:
+`make` targets, files, modules and tests.
 
     python scripts/check_docs.py        prints what is wrong, one a line, and exits with 1 if anything is
 
@@ -17,6 +18,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^```(.*)$")
+_FOLDERS = ("src", "tests", "docs", "scripts", "benchmarks", "examples")
+_FILE = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|c|h))`")
+_MODULE = re.compile(r"`harena((?:\.\w+)+)`")
+_TEST = re.compile(r"`(test_\w+)`")
+_ABOUT_THE_CODE = ("explanation", "decisions")
+"""folders whose pages name files of the repository also without their folder; others speak of files of users, too"""
 _MAKE = re.compile(r"`make ([a-z-]+)`|^\s*(?:\$ )?make ([a-z-]+)\s*(?:#.*)?$")
 
 
@@ -119,12 +126,70 @@ def check_targets(path: Path, makefile: str) -> Iterator[str]:
                 yield f"{path}:{number}: the Makefile has no target {target}"
 
 
+class Repository:
+    """Names that documentation may refer to: files, modules with what they define, and tests."""
+
+    def __init__(self, root: Path) -> None:
+        self._package = root / "src" / "harena"
+        self._files = {
+            f"/{path.relative_to(root)}"
+            for folder in _FOLDERS
+            for path in (root / folder).rglob("*.*")
+            if "__pycache__" not in path.parts
+        }
+        self._rooms = {path.name for path in self._package.glob("*/")}
+        places = (root / "tests", self._package / "testing")
+        tests = (path.read_text(encoding="utf-8") for place in places for path in place.rglob("*.py"))
+        self._tests = {name for text in tests for name in re.findall(r"def (test_\w+)", text)}
+        self._tests |= {Path(name).stem for name in self._files}
+
+    def has_file(self, name: str, *, bare: bool) -> bool:
+        """A path from any folder on; a name without a folder is looked for where `bare` is given."""
+        first, slash, _ = name.partition("/")
+        ours = first in (*_FOLDERS, *self._rooms) if slash else bare
+        return not ours or any(path.endswith(f"/{name}") for path in self._files)
+
+    def has_module(self, dotted: str) -> bool:
+        """`.store.sealing.seal`: a module, or a name that stands in one. What is no room's is a public name."""
+        names = dotted.strip(".").split(".")
+        if names[0] not in self._rooms:
+            return True
+        place = self._package
+        while names and (place / names[0]).is_dir():
+            place /= names.pop(0)
+        module = place / "__init__.py"
+        if names and (place / f"{names[0]}.py").exists():
+            module = place / f"{names.pop(0)}.py"
+        text = module.read_text(encoding="utf-8")
+        return all(re.search(rf"\b{name}\b", text) for name in names)
+
+    def has_test(self, name: str) -> bool:
+        """A test function, or a file of tests."""
+        return name in self._tests
+
+
+def check_names(path: Path, repository: Repository) -> Iterator[str]:
+    """Files, modules and tests exist."""
+    bare = path.parent.name in _ABOUT_THE_CODE
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for name in _FILE.findall(line):
+            if not repository.has_file(name, bare=bare):
+                yield f"{path}:{number}: there is no file {name}"
+        for name in _MODULE.findall(line):
+            if not repository.has_module(name):
+                yield f"{path}:{number}: there is no harena{name}"
+        for name in _TEST.findall(line):
+            if bare and not repository.has_test(name):
+                yield f"{path}:{number}: there is no test {name}"
+
+
 def check(root: Path = ROOT) -> list[str]:
     """Everything that is wrong."""
     makefile = (root / "Makefile").read_text(encoding="utf-8")
+    repository = Repository(root)
     wrong: list[str] = []
     for path in documents(root):
-        wrong += [*check_links(path), *check_code(path), *check_targets(path, makefile)]
+        wrong += [*check_links(path), *check_code(path), *check_targets(path, makefile), *check_names(path, repository)]
     return wrong
 
 

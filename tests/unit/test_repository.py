@@ -112,6 +112,33 @@ def test_wrong_documentation_is_found(tmp_path: Path) -> None:
     ]
 
 
+def test_names_of_what_is_not_in_the_repository_are_found(tmp_path: Path) -> None:
+    """A page names a file, a module or a test that has moved or was never there. Files of users are left out."""
+    module = tmp_path / "src/harena/store/sealing.py"
+    module.parent.mkdir(parents=True)
+    module.write_text("def seal(): ...\n")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/test_sealing.py").write_text("def test_it_seals(): ...\n")
+    (tmp_path / "Makefile").write_text("test:\n\ttrue\n")
+    right = "`store/sealing.py` `sealing.py` `harena.store.sealing.seal` `harena.score` `test_it_seals` `test_sealing`"
+    wrong = "`store/other.py` `moved.py` `tests/test_none.py` `harena.store.sealing.open` `test_nothing`"
+    for folder in ("explanation", "how-to"):
+        (tmp_path / "docs" / folder).mkdir(parents=True)
+        (tmp_path / "docs" / folder / "page.md").write_text(f"{right}\n{wrong} `solution.py` `my/own.py`\n")
+    said = [line.partition("docs/")[2] for line in check_docs.check(tmp_path)]
+    assert said == [
+        "explanation/page.md:2: there is no file store/other.py",
+        "explanation/page.md:2: there is no file moved.py",
+        "explanation/page.md:2: there is no file tests/test_none.py",
+        "explanation/page.md:2: there is no file solution.py",
+        "explanation/page.md:2: there is no harena.store.sealing.open",
+        "explanation/page.md:2: there is no test test_nothing",
+        "how-to/page.md:2: there is no file store/other.py",
+        "how-to/page.md:2: there is no file tests/test_none.py",
+        "how-to/page.md:2: there is no harena.store.sealing.open",
+    ]
+
+
 def test_a_block_that_says_so_is_not_run(tmp_path: Path) -> None:
     """```python no-run needs what a reader's machine may not have."""
     (tmp_path / "page.md").write_text("```python no-run\nx\n```\n\n```python\ny\n```\n\n```text\nz\n```\n")
