@@ -19,7 +19,7 @@ from harena.core.errors import PlatformError, ValidationError
 from harena.core.whole_files import output_mistakes, replaced
 from harena.sdk import benchmark_jobs, scoring_contracts
 from harena.sdk import scenarios as stored_scenarios
-from harena.sdk.given import Given, plain_sources
+from harena.sdk.scenario_input import ScenarioInput, plain_sources
 
 if TYPE_CHECKING:
     from harena.sdk.benchmark_jobs import BenchmarkJob
@@ -48,8 +48,8 @@ WORDS = ("oracle", "nop")
 
 
 def validate(
-    scenarios: Given,
-    candidates: Given | None = None,
+    scenarios: ScenarioInput,
+    candidates: ScenarioInput | None = None,
     *,
     output: str | os.PathLike[str],
     form: str = "chat",

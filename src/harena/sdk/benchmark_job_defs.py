@@ -16,9 +16,9 @@ from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint
 from harena.sdk.benchmark_jobs import BenchmarkJob
 from harena.sdk.catalog import Entry, archive_entry, create_entry, delete_entry, get_entry, list_entries
-from harena.sdk.given import Given, plain_sources
 from harena.sdk.options import checked_blueprint
 from harena.sdk.portal import current_portal
+from harena.sdk.scenario_input import ScenarioInput, plain_sources
 from harena.sdk.twins import Twin
 
 __all__ = ["BenchmarkJobDef", "aio", "archive", "create", "delete", "get", "list", "run"]
@@ -47,8 +47,8 @@ _Grader = str | os.PathLike[str] | Mapping[str, Any]
 async def _create(
     name: str,
     *,
-    scenarios: Given | None = None,
-    candidates: Given | None = None,
+    scenarios: ScenarioInput | None = None,
+    candidates: ScenarioInput | None = None,
     format: str | None = None,  # noqa: A002 - the option's name, as on the command line
     grader: _Grader | None = None,
     blueprint_id: str | Blueprint | None = None,
@@ -77,8 +77,8 @@ async def _run(
     definition: str | BenchmarkJobDef,
     *,
     name: str | None = None,
-    scenarios: Given | None = None,
-    candidates: Given | None = None,
+    scenarios: ScenarioInput | None = None,
+    candidates: ScenarioInput | None = None,
     format: str | None = None,  # noqa: A002 - the option's name, as on the command line
     grader: _Grader | None = None,
     blueprint_id: str | Blueprint | None = None,
@@ -136,8 +136,8 @@ async def _archive(ref: str | BenchmarkJobDef) -> int:
 
 def _request(
     name: str | None,
-    scenarios: Given | None,
-    candidates: Given | None,
+    scenarios: ScenarioInput | None,
+    candidates: ScenarioInput | None,
     form: str | None,
     grader: _Grader | None,
     blueprint_id: str | Blueprint | None,

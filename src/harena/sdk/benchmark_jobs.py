@@ -17,7 +17,6 @@ from harena.core.errors import SandboxTimeoutError, ValidationError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint
 from harena.sdk import job_reading
-from harena.sdk.given import Given, plain_sources
 from harena.sdk.job_records import (
     BenchmarkEvent,
     BenchmarkJob,
@@ -32,6 +31,7 @@ from harena.sdk.options import checked_blueprint
 from harena.sdk.portal import current_portal
 from harena.sdk.process import checked_timeout
 from harena.sdk.result_files import format_of
+from harena.sdk.scenario_input import ScenarioInput, plain_sources
 from harena.sdk.streams import BatchSource, IteratorSource, StreamReader
 from harena.sdk.twins import Twin
 
@@ -73,8 +73,8 @@ _Events = StreamReader[BenchmarkEvent]
 async def _create(
     *,
     name: str,
-    scenarios: Given,
-    candidates: Given | None = None,
+    scenarios: ScenarioInput,
+    candidates: ScenarioInput | None = None,
     format: str | None = None,  # noqa: A002 - the option's name, as on the command line
     grader: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     blueprint_id: str | Blueprint | None = None,

@@ -12,10 +12,10 @@ from typing import Any
 from harena.core.checked import checked_text, shown
 from harena.core.errors import ValidationError
 from harena.core.models import Blueprint
-from harena.sdk.given import Given, plain_sources
 from harena.sdk.options import checked_blueprint
 from harena.sdk.portal import current_portal
 from harena.sdk.records import Record
+from harena.sdk.scenario_input import ScenarioInput, plain_sources
 from harena.sdk.twins import Twin
 
 __all__ = ["CalibrationJob", "aio", "create", "get", "wait"]
@@ -38,9 +38,9 @@ class CalibrationJob(Record):
 
 
 async def _create(
-    scenarios: Given,
+    scenarios: ScenarioInput,
     *,
-    candidates: Given | None = None,
+    candidates: ScenarioInput | None = None,
     format: str | None = None,  # noqa: A002 - the option's name, as on the command line
     grader: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     name: str = "calibration",

@@ -12,7 +12,7 @@ from typing import Any
 
 from harena.core.checked import checked_text, checked_texts
 from harena.sdk.catalog import Entry, archive_entry, create_entry, delete_entry, get_entry, list_entries
-from harena.sdk.given import Given, plain_sources
+from harena.sdk.scenario_input import ScenarioInput, plain_sources
 from harena.sdk.twins import Twin
 
 __all__ = ["StoredScenarios", "aio", "archive", "create", "delete", "get", "list"]
@@ -40,7 +40,7 @@ _Entries = list[StoredScenarios]
 
 async def _create(
     name: str,
-    scenarios: Given,
+    scenarios: ScenarioInput,
     *,
     format: str | None = None,  # noqa: A002 - the option's name, as on the command line
     grader: str | os.PathLike[str] | Mapping[str, Any] | None = None,

@@ -12,7 +12,7 @@ from typing import Any
 
 from harena.core.checked import checked_text, checked_texts
 from harena.sdk.catalog import Entry, archive_entry, create_entry, delete_entry, get_entry, list_entries
-from harena.sdk.given import plain_given
+from harena.sdk.scenario_input import plain_input
 from harena.sdk.twins import Twin
 
 __all__ = ["ScoringContract", "aio", "archive", "create", "delete", "get", "list"]
@@ -42,7 +42,7 @@ async def _create(
     mistake."""
     request = {
         "name": checked_text(name, "name"),
-        "contract": plain_given(contract, "contract", "a mapping with `type`, or the path of a file of one"),
+        "contract": plain_input(contract, "contract", "a mapping with `type`, or the path of a file of one"),
         "metadata": checked_texts(metadata, "metadata"),
     }
     return await create_entry("scoring_contracts", request, ScoringContract)

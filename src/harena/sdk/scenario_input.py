@@ -10,10 +10,10 @@ from harena.core.checked import checked_text
 from harena.core.errors import ValidationError
 from harena.sdk.records import Record
 
-Given = str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any]
+ScenarioInput = str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any]
 
 
-def plain_given(
+def plain_input(
     given: object, field: str, wanted: str, *, one_by_one: bool = False
 ) -> str | dict[str, Any] | list[Any] | Iterator[Any]:
     """Convert a given value to what a request holds; with `one_by_one` an iterator remains one. Raises ValidationError,
@@ -46,7 +46,7 @@ def plain_sources(
     }
     given = {"scenarios": scenarios, "candidates": candidates, "grader": grader}
     sources: dict[str, Any] = {
-        field: plain_given(source, field, wanted[field], one_by_one=one_by_one)
+        field: plain_input(source, field, wanted[field], one_by_one=one_by_one)
         for field, source in given.items()
         if source is not None or field == "scenarios"
     }
