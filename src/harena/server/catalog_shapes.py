@@ -14,14 +14,14 @@ from harena.server.bounds import MOST_PAGE, MOST_WORD, Mapping, Notes, Rows, Wor
 from harena.server.shapes import Answer, Asked, ScenarioFile, Whole
 
 Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=MOST_WORD)]
-Given = Annotated[ScenarioFile | Rows | Mapping, Field(union_mode="left_to_right")]
+ScenarioContent = Annotated[ScenarioFile | Rows | Mapping, Field(union_mode="left_to_right")]
 
 
 class ScenariosAsked(Asked):
     """Scenarios, or problems without candidates, to keep as a version of a name."""
 
     name: Name
-    scenarios: Given
+    scenarios: ScenarioContent
     """a file, the scenarios or rows themselves, or a whole file's content as a mapping"""
     format: Word | None = Field(None, min_length=1)
     """format of `scenarios`; null = recognised by its shape"""
@@ -56,7 +56,7 @@ class ContractsPage(Answer):
 class CalibrationAsked(Asked):
     """A calibration to start."""
 
-    scenarios: Given
+    scenarios: ScenarioContent
     """scenarios, in the forms that a benchmark job takes; {"ref": "NAME@2"} = stored ones"""
     candidates: Annotated[
         Literal["oracle"] | ScenarioFile | Rows | Mapping | None, Field(union_mode="left_to_right")

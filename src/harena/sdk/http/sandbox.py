@@ -208,14 +208,14 @@ class RemoteSandbox:
         return await self._connection.json(method, f"{self._handle.path}/{verb}", query=query)
 
     async def _send(self, method: str, verb: str, query: Query, source: bytes | AsyncIterable[bytes]) -> None:
-        body = source if isinstance(source, bytes) else _Given(source)
+        body = source if isinstance(source, bytes) else _UploadBody(source)
         headers = {"content-type": "application/octet-stream"}
         path = f"{self._handle.path}/{verb}"
         try:
             async with self._connection.request(method, path, query=query, body=body, headers=headers) as response:
                 await response.read()
         except SandboxUnavailableError:
-            if isinstance(body, _Given) and body.failure is not None:
+            if isinstance(body, _UploadBody) and body.failure is not None:
                 raise body.failure from None  # the source's own, and no fault of the connection
             raise
 
@@ -234,7 +234,7 @@ class RemoteSandbox:
                 raise SandboxFileError(message, filepath=path, reason="IO_FAILED") from error
 
 
-class _Given(AsyncIterable[bytes]):
+class _UploadBody(AsyncIterable[bytes]):
     """Somebody's pieces, and what went wrong with them."""
 
     def __init__(self, source: AsyncIterable[bytes]) -> None:

@@ -18,7 +18,7 @@ from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
 from harena.server.bounds import MOST_PAGE, MOST_WORD, AskedWord, Id, Notes, OnceHeader, Word
 from harena.server.bounds import Mapping as JsonMapping
-from harena.server.catalog_shapes import Given, Name
+from harena.server.catalog_shapes import Name, ScenarioContent
 from harena.server.routes.asking import Once, Reader, State, Writer, fingerprinted
 from harena.server.routes.catalog import Cursor, Filters, Limit, page_of
 from harena.server.routes.given_files import with_files
@@ -31,8 +31,8 @@ class JobFieldsAsked(shapes.Asked):
 
     name: Word | None = Field(None, min_length=1, max_length=200)
     """name of the job; without one, the definition's name"""
-    scenarios: Given | None = None
-    candidates: Annotated[Literal["oracle", "nop"] | Given | None, Field(union_mode="left_to_right")] = None
+    scenarios: ScenarioContent | None = None
+    candidates: Annotated[Literal["oracle", "nop"] | ScenarioContent | None, Field(union_mode="left_to_right")] = None
     format: Word | None = Field(None, min_length=1)
     grader: JsonMapping | None = None
     blueprint_id: Word | None = Field(None, min_length=1)
