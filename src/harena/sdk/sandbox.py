@@ -17,7 +17,6 @@ from harena.core.ports import SandboxHandle, SandboxPort
 from harena.sdk.defaults import SandboxDefaults, as_defaults
 from harena.sdk.files import FileVerbs
 from harena.sdk.keywords import hinting
-from harena.sdk.life import Life, start_all
 from harena.sdk.metrics import ExecStats
 from harena.sdk.options import SandboxOptions, check_absolute, checked_main, checked_statuses, checked_tags, plan
 from harena.sdk.portal import Portal, current_portal
@@ -30,6 +29,7 @@ from harena.sdk.process import (
     checked_timeout,
 )
 from harena.sdk.refs import OperationRef
+from harena.sdk.sandbox_lifecycle import SandboxLifecycle, start_all
 from harena.sdk.session import Session
 from harena.sdk.streams import IteratorSource, StreamReader
 
@@ -45,13 +45,13 @@ class Sandbox(FileVerbs):
     end one made by a session, once its commands have ended. All of an embedded node's sandboxes end with the process.
     """
 
-    __slots__ = ("_life",)
+    __slots__ = ("_lifecycle",)
 
     def __init__(
         self, *, defaults: SandboxDefaults | Mapping[str, Any] | None = None, **options: Unpack[SandboxOptions]
     ) -> None:
         """A sandbox that is not started yet. Raises SandboxValidationError, TypeError for bad options."""
-        self._life = Life(current_portal(), plan(as_defaults(defaults), options, "Sandbox"))
+        self._lifecycle = SandboxLifecycle(current_portal(), plan(as_defaults(defaults), options, "Sandbox"))
 
     # -- beginnings --
 
@@ -67,7 +67,7 @@ class Sandbox(FileVerbs):
         if words:
             options["args"] = (*checked_main(None, options.get("args")), *words)
         sandbox = cls(defaults=defaults, **options)
-        sandbox._life.start()
+        sandbox._lifecycle.start()
         return sandbox
 
     @classmethod
@@ -82,9 +82,9 @@ class Sandbox(FileVerbs):
         checked_count(count, "count", least=0)
         planned = plan(as_defaults(defaults), options, "Sandbox.run_many")
         portal = current_portal()
-        lives = [Life(portal, planned) for _ in range(count)]
-        start_all(portal, lives)
-        return [cls.of(life) for life in lives]
+        lifecycles = [SandboxLifecycle(portal, planned) for _ in range(count)]
+        start_all(portal, lifecycles)
+        return [cls.of(lifecycle) for lifecycle in lifecycles]
 
     @classmethod
     def session(
@@ -125,18 +125,18 @@ class Sandbox(FileVerbs):
 
     def start(self) -> OperationRef[None]:
         """Start it, unless it was started before; done when it runs."""
-        return self._life.start()
+        return self._lifecycle.start()
 
     def wait(self, timeout: float | None = None) -> Self:
         """Wait until it runs. Raises SandboxTimeoutError after `timeout` seconds, SandboxFailedError ..."""
         try:
-            self._life.start().result(timeout)
+            self._lifecycle.start().result(timeout)
         except FutureTimeoutError:
             raise SandboxTimeoutError(f"the sandbox did not run after timeout={timeout} seconds") from None
         return self
 
     def __await__(self) -> Generator[Any, None, Self]:
-        yield from self._life.start().__await__()
+        yield from self._lifecycle.start().__await__()
         return self
 
     # -- ends --
@@ -150,7 +150,7 @@ class Sandbox(FileVerbs):
         """
         if graceful_shutdown_seconds != 0 or isinstance(graceful_shutdown_seconds, bool):
             checked_seconds(graceful_shutdown_seconds, "graceful_shutdown_seconds (0 = at once)")
-        return self._life.stop(graceful_shutdown_seconds, missing_ok)
+        return self._lifecycle.stop(graceful_shutdown_seconds, missing_ok)
 
     def wait_until_complete(
         self, timeout: float | None = None, *, raise_on_termination: bool = True
@@ -162,17 +162,17 @@ class Sandbox(FileVerbs):
         """
 
         async def complete() -> Self:
-            await self._life.complete(checked_timeout(timeout, "timeout"), raise_on_termination)
+            await self._lifecycle.complete(checked_timeout(timeout, "timeout"), raise_on_termination)
             return self
 
-        return self._life.portal.submit(complete)
+        return self._lifecycle.portal.submit(complete)
 
     def extend_lifetime(self, seconds: float) -> OperationRef[datetime | None]:
         """End it `seconds` from now at the earliest. The result is when it will end (None = never by itself)."""
-        return self._life.portal.submit(self._extend_lifetime, checked_seconds(seconds, "seconds"))
+        return self._lifecycle.portal.submit(self._extend_lifetime, checked_seconds(seconds, "seconds"))
 
     def __enter__(self) -> Self:
-        self._life.start()
+        self._lifecycle.start()
         return self
 
     def __exit__(
@@ -186,7 +186,7 @@ class Sandbox(FileVerbs):
                 raise
 
     async def __aenter__(self) -> Self:
-        await self._life.start()
+        await self._lifecycle.start()
         return self
 
     async def __aexit__(
@@ -236,11 +236,11 @@ class Sandbox(FileVerbs):
             cpu_seconds=checked_timeout(cpu_seconds, "cpu_seconds"),
             warm=warm,
         )
-        life = self._life
-        if life.ready is None:
-            life.start()
-        process = Process(life.portal, life, request, check=check)
-        life.exec_begun()
+        lifecycle = self._lifecycle
+        if lifecycle.ready is None:
+            lifecycle.start()
+        process = Process(lifecycle.portal, lifecycle, request, check=check)
+        lifecycle.exec_begun()
         return process
 
     def shell(
@@ -251,27 +251,27 @@ class Sandbox(FileVerbs):
         check_size(*size)
         argv = ("/bin/bash",) if command is None else checked_command(command)
         terminal = TerminalSession(
-            self._life.portal, self._life, ExecRequest(argv=argv, terminal=size, stdin_stream=True)
+            self._lifecycle.portal, self._lifecycle, ExecRequest(argv=argv, terminal=size, stdin_stream=True)
         )
-        self._life.exec_begun()
+        self._lifecycle.exec_begun()
         return terminal
 
     def stream_logs(self, *, follow: bool = False, tail_lines: int | None = None) -> StreamReader[str]:
         """The main command's output: the last `tail_lines` lines (all) of it so far, and with `follow` what comes."""
-        life = self._life
+        lifecycle = self._lifecycle
         if tail_lines is not None:
             checked_count(tail_lines, "tail_lines", least=0)
-        return StreamReader(life.portal, IteratorSource(lambda: life.logs(follow, tail_lines)))
+        return StreamReader(lifecycle.portal, IteratorSource(lambda: lifecycle.logs(follow, tail_lines)))
 
     def processes(self) -> OperationRef[builtins.list[ProcessInfo]]:
         """The processes inside."""
-        return self._life.portal.submit(self._processes)
+        return self._lifecycle.portal.submit(self._processes)
 
     def kill(self, pid: int, signal: int = signals.SIGKILL) -> OperationRef[None]:
         """Send a signal to a process inside, by the `pid` that `processes` gives."""
         checked_count(pid, "pid, a process id greater than 1,", least=2, most=MOST_PIDS)
         checked_count(signal, "signal", least=0, most=signals.NSIG - 1)
-        return self._life.portal.submit(self._kill, pid, int(signal))
+        return self._lifecycle.portal.submit(self._kill, pid, int(signal))
 
     # -- what is known of it --
 
@@ -282,65 +282,65 @@ class Sandbox(FileVerbs):
         None when it was not started, or could not be. Where an event loop runs in this thread it does not wait, and
         raises RuntimeError: `await sandbox.start()` first. So do the other properties that wait.
         """
-        return self._life.settled_info()
+        return self._lifecycle.settled_info()
 
     @property
     def sandbox_id(self) -> str | None:
         """Its id; waits for a creation under way. None when it was not started, or could not be."""
-        info = self._life.settled_info()
+        info = self._lifecycle.settled_info()
         return None if info is None else info.id
 
     @property
     def status(self) -> SandboxStatus | None:
-        """Where it was last known to be in its life; None when it was not started. Never waits."""
-        life = self._life
-        if life.ready is None:
+        """Its status as it was last known; None when it was not started. Never waits."""
+        lifecycle = self._lifecycle
+        if lifecycle.ready is None:
             return None
-        if not life.ready.done():
+        if not lifecycle.ready.done():
             return SandboxStatus.CREATING
-        return SandboxStatus.FAILED if life.handle is None else life.handle.info.status
+        return SandboxStatus.FAILED if lifecycle.handle is None else lifecycle.handle.info.status
 
     def get_status(self) -> SandboxStatus:
         """Ask the node. Raises SandboxNotRunningError when it was not started, and whatever its start failed with."""
-        if self._life.ready is None:
+        if self._lifecycle.ready is None:
             raise SandboxNotRunningError("this sandbox was not started: it has no status yet")
-        return self._life.portal.submit(self._get_status).result()
+        return self._lifecycle.portal.submit(self._get_status).result()
 
     @property
     def status_reason(self) -> str | None:
         """Why it has this status, where there is something to say."""
-        life = self._life
-        if life.handle is not None:
-            return life.handle.info.status_reason
-        if life.ready is None or not life.ready.done():
+        lifecycle = self._lifecycle
+        if lifecycle.handle is not None:
+            return lifecycle.handle.info.status_reason
+        if lifecycle.ready is None or not lifecycle.ready.done():
             return None
-        return str(life.ready.error())
+        return str(lifecycle.ready.error())
 
     @property
     def tags(self) -> tuple[str, ...]:
         """Its tags."""
-        life = self._life
-        if life.plan is not None:
-            return life.plan.spec.tags
-        assert life.handle is not None
-        return life.handle.info.tags
+        lifecycle = self._lifecycle
+        if lifecycle.plan is not None:
+            return lifecycle.plan.spec.tags
+        assert lifecycle.handle is not None
+        return lifecycle.handle.info.tags
 
     @property
     def created_at(self) -> datetime | None:
         """When the node began to create it (UTC); waits for a creation under way."""
-        info = self._life.settled_info()
+        info = self._lifecycle.settled_info()
         return None if info is None else info.created_at
 
     @property
     def started_at(self) -> datetime | None:
         """Since when it runs (UTC); waits for a creation under way."""
-        info = self._life.settled_info()
+        info = self._lifecycle.settled_info()
         return None if info is None else info.started_at
 
     @property
     def returncode(self) -> int | None:
         """The main command's exit code, once it has ended."""
-        main = self._life.main
+        main = self._lifecycle.main
         return None if main is None else main.returncode
 
     @property
@@ -349,34 +349,34 @@ class Sandbox(FileVerbs):
 
         Failures are time-outs, cancelled commands and failures of the platform.
         """
-        return self._life.counter.as_dict()
+        return self._lifecycle.counter.as_dict()
 
     def __repr__(self) -> str:
-        life = self._life
-        if life.portal.inherited:
+        lifecycle = self._lifecycle
+        if lifecycle.portal.inherited:
             return "<Sandbox of the process that forked this one>"
-        name = life.handle.info.id if life.handle is not None else "without an id"
+        name = lifecycle.handle.info.id if lifecycle.handle is not None else "without an id"
         return f"<Sandbox {name} {self.status or 'not started'}>"
 
     # -- on the sdk's loop --
 
     async def running_port(self) -> SandboxPort:
         """The running sandbox, started and waited for where needed. On the sdk's loop only."""
-        return await self._life.running_port()
+        return await self._lifecycle.running_port()
 
     def _bound_portal(self) -> Portal:
-        return self._life.portal
+        return self._lifecycle.portal
 
     @classmethod
-    def of(cls, life: Life) -> Self:
-        """The face of a life."""
+    def of(cls, lifecycle: SandboxLifecycle) -> Self:
+        """The sandbox whose lifecycle this is."""
         sandbox = cls.__new__(cls)
-        sandbox._life = life
+        sandbox._lifecycle = lifecycle
         return sandbox
 
     @classmethod
     def _with_handle(cls, handle: SandboxHandle) -> Self:
-        return cls.of(Life(current_portal(), None, handle=handle))
+        return cls.of(SandboxLifecycle(current_portal(), None, handle=handle))
 
     @classmethod
     async def listed(
@@ -404,10 +404,10 @@ class Sandbox(FileVerbs):
                 raise
 
     async def _extend_lifetime(self, seconds: float) -> datetime | None:
-        return (await (await self._life.running_handle()).extend_lifetime(seconds)).expires_at
+        return (await (await self._lifecycle.running_handle()).extend_lifetime(seconds)).expires_at
 
     async def _get_status(self) -> SandboxStatus:
-        return (await (await self._life.running_handle()).refresh()).status
+        return (await (await self._lifecycle.running_handle()).refresh()).status
 
     async def _processes(self) -> builtins.list[ProcessInfo]:
         return await (await self.running_port()).processes()

@@ -18,11 +18,11 @@ from harena.core.errors import SandboxNotFoundError, SandboxNotRunningError, San
 from harena.core.models import SandboxStatus
 from harena.core.ports import SandboxHandle
 from harena.sdk.defaults import SandboxDefaults, as_defaults
-from harena.sdk.life import Life
 from harena.sdk.metrics import SessionMetrics
 from harena.sdk.options import SandboxOptions, checked_statuses, checked_tags, plan
 from harena.sdk.portal import current_portal
 from harena.sdk.refs import OperationRef
+from harena.sdk.sandbox_lifecycle import SandboxLifecycle
 
 if TYPE_CHECKING:
     from harena.sdk.functions import RemoteFunction
@@ -45,7 +45,7 @@ class Session:
     """
 
     sandbox_class: ClassVar[type[Sandbox]]
-    """the face of a life; `harena.sdk.sandbox`, which builds on sessions, sets it"""
+    """the class that users see; `harena.sdk.sandbox`, which imports this module, sets it"""
 
     def __init__(
         self,
@@ -68,8 +68,8 @@ class Session:
         self._report_to = report_to
         self._portal = current_portal()
         self._lock = threading.Lock()
-        self._created: weakref.WeakSet[Life] = weakref.WeakSet()
-        self._adopted: set[Life] = set()
+        self._created: weakref.WeakSet[SandboxLifecycle] = weakref.WeakSet()
+        self._adopted: set[SandboxLifecycle] = set()
         self._stops: set[OperationRef[None]] = set()
         self._endings: set[asyncio.Task[None]] = set()
         self._closed: OperationRef[None] | None = None
@@ -79,25 +79,26 @@ class Session:
     def sandbox(self, **options: Unpack[SandboxOptions]) -> Sandbox:
         """A sandbox with this session's defaults, not started yet. Raises SandboxNotRunningError when closed."""
         self._portal.check_not_inherited()
-        life = Life(self._portal, plan(self.defaults, options, "Session.sandbox"))
-        life.session = self
-        life.owned = True
+        lifecycle = SandboxLifecycle(self._portal, plan(self.defaults, options, "Session.sandbox"))
+        lifecycle.session = self
+        lifecycle.owned = True
         with self._lock:
             self._check_open()
-            self._created.add(life)
-        return self.sandbox_class.of(life)
+            self._created.add(lifecycle)
+        return self.sandbox_class.of(lifecycle)
 
     def adopt(self, sandbox: Sandbox) -> None:
         """Own this sandbox too: it ends, and its commands are counted, with this session's."""
         self._portal.check_not_inherited()
-        life = sandbox._life
+        lifecycle = sandbox._lifecycle
         with self._lock:
             self._check_open()
-            if life.session is not None and life.session is not self:
+            if lifecycle.session is not None and lifecycle.session is not self:
                 raise SandboxValidationError("this sandbox belongs to another session already")
-            life.session = self
-            if life not in self._created and not any(life.is_same(other) for other in (*self._created, *self._adopted)):
-                self._adopted.add(life)
+            lifecycle.session = self
+            known = (*self._created, *self._adopted)
+            if lifecycle not in self._created and not any(lifecycle.is_same(other) for other in known):
+                self._adopted.add(lifecycle)
 
     def list(
         self,
@@ -191,14 +192,14 @@ class Session:
         with self._lock:
             if self._closed is not None:
                 return self._closed
-            lives, stops = [*self._created, *self._adopted], [*self._stops]
-            if self._portal.closed or not (lives or stops or self._endings):
+            lifecycles, stops = [*self._created, *self._adopted], [*self._stops]
+            if self._portal.closed or not (lifecycles or stops or self._endings):
                 self._closed = self._portal.settled(None)
             else:
                 self._closed = OperationRef(self._portal, cancellable=False)
-                self._portal.call(self._portal.launch, self._closed, self._close, lives, stops)
-            for life in lives:
-                life.stop_asked = True
+                self._portal.call(self._portal.launch, self._closed, self._close, lifecycles, stops)
+            for lifecycle in lifecycles:
+                lifecycle.stop_asked = True
             self._created.clear()
             self._adopted.clear()
         self._report_at_the_end()
@@ -229,11 +230,11 @@ class Session:
             if kind is None:
                 raise
 
-    def forget(self, life: Life) -> None:
+    def forget(self, lifecycle: SandboxLifecycle) -> None:
         """This sandbox is being stopped. From any thread."""
         with self._lock:
-            self._created.discard(life)
-            self._adopted.discard(life)
+            self._created.discard(lifecycle)
+            self._adopted.discard(lifecycle)
 
     def note_end(self, stopped: OperationRef[None]) -> None:
         """A sandbox's stop is under way; `close` waits for it. From any thread."""
@@ -254,8 +255,10 @@ class Session:
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.warning("ending a sandbox that was not used any more failed: %s", error)
 
-    async def _close(self, lives: builtins.list[Life], stops: builtins.list[OperationRef[None]]) -> None:
-        ends = [life.end(0.0, missing_ok=True) for life in lives if life.ready is not None]
+    async def _close(
+        self, lifecycles: builtins.list[SandboxLifecycle], stops: builtins.list[OperationRef[None]]
+    ) -> None:
+        ends = [lifecycle.end(0.0, missing_ok=True) for lifecycle in lifecycles if lifecycle.ready is not None]
         outcomes = await asyncio.gather(*ends, *stops, *self._endings, return_exceptions=True)
         for outcome in outcomes:
             if isinstance(outcome, BaseException) and not isinstance(outcome, SandboxNotFoundError):

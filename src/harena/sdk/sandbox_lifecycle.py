@@ -1,6 +1,6 @@
-"""A sandbox's life as the sdk's loop sees it: creation, use, end. `Sandbox` is its face for users.
+"""The lifecycle of a sandbox on the event loop of the SDK: creation, use, end. Users see it through `Sandbox`.
 
-A life is kept alive by the `Sandbox` objects, processes, readers and tasks that use it. One that a session created ends
+It is kept alive by the `Sandbox` objects, processes, readers and tasks that use it. One that a session created ends
 when nothing can reach it any more; others go on until somebody stops them, their lifetime is over, or the process ends.
 """
 
@@ -49,7 +49,7 @@ def _check_holds_no_loop() -> None:
     )
 
 
-class Life:
+class SandboxLifecycle:
     """One sandbox, from its plan to its end."""
 
     __slots__ = (
@@ -120,7 +120,7 @@ class Life:
                 return None
         return None if self.handle is None else self.handle.info
 
-    def is_same(self, other: Life) -> bool:
+    def is_same(self, other: SandboxLifecycle) -> bool:
         """Both are the same sandbox of the node."""
         ours, theirs = self.handle, other.handle
         return self is other or (ours is not None and theirs is not None and ours.info.id == theirs.info.id)
@@ -256,28 +256,28 @@ class Life:
 class _Uncounted:
     """The main command's owner: it is the sandbox's purpose, not one of its execs."""
 
-    __slots__ = ("_life",)
+    __slots__ = ("_lifecycle",)
 
-    def __init__(self, life: Life) -> None:
-        self._life = life
+    def __init__(self, lifecycle: SandboxLifecycle) -> None:
+        self._lifecycle = lifecycle
 
     async def running_port(self) -> SandboxPort:
         """The running sandbox."""
-        return await self._life.running_port()
+        return await self._lifecycle.running_port()
 
     def exec_ended(self, result: ExecResult | None) -> None:
         """Not counted."""
 
 
-def start_all(portal: Portal, lives: Iterable[Life]) -> None:
-    """Begin the creation of several fresh lives with one call to the loop."""
-    references: list[tuple[OperationRef[None], Life]] = []
-    for life in lives:
-        life.ready = OperationRef(portal, cancellable=False)
-        references.append((life.ready, life))
+def start_all(portal: Portal, lifecycles: Iterable[SandboxLifecycle]) -> None:
+    """Begin the creation of several sandboxes with one call to the loop."""
+    references: list[tuple[OperationRef[None], SandboxLifecycle]] = []
+    for lifecycle in lifecycles:
+        lifecycle.ready = OperationRef(portal, cancellable=False)
+        references.append((lifecycle.ready, lifecycle))
 
     def launch() -> None:
-        for ready, life in references:
-            portal.launch(ready, life._create)
+        for ready, lifecycle in references:
+            portal.launch(ready, lifecycle._create)
 
     portal.call(launch)
