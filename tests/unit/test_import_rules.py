@@ -298,7 +298,7 @@ def test_the_first_job_loads_what_it_needs() -> None:
     """What some contracts and formats alone need comes with them."""
     code = (
         "import sys\n"
-        "from harena.node.rooms import _load_jobs\n"
+        "from harena.node.parts import _load_jobs\n"
         "_load_jobs()\n"
         "rare = ('http.client', 'urllib.request', 'tomllib', 'pickletools', 'alembic', 'aiosqlite', 'rich', 'typer')\n"
         "sys.exit(' '.join(name for name in rare if name in sys.modules) or 0)"

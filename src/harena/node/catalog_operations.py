@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from harena.core.catalog import CatalogKind
     from harena.core.idempotency import IdempotencyKey
-    from harena.node.rooms import Rooms
+    from harena.node.parts import NodeParts
 
 
 class CatalogOperations:
     """Stored scenarios, scoring contracts and calibrations. Used from one event loop."""
 
     workspace: str
-    _rooms: Rooms
+    _parts: NodeParts
 
     async def create_catalog_entry(self, kind: CatalogKind, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.benchmark_jobs().catalog.create(self.workspace, kind, request)
+        return await self._parts.benchmark_jobs().catalog.create(self.workspace, kind, request)
 
     async def get_catalog_entry(self, kind: CatalogKind, reference: str, *, content: bool = False) -> Mapping[str, Any]:
         """See `Operations`."""
         from harena.node.calibrations import with_calibrations
 
-        jobs = self._rooms.benchmark_jobs()
+        jobs = self._parts.benchmark_jobs()
         entry = await jobs.catalog.get(self.workspace, kind, reference, content=content)
         if kind != "scenarios":
             return entry
@@ -44,7 +44,7 @@ class CatalogOperations:
         limit: int = 100,
     ) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.benchmark_jobs().catalog.list(
+        return await self._parts.benchmark_jobs().catalog.list(
             self.workspace,
             kind,
             name=name,
@@ -57,22 +57,22 @@ class CatalogOperations:
 
     async def archive_catalog_entry(self, kind: CatalogKind, reference: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.benchmark_jobs().catalog.archive(self.workspace, kind, reference)
+        return await self._parts.benchmark_jobs().catalog.archive(self.workspace, kind, reference)
 
     async def delete_catalog_entry(self, kind: CatalogKind, reference: str) -> None:
         """See `Operations`."""
-        await self._rooms.benchmark_jobs().catalog.delete(self.workspace, kind, reference)
+        await self._parts.benchmark_jobs().catalog.delete(self.workspace, kind, reference)
 
     async def create_calibration(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
     ) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.benchmark_jobs().calibrations.create(self.workspace, request, key=key)
+        return await self._parts.benchmark_jobs().calibrations.create(self.workspace, request, key=key)
 
     async def get_calibration(self, calibration_id: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.benchmark_jobs().calibrations.get(self.workspace, calibration_id)
+        return await self._parts.benchmark_jobs().calibrations.get(self.workspace, calibration_id)
 
     async def wait_calibration(self, calibration_id: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.benchmark_jobs().calibrations.wait(self.workspace, calibration_id)
+        return await self._parts.benchmark_jobs().calibrations.wait(self.workspace, calibration_id)

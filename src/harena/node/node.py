@@ -1,4 +1,4 @@
-"""One whole node: what `Operations` asks for, answered by the rooms that know."""
+"""One whole node: what `Operations` asks for, answered by its parts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from harena.core.ports import Runtime, SandboxHandle
 from harena.core.workspace import DEFAULT_WORKSPACE, LimitsOf, checked_workspace
 from harena.node.blueprints import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, Blueprints
 from harena.node.catalog_operations import CatalogOperations
+from harena.node.parts import NodeParts
 from harena.node.registry_operations import RegistryOperations
-from harena.node.rooms import Rooms
 from harena.node.training_operations import TrainingOperations
 
 if TYPE_CHECKING:
@@ -25,18 +25,18 @@ class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations)
     """Implements `Operations` for one workspace of a node: it shares everything with the node, but makes and sees only
     this workspace's blueprints and jobs. Used from one event loop."""
 
-    def __init__(self, rooms: Rooms, workspace: str) -> None:
+    def __init__(self, parts: NodeParts, workspace: str) -> None:
         """Raises ValidationError for what is no workspace's name."""
-        self._rooms = rooms
+        self._parts = parts
         self.workspace = checked_workspace(workspace)
 
     async def create_sandbox(self, spec: SandboxSpec) -> SandboxHandle:
         """See `Operations`."""
-        return await self._rooms.sandboxes.create(self.workspace, spec)
+        return await self._parts.sandboxes.create(self.workspace, spec)
 
     async def get_sandbox(self, sandbox_id: str) -> SandboxHandle:
         """See `Operations`."""
-        return self._rooms.sandboxes.get(sandbox_id)
+        return self._parts.sandboxes.get(sandbox_id)
 
     async def list_sandboxes(
         self,
@@ -46,7 +46,7 @@ class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations)
         include_terminal: bool = False,
     ) -> list[SandboxHandle]:
         """See `Operations`."""
-        return [*self._rooms.sandboxes.list(tags=tags, statuses=statuses, include_terminal=include_terminal)]
+        return [*self._parts.sandboxes.list(tags=tags, statuses=statuses, include_terminal=include_terminal)]
 
     async def create_blueprint(
         self,
@@ -59,73 +59,73 @@ class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations)
         warm: Sequence[str] | None = None,
     ) -> Blueprint:
         """See `Operations`."""
-        return await self._rooms.blueprints.create(
+        return await self._parts.blueprints.create(
             self.workspace, name, image=image, packages=packages, files=files, env=env, warm=warm
         )
 
     async def get_blueprint(self, name_or_id: str) -> Blueprint:
         """See `Operations`."""
-        return await self._rooms.blueprints.get(self.workspace, name_or_id)
+        return await self._parts.blueprints.get(self.workspace, name_or_id)
 
     async def delete_blueprint(self, name_or_id: str) -> None:
         """See `Operations`."""
-        self._rooms.delete_blueprint(self.workspace, name_or_id)
+        self._parts.delete_blueprint(self.workspace, name_or_id)
 
     async def list_blueprints(self) -> list[Blueprint]:
         """See `Operations`."""
-        return await self._rooms.blueprints.list(self.workspace)
+        return await self._parts.blueprints.list(self.workspace)
 
     async def score(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """See `Operations`."""
-        jobs = await self._rooms.first_jobs(self.workspace, _expected_blueprint(request))
+        jobs = await self._parts.first_jobs(self.workspace, _expected_blueprint(request))
         return await jobs.direct_scores.score(self.workspace, request)
 
     async def create_benchmark_job(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
     ) -> Mapping[str, Any]:
         """See `Operations`."""
-        jobs = await self._rooms.first_jobs(self.workspace, _expected_blueprint(request))
+        jobs = await self._parts.first_jobs(self.workspace, _expected_blueprint(request))
         return await jobs.create(self.workspace, request, key=key)
 
     async def get_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.benchmark_jobs().get(self.workspace, job_id_or_name)
+        return await self._parts.benchmark_jobs().get(self.workspace, job_id_or_name)
 
     async def list_benchmark_jobs(
         self, *, name: str | None = None, before: int | None = None, limit: int = 100
     ) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.benchmark_jobs().list(self.workspace, name=name, before=before, limit=limit)
+        return await self._parts.benchmark_jobs().list(self.workspace, name=name, before=before, limit=limit)
 
     async def wait_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.benchmark_jobs().wait(self.workspace, job_id_or_name)
+        return await self._parts.benchmark_jobs().wait(self.workspace, job_id_or_name)
 
     async def benchmark_job_results(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.benchmark_jobs().results(self.workspace, job_id_or_name)
+        return await self._parts.benchmark_jobs().results(self.workspace, job_id_or_name)
 
     async def benchmark_job_results_page(
         self, job_id_or_name: str, *, after: int = 0, limit: int = 1000
     ) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.benchmark_jobs().results_page(self.workspace, job_id_or_name, after=after, limit=limit)
+        return await self._parts.benchmark_jobs().results_page(self.workspace, job_id_or_name, after=after, limit=limit)
 
     async def benchmark_job_summary(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.benchmark_jobs().summary(self.workspace, job_id_or_name)
+        return await self._parts.benchmark_jobs().summary(self.workspace, job_id_or_name)
 
     async def delete_benchmark_job(self, job_id_or_name: str) -> None:
         """See `Operations`."""
-        await self._rooms.benchmark_jobs().delete(self.workspace, job_id_or_name)
+        await self._parts.benchmark_jobs().delete(self.workspace, job_id_or_name)
 
     async def cancel_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.benchmark_jobs().cancel(self.workspace, job_id_or_name)
+        return await self._parts.benchmark_jobs().cancel(self.workspace, job_id_or_name)
 
     def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
         """See `Operations`."""
-        return self._rooms.benchmark_jobs().events(self.workspace, job_id_or_name, after=after)
+        return self._parts.benchmark_jobs().events(self.workspace, job_id_or_name, after=after)
 
     async def close(self) -> None:
         """Ends nothing: what a workspace has is ended by the node."""
@@ -155,7 +155,7 @@ class Node(NodeInWorkspace):
         until they are deleted). `webhook_networks`: where webhooks may go beside the public internet (None =
         anywhere). `limits_of`: what a workspace may use (None = everything). `training_jobs`: that run at one time;
         `training_worker` is for tests: another program than `harena.training.worker.main`."""
-        rooms = Rooms(
+        parts = NodeParts(
             runtime,
             blueprints,
             clock,
@@ -167,33 +167,33 @@ class Node(NodeInWorkspace):
             training_jobs=training_jobs,
             training_worker=training_worker,
         )
-        super().__init__(rooms, workspace)
+        super().__init__(parts, workspace)
 
     def in_workspace(self, workspace: str) -> NodeInWorkspace:
         """See `WholeNode`."""
-        return NodeInWorkspace(self._rooms, workspace)
+        return NodeInWorkspace(self._parts, workspace)
 
     def pending_sandboxes(self, workspace: str) -> Sequence[SandboxHandle]:
         """See `WholeNode`."""
-        return self._rooms.sandboxes.pending(workspace)
+        return self._parts.sandboxes.pending(workspace)
 
     async def resume_jobs(self) -> None:
         """Go on with benchmark and training jobs that nobody runs any more, now and from now on; for nodes with
         `durable_jobs`."""
-        await self._rooms.benchmark_jobs().start()
-        await self._rooms.training_jobs().start()
+        await self._parts.benchmark_jobs().start()
+        await self._parts.training_jobs().start()
 
     async def drain(self) -> None:
         """Before `close`: start no run of a job any more; returns when those under way have ended as they would."""
-        await self._rooms.drain()
+        await self._parts.drain()
 
     async def close(self) -> None:
         """End jobs, then sandboxes, then the runtime; each although the one before failed. May be called again."""
-        await self._rooms.close()
+        await self._parts.close()
 
     def after_fork_in_child(self) -> None:
         """In a forked child: let go of what belongs to the parent, without ending it. This node is unusable then."""
-        self._rooms.after_fork_in_child()
+        self._parts.after_fork_in_child()
 
 
 def _expected_blueprint(request: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What one node has, whoever asks: its runtime, sandboxes, blueprints and benchmark jobs."""
+"""The parts of one node, which all workspaces share: runtime, sandboxes, blueprints, jobs and registry."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from harena.training.requests.request import RLRequest, SFTRequest
 
 
-class Rooms:
+class NodeParts:
     """Made and closed once, by the node. Used from one event loop.
 
     Benchmark jobs (and with them the store and its libraries) are loaded when they are first asked for.

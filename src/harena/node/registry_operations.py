@@ -7,35 +7,35 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harena.core.registry import ObjectKind
-    from harena.node.rooms import Rooms
+    from harena.node.parts import NodeParts
 
 
 class RegistryOperations:
     """Capabilities, tasks, data sets, models and checkpoints. Used from one event loop."""
 
     workspace: str
-    _rooms: Rooms
+    _parts: NodeParts
 
     async def push_object(
         self, kind: ObjectKind, name: str, version: str, tree: AsyncIterable[bytes], *, digest: str | None = None
     ) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.registry().push(self.workspace, kind, name, version, tree, digest=digest)
+        return await self._parts.registry().push(self.workspace, kind, name, version, tree, digest=digest)
 
     async def get_object(self, kind: ObjectKind, ref: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.registry().get(self.workspace, kind, ref)
+        return await self._parts.registry().get(self.workspace, kind, ref)
 
     async def list_objects(
         self, kind: ObjectKind | None = None, *, name: str | None = None, cursor: int | None = None, limit: int = 100
     ) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.registry().list(self.workspace, kind, name=name, cursor=cursor, limit=limit)
+        return await self._parts.registry().list(self.workspace, kind, name=name, cursor=cursor, limit=limit)
 
     async def delete_object(self, kind: ObjectKind, ref: str) -> None:
         """See `Operations`."""
-        await self._rooms.registry().delete(self.workspace, kind, ref)
+        await self._parts.registry().delete(self.workspace, kind, ref)
 
     def pull_object(self, kind: ObjectKind, ref: str) -> AsyncIterator[bytes]:
         """See `Operations`."""
-        return self._rooms.registry().pull(self.workspace, kind, ref)
+        return self._parts.registry().pull(self.workspace, kind, ref)

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from harena.core.idempotency import IdempotencyKey
     from harena.core.training_jobs import RetryFrom
-    from harena.node.rooms import Rooms
+    from harena.node.parts import NodeParts
 
 
 class TrainingOperations:
     """Used from one event loop."""
 
     workspace: str
-    _rooms: Rooms
+    _parts: NodeParts
 
     async def create_training_job(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
     ) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.training_jobs().create(self.workspace, request, key=key)
+        return await self._parts.training_jobs().create(self.workspace, request, key=key)
 
     async def get_training_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.training_jobs().get(self.workspace, job_id_or_name)
+        return await self._parts.training_jobs().get(self.workspace, job_id_or_name)
 
     async def list_training_jobs(
         self,
@@ -38,40 +38,40 @@ class TrainingOperations:
     ) -> Mapping[str, Any]:
         """See `Operations`."""
         wanted = {"name": name, "state": state, "trainer_type": trainer_type}
-        return await self._rooms.training_jobs().list(self.workspace, wanted=wanted, before=before, limit=limit)
+        return await self._parts.training_jobs().list(self.workspace, wanted=wanted, before=before, limit=limit)
 
     async def wait_training_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.training_jobs().wait(self.workspace, job_id_or_name)
+        return await self._parts.training_jobs().wait(self.workspace, job_id_or_name)
 
     async def cancel_training_job(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.training_jobs().cancel(self.workspace, job_id_or_name)
+        return await self._parts.training_jobs().cancel(self.workspace, job_id_or_name)
 
     async def retry_training_job(self, job_id_or_name: str, *, start: RetryFrom = "checkpoint") -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.training_jobs().retry(self.workspace, job_id_or_name, start=start)
+        return await self._parts.training_jobs().retry(self.workspace, job_id_or_name, start=start)
 
     async def delete_training_job(self, job_id_or_name: str) -> None:
         """See `Operations`."""
-        await self._rooms.training_jobs().delete(self.workspace, job_id_or_name)
+        await self._parts.training_jobs().delete(self.workspace, job_id_or_name)
 
     def training_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
         """See `Operations`."""
-        return self._rooms.training_jobs().events(self.workspace, job_id_or_name, after=after)
+        return self._parts.training_jobs().events(self.workspace, job_id_or_name, after=after)
 
     async def training_job_logs(self, job_id_or_name: str, *, after: int = 0, limit: int = 1000) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.training_jobs().logs(self.workspace, job_id_or_name, after=after, limit=limit)
+        return await self._parts.training_jobs().logs(self.workspace, job_id_or_name, after=after, limit=limit)
 
     async def training_job_metrics(self, job_id_or_name: str, *, after: int = 0) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.training_jobs().metrics(self.workspace, job_id_or_name, after=after)
+        return await self._parts.training_jobs().metrics(self.workspace, job_id_or_name, after=after)
 
     async def training_job_artifacts(self, job_id_or_name: str) -> Mapping[str, Any]:
         """See `Operations`."""
-        return await self._rooms.training_jobs().artifacts(self.workspace, job_id_or_name)
+        return await self._parts.training_jobs().artifacts(self.workspace, job_id_or_name)
 
     def training_job_file(self, job_id_or_name: str, path: str) -> AsyncIterator[bytes]:
         """See `Operations`."""
-        return self._rooms.training_jobs().file(self.workspace, job_id_or_name, path)
+        return self._parts.training_jobs().file(self.workspace, job_id_or_name, path)

@@ -79,7 +79,7 @@ async def test_sandbox_operations(node: Node, runtime: FakeRuntime) -> None:
 
 async def test_benchmark_jobs_are_passed_on(node: Node) -> None:
     """Each operation on jobs reaches the jobs, and their answers come back."""
-    node._rooms._jobs = FakeJobs()  # type: ignore[assignment]
+    node._parts._jobs = FakeJobs()  # type: ignore[assignment]
     assert await node.create_benchmark_job({"name": "n"}) == {"created": {"name": "n"}}
     assert await node.get_benchmark_job("j") == {"get": "j"}
     assert await node.wait_benchmark_job("j") == {"wait": "j"}
@@ -135,7 +135,7 @@ async def test_close_goes_on_after_a_failure(node: Node, runtime: FakeRuntime) -
     """Sandboxes and runtime are ended although the jobs could not be closed."""
     jobs = FakeJobs()
     jobs.fails_to_close = True
-    node._rooms._jobs = jobs  # type: ignore[assignment]
+    node._parts._jobs = jobs  # type: ignore[assignment]
     await node.create_sandbox(SandboxSpec())
     with pytest.raises(PlatformError, match="store is gone"):
         await node.close()
