@@ -56,7 +56,7 @@ Files = Annotated[dict[Path, Base64], AtMost(10_000, MOST_JSON_BYTES)]
 """path -> content"""
 Id = Annotated[str, InPath(max_length=MOST_WORD)]
 """a part of an address"""
-AskedWord = Annotated[str | None, Query(max_length=MOST_WORD)]
+OptionalWord = Annotated[str | None, Query(max_length=MOST_WORD)]
 """a word in an address's query"""
 OnceHeader = Annotated[str | None, Header(max_length=MOST_CHARACTERS)]
 

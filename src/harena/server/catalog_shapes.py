@@ -11,13 +11,13 @@ from harena.jobs.models import DEFAULT_BLUEPRINT, JobConfig
 from harena.node.calibrations import DEFAULT_GOLD_RUNS
 from harena.scoring.calibration import MAX_GOLD_RUNS
 from harena.server.bounds import MOST_PAGE, MOST_WORD, Mapping, Notes, Rows, Word
-from harena.server.shapes import Answer, Asked, ScenarioFile, Whole
+from harena.server.shapes import Answer, RequestBody, ScenarioFile, Whole
 
 Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=MOST_WORD)]
 ScenarioContent = Annotated[ScenarioFile | Rows | Mapping, Field(union_mode="left_to_right")]
 
 
-class ScenariosAsked(Asked):
+class ScenariosBody(RequestBody):
     """Scenarios, or problems without candidates, to keep as a version of a name."""
 
     name: Name
@@ -30,7 +30,7 @@ class ScenariosAsked(Asked):
     metadata: Notes = {}
 
 
-class ContractAsked(Asked):
+class ContractBody(RequestBody):
     """A scoring contract to keep as a version of a name."""
 
     name: Name
@@ -53,7 +53,7 @@ class ContractsPage(Answer):
     next_cursor: int | None
 
 
-class CalibrationAsked(Asked):
+class CalibrationBody(RequestBody):
     """A calibration to start."""
 
     scenarios: ScenarioContent

@@ -39,7 +39,7 @@ Whole = dict[str, Any]
 """an answer whose shape is another room's: see `harena.jobs.models`"""
 
 
-class Asked(StrictShape):
+class RequestBody(StrictShape):
     """A request's body."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -51,7 +51,7 @@ class Answer(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class LimitsShape(Asked):
+class LimitsShape(RequestBody):
     """What one sandbox may use; null = as much as the workspace's sandboxes may. A workspace may allow less."""
 
     memory_bytes: Annotated[int, Field(le=MOST_BYTES)] | None = _LIMITS.memory_bytes
@@ -64,7 +64,7 @@ class LimitsShape(Asked):
     lifetime_seconds: Annotated[float, Field(lt=MOST_SECONDS)] | None = _LIMITS.lifetime_seconds
 
 
-class SandboxAsked(Asked):
+class SandboxBody(RequestBody):
     """A sandbox to create."""
 
     image: Word = Field("default", min_length=1)
@@ -106,19 +106,19 @@ class SandboxesAnswer(Answer):
     """null = this was the last page"""
 
 
-class StopAsked(Asked):
+class StopBody(RequestBody):
     """How to end a sandbox."""
 
     grace_seconds: float = Field(0.0, ge=0, le=3600)
 
 
-class ExtendAsked(Asked):
+class ExtendBody(RequestBody):
     """How long a sandbox shall live from now on, at least."""
 
     seconds: float = Field(gt=0, lt=MOST_SECONDS)
 
 
-class ExecAsked(Asked):
+class ExecBody(RequestBody):
     """A command. `argv` is executed as it is, without a shell."""
 
     argv: Arguments = Field(min_length=1)
@@ -158,14 +158,14 @@ class ExecResultAnswer(Answer):
     warm: bool
 
 
-class ResizeAsked(Asked):
+class ResizeBody(RequestBody):
     """A terminal's new size."""
 
     columns: int = Field(ge=1, le=65535)
     rows: int = Field(ge=1, le=65535)
 
 
-class SignalAsked(Asked):
+class SignalBody(RequestBody):
     """A signal, by its number."""
 
     signal: int = Field(ge=1, le=64)
@@ -204,7 +204,7 @@ class ProcessesAnswer(Answer):
     processes: Annotated[list[ProcessAnswer], Field(max_length=MOST_ENTRIES)]
 
 
-class LeaseAsked(Asked):
+class LeaseBody(RequestBody):
     """A lease to open."""
 
     seconds: float = Field(ge=1, le=24 * 3600)
@@ -218,7 +218,7 @@ class LeaseAnswer(Answer):
     expires_at: datetime
 
 
-class BlueprintAsked(Asked):
+class BlueprintBody(RequestBody):
     """A blueprint to create."""
 
     name: Word
@@ -279,7 +279,7 @@ class ProblemAnswer(BaseModel):
     reason: str | None = None
 
 
-class ScenarioFile(Asked):
+class ScenarioFile(RequestBody):
     """A scenario file's content; its name's ending says whether it is YAML, JSON or JSONL."""
 
     file_name: Path = Field(min_length=1)
@@ -306,7 +306,7 @@ def _any_of(schema: dict[str, Any]) -> None:
     schema["anyOf"] = schema.pop("oneOf")
 
 
-class LinesAsked(Asked):
+class LinesBody(RequestBody):
     """Lines that follow."""
 
     lines: int = Field(ge=0, le=1 << 40)
@@ -314,13 +314,13 @@ class LinesAsked(Asked):
     """null = each is a row, and they are no file"""
 
 
-class LinesFile(Asked):
+class LinesFile(RequestBody):
     """The file that the lines are of."""
 
     file_name: Path = Field(min_length=1)
 
 
-class AnyJobAsked(Asked):
+class AnyJobBody(RequestBody):
     """A benchmark job to start, but for its scenarios."""
 
     name: Text = Field(min_length=1, max_length=200)
@@ -335,14 +335,14 @@ class AnyJobAsked(Asked):
     """is told of the job's end"""
 
 
-class JobLinesAsked(AnyJobAsked):
+class JobLinesBody(AnyJobBody):
     """The first line of a benchmark job whose scenarios are the lines that follow."""
 
     scenarios: LinesFile | None = None
     """null = each line is a row, and they are no file"""
     candidates: Annotated[
         Annotated[Literal["oracle", "nop"], Tag("<word>")]
-        | Annotated[LinesAsked, Tag("<lines>")]
+        | Annotated[LinesBody, Tag("<lines>")]
         | Annotated[ScenarioFile, Tag("<file>")]
         | Annotated[Rows, Tag("<list>")]
         | Annotated[Mapping, Tag("<mapping>")]
@@ -354,7 +354,7 @@ class JobLinesAsked(AnyJobAsked):
     """lines that come before the scenarios; or as in a body of JSON"""
 
 
-class JobAsked(AnyJobAsked):
+class JobBody(AnyJobBody):
     """A benchmark job to start."""
 
     scenarios: Annotated[
@@ -382,7 +382,7 @@ class JobsAnswer(Answer):
     next_cursor: int | None
 
 
-class KeyAsked(Asked):
+class KeyBody(RequestBody):
     """An API key to make, for the caller's workspace."""
 
     name: Word

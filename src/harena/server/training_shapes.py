@@ -9,11 +9,11 @@ from pydantic.json_schema import models_json_schema
 
 from harena.core.training_jobs import RetryFrom
 from harena.server.bounds import MOST_PAGE
-from harena.server.shapes import Answer, Asked, Whole
+from harena.server.shapes import Answer, RequestBody, Whole
 from harena.training.requests.request import RLRequest, SFTRequest
 
 
-class RetryAsked(Asked):
+class RetryBody(RequestBody):
     """Where a job that has ended begins again."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=True)

@@ -47,7 +47,7 @@ class Upload:
         self._sources: dict[str, Path | RowsFile] = {}
         self._line = 1
         self._line_bytes = 0
-        self._asked: shapes.JobLinesAsked | None = None
+        self._asked: shapes.JobLinesBody | None = None
 
     def close(self) -> None:
         """Remove the files, and give back their room."""
@@ -80,7 +80,7 @@ class Upload:
         pieces = self._checked(body)
         self._asked = asked = await _asked(await self._first_line(pieces))
         candidates = asked.candidates
-        if isinstance(candidates, shapes.LinesAsked):
+        if isinstance(candidates, shapes.LinesBody):
             await self._write("candidates", candidates.file_name, pieces, lines=candidates.lines)
         elif isinstance(candidates, shapes.ScenarioFile):
             path = self._path("candidates", candidates.file_name)
@@ -154,12 +154,12 @@ def checked_file_name(field: str, given: str) -> str:
     return name
 
 
-async def _asked(line: bytes) -> shapes.JobLinesAsked:
+async def _asked(line: bytes) -> shapes.JobLinesBody:
     if not line.strip():
         raise ValidationError(f'{_FIRST} is the job, as {{"name": "nightly"}}, and it is empty')
     value = await read_json(line, _FIRST)
     try:
-        return shapes.JobLinesAsked.model_validate(value)
+        return shapes.JobLinesBody.model_validate(value)
     except PydanticError as error:
         mistakes = [{**mistake, "loc": ("body", *mistake["loc"])} for mistake in error.errors(include_url=False)]
         raise RequestValidationError(mistakes) from None

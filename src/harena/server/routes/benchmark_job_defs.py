@@ -16,7 +16,7 @@ from harena.jobs.models import JobConfig, JobWebhook
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
-from harena.server.bounds import MOST_PAGE, MOST_WORD, AskedWord, Id, Notes, OnceHeader, Word
+from harena.server.bounds import MOST_PAGE, MOST_WORD, Id, Notes, OnceHeader, OptionalWord, Word
 from harena.server.bounds import Mapping as JsonMapping
 from harena.server.catalog_shapes import Name, ScenarioContent
 from harena.server.routes.asking import Once, Reader, State, Writer, fingerprinted
@@ -26,7 +26,7 @@ from harena.server.routes.given_files import with_files
 router = APIRouter(prefix="/v1/benchmark_job_defs", tags=["benchmark job defs"], route_class=JsonRoute)
 
 
-class JobFieldsAsked(shapes.Asked):
+class JobFieldsBody(shapes.RequestBody):
     """Any fields of a benchmark job's request; what is missing is left open, and null is a value."""
 
     name: Word | None = Field(None, min_length=1, max_length=200)
@@ -40,11 +40,11 @@ class JobFieldsAsked(shapes.Asked):
     webhook: JobWebhook | None = None
 
 
-class DefinitionAsked(shapes.Asked):
+class DefinitionBody(shapes.RequestBody):
     """A definition to keep as a version of a name."""
 
     name: Name
-    request: JobFieldsAsked
+    request: JobFieldsBody
     metadata: Notes = {}
 
 
@@ -56,7 +56,7 @@ class DefinitionsPage(shapes.Answer):
 
 
 @router.post("", status_code=201, response_model=shapes.Whole)
-async def create(asked: DefinitionAsked, caller: Writer, state: State, key: Once) -> JsonAnswer:
+async def create(asked: DefinitionBody, caller: Writer, state: State, key: Once) -> JsonAnswer:
     """Keep a definition as the next version of its name; the same content and metadata give the version that there
     is."""
     operations = state.operations.in_workspace(caller.workspace)
@@ -73,7 +73,7 @@ async def create(asked: DefinitionAsked, caller: Writer, state: State, key: Once
 async def list_definitions(
     caller: Reader,
     state: State,
-    name: AskedWord = None,
+    name: OptionalWord = None,
     prefix: Annotated[str, Query(max_length=MOST_WORD)] = "",
     metadata: Filters = [],  # noqa: B006 - FastAPI copies it
     archived: bool = False,
@@ -108,7 +108,7 @@ async def delete(ref: Id, caller: Writer, state: State) -> Response:
 @router.post("/{ref}/run", status_code=201, response_model=shapes.Whole)
 async def run(
     ref: Id,
-    asked: JobFieldsAsked,
+    asked: JobFieldsBody,
     request: Request,
     caller: Writer,
     state: State,
@@ -128,7 +128,7 @@ async def run(
     return JsonAnswer(await state.idempotency.once(caller.workspace, "benchmark_jobs", key, made), status_code=201)
 
 
-def _given(asked: JobFieldsAsked) -> dict[str, Any]:
+def _given(asked: JobFieldsBody) -> dict[str, Any]:
     """The fields that were given, files as they came."""
     fields = {field: getattr(asked, field) for field in asked.model_fields_set}
     if asked.config is not None:

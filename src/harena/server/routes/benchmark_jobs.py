@@ -12,7 +12,7 @@ from harena.core.ports import Operations
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, StreamAnswer, begun
 from harena.server.bodies import LINES, JsonRoute
-from harena.server.bounds import MOST_LINES_BYTES, AskedWord, Id
+from harena.server.bounds import MOST_LINES_BYTES, Id, OptionalWord
 from harena.server.event_streams import EVENT_SCHEMA, EVENTS, MOST_CURSOR, LastEventId, sent
 from harena.server.routes.asking import Once, Reader, State, Writer
 from harena.server.routes.given_files import with_files
@@ -21,7 +21,7 @@ from harena.server.whole_results import whole_results
 
 router = APIRouter(prefix="/v1/benchmark_jobs", tags=["benchmark jobs"], route_class=JsonRoute)
 
-_LINES_TOLD = "A `JobLinesAsked`, then one scenario to a line."
+_LINES_TOLD = "A `JobLinesBody`, then one scenario to a line."
 _OR_LINES = {
     "requestBody": {
         "content": {
@@ -39,7 +39,7 @@ _OR_LINES = {
 
 @router.post("", status_code=201, response_model=shapes.Whole, openapi_extra=_OR_LINES)
 async def create(
-    asked: shapes.JobAsked,
+    asked: shapes.JobBody,
     caller: Writer,
     state: State,
     key: Once,
@@ -61,7 +61,7 @@ async def create(
 async def list_jobs(
     caller: Reader,
     state: State,
-    name: AskedWord = None,
+    name: OptionalWord = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     cursor: Annotated[int | None, Query(ge=0, le=MOST_CURSOR)] = None,
 ) -> JsonAnswer:
@@ -144,7 +144,7 @@ async def events(
     return await begun(sent(state, found), EVENTS)
 
 
-async def _create(jobs: Operations, asked: shapes.JobAsked, key: IdempotencyKey | None) -> Mapping[str, Any]:
+async def _create(jobs: Operations, asked: shapes.JobBody, key: IdempotencyKey | None) -> Mapping[str, Any]:
     request = asked.model_dump(include={"name", "blueprint_id", "format", "grader"})
     request["config"] = asked.config.model_dump(exclude_unset=True)
     request["webhook"] = asked.webhook and asked.webhook.model_dump()

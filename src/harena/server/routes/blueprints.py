@@ -17,7 +17,7 @@ router = APIRouter(prefix="/v1/blueprints", tags=["blueprints"], route_class=Jso
 
 
 @router.post("", status_code=201, response_model=shapes.BlueprintAnswer)
-async def create(asked: shapes.BlueprintAsked, caller: Writer, state: State, key: Once) -> JsonAnswer:
+async def create(asked: shapes.BlueprintBody, caller: Writer, state: State, key: Once) -> JsonAnswer:
     """Install the packages (wheels only) and record the recipe; a name that exists gets its next version."""
     state.check_not_draining()
     files = {path: decoded(content, f"files: {path}") for path, content in asked.files.items()}

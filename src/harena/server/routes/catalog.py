@@ -18,7 +18,7 @@ from harena.core.idempotency import IdempotencyKey
 from harena.server import catalog_shapes, shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
-from harena.server.bounds import MOST_SHORT, MOST_TEXT, MOST_WORD, AskedWord, Id
+from harena.server.bounds import MOST_SHORT, MOST_TEXT, MOST_WORD, Id, OptionalWord
 from harena.server.event_streams import MOST_CURSOR
 from harena.server.routes.asking import Once, Reader, State, Writer
 from harena.server.routes.given_files import with_files
@@ -37,7 +37,7 @@ Cursor = Annotated[int | None, Query(ge=0, le=MOST_CURSOR)]
 
 @router.post("/scenarios", status_code=201, response_model=shapes.Whole)
 async def create_scenarios(
-    asked: catalog_shapes.ScenariosAsked,
+    asked: catalog_shapes.ScenariosBody,
     caller: Writer,
     state: State,
     key: Once,
@@ -52,7 +52,7 @@ async def create_scenarios(
 async def list_scenarios(
     caller: Reader,
     state: State,
-    name: AskedWord = None,
+    name: OptionalWord = None,
     prefix: Annotated[str, Query(max_length=MOST_WORD)] = "",
     metadata: Filters = [],  # noqa: B006 - FastAPI copies it
     archived: bool = False,
@@ -87,7 +87,7 @@ async def delete_scenarios(ref: Id, caller: Writer, state: State) -> Response:
 
 @router.post("/scoring_contracts", status_code=201, response_model=shapes.Whole)
 async def create_contract(
-    asked: catalog_shapes.ContractAsked,
+    asked: catalog_shapes.ContractBody,
     caller: Writer,
     state: State,
     key: Once,
@@ -102,7 +102,7 @@ async def create_contract(
 async def list_contracts(
     caller: Reader,
     state: State,
-    name: AskedWord = None,
+    name: OptionalWord = None,
     prefix: Annotated[str, Query(max_length=MOST_WORD)] = "",
     metadata: Filters = [],  # noqa: B006 - FastAPI copies it
     archived: bool = False,
@@ -137,7 +137,7 @@ async def delete_contract(ref: Id, caller: Writer, state: State) -> Response:
 
 @router.post("/calibrations", status_code=201, response_model=shapes.Whole)
 async def calibrate(
-    asked: catalog_shapes.CalibrationAsked,
+    asked: catalog_shapes.CalibrationBody,
     caller: Writer,
     state: State,
     key: Once,
@@ -170,7 +170,7 @@ async def get_calibration(
     return JsonAnswer(await operations.get_calibration(calibration))
 
 
-def _plain(asked: shapes.Asked, *fields: str) -> dict[str, Any]:
+def _plain(asked: shapes.RequestBody, *fields: str) -> dict[str, Any]:
     return asked.model_dump(include=set(fields))
 
 

@@ -40,7 +40,7 @@ MOST_STDIN_BYTES = 4 * MOST_BYTES
     response_class=StreamAnswer,
     responses={200: {"content": {MEDIA_TYPE: {"schema": {"type": "string", "contentMediaType": MEDIA_TYPE}}}}},
 )
-async def run(sandbox_id: Id, asked: shapes.ExecAsked, caller: Writer, state: State) -> StreamAnswer:
+async def run(sandbox_id: Id, asked: shapes.ExecBody, caller: Writer, state: State) -> StreamAnswer:
     """Run a command and stream its output: frames STARTED, STDOUT and STDERR as they come, then RESULT or PROBLEM.
 
     The command belongs to this request: it is killed, with everything that it started, when the connection closes.
@@ -92,7 +92,7 @@ async def kill(sandbox_id: Id, exec_id: Id, caller: Writer, state: State) -> Non
 
 
 @router.post("/{exec_id}/resize", status_code=204)
-async def resize(sandbox_id: Id, exec_id: Id, asked: shapes.ResizeAsked, caller: Writer, state: State) -> None:
+async def resize(sandbox_id: Id, exec_id: Id, asked: shapes.ResizeBody, caller: Writer, state: State) -> None:
     """Change the size of the pseudo-terminal."""
     state.find_exec(caller.workspace, sandbox_id, exec_id).resize(asked.columns, asked.rows)
 
@@ -172,7 +172,7 @@ class _Stream:
             self._waiting.cancel()
 
 
-def _request(asked: shapes.ExecAsked) -> ExecRequest:
+def _request(asked: shapes.ExecBody) -> ExecRequest:
     if asked.cwd is not None:
         check_absolute(asked.cwd, "cwd")
     if asked.terminal is not None:

@@ -19,7 +19,7 @@ router = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=JsonRoute)
 
 
 @router.post("", status_code=201, response_model=shapes.NewKeyAnswer)
-async def create(asked: shapes.KeyAsked, caller: Admin, state: State, key: Once) -> JsonAnswer:
+async def create(asked: shapes.KeyBody, caller: Admin, state: State, key: Once) -> JsonAnswer:
     """Make a key. The answer holds the key itself, which cannot be asked for again but with an idempotency key."""
     keys = _keys(state)
 

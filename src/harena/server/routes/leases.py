@@ -15,7 +15,7 @@ router = APIRouter(prefix="/v1/leases", tags=["leases"], route_class=JsonRoute)
 
 
 @router.post("", status_code=201, response_model=shapes.LeaseAnswer)
-async def open_lease(asked: shapes.LeaseAsked, caller: Writer, state: State, key: Once) -> JsonAnswer:
+async def open_lease(asked: shapes.LeaseBody, caller: Writer, state: State, key: Once) -> JsonAnswer:
     """Open a lease. Sandboxes that name it end with it: when it is closed, or not renewed within `seconds`."""
     state.check_not_draining()
 

@@ -14,7 +14,7 @@ from fastapi import APIRouter, Query, Request, Response
 from harena.core.registry import NAME_PATTERN, VERSION_PATTERN, ObjectKind
 from harena.server import registry_shapes, shapes
 from harena.server.answers import JsonAnswer, begun
-from harena.server.bounds import MOST_WORD, AskedWord, Id
+from harena.server.bounds import MOST_WORD, Id, OptionalWord
 from harena.server.event_streams import MOST_CURSOR
 from harena.server.routes.asking import OCTETS, Reader, State, Writer
 
@@ -32,7 +32,7 @@ async def list_objects(
     caller: Reader,
     state: State,
     kind: ObjectKind | None = None,
-    name: AskedWord = None,
+    name: OptionalWord = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     cursor: Annotated[int | None, Query(ge=0, le=MOST_CURSOR)] = None,
 ) -> JsonAnswer:

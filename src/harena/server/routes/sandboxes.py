@@ -23,7 +23,7 @@ from harena.sdk.process import checked_environment
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, listed
 from harena.server.bodies import JsonRoute
-from harena.server.bounds import MOST_SHORT, MOST_WORD, AskedWord, Id
+from harena.server.bounds import MOST_SHORT, MOST_WORD, Id, OptionalWord
 from harena.server.routes.asking import Once, Reader, State, Writer
 from harena.server.state import ServerState
 
@@ -36,7 +36,7 @@ MOST_ON_A_PAGE = 1024 * 1024
 
 
 @router.post("", status_code=201, response_model=shapes.SandboxAnswer)
-async def create(asked: shapes.SandboxAsked, caller: Writer, state: State, key: Once) -> JsonAnswer:
+async def create(asked: shapes.SandboxBody, caller: Writer, state: State, key: Once) -> JsonAnswer:
     """Create and start a sandbox; answers when it runs."""
     state.check_not_draining()
     spec = _spec(asked)
@@ -56,7 +56,7 @@ async def list_sandboxes(
     status: Annotated[list[SandboxStatus], Query(max_length=100)] = [],  # noqa: B006 - likewise
     include_terminal: bool = False,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    cursor: AskedWord = None,
+    cursor: OptionalWord = None,
 ) -> JsonAnswer:
     """Sandboxes of your workspace that carry all `tag`s and have one of the `status`es, oldest first."""
     found = await state.sandboxes.list(caller.workspace, tags=tag, statuses=status, include_terminal=include_terminal)
@@ -104,7 +104,7 @@ async def wait(
 
 
 @router.post("/{sandbox_id}/stop", response_model=shapes.SandboxAnswer)
-async def stop(sandbox_id: Id, asked: shapes.StopAsked, caller: Writer, state: State) -> JsonAnswer:
+async def stop(sandbox_id: Id, asked: shapes.StopBody, caller: Writer, state: State) -> JsonAnswer:
     """End it; answers when nothing of it runs any more. May be asked for again."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
     await handle.stop(grace_seconds=asked.grace_seconds)
@@ -112,7 +112,7 @@ async def stop(sandbox_id: Id, asked: shapes.StopAsked, caller: Writer, state: S
 
 
 @router.post("/{sandbox_id}/extend", response_model=shapes.SandboxAnswer)
-async def extend(sandbox_id: Id, asked: shapes.ExtendAsked, caller: Writer, state: State) -> JsonAnswer:
+async def extend(sandbox_id: Id, asked: shapes.ExtendBody, caller: Writer, state: State) -> JsonAnswer:
     """It ends `seconds` from now at the earliest."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
     most = (await state.quotas.limits_of(caller.workspace)).sandbox_lifetime_seconds
@@ -131,7 +131,7 @@ async def processes(sandbox_id: Id, caller: Reader, state: State) -> Response:
 
 
 @router.post("/{sandbox_id}/processes/{pid}/signal", status_code=204)
-async def signal(sandbox_id: Id, pid: Pid, asked: shapes.SignalAsked, caller: Writer, state: State) -> None:
+async def signal(sandbox_id: Id, pid: Pid, asked: shapes.SignalBody, caller: Writer, state: State) -> None:
     """Send a signal to one of them."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
     if not 1 < pid <= MOST_PIDS:
@@ -183,7 +183,7 @@ async def _create(state: ServerState, workspace: str, spec: SandboxSpec, lease_i
     return handle
 
 
-def _spec(asked: shapes.SandboxAsked) -> SandboxSpec:
+def _spec(asked: shapes.SandboxBody) -> SandboxSpec:
     if asked.cwd is not None:
         check_absolute(asked.cwd, "cwd")
     files = {}

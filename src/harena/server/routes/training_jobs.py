@@ -14,11 +14,11 @@ from harena.scoring.bounds import AtMost
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, StreamAnswer, begun
 from harena.server.bodies import JsonRoute
-from harena.server.bounds import AskedWord, Id
+from harena.server.bounds import Id, OptionalWord
 from harena.server.event_streams import EVENT_SCHEMA, EVENTS, MOST_CURSOR, LastEventId, sent
 from harena.server.routes.asking import Once, Reader, State, Writer
 from harena.server.routes.sandboxes import MOST_WAIT_SECONDS, found_after
-from harena.server.training_shapes import TRAINING_REQUEST, RetryAsked, TrainingJobsAnswer
+from harena.server.training_shapes import TRAINING_REQUEST, RetryBody, TrainingJobsAnswer
 
 router = APIRouter(prefix="/v1/training_jobs", tags=["training jobs"], route_class=JsonRoute)
 
@@ -45,9 +45,9 @@ async def create(asked: TrainingBody, caller: Writer, state: State, key: Once) -
 async def list_jobs(
     caller: Reader,
     state: State,
-    name: AskedWord = None,
+    name: OptionalWord = None,
     status: Annotated[TrainingState | None, Query(alias="state")] = None,
-    trainer_type: AskedWord = None,
+    trainer_type: OptionalWord = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 100,
     cursor: Annotated[int | None, Query(ge=0, le=MOST_CURSOR)] = None,
 ) -> JsonAnswer:
@@ -85,7 +85,7 @@ async def cancel(job: Id, caller: Writer, state: State) -> JsonAnswer:
 
 
 @router.post("/{job}/retry", response_model=shapes.Whole)
-async def retry(job: Id, asked: RetryAsked, caller: Writer, state: State) -> JsonAnswer:
+async def retry(job: Id, asked: RetryBody, caller: Writer, state: State) -> JsonAnswer:
     """Queue a job that has ended once more."""
     state.check_not_draining()
     jobs = state.operations.in_workspace(caller.workspace)
