@@ -51,13 +51,13 @@ Share = Annotated[float | None, Field(default=None, ge=0, le=1, allow_inf_nan=Fa
 Text = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
-class Asked(StrictShape):
+class RequestPart(StrictShape):
     """A part of a request: strict, and never changed."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class VersionRef(Asked):
+class VersionRef(RequestPart):
     """A version of something that is stored."""
 
     name: Text
@@ -76,14 +76,14 @@ DatasetSource = Annotated[
 DatasetSources = Annotated[list[DatasetSource], AtMost(1000), Field(default_factory=list)]
 
 
-class NamedPolicy(Asked):
+class NamedPolicy(RequestPart):
     """A reward recipe, by name."""
 
     name: Text
     params: Annotated[dict[str, Any], AtMost(1000)] = Field(default_factory=dict)
 
 
-class TrainingConfig(Asked):
+class TrainingConfig(RequestPart):
     """What SFT and RL have in common."""
 
     trajectory_dataset_refs: DatasetSources
@@ -183,7 +183,7 @@ class RLConfig(TrainingConfig):
     world_reward: NamedPolicy | None = None
 
 
-class TrainingRequest(Asked):
+class TrainingRequest(RequestPart):
     """What every training job is asked for."""
 
     trainer_type: TrainerType
