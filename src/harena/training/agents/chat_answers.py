@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harena.training.agents.chat_exchanges import Question, Said
+from harena.training.agents.chat_exchanges import PolicyAnswer, Question
 from harena.training.environments.tool_calls import ToolCall, words_and_calls
 from harena.training.ports import Tokenizer
 from harena.training.rollouts.trajectory import Sampled, StopReason
@@ -22,7 +22,7 @@ _CHUNKS = {"chat.completion": "chat.completion.chunk", "text_completion": "text_
 
 
 def chat_answer(
-    tokenizer: Tokenizer, question: Question, said: Said, *, most_calls: int | None, at: int
+    tokenizer: Tokenizer, question: Question, said: PolicyAnswer, *, most_calls: int | None, at: int
 ) -> dict[str, Any]:
     """A chat completion. `most_calls` of tools are read from it; `at`: seconds since 1970."""
     words, calls = words_and_calls(said.text) if most_calls != 0 else (said.text, ())
@@ -40,7 +40,7 @@ def chat_answer(
     return _envelope("chat.completion", question, said, at, finish, {"message": message, "logprobs": logprobs})
 
 
-def completion_answer(tokenizer: Tokenizer, question: Question, said: Said, *, at: int) -> dict[str, Any]:
+def completion_answer(tokenizer: Tokenizer, question: Question, said: PolicyAnswer, *, at: int) -> dict[str, Any]:
     """A text completion. `at`: seconds since 1970."""
     tokens = [tokenizer.decode((token,)) for token in said.sampled.tokens]
     logprobs = {"tokens": tokens, "token_logprobs": said.sampled.logprobs}
@@ -84,7 +84,7 @@ def _finish(sampled: Sampled) -> str:
 
 
 def _envelope(
-    kind: str, question: Question, said: Said, at: int, finish: str, choice: Mapping[str, Any]
+    kind: str, question: Question, said: PolicyAnswer, at: int, finish: str, choice: Mapping[str, Any]
 ) -> dict[str, Any]:
     given, answered = len(question.tokens), len(said.sampled.tokens)
     told = {"token_ids": said.sampled.tokens, "policy_versions": said.sampled.versions}

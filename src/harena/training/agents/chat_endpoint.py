@@ -25,8 +25,8 @@ from aiohttp import web
 from harena.core.clock import SystemClock
 from harena.core.errors import HarenaError
 from harena.training.agents.chat_answers import MODEL, as_stream, chat_answer, completion_answer
-from harena.training.agents.chat_exchanges import Exchanges, Question, Said
-from harena.training.agents.chat_requests import Asked, RefusedError, chat_asked, completion_asked
+from harena.training.agents.chat_exchanges import Exchanges, PolicyAnswer, Question
+from harena.training.agents.chat_requests import AnswerOptions, RefusedError, chat_asked, completion_asked
 from harena.training.data.templates import ChatTemplate
 from harena.training.rollouts.rollout import Policy
 from harena.training.rollouts.trajectory import SampleRequest, StopReason
@@ -50,7 +50,7 @@ class AgentRun:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     """exchanges come one after the other"""
 
-    async def ask(self, question: Question, asked: Asked) -> Said:
+    async def ask(self, question: Question, asked: AnswerOptions) -> PolicyAnswer:
         """One exchange. Raises RefusedError where there is no room, HarenaError."""
         sampling = self.policy.sampling
         room = self.policy.context_length - len(question.tokens)
@@ -117,7 +117,7 @@ class ChatEndpoint:
         self._runs.pop(base_url.rsplit("/", 2)[1], None)
 
     async def _chat(self, request: web.Request) -> web.Response:
-        async def answered(run: AgentRun, body: Mapping[str, Any]) -> tuple[Asked, dict[str, Any]]:
+        async def answered(run: AgentRun, body: Mapping[str, Any]) -> tuple[AnswerOptions, dict[str, Any]]:
             conversation, asked = chat_asked(body, run.policy.sampling, self._overruled)
             try:
                 question = run.exchanges.chat(conversation)
@@ -131,7 +131,7 @@ class ChatEndpoint:
         return await self._answered(request, answered)
 
     async def _completion(self, request: web.Request) -> web.Response:
-        async def answered(run: AgentRun, body: Mapping[str, Any]) -> tuple[Asked, dict[str, Any]]:
+        async def answered(run: AgentRun, body: Mapping[str, Any]) -> tuple[AnswerOptions, dict[str, Any]]:
             prompt, asked = completion_asked(body, run.policy.sampling, self._overruled)
             question = run.exchanges.question(prompt)
             said = await run.ask(question, asked)
@@ -147,7 +147,7 @@ class ChatEndpoint:
     async def _answered(
         self,
         request: web.Request,
-        answer: Callable[[AgentRun, Mapping[str, Any]], Awaitable[tuple[Asked, dict[str, Any]]]],
+        answer: Callable[[AgentRun, Mapping[str, Any]], Awaitable[tuple[AnswerOptions, dict[str, Any]]]],
     ) -> web.Response:
         run = self._runs.get(request.match_info["run"])
         try:

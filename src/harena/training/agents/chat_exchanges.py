@@ -48,7 +48,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PolicyAnswer:
     """What the policy answered."""
 
     sampled: Sampled
@@ -91,7 +91,7 @@ class Exchanges:
         segment = max(before, key=lambda segment: len(segment.tokens), default=Segment())
         return Question(segment, tokens, text)
 
-    def record(self, question: Question, sampled: Sampled, stops: Sequence[str] = ()) -> Said:
+    def record(self, question: Question, sampled: Sampled, stops: Sequence[str] = ()) -> PolicyAnswer:
         """What was answered, up to the first of the texts to stop at."""
         said = said_until(self._tokenizer, sampled, stops)
         sampled, segment = said.sampled, question.segment
@@ -108,7 +108,7 @@ class Exchanges:
         self.stop = sampled.stop
         return said
 
-    def answered(self, message: Message, said: Said) -> None:
+    def answered(self, message: Message, said: PolicyAnswer) -> None:
         """The agent is given this message for what the policy said."""
         [known] = messages_of([message])
         self._written[_key(known)] = said.written
@@ -147,7 +147,7 @@ class Exchanges:
         return ends.get(sampled.tokens[-1], "") if sampled.tokens and sampled.stop == StopReason.STOP else ""
 
 
-def said_until(tokenizer: Tokenizer, sampled: Sampled, stops: Sequence[str]) -> Said:
+def said_until(tokenizer: Tokenizer, sampled: Sampled, stops: Sequence[str]) -> PolicyAnswer:
     """What was sampled, cut off after the first token with which one of these texts is there. Whether to go on after a
     token depends on those before it only, so the log-probabilities of what is left are those of what was asked for."""
     written = tokenizer.decode(sampled.tokens)
@@ -157,7 +157,7 @@ def said_until(tokenizer: Tokenizer, sampled: Sampled, stops: Sequence[str]) -> 
         return any(stop in text for stop in stops)
 
     if not any(stop in written for stop in stops):
-        return Said(sampled, written, written)
+        return PolicyAnswer(sampled, written, written)
     length = bisect_left(range(len(sampled.tokens)), True, key=has_stopped)
     sampled = replace(
         sampled,
@@ -168,7 +168,7 @@ def said_until(tokenizer: Tokenizer, sampled: Sampled, stops: Sequence[str]) -> 
         stop=StopReason.STOP,
     )
     written = tokenizer.decode(sampled.tokens)
-    return Said(sampled, written, written[: min(written.find(stop) for stop in stops if stop in written)])
+    return PolicyAnswer(sampled, written, written[: min(written.find(stop) for stop in stops if stop in written)])
 
 
 def _key(message: Message) -> str:

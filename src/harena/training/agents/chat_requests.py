@@ -36,7 +36,7 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AnswerOptions:
     """How a request wants to be answered."""
 
     most: int | None = None
@@ -60,7 +60,7 @@ def checked_overruled(names: Collection[str]) -> frozenset[str]:
 
 def chat_asked(
     body: Mapping[str, Any], sampling: Sampling, overruled: Collection[str] = ()
-) -> tuple[Conversation, Asked]:
+) -> tuple[Conversation, AnswerOptions]:
     """Read the body of a request for /chat/completions. Raises RefusedError that lists every field that is not
     understood."""
     mistakes: list[str] = []
@@ -71,7 +71,9 @@ def chat_asked(
     return conversation, asked
 
 
-def completion_asked(body: Mapping[str, Any], sampling: Sampling, overruled: Collection[str] = ()) -> tuple[str, Asked]:
+def completion_asked(
+    body: Mapping[str, Any], sampling: Sampling, overruled: Collection[str] = ()
+) -> tuple[str, AnswerOptions]:
     """Read the prompt from the body of a request for /completions. Raises RefusedError that lists every field that is
     not understood."""
     mistakes: list[str] = []
@@ -86,7 +88,7 @@ def completion_asked(body: Mapping[str, Any], sampling: Sampling, overruled: Col
 
 def _asked(
     body: Mapping[str, Any], sampling: Sampling, known: Collection[str], overruled: Collection[str], mistakes: list[str]
-) -> Asked:
+) -> AnswerOptions:
     given = {name: value for name, value in body.items() if value is not None and name not in overruled}
     as_job = {"temperature": sampling.temperature, "top_p": sampling.top_p, "top_k": sampling.top_k}
     for name, value in given.items():
@@ -101,7 +103,7 @@ def _asked(
     if not isinstance(options, dict):
         mistakes.append(f"stream_options must be an object (got {shown(options)})")
         options = {}
-    return Asked(
+    return AnswerOptions(
         most=_most(given, known, mistakes),
         stops=_stops(given.get("stop"), mistakes),
         streamed=_flag(given, "stream", False, mistakes),
