@@ -19,10 +19,10 @@ from harena.cli.live import STATE_STYLES
 from harena.cli.output import shown
 from harena.cli.progress import follow
 from harena.cli.report import (
+    AnswerFormat,
     Format,
+    JobReport,
     ListFormat,
-    Shown,
-    Told,
     summary_lines,
     write_json,
     write_list,
@@ -198,7 +198,7 @@ def results(
 def diff(
     a: Annotated[str, typer.Argument(metavar="A", help="The job before, by its id or name.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The job after.")],
-    form: Annotated[Shown, typer.Option("--format", help="table or json.")] = Shown.TABLE,
+    form: Annotated[AnswerFormat, typer.Option("--format", help="table or json.")] = AnswerFormat.TABLE,
     show: Annotated[int, typer.Option(min=0, help="Scenarios to list in the table.")] = 50,
     fail_on: Annotated[
         FailOn | None,
@@ -213,7 +213,7 @@ def diff(
     Exit code 0: compared. 1: `--fail-on` was met. 2: they could not be compared.
     """
     answer = face.load().benchmark_jobs.diff(a, b)
-    if form is Shown.TABLE:
+    if form is AnswerFormat.TABLE:
         write_diff(answer.to_dict(), show=show)
     else:
         write_json(answer.to_dict())
@@ -293,7 +293,7 @@ def _both_formats(words: list[str]) -> tuple[Format, str | None]:
     return Format(printed[0]) if printed else Format.TABLE, data_sets[0] if data_sets else None
 
 
-def _exit_code(told: Told, form: Format, *, interrupted: bool) -> int:
+def _exit_code(told: JobReport, form: Format, *, interrupted: bool) -> int:
     if interrupted:
         return INTERRUPTED_EXIT
     results, verdicts = told.results, told.results["summary"]["verdicts"]

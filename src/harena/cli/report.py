@@ -15,7 +15,7 @@ import typer
 
 from harena.cli.output import shown
 from harena.cli.plain_table import plain_table, takes_plain_text
-from harena.cli.reading import Reading
+from harena.cli.result_totals import ResultTotals
 from harena.sdk.job_reading import ScenarioOrder
 from harena.sdk.result_files import TEXT_WRITERS, ResultFormat, no_formula
 
@@ -34,7 +34,7 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-class Shown(StrEnum):
+class AnswerFormat(StrEnum):
     """How one answer is printed that is no list of things."""
 
     TABLE = "table"
@@ -46,10 +46,10 @@ ListFormat = Annotated[
 ]
 
 
-def write_results(jobs: Any, job: str, form: Format, *, show_runs: int = 0, out: TextIO | None = None) -> Told:
+def write_results(jobs: Any, job: str, form: Format, *, show_runs: int = 0, out: TextIO | None = None) -> JobReport:
     """Write the results that a job has now, a page at a time, in the order of the scenarios; what they add up to."""
     out = out or sys.stdout
-    reading = Reading(show_runs=show_runs if form is Format.TABLE else 0)
+    reading = ResultTotals(show_runs=show_runs if form is Format.TABLE else 0)
     in_order = ScenarioOrder()
     pages = iter(jobs.results_pages(job))
     first = list(islice(pages, 1))  # a job that is not there is an error before anything is written
@@ -62,7 +62,7 @@ def write_results(jobs: Any, job: str, form: Format, *, show_runs: int = 0, out:
             writer.add(in_order.add(answer["runs"]))
     if writer is not None:
         writer.add(in_order.rest())
-    told = Told(jobs.summary(job).to_dict(), reading.wrong)
+    told = JobReport(jobs.summary(job).to_dict(), reading.wrong)
     if writer is None:
         _write_tables(told, reading, out)
     else:
@@ -71,7 +71,7 @@ def write_results(jobs: Any, job: str, form: Format, *, show_runs: int = 0, out:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class JobReport:
     """What a job's results add up to."""
 
     results: Mapping[str, Any]
@@ -196,7 +196,7 @@ def _percent(rate: float | None) -> str:
     return "-" if rate is None else f"{rate:.1%}"
 
 
-def _write_tables(told: Told, reading: Reading, out: TextIO) -> None:
+def _write_tables(told: JobReport, reading: ResultTotals, out: TextIO) -> None:
     rows = reading.problem_rows()
     if rows:
         left_out = len(rows) - MAX_PROBLEM_ROWS

@@ -12,7 +12,7 @@ import typer
 from harena.cli import catalog, face
 from harena.cli.arguments import stored_or_file
 from harena.cli.progress import follow
-from harena.cli.report import Shown, write_json, write_table
+from harena.cli.report import AnswerFormat, write_json, write_table
 from harena.cli.tally import Tally
 from harena.core.errors import ValidationError
 
@@ -99,7 +99,7 @@ def calibrate(
     blueprint: Annotated[str, typer.Option(help="Name or id of the blueprint that candidates run in.")] = "default",
     concurrency: Annotated[int, typer.Option(help="Runs at one time, at most; the host's cores may allow fewer.")] = 8,
     timeout: Annotated[float, typer.Option(help="Seconds that one run may take; some forgeries take them all.")] = 10.0,
-    form: Annotated[Shown, typer.Option("--format", help="table or json.")] = Shown.TABLE,
+    form: Annotated[AnswerFormat, typer.Option("--format", help="table or json.")] = AnswerFormat.TABLE,
     store: Annotated[
         bool, typer.Option(help="Write FILE.calibration.json, which names the scenarios' digests.")
     ] = True,
@@ -127,7 +127,7 @@ def calibrate(
             raise
         sys.stdout.writelines(f"{mistake}\n" for mistake in error.mistakes)
         raise typer.Exit(MISTAKES_EXIT) from None
-    if form is Shown.TABLE:
+    if form is AnswerFormat.TABLE:
         _write_calibration(report, file)
     else:
         write_json(report)

@@ -12,7 +12,7 @@ from harena.cli import face
 from harena.cli.arguments import STORED
 from harena.cli.job_options import job_request, with_job_options
 from harena.cli.progress import follow
-from harena.cli.report import MAX_PROBLEM_ROWS, Shown, write_json, write_table
+from harena.cli.report import MAX_PROBLEM_ROWS, AnswerFormat, write_json, write_table
 from harena.cli.tally import Tally
 
 CHANGED_EXIT = 1
@@ -23,7 +23,7 @@ MOST_NAMED = 20
 app = typer.Typer(no_args_is_help=True, help="Training data for supervised fine-tuning, verified by execution.")
 
 
-ShownOption = Annotated[Shown, typer.Option("--show", help="How to print the report.")]
+ShownOption = Annotated[AnswerFormat, typer.Option("--show", help="How to print the report.")]
 
 
 @app.command()
@@ -68,7 +68,7 @@ def validate(
     data_format: Annotated[
         str | None, typer.Option("--format", help="The data set's format, where its shape does not tell.")
     ] = None,
-    shown: ShownOption = Shown.TABLE,
+    shown: ShownOption = AnswerFormat.TABLE,
 ) -> None:
     """Run candidates, keep those that pass, and write them as training data. With --attempts or --rescore-fraction,
     those that pass each time.
@@ -107,7 +107,7 @@ def validate(
             "(`harena benchmark ls` names it, and --job makes training data of what had run)\n"
         )
         raise typer.Exit(INTERRUPTED_EXIT) from None
-    if shown is Shown.JSON:
+    if shown is AnswerFormat.JSON:
         write_json(answer)
     else:
         _write_report(answer)
@@ -119,14 +119,14 @@ def validate(
 @app.command()
 def verify(
     data: Annotated[Path, typer.Argument(help="The JSONL file; its lineage stands beside it.")],
-    shown: ShownOption = Shown.TABLE,
+    shown: ShownOption = AnswerFormat.TABLE,
 ) -> None:
     """Check that training data and its lineage still belong together, line by line.
 
     Exit code 0: they do. 1: they do not; the output says where. 2: one of them cannot be read.
     """
     answer = face.load().sft.verify(str(data))
-    if shown is Shown.JSON:
+    if shown is AnswerFormat.JSON:
         write_json(answer)
     else:
         sys.stdout.writelines(f"{data}: {fault}\n" for fault in answer["faults"])

@@ -36,7 +36,7 @@ class Problem:
 
 
 @dataclass(slots=True)
-class Reading:
+class ResultTotals:
     """What was read so far. Memory grows with the problems, not with the runs."""
 
     show_runs: int = 0
