@@ -42,7 +42,7 @@ class DeliveryState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class DeliveryOutcome:
     """What came of one try."""
 
     status: int | None = None
@@ -71,7 +71,7 @@ def url_mistake(url: str) -> str | None:
     return None
 
 
-def judged(answered: Answered) -> tuple[DeliveryState, str | None]:
+def judged(answered: DeliveryOutcome) -> tuple[DeliveryState, str | None]:
     """What a try means for its delivery: DELIVERED, PENDING (try again) or FAILED, and what went wrong."""
     if answered.status is None:
         return (DeliveryState.FAILED if answered.for_good else DeliveryState.PENDING), answered.error

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from harena.core.errors import ValidationError
-from harena.jobs.webhooks import SEND_SECONDS, Answered, Network, is_allowed
+from harena.jobs.webhooks import SEND_SECONDS, DeliveryOutcome, Network, is_allowed
 
 Address = tuple[int, int, int, str, tuple[str | int, ...] | tuple[bytes, ...] | tuple[str, int]]
 
@@ -20,7 +20,7 @@ Address = tuple[int, int, int, str, tuple[str | int, ...] | tuple[bytes, ...] | 
 class Post(Protocol):
     """Sends one delivery."""
 
-    async def __call__(self, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
+    async def __call__(self, url: str, headers: Mapping[str, str], body: bytes) -> DeliveryOutcome:
         """What came of it; raises nothing for what the receiver does."""
 
 
@@ -42,7 +42,7 @@ class HttpPost:
         self._allowed = allowed
         self._seconds = seconds
 
-    async def __call__(self, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
+    async def __call__(self, url: str, headers: Mapping[str, str], body: bytes) -> DeliveryOutcome:
         """See `Post`."""
         import aiohttp
 
@@ -60,16 +60,18 @@ class HttpPost:
                 ) as session,
                 session.post(url, data=body, headers=headers, allow_redirects=False) as response,
             ):
-                return Answered(status=response.status)
+                return DeliveryOutcome(status=response.status)
         except TimeoutError:
-            return Answered(error=f"the receiver did not answer within {self._seconds:g} seconds")
+            return DeliveryOutcome(error=f"the receiver did not answer within {self._seconds:g} seconds")
         except (aiohttp.ClientError, OSError, ValueError) as error:
             if sockets.refused and not sockets.made:
                 # not which address: that would tell what names mean inside this network
-                return Answered(error=f"{refused}; its operator can: `harena serve --webhook-allow`", for_good=True)
+                return DeliveryOutcome(
+                    error=f"{refused}; its operator can: `harena serve --webhook-allow`", for_good=True
+                )
             # a URL that the library does not take will not be taken later either
             never = isinstance(error, aiohttp.InvalidURL)
-            return Answered(error=f"the receiver could not be reached: {type(error).__name__}", for_good=never)
+            return DeliveryOutcome(error=f"the receiver could not be reached: {type(error).__name__}", for_good=never)
 
 
 class _Sockets:

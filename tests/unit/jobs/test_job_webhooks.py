@@ -14,7 +14,7 @@ from harena.jobs.webhooks import (
     MAX_DELAY_SECONDS,
     MOST_TRIES,
     SEND_SECONDS,
-    Answered,
+    DeliveryOutcome,
     DeliveryState,
     delay_seconds,
     is_allowed,
@@ -67,18 +67,18 @@ def test_a_clock_that_jumped_does_not_lose_a_delivery(due_in: float, tries: int,
 @pytest.mark.parametrize(
     ("answered", "state", "says"),
     [
-        (Answered(status=200), "delivered", None),
-        (Answered(status=204), "delivered", None),
-        (Answered(status=301), "pending", "redirects are not followed"),
-        (Answered(status=404), "pending", "answered 404"),
-        (Answered(status=410), "failed", "wants no more"),
-        (Answered(status=503), "pending", "answered 503"),
-        (Answered(status=199), "pending", "answered 199"),
-        (Answered(error="refused"), "pending", "refused"),
-        (Answered(error="not allowed", for_good=True), "failed", "not allowed"),
+        (DeliveryOutcome(status=200), "delivered", None),
+        (DeliveryOutcome(status=204), "delivered", None),
+        (DeliveryOutcome(status=301), "pending", "redirects are not followed"),
+        (DeliveryOutcome(status=404), "pending", "answered 404"),
+        (DeliveryOutcome(status=410), "failed", "wants no more"),
+        (DeliveryOutcome(status=503), "pending", "answered 503"),
+        (DeliveryOutcome(status=199), "pending", "answered 199"),
+        (DeliveryOutcome(error="refused"), "pending", "refused"),
+        (DeliveryOutcome(error="not allowed", for_good=True), "failed", "not allowed"),
     ],
 )
-def test_what_an_answer_means(answered: Answered, state: str, says: str | None) -> None:
+def test_what_an_answer_means(answered: DeliveryOutcome, state: str, says: str | None) -> None:
     """Only 2xx is a delivery."""
     judgement, error = judged(answered)
     assert judgement is DeliveryState(state)

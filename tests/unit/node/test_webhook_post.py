@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from harena.core.threads import work_for
-from harena.jobs.webhooks import Answered, networks
+from harena.jobs.webhooks import DeliveryOutcome, networks
 from harena.node.webhook_post import HttpPost
 
 LOOPBACK = networks(["127.0.0.0/8", "::1"])
@@ -41,7 +41,7 @@ async def test_what_is_posted_arrives_as_it_is() -> None:
 
     async with receiver(take) as url:
         answered = await HttpPost(None)(f"{url}/hooks?a=b", {"webhook-id": "msg_1"}, b'{"x": "\xc3\xa9"}')
-    assert answered == Answered(status=202)
+    assert answered == DeliveryOutcome(status=202)
     assert seen == [("POST", "/hooks?a=b", "msg_1", b'{"x": "\xc3\xa9"}')]
 
 
@@ -54,7 +54,7 @@ async def test_redirects_are_not_followed() -> None:
         raise web.HTTPTemporaryRedirect("/elsewhere")
 
     async with receiver(move) as url:
-        assert await HttpPost(None)(url, {}, b"") == Answered(status=307)
+        assert await HttpPost(None)(url, {}, b"") == DeliveryOutcome(status=307)
     assert asked == ["/"]
 
 
@@ -89,7 +89,7 @@ async def test_a_receiver_that_does_not_answer_is_not_waited_for() -> None:
     async with receiver(trickle) as url:
         answered = await HttpPost(None, seconds=0.05)(url, {}, b"")
         left.set()
-    assert answered == Answered(error="the receiver did not answer within 0.05 seconds")
+    assert answered == DeliveryOutcome(error="the receiver did not answer within 0.05 seconds")
 
 
 async def test_what_cannot_be_reached_is_said_and_tried_again() -> None:
@@ -128,7 +128,7 @@ async def test_a_long_answer_is_not_read() -> None:
             return response
 
     async with receiver(pour) as url:
-        assert await HttpPost(None)(url, {}, b"") == Answered(status=200)
+        assert await HttpPost(None)(url, {}, b"") == DeliveryOutcome(status=200)
     assert sent < 64
 
 
@@ -157,7 +157,7 @@ async def test_names_that_nobody_answers_for_hold_threads_of_their_own_workspace
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
 
-    async def posted(workspace: str, url: str, seconds: float) -> Answered:
+    async def posted(workspace: str, url: str, seconds: float) -> DeliveryOutcome:
         work_for.set(workspace)
         return await HttpPost(None, seconds=seconds)(url, {}, b"")
 
@@ -169,6 +169,6 @@ async def test_names_that_nobody_answers_for_hold_threads_of_their_own_workspace
             slow = [asyncio.create_task(posted("evil", "http://slow.test:1/", 0.1)) for _ in range(60)]
             assert {(await task).status for task in slow} == {None}
             named = url.replace("127.0.0.1", "localhost")
-            assert await asyncio.create_task(posted("good", named, 20)) == Answered(status=200)
+            assert await asyncio.create_task(posted("good", named, 20)) == DeliveryOutcome(status=200)
         finally:
             held.set()

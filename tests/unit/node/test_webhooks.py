@@ -20,7 +20,7 @@ from harena.core.errors import PlatformError, ValidationError
 from harena.core.job_store import STORE_UNAVAILABLE, Row
 from harena.core.webhook_signature import check_signature
 from harena.jobs.models import JobWebhook
-from harena.jobs.webhooks import MOST_TRIES, Answered, networks
+from harena.jobs.webhooks import MOST_TRIES, DeliveryOutcome, networks
 from harena.node.benchmark_jobs import BenchmarkJobs
 from harena.node.webhooks import (
     MOST_AT_ONCE,
@@ -117,7 +117,7 @@ class Script:
     """A receiver that answers as it is told, the last answer again and again."""
 
     clock: FakeClock
-    answers: list[Answered]
+    answers: list[DeliveryOutcome]
     heard: list[tuple[float, str, Mapping[str, str], bytes]] = field(default_factory=list)
     open: asyncio.Event = field(default_factory=asyncio.Event)
     under_way: int = 0
@@ -134,7 +134,7 @@ class Script:
             self.more.clear()
             await self.more.wait()
 
-    async def __call__(self, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
+    async def __call__(self, url: str, headers: Mapping[str, str], body: bytes) -> DeliveryOutcome:
         self.heard.append((self.clock.now(), headers["webhook-id"], headers, body))
         self.more.set()
         self.under_way += 1
@@ -150,7 +150,7 @@ class Here:
     def __init__(self, *answers: int, durable: bool = False) -> None:
         self.clock = FakeClock()
         self.memory = Memory()
-        self.post = Script(self.clock, [Answered(status=status) for status in answers])
+        self.post = Script(self.clock, [DeliveryOutcome(status=status) for status in answers])
         stores: Any = (self.memory, self.memory)
         self.deliveries = WebhookDeliveries(lambda: stores, self.clock, self.post, durable=durable, luck=lambda: 0.5)
 

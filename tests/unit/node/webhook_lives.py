@@ -17,7 +17,7 @@ from hurried_clock import HurriedClock
 from test_benchmark_jobs import HERE, NoSandboxes, Recipes, Scorer, load, request
 
 from harena.core.errors import NotFoundError
-from harena.jobs.webhooks import Answered
+from harena.jobs.webhooks import DeliveryOutcome
 from harena.node.benchmark_jobs import BenchmarkJobs
 from harena.node.webhook_post import HttpPost
 
@@ -27,7 +27,7 @@ class MortalPost(HttpPost):
 
     moment = "never"
 
-    async def __call__(self, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
+    async def __call__(self, url: str, headers: Mapping[str, str], body: bytes) -> DeliveryOutcome:
         if self.moment == "before":
             os.kill(os.getpid(), signal.SIGKILL)
         answered = await super().__call__(url, headers, body)
