@@ -33,7 +33,7 @@ ELSEWHERE_SECONDS = 600.0
 within a minute"""
 
 
-class Begun(Protocol):
+class SharedCreations(Protocol):
     """Where servers tell each other which creations they have begun."""
 
     async def begin(
@@ -46,7 +46,7 @@ class Begun(Protocol):
 
 
 @dataclass(slots=True)
-class _Kept:
+class _KeptCreation:
     asked: str
     work: asyncio.Task[Any]
     until: float
@@ -55,12 +55,12 @@ class _Kept:
 class Idempotency:
     """The creations of this server by workspace, route and key."""
 
-    def __init__(self, clock: Clock, shared: Begun | None = None) -> None:
+    def __init__(self, clock: Clock, shared: SharedCreations | None = None) -> None:
         """`shared`: where other servers tell which creations they have begun; None = there is no other."""
         self._clock = clock
         self._shared = shared
         self._server = secrets.token_hex(8)
-        self._kept: OrderedDict[str, OrderedDict[tuple[str, str], _Kept]] = OrderedDict()
+        self._kept: OrderedDict[str, OrderedDict[tuple[str, str], _KeptCreation]] = OrderedDict()
         """workspace, the one that asked last at the end -> (route, key), in the order in which they are forgotten"""
 
     async def once(
@@ -96,7 +96,7 @@ class Idempotency:
                 )
             if self._shared is not None and not stored:
                 create = partial(self._begun, self._shared, workspace, route, key, create)
-            kept = _Kept(key.asked, asyncio.ensure_future(_awaited(create)), self._clock.now() + KEPT_SECONDS)
+            kept = _KeptCreation(key.asked, asyncio.ensure_future(_awaited(create)), self._clock.now() + KEPT_SECONDS)
             own[name] = kept
             self._kept[workspace] = own
             self._kept.move_to_end(workspace)
@@ -104,7 +104,12 @@ class Idempotency:
         return await asyncio.shield(kept.work)
 
     async def _begun(
-        self, shared: Begun, workspace: str, route: str, key: IdempotencyKey, create: Callable[[], Awaitable[Any]]
+        self,
+        shared: SharedCreations,
+        workspace: str,
+        route: str,
+        key: IdempotencyKey,
+        create: Callable[[], Awaitable[Any]],
     ) -> Any:
         """Create once, unless another server has begun the same request."""
         at = self._clock.utcnow().timestamp()
@@ -131,7 +136,7 @@ class Idempotency:
         for each in {workspace, next(iter(self._kept), workspace)}:
             self._forget_old_of(each, self._kept.get(each, OrderedDict()))
 
-    def _forget_old_of(self, workspace: str, own: OrderedDict[tuple[str, str], _Kept]) -> None:
+    def _forget_old_of(self, workspace: str, own: OrderedDict[tuple[str, str], _KeptCreation]) -> None:
         now = self._clock.now()
         for _ in range(len(own)):
             name, kept = next(iter(own.items()))

@@ -12,7 +12,7 @@ from harena.core.errors import SandboxExecutionError, SandboxUnavailableError
 from harena.core.ports import RunningExec, WholeNode
 from harena.core.workspace import WorkspaceLimits
 from harena.server.connections import Connections
-from harena.server.idempotency import Begun, Idempotency
+from harena.server.idempotency import Idempotency, SharedCreations
 from harena.server.identity import Access
 from harena.server.kept_outputs import KeptOutputs
 from harena.server.leases import Leases
@@ -40,7 +40,7 @@ class ServerState:
         open_to_loopback: bool,
         version: str,
         quotas: Quotas | None = None,
-        begun: Begun | None = None,
+        begun: SharedCreations | None = None,
     ) -> None:
         """`quotas`: what workspaces may use; None = what a server lets all use that is told nothing. `begun`: where
         servers of the same store tell which creations they have begun; None = there is no other."""
