@@ -12,7 +12,7 @@ from harena.training.rollouts.trajectory import Group, Trajectory
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class ResumeState:
     """What is known of a job that continues from the checkpoint of step `done` (0: from its first weights)."""
 
     done: int = 0
@@ -32,10 +32,10 @@ class Past:
         return self.done + len(self.again)
 
 
-def past_of(ledger: Ledger | None, *, done: int) -> Past:
+def resume_state(ledger: Ledger | None, *, done: int) -> ResumeState:
     """Raises PlatformError where the ledger knows less than the checkpoint."""
     if ledger is None:
-        return Past(done)
+        return ResumeState(done)
     planned, admissions = ledger.planned(), ledger.admissions()
     if len(planned) < done:
         raise PlatformError(
@@ -44,7 +44,7 @@ def past_of(ledger: Ledger | None, *, done: int) -> Past:
             step="store",
         )
     left = waiting(admissions, trained={number for entry in planned for number in entry.groups})
-    return Past(
+    return ResumeState(
         done,
         again=planned[done:],
         under_way=left,
@@ -73,6 +73,6 @@ def waiting(admissions: Iterable[Admission], *, trained: set[int]) -> list[Admis
     return sorted((entry for entry in last.values() if entry.number not in trained), key=lambda entry: entry.number)
 
 
-def is_cut(past: Past, *, group_size: int) -> bool:
+def is_cut(past: ResumeState, *, group_size: int) -> bool:
     """Some rollouts of the groups under way are stored, and others are missing."""
     return 0 < len(past.stored) < len(past.under_way) * group_size

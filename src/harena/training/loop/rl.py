@@ -26,7 +26,7 @@ from harena.training.loop.checkpoints import Checkpoint, Checkpoints
 from harena.training.loop.evaluation import Evaluation
 from harena.training.loop.ledger import Ledger
 from harena.training.loop.pauses import Pause, Probe, RewardProbe, platform_works
-from harena.training.loop.resume import Past, groups_of, past_of
+from harena.training.loop.resume import ResumeState, groups_of, resume_state
 from harena.training.loop.rl_settings import RLSettings
 from harena.training.loop.schedule import Admission, GroupSchedule
 from harena.training.loop.step_metrics import step_metrics
@@ -134,12 +134,12 @@ class RLLoop:
         finally:
             await groups.close()
 
-    async def _go_on(self) -> Past:
+    async def _go_on(self) -> ResumeState:
         """From the newest checkpoint, and over the steps that were written down after it."""
         checkpoint = self._checkpoints.newest() if self._checkpoints is not None else None
         if self._ledger is not None:
             self._ledger.open(self._job())
-        past = past_of(self._ledger, done=0 if checkpoint is None else checkpoint.step)
+        past = resume_state(self._ledger, done=0 if checkpoint is None else checkpoint.step)
         if self._checkpoints is not None and checkpoint is not None:
             await self._checkpoints.load(self._engine, checkpoint)
             self._best = checkpoint.state["best"]
@@ -156,7 +156,7 @@ class RLLoop:
         rows = digest("\n".join(f"{row.id}\t{row.prompt}" for row in self._rows))
         return {**asdict(self._settings), "rows": rows, "first_version": self._first_version}
 
-    def _schedule(self, past: Past) -> GroupSchedule:
+    def _schedule(self, past: ResumeState) -> GroupSchedule:
         settings = self._settings
         return GroupSchedule(
             groups_per_step=settings.groups_per_step,

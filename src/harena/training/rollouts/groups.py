@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from harena.training.data.prompts import PromptRow, row_at, sample_key
 from harena.training.loop.ledger import Ledger
-from harena.training.loop.resume import Past, is_cut
+from harena.training.loop.resume import ResumeState, is_cut
 from harena.training.loop.rl_settings import RLSettings
 from harena.training.loop.schedule import Admission
 from harena.training.loop.time_split import TimeSplit, WatchedSampler
@@ -29,7 +29,7 @@ class RolloutGroups:
         *,
         split: TimeSplit,
         ledger: Ledger | None,
-        past: Past,
+        past: ResumeState,
         on_rollout: Callable[[Trajectory], None],
     ) -> None:
         """`on_rollout` is told of each rollout that is made now."""
