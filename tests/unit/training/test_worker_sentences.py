@@ -9,7 +9,7 @@ from harena.training.requests.references import ResolvedRef
 from harena.training.worker.job import told_by_field
 from harena.training.worker.sentences import (
     UNTAUGHT_STEPS,
-    Untaught,
+    ConstantRewardWarning,
     counted,
     paused_said,
     prompts_said,
@@ -67,7 +67,7 @@ def test_readmitted_groups() -> None:
 
 def test_steps_that_teach_nothing_are_told_ever_less_often() -> None:
     """After some of them in a row, then after twice as many, also where a step between them has taught something."""
-    untaught = Untaught()
+    untaught = ConstantRewardWarning()
     said = [untaught.after(EQUAL, REASONS) for _ in range(4 * UNTAUGHT_STEPS)]
     told = [place + 1 for place, text in enumerate(said) if text]
     assert told == [UNTAUGHT_STEPS, 2 * UNTAUGHT_STEPS, 4 * UNTAUGHT_STEPS]
@@ -80,7 +80,7 @@ def test_steps_that_teach_nothing_are_told_ever_less_often() -> None:
 
 def test_what_the_platform_lost_is_another_matter() -> None:
     """Groups without rewards are no sign of a task that is too hard."""
-    untaught = Untaught()
+    untaught = ConstantRewardWarning()
     lost = {**EQUAL, "constant_group_share": 0.0, "too_small_group_share": 1.0}
     assert [untaught.after(lost, []) for _ in range(UNTAUGHT_STEPS)] == [None] * UNTAUGHT_STEPS
 

@@ -38,7 +38,7 @@ def told_by_field(refs: Sequence[ResolvedRef]) -> Iterator[None]:
         raise ValidationError(in_words(str(error), fields)) from None
 
 
-class Tell(Protocol):
+class SendEvent(Protocol):
     """Tells the node one thing; parts as those of `WorkerLine`."""
 
     def __call__(self, kind: str, message: str | None = None, **parts: Any) -> None: ...
@@ -50,7 +50,7 @@ class TrainingWork:
 
     folder: Path
     resolved: Resolved
-    tell: Tell
+    tell: SendEvent
     artifacts: dict[str, Any] = field(default_factory=dict)
     """name -> path or paths below the folder"""
 

@@ -42,7 +42,7 @@ DEATH_SECONDS = 10.0
 ENDED_BY_SIGNAL = 128 + signal.SIGTERM
 
 
-class Teller:
+class EventWriter:
     """Writes lines to the node. Used from one thread at a time."""
 
     def __init__(self, descriptor: int) -> None:
@@ -59,7 +59,7 @@ class Teller:
 
 def main(words: list[str]) -> None:
     """The whole life; it ends the process."""
-    folder, teller = Path(words[0]), Teller(int(words[1]))
+    folder, teller = Path(words[0]), EventWriter(int(words[1]))
     limit_memory(os.environ)
     os.environ.setdefault(
         settings.READING_ANSWER_BYTES.name, str(1 << 40)
@@ -86,7 +86,7 @@ def limit_memory(environ: Mapping[str, str]) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
 
 
-async def _live(folder: Path, teller: Teller) -> None:
+async def _live(folder: Path, teller: EventWriter) -> None:
     plan = json.loads((folder / "plan.json").read_text())
     work = asyncio.ensure_future(_work(folder, plan, teller))
     loop = asyncio.get_running_loop()
@@ -106,7 +106,7 @@ async def _live(folder: Path, teller: Teller) -> None:
     os._exit(0)  # to take an interpreter with torch in it apart takes seconds
 
 
-async def _work(folder: Path, plan: Mapping[str, Any], teller: Teller) -> dict[str, Any]:
+async def _work(folder: Path, plan: Mapping[str, Any], teller: EventWriter) -> dict[str, Any]:
     """The last line."""
     try:
         artifacts = await _trained(folder, plan, teller)
@@ -120,7 +120,7 @@ async def _work(folder: Path, plan: Mapping[str, Any], teller: Teller) -> dict[s
     return {"kind": TrainingEventKind.TRAINING_END, "message": "all steps are done", "artifacts": artifacts}
 
 
-async def _trained(folder: Path, plan: Mapping[str, Any], teller: Teller) -> Mapping[str, Any]:
+async def _trained(folder: Path, plan: Mapping[str, Any], teller: EventWriter) -> Mapping[str, Any]:
     made = plan_from_json(plan["plan"])
     work = TrainingWork(folder=folder, resolved=Resolved.from_json(plan["resolved"]), tell=teller.tell)
     # the only way to torch: this module is imported by tests that have none
@@ -134,7 +134,7 @@ async def _trained(folder: Path, plan: Mapping[str, Any], teller: Teller) -> Map
 
 
 @contextlib.asynccontextmanager
-async def _beats(teller: Teller) -> AsyncIterator[None]:
+async def _beats(teller: EventWriter) -> AsyncIterator[None]:
     async def beat() -> None:
         while True:
             teller.tell(BEAT)

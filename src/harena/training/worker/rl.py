@@ -28,7 +28,7 @@ from harena.training.rollouts.rollout import SingleTurn
 from harena.training.worker.engine import chat_template, open_engine, stop_tokens
 from harena.training.worker.job import EVAL, TrainingWork, told_by_field
 from harena.training.worker.sentences import (
-    Untaught,
+    ConstantRewardWarning,
     counted,
     paused_said,
     prompts_said,
@@ -156,7 +156,7 @@ class _Telling:
         self._ledger = ledger
         self._prompts = prompts
         self._samples: dict[int, str] = {}
-        self._untaught = Untaught()
+        self._untaught = ConstantRewardWarning()
 
     def step(self, step: int, metrics: Mapping[str, float]) -> None:
         """Step `step` (from 0) is done."""

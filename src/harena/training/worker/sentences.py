@@ -55,7 +55,7 @@ def readmitted_said(content: Mapping[str, Any]) -> str:
 
 
 @dataclass(slots=True)
-class Untaught:
+class ConstantRewardWarning:
     """Steps in a row in which no group had rewards to compare.
 
     The warning comes again only after twice as many of them as the last time: a job that learns from one step in ten
