@@ -240,7 +240,7 @@ class WebhookDeliveries:
         from harena.store.sealing import is_sealed
 
         if row["secret"] is not None and is_sealed(row["secret"]):  # never unsigned, and perhaps by a server that can
-            answered = rules.Answered(error=_OTHER_KEY)
+            answered = rules.DeliveryOutcome(error=_OTHER_KEY)
         else:
             answered = await self._post(row["url"], self._headers(row, body.encode()), body.encode())
         state, error = rules.judged(answered)
