@@ -24,7 +24,7 @@ from harena.training.engines.tiny import tiny_llama
 from harena.training.loop.algorithms import loss_spec
 from harena.training.loop.rl import RLLoop
 from harena.training.loop.rl_settings import RLSettings
-from harena.training.rewards import Once, RewardRecipe
+from harena.training.rewards import CachedRecipe, RewardRecipe
 from harena.training.rollouts.trajectory import Reward, Sampled, SampleRequest, Sampling
 from learning_curve import bar
 
@@ -225,7 +225,7 @@ class Proof:
             learning_rate=recipe.learning_rate,
             seed=recipe.seed,
         )
-        shuffled = Shuffled(Once(self._rewards), random.Random(recipe.seed), recipe.groups * recipe.group_size)
+        shuffled = Shuffled(CachedRecipe(self._rewards), random.Random(recipe.seed), recipe.groups * recipe.group_size)
         began = time.perf_counter()
 
         async def told(step: int, metrics: Mapping[str, float]) -> None:

@@ -34,7 +34,7 @@ from harena.training.engines.tiny import byte_pair_tokenizer, tiny_llama
 from harena.training.loop.algorithms import loss_spec
 from harena.training.loop.rl import RLLoop, RLSettings
 from harena.training.loop.sft import SFTSettings, train_sft
-from harena.training.rewards import CodeTests, Once, RewardRecipe
+from harena.training.rewards import CachedRecipe, CodeTests, RewardRecipe
 from harena.training.rollouts.trajectory import SampleRequest, Sampling
 
 RIGHT_SHARE = 0.4
@@ -157,7 +157,7 @@ async def train(options: argparse.Namespace) -> dict[str, Any]:
     rows, _ = prompt_rows(prompts, engine.tokenizer, template=template, max_prompt_tokens=MAX_LENGTH)
     unseen, _ = prompt_rows(held_out, engine.tokenizer, template=template, max_prompt_tokens=MAX_LENGTH)
     sampling = Sampling(max_new_tokens=16, stop_tokens=engine.tokenizer.end_tokens)
-    recipe = Once(CodeTests(template=TEMPLATE, blueprint_id="python-warm"))
+    recipe = CachedRecipe(CodeTests(template=TEMPLATE, blueprint_id="python-warm"))
     curve: list[dict[str, float]] = []
 
     async def evaluated(step: int, metrics: Mapping[str, float]) -> None:

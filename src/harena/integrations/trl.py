@@ -23,7 +23,7 @@ from typing import Any
 from harena.core.errors import ValidationError
 from harena.sdk.twins import Twin
 from harena.training.data.prompts import PromptRow, digest
-from harena.training.rewards import Once, RewardRecipe, reward_recipe, rewarded
+from harena.training.rewards import CachedRecipe, RewardRecipe, reward_recipe, rewarded
 from harena.training.rewards.recipe import mistakes_of, recipe_name, rows_error
 
 OLDEST_TRL = (1, 6)
@@ -71,7 +71,7 @@ class _Rewards:
             raise ValidationError("params belong to a recipe's name; a recipe that is made has its own")
         else:
             self.name = name or recipe_name(recipe)
-        self._recipe = Once(recipe)
+        self._recipe = CachedRecipe(recipe)
 
     async def rewards(self, prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> Rewards:
         """One for each completion, None where the platform failed. Raises HarenaError where a recipe cannot be applied

@@ -12,7 +12,7 @@ from harena.core.errors import HarenaError, PlatformError, ValidationError
 from harena.sdk import scores
 from harena.sdk.benchmark_jobs import BenchmarkRun
 from harena.training.data.prompts import PromptRow
-from harena.training.rewards import CodeTests, Once, Rule, prepare, reward_recipe, rewarded
+from harena.training.rewards import CachedRecipe, CodeTests, Rule, prepare, reward_recipe, rewarded
 from harena.training.rollouts import scored
 from harena.training.rollouts.trajectory import Reward, RewardValidity
 
@@ -261,7 +261,7 @@ async def test_what_a_judge_says_of_no_program_is_no_reward(said: Scores) -> Non
 
 
 async def test_a_reward_that_was_lost_is_asked_for_again(said: Scores) -> None:
-    once = Once(CodeTests())
+    once = CachedRecipe(CodeTests())
     said.says |= {"x": INFRA, "pass\n": INFRA}
     assert (await once.reward(ROW, "x")).value is None
     del said.says["x"]
@@ -276,7 +276,7 @@ async def test_a_rule_is_asked_with_row_and_text() -> None:
 
 async def test_rows_with_one_id_are_two_rows() -> None:
     """Held-out prompts are numbered from 1, as those are that are learnt from."""
-    once = Once(reward_recipe("exact_match_v1", {}))
+    once = CachedRecipe(reward_recipe("exact_match_v1", {}))
     learnt, held_out = (PromptRow(id="1", prompt="?", expected_output=expected) for expected in ("7", "5"))
     rewards = [(await once.reward(row, said)).value for row in (learnt, held_out) for said in ("7", "5", "7")]
     assert rewards == [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]
@@ -301,7 +301,7 @@ async def test_a_reward_that_is_lost_after_whoever_asked_has_gone_is_not_remembe
                 raise error
             return Reward(value=None, validity=RewardValidity.INFRA)
 
-    once = Once(Slow())
+    once = CachedRecipe(Slow())
     first = asyncio.ensure_future(once.reward(ROW, "x"))
     await was_asked.wait()
     first.cancel()

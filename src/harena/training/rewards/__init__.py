@@ -6,7 +6,7 @@ from harena.training.rewards.code_tests import CodeTests
 from harena.training.rewards.composite import Composite
 from harena.training.rewards.judge import LLMJudge
 from harena.training.rewards.recipe import (
-    Once,
+    CachedRecipe,
     Overlong,
     OverlongPolicy,
     RewardRecipe,
@@ -22,11 +22,11 @@ from harena.training.rollouts.trajectory import MINIMUM, Candidate
 __all__ = [
     "MINIMUM",
     "RECIPES",
+    "CachedRecipe",
     "Candidate",
     "CodeTests",
     "Composite",
     "LLMJudge",
-    "Once",
     "Overlong",
     "OverlongPolicy",
     "RewardRecipe",

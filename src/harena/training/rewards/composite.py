@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from harena.core.errors import ValidationError
 from harena.training.data.prompts import PromptRow
 from harena.training.rewards.recipe import (
-    Once,
+    CachedRecipe,
     RewardRecipe,
     constant_reward,
     lowest,
@@ -66,7 +66,7 @@ class Composite:
     async def prepare(self, rows: Sequence[PromptRow]) -> None:
         """See RewardRecipe."""
         for recipe, _ in self.parts.values():
-            await Once(recipe).prepare(rows)
+            await CachedRecipe(recipe).prepare(rows)
 
     async def reward(self, row: PromptRow, text: Candidate) -> Reward:
         """See RewardRecipe."""

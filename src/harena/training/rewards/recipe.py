@@ -159,7 +159,7 @@ async def checked(
 
 
 @dataclass(slots=True)
-class Once:
+class CachedRecipe:
     """Asks a deterministic recipe once for each row and text; twins that come while it is asked wait for the answer.
     Rows are told apart by all that they hold, not by their ids alone."""
 

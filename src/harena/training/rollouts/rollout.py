@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from harena.training.data.prompts import PromptRow
 from harena.training.ports import Sampler
-from harena.training.rewards.recipe import Once, Overlong, RewardRecipe, prepare, rewarded, rewards
+from harena.training.rewards.recipe import CachedRecipe, Overlong, RewardRecipe, prepare, rewarded, rewards
 from harena.training.rollouts.trajectory import (
     Reward,
     Sampled,
@@ -193,7 +193,7 @@ class SingleTurn:
         now: Callable[[], float] = time.perf_counter,
     ) -> None:
         """`overlong`: what becomes of answers that were cut off at max_new_tokens."""
-        self._recipe = Once(recipe)
+        self._recipe = CachedRecipe(recipe)
         self._overlong = overlong or Overlong()
         self._now = now
 

@@ -41,7 +41,7 @@ from harena.training.environments.environment import (
     begun,
 )
 from harena.training.rewards.recipe import (
-    Once,
+    CachedRecipe,
     Overlong,
     RewardRecipe,
     lowest,
@@ -99,7 +99,7 @@ class Episodes:
         self._environment = environment
         self._places = None if most_at_once is None else asyncio.Semaphore(most_at_once)
         self._max_turns = max_turns
-        self._recipe = None if recipe is None else Once(recipe)
+        self._recipe = None if recipe is None else CachedRecipe(recipe)
         self._form = form or TurnForm()
         lowest_of_recipe = MINIMUM if recipe is None else min(MINIMUM, lowest(recipe))
         self._minimum = lowest_of_recipe if minimum is None else minimum
