@@ -17,7 +17,7 @@ import torch
 
 from harena.training.data.prompts import PromptRow
 from harena.training.requests.plan import RLPlan, plan_of
-from harena.training.requests.references import Resolved
+from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import parse_request
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -145,7 +145,7 @@ def test_every_mode_is_a_request_that_jobs_take(examples: None, tmp_path: Path, 
     drawn = Problems(1).fresh(2, (1,))
     config = Proof(Recipe(mode=mode), tmp_path, prompts=drawn, held_out=drawn).rl_config()
     request = parse_request({"trainer_type": "rl", "model": "somewhere", "config": config})
-    plan = plan_of(request, Resolved(refs=()))
+    plan = plan_of(request, ResolvedReferences(refs=()))
     assert isinstance(plan, RLPlan)
     assert (plan.max_staleness, plan.groups_per_step, plan.group_size, plan.steps) == (staleness, 32, 16, 60)
 

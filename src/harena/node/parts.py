@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from harena.node.benchmark_jobs import BenchmarkJobs
     from harena.node.registry import Registry
     from harena.node.training_jobs import TrainingJobs
-    from harena.training.requests.references import Resolved
+    from harena.training.requests.references import ResolvedReferences
     from harena.training.requests.request import RLRequest, SFTRequest
 
 
@@ -120,7 +120,7 @@ class NodeParts:
         if self._training is None:
             from harena.node.training_room import training_jobs
 
-            async def resolve(workspace: str, request: SFTRequest | RLRequest) -> Resolved:
+            async def resolve(workspace: str, request: SFTRequest | RLRequest) -> ResolvedReferences:
                 return await self.registry().resolve(workspace, request, jobs.catalog.reader(workspace))
 
             self._training = training_jobs(

@@ -41,7 +41,7 @@ from harena.core.workspace import LimitsOf
 
 if TYPE_CHECKING:
     from harena.node.catalog import CatalogReader, CheckRoom
-    from harena.training.requests.references import Resolved
+    from harena.training.requests.references import ResolvedReferences
     from harena.training.requests.request import RLRequest, SFTRequest
 
 MAX_PAGE = 500
@@ -200,7 +200,9 @@ class Registry:
             )
         return row
 
-    async def resolve(self, workspace: str, request: SFTRequest | RLRequest, reader: CatalogReader) -> Resolved:
+    async def resolve(
+        self, workspace: str, request: SFTRequest | RLRequest, reader: CatalogReader
+    ) -> ResolvedReferences:
         """Everything that a request for training refers to; `reader` looks up what is stored as scenarios. Raises
         NotFoundError or ValidationError with a line for each reference that is missing or does not fit."""
         from harena.node.training_references import References

@@ -12,12 +12,12 @@ from harena.core.threads import TRAINING
 from harena.core.training_sources import HEADING
 from harena.training.requests.offline_checks import check_offline
 from harena.training.requests.plan import RLPlan, SFTPlan, plan_of, plan_to_json
-from harena.training.requests.references import Resolved
+from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import RLRequest, SFTRequest, backend_aliases, parse_request
 from harena.training.requests.reward_checks import check_rewards
 from harena.training.requests.text_checks import check_texts, text_facts, text_warnings
 
-Resolve = Callable[[str, SFTRequest | RLRequest], Awaitable[Resolved]]
+Resolve = Callable[[str, SFTRequest | RLRequest], Awaitable[ResolvedReferences]]
 """(workspace, request) -> what it refers to; see `Registry.resolve`"""
 
 
@@ -54,28 +54,28 @@ async def accepted(
     }
 
 
-def _check_texts(plan: SFTPlan | RLPlan, resolved: Resolved) -> None:
+def _check_texts(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> None:
     try:
         check_texts(plan, resolved)
     except ValidationError as error:
         raise ValidationError(f"{HEADING}\n  {resolved.in_words(str(error))}") from None
 
 
-def _check_offline(plan: RLPlan, resolved: Resolved) -> None:
+def _check_offline(plan: RLPlan, resolved: ResolvedReferences) -> None:
     try:
         check_offline(plan, resolved)
     except ValidationError as error:
         raise ValidationError(f"{HEADING}\n  {resolved.in_words(str(error))}") from None
 
 
-def _check_rewards(plan: RLPlan, resolved: Resolved, find_blueprint: Callable[[str], object]) -> None:
+def _check_rewards(plan: RLPlan, resolved: ResolvedReferences, find_blueprint: Callable[[str], object]) -> None:
     try:
         check_rewards(plan, resolved, find_blueprint)
     except ValidationError as error:
         raise ValidationError(f"{HEADING}\n  config.reward_recipe: {resolved.in_words(str(error))}") from None
 
 
-def _check_room(plan: SFTPlan | RLPlan, resolved: Resolved) -> None:
+def _check_room(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> None:
     """Raises ValidationError where no prompt leaves room for an answer. Whether each of them does, its worker says."""
     model = resolved.find("model")
     if model is None or not isinstance(plan, RLPlan):

@@ -23,7 +23,7 @@ from harena.training.data.stored_problems import is_reference
 from harena.training.objects.dataset import Use, read_part
 from harena.training.objects.model import read_model
 from harena.training.requests.model_names import cached_model, model_name_kind
-from harena.training.requests.references import Resolved, ResolvedRef
+from harena.training.requests.references import ResolvedRef, ResolvedReferences
 from harena.training.requests.request import DatasetSource, RLRequest, SFTRequest, VersionRef
 from harena.training.rewards import CodeTests
 from harena.training.shipped_models import SHIPPED_MODELS
@@ -47,7 +47,7 @@ class References:
         self._skips = False
         """rows that cannot be used are left out"""
 
-    async def resolve(self, request: SFTRequest | RLRequest) -> Resolved:
+    async def resolve(self, request: SFTRequest | RLRequest) -> ResolvedReferences:
         """Every reference. Raises NotFoundError where all that is wrong is that something is not there, else
         ValidationError; each with all that is wrong."""
         config = request.config
@@ -75,7 +75,7 @@ class References:
             lines = [f"{where}: {error}" for where, error in self._mistakes]
             absent = all(isinstance(error, NotFoundError) for _, error in self._mistakes)
             raise (NotFoundError if absent else ValidationError)("\n  ".join([HEADING, *lines]))
-        return Resolved(refs=tuple(ref for ref in found if ref is not None))
+        return ResolvedReferences(refs=tuple(ref for ref in found if ref is not None))
 
     async def _tried(self, where: str, finding: Awaitable[ResolvedRef]) -> ResolvedRef | None:
         """None where it is wrong, which is noted. Raises PlatformError."""

@@ -25,7 +25,7 @@ from harena.training.data.datasets import prompt_row_of
 from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import read_rows
 from harena.training.requests.plan import RLPlan, plan_of
-from harena.training.requests.references import Resolved
+from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import parse_request
 from harena.training.requests.text_checks import text_warnings
 
@@ -67,7 +67,7 @@ async def push(registry: Store, kind: ObjectKind, place: Path, ref: str, workspa
     return await registry.push(workspace, kind, name, version, stream(b"".join(packed(files_of(place)))))
 
 
-async def resolve(registry: Store, body: dict[str, Any], **config: Any) -> Resolved:
+async def resolve(registry: Store, body: dict[str, Any], **config: Any) -> ResolvedReferences:
     """Of a request with these fields beside its own."""
     asked = {**body, "config": {**body["config"], **config.pop("config", {})}, **config}
     return await registry.resolve(MINE, parse_request(asked), registry.catalog.reader(MINE))
@@ -100,7 +100,7 @@ async def test_everything_that_a_request_names(registry: Store, tmp_path: Path) 
             "eval_dataset_ref": {"name": "sums", "version": "2"},
         },
     )  # fmt: skip
-    assert Resolved.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert ResolvedReferences.from_json(json.loads(json.dumps(found.to_json()))) == found
     assert {ref.where: (ref.kind, ref.name, ref.version) for ref in found.refs} == {
         "model": ("model", "tiny-llama", None),
         "capability_ref": ("capability", "solver", "1.0.0"),
@@ -312,7 +312,7 @@ async def kept(registry: Store) -> None:
     await catalog.create(MINE, "scenarios", {"name": "own", "scenarios": OWN})
 
 
-def prompts_in(resolved: Resolved) -> list[PromptRow]:
+def prompts_in(resolved: ResolvedReferences) -> list[PromptRow]:
     """The prompts of a job, as its worker reads them."""
     assert resolved.prompts is not None
     assert resolved.prompts.path is not None

@@ -11,7 +11,7 @@ import pytest
 from harena.core.errors import ValidationError
 from harena.training.requests.offline_checks import check_offline
 from harena.training.requests.plan import RLPlan, plan_of
-from harena.training.requests.references import Resolved, ResolvedRef
+from harena.training.requests.references import ResolvedRef, ResolvedReferences
 from harena.training.requests.request import parse_request
 
 
@@ -30,7 +30,7 @@ def check(folder: Path, *rows: dict[str, Any], **config: Any) -> None:
         described={"rows": len(rows), "split": None},
     )  # fmt: skip
     asked = {"algorithm": "grpo", "offline": True, "trajectory_dataset_refs": ["d"], **config}
-    resolved = Resolved(refs=(ref,))
+    resolved = ResolvedReferences(refs=(ref,))
     plan = plan_of(parse_request({"trainer_type": "rl", "model": "tiny-llama", "config": asked}), resolved)
     assert isinstance(plan, RLPlan)
     check_offline(plan, resolved)

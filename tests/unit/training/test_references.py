@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harena.core.registry import ObjectKind
-from harena.training.requests.references import Resolved, ResolvedRef
+from harena.training.requests.references import ResolvedRef, ResolvedReferences
 
 TREES = "/home/objects/trees"
 
@@ -14,7 +14,7 @@ def ref(kind: ObjectKind, name: str, version: str | None, path: str | None) -> R
 
 def test_messages_name_objects_and_not_their_folders() -> None:
     """Of a data set of one file, its file; one tree under two names is called by the first."""
-    resolved = Resolved(
+    resolved = ResolvedReferences(
         refs=(
             ref("model", "tiny-llama", None, None),
             ref("dataset", "sums", "2", f"{TREES}/ab/abc/rows.jsonl"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harena.core.errors import ValidationError
 from harena.training.requests.plan import RLPlan, SFTPlan, plan_from_json, plan_of, plan_to_json
-from harena.training.requests.references import Resolved, ResolvedRef
+from harena.training.requests.references import ResolvedRef, ResolvedReferences
 from harena.training.requests.request import RLConfig, RLRequest, SFTConfig, backend_aliases, parse_request
 
 CAPABILITY = {"name": "solver", "version": "1.0.0"}
@@ -56,7 +56,7 @@ def changed(body: dict[str, Any], **config: Any) -> dict[str, Any]:
     return {**body, "config": {name: value for name, value in fields.items() if value is not None}}
 
 
-def resolved(method: str | None = None, **described: Any) -> Resolved:
+def resolved(method: str | None = None, **described: Any) -> ResolvedReferences:
     """A shipped model and 3000 prompts, or rows; a task that is verified by `method`."""
     model = ResolvedRef(
         where="model", kind="model", name="tiny-llama", version=None, digest="0" * 64, path=None,
@@ -72,7 +72,7 @@ def resolved(method: str | None = None, **described: Any) -> Resolved:
         where="config.task_ref", kind="task", name="add", version="1.0.0", digest="2" * 64, path="/t",
         described={"method": method},
     )  # fmt: skip
-    return Resolved(refs=(model, *rows) if method is None else (model, *rows, task))
+    return ResolvedReferences(refs=(model, *rows) if method is None else (model, *rows, task))
 
 
 def mistakes_of(body: dict[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from harena.core.errors import NotFoundError, ValidationError
 from harena.training.requests.plan import RLPlan, plan_of
-from harena.training.requests.references import Resolved, ResolvedRef
+from harena.training.requests.references import ResolvedRef, ResolvedReferences
 from harena.training.requests.request import parse_request
 from harena.training.requests.reward_checks import check_rewards
 
@@ -31,7 +31,7 @@ def check(folder: Path, recipe: dict[str, Any], *rows: dict[str, Any]) -> None:
         where="config.prompt_dataset_ref", kind="dataset", name="p", version="1", digest="0", path=str(path),
         described={"rows": len(rows), "split": None},
     )  # fmt: skip
-    resolved = Resolved(refs=(found,))
+    resolved = ResolvedReferences(refs=(found,))
     plan = plan_of(parse_request({"trainer_type": "rl", "model": "tiny-llama", "config": config}), resolved)
     assert isinstance(plan, RLPlan)
     check_rewards(plan, resolved, there_is_one_blueprint)

@@ -14,7 +14,7 @@ from harena.training.data.tokenizer_files import tokenizer_facts
 from harena.training.engines.tiny import byte_pair_tokenizer
 from harena.training.engines.tokenizer import LocalTokenizer
 from harena.training.requests.plan import RLPlan, plan_of
-from harena.training.requests.references import Resolved, ResolvedRef
+from harena.training.requests.references import ResolvedRef, ResolvedReferences
 from harena.training.requests.request import parse_request
 from harena.training.requests.text_checks import check_texts, text_facts, text_warnings
 
@@ -58,7 +58,7 @@ def check(
     ]  # fmt: skip
     for where in also:
         refs.append(ResolvedRef(where=where, kind="capability", name="c", version="1", digest="0", path=str(path)))
-    resolved = Resolved(refs=tuple(refs))
+    resolved = ResolvedReferences(refs=tuple(refs))
     check_texts(plan_of(parse_request(body), resolved), resolved)
 
 
@@ -144,7 +144,7 @@ def planned(model: Path | None, rows: list[dict[str, Any]], folder: Path, *, con
         ),
     )  # fmt: skip
     body = {"trainer_type": "rl", "model": "m@1", "config": {"algorithm": "grpo", "prompt_dataset_ref": "d", **config}}
-    resolved = Resolved(refs=refs)
+    resolved = ResolvedReferences(refs=refs)
     plan = plan_of(parse_request(body), resolved, text_facts(resolved))
     assert isinstance(plan, RLPlan)
     WARNED[:] = text_warnings(plan, resolved)

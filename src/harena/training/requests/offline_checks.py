@@ -16,10 +16,10 @@ from harena.training.data.offline import (
 from harena.training.data.row_files import Mistakes, rows_of
 from harena.training.loop.advantages import advantages
 from harena.training.requests.plan import RLPlan
-from harena.training.requests.references import Resolved
+from harena.training.requests.references import ResolvedReferences
 
 
-def check_offline(plan: RLPlan, resolved: Resolved) -> None:
+def check_offline(plan: RLPlan, resolved: ResolvedReferences) -> None:
     """Raises ValidationError where the algorithm needs log-probabilities that were not recorded, or where no episode
     has a reward that tells it from those that it is compared with."""
     if plan.reward is not None:

@@ -38,7 +38,7 @@ from harena.training.loop.algorithms import AlgorithmName, LossSpec, loss_spec
 from harena.training.loop.rl import RLSettings
 from harena.training.loop.schedule import StalenessPolicy
 from harena.training.loop.sft import SFTSettings
-from harena.training.requests.references import Resolved
+from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import Baseline, RLConfig, RLRequest, SFTRequest, TooLong, TrainingConfig
 from harena.training.requests.request import Tuning as TuningKind
 from harena.training.rewards.recipe import OverlongPolicy, overlong_of
@@ -178,7 +178,9 @@ class RLPlan(Plan):
         )
 
 
-def plan_of(request: SFTRequest | RLRequest, resolved: Resolved, texts: TextFacts | None = None) -> SFTPlan | RLPlan:
+def plan_of(
+    request: SFTRequest | RLRequest, resolved: ResolvedReferences, texts: TextFacts | None = None
+) -> SFTPlan | RLPlan:
     """The plan. `texts`: what is known of the job's, see `harena.training.requests.text_checks`."""
     return (
         _rl_plan(request, resolved, texts or TextFacts())
@@ -199,7 +201,7 @@ def plan_from_json(written: Mapping[str, Any]) -> SFTPlan | RLPlan:
     return kind.validate_python(fields)
 
 
-def _sft_plan(request: SFTRequest, resolved: Resolved) -> SFTPlan:
+def _sft_plan(request: SFTRequest, resolved: ResolvedReferences) -> SFTPlan:
     config = request.config
     batch, accumulated = config.batch_size or 16, config.gradient_accumulation_steps or 1
     epochs = 1 if config.steps is None and config.epochs is None else config.epochs
@@ -219,7 +221,7 @@ def _sft_plan(request: SFTRequest, resolved: Resolved) -> SFTPlan:
     )
 
 
-def _rl_plan(request: RLRequest, resolved: Resolved, texts: TextFacts) -> RLPlan:
+def _rl_plan(request: RLRequest, resolved: ResolvedReferences, texts: TextFacts) -> RLPlan:
     config = request.config
     groups = config.batch_size or 32
     steps = config.steps or max(LEAST_RL_STEPS, math.ceil(_prompts(resolved) / groups))
@@ -260,7 +262,7 @@ def _rl_plan(request: RLRequest, resolved: Resolved, texts: TextFacts) -> RLPlan
 
 
 def _for_every_plan(
-    config: TrainingConfig, resolved: Resolved, trainer: str, share: float, *, steps: int, most_warm_up: int
+    config: TrainingConfig, resolved: ResolvedReferences, trainer: str, share: float, *, steps: int, most_warm_up: int
 ) -> dict[str, Any]:
     model = resolved.find("model")
     shipped = model is not None and "shipped" in model.described
@@ -299,7 +301,7 @@ def _staleness(config: RLConfig) -> int:
     return 0 if mode == "sync" else config.max_steps_off_policy or 1
 
 
-def _reward(config: RLConfig, resolved: Resolved) -> tuple[str, dict[str, Any]] | None:
+def _reward(config: RLConfig, resolved: ResolvedReferences) -> tuple[str, dict[str, Any]] | None:
     """The recipe that is asked for, or that belongs to what there is: a task, trajectories, or the rows' own fields."""
     if config.offline:
         return None
@@ -314,7 +316,7 @@ def _reward(config: RLConfig, resolved: Resolved) -> tuple[str, dict[str, Any]] 
     return str(prompts.described.get("reward_recipe", "row_reward_v1")) if prompts else "row_reward_v1", {}
 
 
-def _answer_length(resolved: Resolved, texts: TextFacts) -> int:
+def _answer_length(resolved: ResolvedReferences, texts: TextFacts) -> int:
     wanted = max(NEW_TOKENS_IN_CHAT if texts.in_chat else NEW_TOKENS, texts.longest_solution)
     if (context := _context_length(resolved)) is None:
         return wanted
@@ -340,7 +342,7 @@ def _part_with_extraction(part: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**part, "params": {"extract": "fenced", **part.get("params", {})}}
 
 
-def _prompts(resolved: Resolved) -> int:
+def _prompts(resolved: ResolvedReferences) -> int:
     prompts = resolved.prompts
     refs = resolved.all_of("config.trajectory_dataset_refs") if prompts is None else (prompts,)
     return sum(_rows(ref.described) for ref in refs)
@@ -350,7 +352,7 @@ def _rows(described: Any) -> int:
     return int(described.get("rows", 0))
 
 
-def _context_length(resolved: Resolved) -> int | None:
+def _context_length(resolved: ResolvedReferences) -> int | None:
     model = resolved.find("model")
     length = None if model is None else model.described.get("context_length")
     return None if length is None else int(length)

@@ -44,7 +44,7 @@ def in_words(text: str, lying: Mapping[str, str]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resolved:
+class ResolvedReferences:
     """All references of one request. JSON types, there and back."""
 
     refs: tuple[ResolvedRef, ...]
@@ -71,6 +71,6 @@ class Resolved:
         return [asdict(ref) for ref in self.refs]
 
     @classmethod
-    def from_json(cls, refs: list[dict[str, Any]]) -> Resolved:
+    def from_json(cls, refs: list[dict[str, Any]]) -> ResolvedReferences:
         """What `to_json` made."""
         return cls(refs=tuple(ResolvedRef(**ref) for ref in refs))

@@ -14,7 +14,7 @@ from harena.training.data.prompts import PromptRow
 from harena.training.data.row_files import Row, read_rows
 from harena.training.environments.tasks import read_task
 from harena.training.requests.plan import RLPlan
-from harena.training.requests.references import Resolved, ResolvedRef
+from harena.training.requests.references import ResolvedRef, ResolvedReferences
 from harena.training.rewards.recipe import RewardRecipe, check_tells_apart, mistakes_of, recipe_name, rows_error
 from harena.training.rewards.registry import asks_judge, blueprints_of, reward_recipe
 
@@ -22,7 +22,7 @@ MOST_ROWS = 5_000
 """a row takes up to a millisecond, and somebody waits"""
 
 
-def check_rewards(plan: RLPlan, resolved: Resolved, find_blueprint: Callable[[str], object]) -> None:
+def check_rewards(plan: RLPlan, resolved: ResolvedReferences, find_blueprint: Callable[[str], object]) -> None:
     """Raises one ValidationError that lists the rows that the recipe cannot be applied to, of the first MOST_ROWS of
     the prompts and of the held-out ones; or says that it gives all answers the same reward; or what `find_blueprint`
     raises NotFoundError for. All other rows the worker looks at before the first rollout."""
@@ -42,7 +42,7 @@ def check_rewards(plan: RLPlan, resolved: Resolved, find_blueprint: Callable[[st
     check_tells_apart(recipe, _learnt_from(resolved))
 
 
-def _learnt_from(resolved: Resolved) -> list[PromptRow]:
+def _learnt_from(resolved: ResolvedReferences) -> list[PromptRow]:
     """The first MOST_ROWS rows, of which a recipe is told what decides whether all answers earn the same."""
     if (ref := resolved.prompts) is not None:
         return [prompt_row_of(row.values, id=row.origin) for row in _rows(ref)]

@@ -25,7 +25,7 @@ from harena.training.data.imported_rows import OWN_SOLUTION, imported
 from harena.training.data.row_files import Mistakes, Row, read_rows
 from harena.training.data.tokenizer_files import Counts, TokenizerFacts, stop_mistake, tokenizer_facts
 from harena.training.requests.plan import RLPlan, SFTPlan, TextFacts
-from harena.training.requests.references import Resolved, ResolvedRef
+from harena.training.requests.references import ResolvedRef, ResolvedReferences
 from harena.training.requests.reward_checks import MOST_ROWS
 
 NO_TEMPLATE = "the model's tokenizer has no chat template: add chat_template.jinja to the model's directory"
@@ -42,7 +42,7 @@ _MERGED = 2
 """tokens by which a text may become shorter where it stands between others"""
 
 
-def text_facts(resolved: Resolved) -> TextFacts:
+def text_facts(resolved: ResolvedReferences) -> TextFacts:
     """What a plan is made with. Raises ValidationError for a data set that cannot be read."""
     model = resolved.find("model")
     if model is None:
@@ -59,19 +59,19 @@ def text_facts(resolved: Resolved) -> TextFacts:
     )
 
 
-def text_warnings(plan: SFTPlan | RLPlan, resolved: Resolved) -> list[str]:
+def text_warnings(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> list[str]:
     """What the job does as it was asked, and most likely was not meant to."""
     return [*_left_out(resolved), *_cut_off(plan, resolved)]
 
 
-def _left_out(resolved: Resolved) -> Iterator[str]:
+def _left_out(resolved: ResolvedReferences) -> Iterator[str]:
     for ref in resolved.refs:
         if left_out := ref.described.get("left_out"):
             named = "; ".join(left_out["told"])
             yield f"{ref.where}: {left_out['rows']} of {left_out['of']} rows are left out (skip_bad_rows): {named}"
 
 
-def _cut_off(plan: SFTPlan | RLPlan, resolved: Resolved) -> list[str]:
+def _cut_off(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> list[str]:
     model, ref = resolved.find("model"), resolved.prompts
     if model is None or not isinstance(plan, RLPlan) or plan.reward is None:
         return []
@@ -100,7 +100,7 @@ def _cut_off(plan: SFTPlan | RLPlan, resolved: Resolved) -> list[str]:
     return warnings
 
 
-def check_texts(plan: SFTPlan | RLPlan, resolved: Resolved) -> None:
+def check_texts(plan: SFTPlan | RLPlan, resolved: ResolvedReferences) -> None:
     """Raises one ValidationError that lists, by field, what this model cannot read: of each data set the first
     MOST_ROWS rows."""
     model = resolved.find("model")
@@ -123,7 +123,7 @@ def check_texts(plan: SFTPlan | RLPlan, resolved: Resolved) -> None:
         raise ValidationError("\n  ".join(wrong))
 
 
-def _without_template(resolved: Resolved) -> Iterator[str]:
+def _without_template(resolved: ResolvedReferences) -> Iterator[str]:
     if (capability := resolved.find("capability_ref")) is not None:
         yield f"{capability.where}: its prompt is a message, and {NO_TEMPLATE}, or leave the capability out"
     for ref in resolved.all_of("config.trajectory_dataset_refs"):

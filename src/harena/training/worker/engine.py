@@ -14,12 +14,12 @@ from harena.training.engines.local import LocalEngine
 from harena.training.engines.models import Lora, load_model, with_adapter
 from harena.training.engines.tiny import character_tokenizer, tiny_llama
 from harena.training.requests.plan import Tuning
-from harena.training.requests.references import Resolved
+from harena.training.requests.references import ResolvedReferences
 from harena.training.shipped_models import ShippedModel
 
 
 def open_engine(
-    resolved: Resolved, tuning: Tuning, *, seed: int, keep_reference: bool = False, pack: bool = False
+    resolved: ResolvedReferences, tuning: Tuning, *, seed: int, keep_reference: bool = False, pack: bool = False
 ) -> LocalEngine:
     """The model that the job begins with, on the GPU where there is one. The same plan gives the same weights. Raises
     ValidationError."""

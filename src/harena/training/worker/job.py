@@ -22,7 +22,7 @@ from typing import Any, Protocol
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.training_jobs import EVAL_STEPS, STEPS, TrainingEventKind
 from harena.training.ports import Engine
-from harena.training.requests.references import Resolved, ResolvedRef, in_words
+from harena.training.requests.references import ResolvedRef, ResolvedReferences, in_words
 from harena.training.worker.sentences import counted
 
 EVAL = "eval/"
@@ -49,7 +49,7 @@ class TrainingWork:
     """One job's."""
 
     folder: Path
-    resolved: Resolved
+    resolved: ResolvedReferences
     tell: SendEvent
     artifacts: dict[str, Any] = field(default_factory=dict)
     """name -> path or paths below the folder"""

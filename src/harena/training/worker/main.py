@@ -32,7 +32,7 @@ from harena.core.training_jobs import TrainingEventKind
 from harena.core.training_lines import BEAT, BEAT_SECONDS, WorkerLine, written
 from harena.sdk.portal import shutdown
 from harena.training.requests.plan import RLPlan, plan_from_json
-from harena.training.requests.references import Resolved
+from harena.training.requests.references import ResolvedReferences
 from harena.training.worker.job import TrainingWork
 
 MEMORY_FRACTION = 0.8
@@ -111,7 +111,7 @@ async def _work(folder: Path, plan: Mapping[str, Any], teller: EventWriter) -> d
     try:
         artifacts = await _trained(folder, plan, teller)
     except HarenaError as error:
-        told = Resolved.from_json(plan["resolved"]).in_words(str(error))
+        told = ResolvedReferences.from_json(plan["resolved"]).in_words(str(error))
         return {"kind": TrainingEventKind.TRAINING_ERROR, "level": "error", "error": told}
     except Exception as fault:  # noqa: BLE001 - doing the same again would end in the same way: the job is told of it
         traceback.print_exc()
@@ -122,7 +122,7 @@ async def _work(folder: Path, plan: Mapping[str, Any], teller: EventWriter) -> d
 
 async def _trained(folder: Path, plan: Mapping[str, Any], teller: EventWriter) -> Mapping[str, Any]:
     made = plan_from_json(plan["plan"])
-    work = TrainingWork(folder=folder, resolved=Resolved.from_json(plan["resolved"]), tell=teller.tell)
+    work = TrainingWork(folder=folder, resolved=ResolvedReferences.from_json(plan["resolved"]), tell=teller.tell)
     # the only way to torch: this module is imported by tests that have none
     if isinstance(made, RLPlan):
         from harena.training.worker.rl import train_rl
