@@ -16,7 +16,7 @@ from harena.core.workspace import DEFAULT_WORKSPACE
 
 
 @dataclass(eq=False, slots=True)
-class Party:
+class WorkspaceShare:
     """One workspace's part in the slots, all its jobs together."""
 
     order: int = 0
@@ -34,10 +34,10 @@ class Party:
 
 
 @dataclass(eq=False, slots=True)
-class Share:
+class JobShare:
     """One job's part in the slots."""
 
-    party: Party
+    workspace_share: WorkspaceShare
     priority: int
     order: int
     """its place in the order of arrival"""
@@ -49,15 +49,15 @@ class Share:
     """the number of the last slot that it was given, or that anybody had been given when it came"""
 
 
-def next_share(shares: Iterable[Share], free: int) -> Share | None:
+def next_share(shares: Iterable[JobShare], free: int) -> JobShare | None:
     """Whose turn it is, with `free` slots free; None = nobody's."""
-    waiting = [share for share in shares if share.waiting and share.party.has_room]
+    waiting = [share for share in shares if share.waiting and share.workspace_share.has_room]
     return min(waiting, key=_rank) if free > 0 and waiting else None
 
 
-def _rank(share: Share) -> tuple[int, ...]:
-    party = share.party
-    of_workspace = (party.running, party.turn, party.order)
+def _rank(share: JobShare) -> tuple[int, ...]:
+    workspace_share = share.workspace_share
+    of_workspace = (workspace_share.running, workspace_share.turn, workspace_share.order)
     return (*of_workspace, -share.priority, share.running, share.turn, share.order)
 
 
@@ -70,8 +70,8 @@ class Slots:
         """slots in which nothing runs; below 0 while more run than there may be"""
         self.on_want: Callable[[], object] | None = None
         """called when a job wants a slot"""
-        self._shares: list[Share] = []
-        self._parties: dict[str, Party] = {}
+        self._shares: list[JobShare] = []
+        self._workspace_shares: dict[str, WorkspaceShare] = {}
         """kept when a workspace's jobs have ended: else each new one of many small jobs would come first"""
         self._arrived = 0
         self._given = 0
@@ -84,7 +84,7 @@ class Slots:
     @property
     def wanted(self) -> bool:
         """A job waits for a slot that its workspace may have."""
-        return any(share.waiting and share.party.has_room for share in self._shares)
+        return any(share.waiting and share.workspace_share.has_room for share in self._shares)
 
     def resize(self, capacity: int) -> None:
         """There are so many slots from now on. What runs in more of them ends as it would."""
@@ -93,22 +93,22 @@ class Slots:
             self.capacity = capacity
             self._wake_next()
 
-    def join(self, *, priority: int, wake: Callable[[], object], workspace: str = DEFAULT_WORKSPACE) -> Share:
+    def join(self, *, priority: int, wake: Callable[[], object], workspace: str = DEFAULT_WORKSPACE) -> JobShare:
         """A job that will want slots."""
         self._arrived += 1
-        share = Share(self._party(workspace), priority, self._arrived, wake, turn=self._given)
+        share = JobShare(self._workspace_share(workspace), priority, self._arrived, wake, turn=self._given)
         self._shares.append(share)
         return share
 
     def allow(self, workspace: str, most: int | None) -> None:
         """A workspace may have so many runs under way from now on (None = as many as there are slots). Those that are
         more already end as they would."""
-        party = self._party(workspace)
-        if party.most != most:
-            party.most = most
+        workspace_share = self._workspace_share(workspace)
+        if workspace_share.most != most:
+            workspace_share.most = most
             self._wake_next()
 
-    def acquire(self, share: Share) -> bool:
+    def acquire(self, share: JobShare) -> bool:
         """A slot, if it is this job's turn; else it is woken when that may be so."""
         share.waiting = True
         if self.on_want is not None:
@@ -118,35 +118,35 @@ class Slots:
             share.waiting = False
             self._count(share, 1)
             self._given += 1
-            share.turn = share.party.turn = self._given
+            share.turn = share.workspace_share.turn = self._given
             return True
         if turn is not None:
             turn.wake()
         return False
 
-    def release(self, share: Share) -> None:
+    def release(self, share: JobShare) -> None:
         """One of its runs has ended."""
         self._count(share, -1)
         self._wake_next()
 
-    def pass_on(self, share: Share) -> None:
+    def pass_on(self, share: JobShare) -> None:
         """It has nothing to run now."""
         if share.waiting:
             share.waiting = False
             self._wake_next()
 
-    def leave(self, share: Share) -> None:
+    def leave(self, share: JobShare) -> None:
         """It will want nothing any more; its runs have ended."""
         if share in self._shares:
             self._shares.remove(share)
             self._wake_next()
 
-    def _party(self, workspace: str) -> Party:
-        return self._parties.setdefault(workspace, Party(order=len(self._parties)))
+    def _workspace_share(self, workspace: str) -> WorkspaceShare:
+        return self._workspace_shares.setdefault(workspace, WorkspaceShare(order=len(self._workspace_shares)))
 
-    def _count(self, share: Share, more: int) -> None:
+    def _count(self, share: JobShare, more: int) -> None:
         share.running += more
-        share.party.running += more
+        share.workspace_share.running += more
         self.free -= more
 
     def _wake_next(self) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harena.jobs.slots import Party, Share, Slots, next_share
+from harena.jobs.slots import JobShare, Slots, WorkspaceShare, next_share
 
 
 def share(
@@ -15,14 +15,14 @@ def share(
     running: int = 0,
     *,
     waiting: bool = True,
-    party: Party | None = None,
+    workspace_share: WorkspaceShare | None = None,
     turn: int = 0,
-) -> Share:
+) -> JobShare:
     """A job's part; of one workspace unless another is given."""
-    return Share(party or ALONE, priority, order, lambda: None, running, waiting, turn)
+    return JobShare(workspace_share or ALONE, priority, order, lambda: None, running, waiting, turn)
 
 
-ALONE = Party()
+ALONE = WorkspaceShare()
 
 
 def test_priority_then_evenness_then_turns_then_arrival() -> None:
@@ -39,8 +39,8 @@ def test_priority_then_evenness_then_turns_then_arrival() -> None:
 
 def test_workspaces_come_before_priorities() -> None:
     """The one with fewer runs, then the one whose turn was longest ago; none beyond what it may have."""
-    busy, idle = Party(0, running=2, turn=9), Party(1, running=1, turn=8)
-    urgent, patient = share(100, party=busy), share(-100, party=idle)
+    busy, idle = WorkspaceShare(0, running=2, turn=9), WorkspaceShare(1, running=1, turn=8)
+    urgent, patient = share(100, workspace_share=busy), share(-100, workspace_share=idle)
     assert next_share([urgent, patient], 1) is patient
     idle.running = 2
     assert next_share([urgent, patient], 1) is patient
@@ -88,7 +88,7 @@ def test_slots_are_neither_overdrawn_nor_forgotten(
             before, turn = slots.free, mine.running
             granted = slots.acquire(mine)
             assert mine.running == turn + granted
-            assert not granted or (before > 0 and mine.party.running <= most.get(workspace, capacity))
+            assert not granted or (before > 0 and mine.workspace_share.running <= most.get(workspace, capacity))
         elif choice == "end" and mine.running:
             slots.release(mine)
         elif choice == "idle":
@@ -109,8 +109,8 @@ class Node:
 
     capacity: int
     slots: Slots = field(init=False)
-    shares: list[tuple[str, Share]] = field(default_factory=list)
-    runs: list[tuple[str, Share]] = field(default_factory=list)
+    shares: list[tuple[str, JobShare]] = field(default_factory=list)
+    runs: list[tuple[str, JobShare]] = field(default_factory=list)
     overtaken: Counter[str] = field(default_factory=Counter)
     """slots that others were given since this workspace has had no run"""
 
