@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from harena.jobs.owner import Fate
+from harena.jobs.owner import OwnerStatus
 
 LEASE_SECONDS = 15.0
 BEAT_SECONDS = 3.0
@@ -36,12 +36,12 @@ class LeaseWatch:
     _seen: dict[str, tuple[tuple[int, int], float, float]] = field(default_factory=dict)
     """job id -> (epoch, beat), for how long it was seen so, and when last, on the watcher's monotonic clock"""
 
-    def has_ended(self, job_id: str, fate: Fate, *, epoch: int, beat: int, now: float) -> bool:
+    def has_ended(self, job_id: str, status: OwnerStatus, *, epoch: int, beat: int, now: float) -> bool:
         """Whether the lease has ended, as seen now. To be asked again and again: a beat's stand-still is seen only by
         whoever looks twice."""
-        if fate is not Fate.UNKNOWN:
+        if status is not OwnerStatus.UNKNOWN:
             self._seen.pop(job_id, None)
-            return fate is Fate.GONE
+            return status is OwnerStatus.GONE
         mark, still, last = self._seen.get(job_id, (None, 0.0, now))
         if mark != (epoch, beat):
             self._seen[job_id] = ((epoch, beat), 0.0, now)

@@ -24,7 +24,7 @@ class Owner:
     """the kernel's boot id and the pid namespace"""
 
 
-class Fate(StrEnum):
+class OwnerStatus(StrEnum):
     """What can be said of an owner from here."""
 
     ALIVE = "alive"
@@ -43,16 +43,16 @@ def is_alive(owner: Owner, proc: Path = Path("/proc")) -> bool:
     return owner.boot == _boot(proc) and bool(owner.started) and _started(proc, owner.pid) == owner.started
 
 
-def fate(owner: Owner, *, one_machine: bool, proc: Path = Path("/proc")) -> Fate:
+def owner_status(owner: Owner, *, one_machine: bool, proc: Path = Path("/proc")) -> OwnerStatus:
     """`one_machine`: only processes of this machine can be owners, so one of another boot cannot live any more."""
     if not owner.started:
-        return Fate.GONE
+        return OwnerStatus.GONE
     here = _boot(proc)
     if owner.boot == here:
-        return Fate.ALIVE if is_alive(owner, proc) else Fate.GONE
+        return OwnerStatus.ALIVE if is_alive(owner, proc) else OwnerStatus.GONE
     if owner.boot.partition(" ")[0] == here.partition(" ")[0]:  # this boot, another pid namespace: a container, say
-        return Fate.UNKNOWN
-    return Fate.GONE if one_machine else Fate.UNKNOWN
+        return OwnerStatus.UNKNOWN
+    return OwnerStatus.GONE if one_machine else OwnerStatus.UNKNOWN
 
 
 def _started(proc: Path, pid: int) -> str | None:

@@ -13,7 +13,7 @@ from harena.core.results import Reason, Trust
 from harena.jobs.counts import RunCounts
 from harena.jobs.lease import LeaseWatch
 from harena.jobs.lifecycle import JobState, RunState
-from harena.jobs.owner import Fate, Owner, fate
+from harena.jobs.owner import Owner, OwnerStatus, owner_status
 from harena.jobs.schedule import Ticket
 from harena.jobs.worker import ContractTrust, KnownVerdict, one_line, unscored
 from harena.node.job_acceptance import Acceptance, AcceptedJob, owner_columns
@@ -42,9 +42,9 @@ class JobLeases:
         if self._claimed.get(row["id"]) == row["lease_epoch"]:
             return True  # claimed here, and then the store went away before it could be read
         owner = Owner(pid=row["owner_pid"], started=row["owner_started"], boot=row["owner_boot"])
-        seen = fate(owner, one_machine=one_machine)
-        if seen is Fate.ALIVE and row["durable"]:
-            seen = Fate.UNKNOWN  # it may be stopped or stuck: another server goes on when it does not beat
+        seen = owner_status(owner, one_machine=one_machine)
+        if seen is OwnerStatus.ALIVE and row["durable"]:
+            seen = OwnerStatus.UNKNOWN  # it may be stopped or stuck: another server goes on when it does not beat
         return self._watch.has_ended(
             row["id"],
             seen,

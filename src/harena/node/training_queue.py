@@ -18,7 +18,7 @@ from harena.core.errors import PlatformError
 from harena.core.job_store import LEASE_LOST
 from harena.core.training_jobs import OPEN_STATES, TrainingState
 from harena.jobs.lease import LeaseWatch
-from harena.jobs.owner import Fate, Owner, fate, this_process
+from harena.jobs.owner import Owner, OwnerStatus, owner_status, this_process
 from harena.node.job_acceptance import owner_columns
 from harena.node.owned_training import OwnedTraining, Stop, Workers
 from harena.node.training_answers import ended_event
@@ -168,9 +168,9 @@ class TrainingQueue:
             return False
         one_machine = (await self._open_database()).is_one_machine
         owner = Owner(pid=row["owner_pid"], started=row["owner_started"], boot=row["owner_boot"])
-        seen = fate(owner, one_machine=one_machine)
-        if seen is Fate.ALIVE and row["durable"]:
-            seen = Fate.UNKNOWN  # it may be stopped or stuck: another server goes on when it does not beat
+        seen = owner_status(owner, one_machine=one_machine)
+        if seen is OwnerStatus.ALIVE and row["durable"]:
+            seen = OwnerStatus.UNKNOWN  # it may be stopped or stuck: another server goes on when it does not beat
         mark = {"epoch": row["lease_epoch"], "beat": row["lease_beat"]}
         return self._watch.has_ended(row["id"], seen, **mark, now=self._clock.now())
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harena.jobs.owner import Fate, Owner, fate, is_alive, this_process
+from harena.jobs.owner import Owner, OwnerStatus, is_alive, owner_status, this_process
 
 
 def fake_proc(root: Path, *, state: str = "S", started: int = 4711) -> Path:
@@ -43,14 +43,14 @@ def test_a_zombie_runs_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("owner", "one_machine", "expected"),
     [
-        (Owner(pid=77, started="4711", boot="boot-1"), True, Fate.ALIVE),
-        (Owner(pid=77, started="4712", boot="boot-1"), False, Fate.GONE),
-        (Owner(pid=77, started="", boot="boot-2"), False, Fate.GONE),  # has let go
-        (Owner(pid=77, started="4711", boot="boot-1 pid:[1]"), True, Fate.UNKNOWN),  # in another container
-        (Owner(pid=77, started="4711", boot="boot-2"), True, Fate.GONE),  # before this machine was started anew
-        (Owner(pid=77, started="4711", boot="boot-2"), False, Fate.UNKNOWN),  # on another machine, perhaps
+        (Owner(pid=77, started="4711", boot="boot-1"), True, OwnerStatus.ALIVE),
+        (Owner(pid=77, started="4712", boot="boot-1"), False, OwnerStatus.GONE),
+        (Owner(pid=77, started="", boot="boot-2"), False, OwnerStatus.GONE),  # has let go
+        (Owner(pid=77, started="4711", boot="boot-1 pid:[1]"), True, OwnerStatus.UNKNOWN),  # in another container
+        (Owner(pid=77, started="4711", boot="boot-2"), True, OwnerStatus.GONE),  # before this machine was started anew
+        (Owner(pid=77, started="4711", boot="boot-2"), False, OwnerStatus.UNKNOWN),  # on another machine, perhaps
     ],
 )
-def test_what_can_be_said_of_an_owner(tmp_path: Path, owner: Owner, one_machine: bool, expected: Fate) -> None:
+def test_what_can_be_said_of_an_owner(tmp_path: Path, owner: Owner, one_machine: bool, expected: OwnerStatus) -> None:
     """Only what is certain is said."""
-    assert fate(owner, one_machine=one_machine, proc=fake_proc(tmp_path)) is expected
+    assert owner_status(owner, one_machine=one_machine, proc=fake_proc(tmp_path)) is expected
