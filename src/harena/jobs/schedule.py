@@ -13,8 +13,8 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from harena.jobs.capacity import EXECUTING_PER_CORE
 from harena.jobs.lifecycle import RunState, check_run_transition
-from harena.jobs.pace import EXECUTING_PER_CORE
 
 
 def effective_concurrency(requested: int, cores: int) -> int:

@@ -33,12 +33,13 @@ from harena.core.errors import (
 )
 from harena.core.idempotency import IdempotencyKey
 from harena.core.job_store import STORE_UNAVAILABLE
+from harena.jobs.capacity import EXECUTING_PER_CORE
 from harena.jobs.lifecycle import JobState
 from harena.jobs.owner import this_process
-from harena.jobs.pace import EXECUTING_PER_CORE
 from harena.jobs.slots import Slots
 from harena.node.allocator import give_back
 from harena.node.calibrations import Calibrations
+from harena.node.capacity_monitor import CapacityMonitor
 from harena.node.catalog import Catalog
 from harena.node.direct_scores import DirectScores
 from harena.node.job_acceptance import Acceptance, AcceptedJob, Blueprints, Sandboxes, ScoreScenario
@@ -49,7 +50,6 @@ from harena.node.job_leases import OPEN_STATES, TAKE_OVER_SECONDS, JobLeases
 from harena.node.job_scenarios import LoadScenarios
 from harena.node.job_summary import job_summary
 from harena.node.owned_job import OwnedJob
-from harena.node.pace_keeper import PaceKeeper
 from harena.node.retention import Retention
 from harena.node.stored_bytes import Measures, StoredRoom
 from harena.node.webhook_post import HttpPost, Post
@@ -98,7 +98,7 @@ class BenchmarkJobs:
     ) -> None:
         """`place` is a SQLite file or the URL of a PostgreSQL. `durable`: jobs outlive this process; `keep_seconds`:
         how long jobs are kept after their end, by a durable node (None = until deleted). `cores`: so many runs for each
-        at one time, whatever the machine shows (None = as `harena.jobs.pace` says). `limits_of`: what a workspace
+        at one time, whatever the machine shows (None = as `harena.jobs.capacity` says). `limits_of`: what a workspace
         may use (None = everything). `webhook_networks`: where webhooks may go beside the public internet (None =
         anywhere). `score`, `load`, `cores` and `post` are for tests; by default the scoring room, this host's own, and
         HTTP."""
@@ -107,8 +107,10 @@ class BenchmarkJobs:
         self._durable = durable
         self._retention = None if keep_seconds is None else Retention(clock, keep_seconds)
         self._owner = this_process()
-        self._pace = None if cores else PaceKeeper.of_this_machine(len(os.sched_getaffinity(0)))
-        self._slots = self._pace.slots if self._pace else Slots(EXECUTING_PER_CORE * (cores or 1))
+        self._capacity_monitor = None if cores else CapacityMonitor.of_this_machine(len(os.sched_getaffinity(0)))
+        self._slots = (
+            self._capacity_monitor.slots if self._capacity_monitor else Slots(EXECUTING_PER_CORE * (cores or 1))
+        )
         self._admission = JobAdmission(limits_of, self._slots)
         self.stored_room = StoredRoom(limits_of, self._stored_bytes, clock)
         self.catalog = Catalog(self._catalog_store, clock, check_room=self.stored_room.check)
@@ -302,8 +304,8 @@ class BenchmarkJobs:
         """Interrupt the jobs that this process runs, or let go of them if they are durable; record what they had, and
         close the store."""
         self._closed = True
-        if self._pace is not None:
-            self._pace.close()
+        if self._capacity_monitor is not None:
+            self._capacity_monitor.close()
         self._chore_pacer.stop()
         if self._chores is not None:
             await asyncio.wait([self._chores])

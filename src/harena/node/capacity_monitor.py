@@ -1,4 +1,4 @@
-"""Looks at the machine while runs wait for a slot, and moves the number of slots as `harena.jobs.pace` says."""
+"""Measures the machine while runs wait for a slot, and resizes the slots as `harena.jobs.capacity` decides."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import resource
 from collections.abc import Callable
 
 from harena.core.pressure import available_memory_bytes, machine_cores, runnable_tasks
-from harena.jobs.pace import MachineLoad, Pace
+from harena.jobs.capacity import MachineLoad, RunCapacity
 from harena.jobs.slots import Slots
 
 LOOK_SECONDS = 0.02
@@ -31,21 +31,21 @@ def most_runs() -> int:
     return max(1, min(_MOST_RUNS, (hard - _OTHER_DESCRIPTORS) // _DESCRIPTORS_PER_RUN))
 
 
-class PaceKeeper:
-    """Used from one event loop. Between jobs, and while nobody waits, it does nothing."""
+class CapacityMonitor:
+    """Resizes the slots while runs wait for one. Used from one event loop. While nothing waits it does nothing."""
 
-    def __init__(self, slots: Slots, pace: Pace, load: Callable[[], MachineLoad] = read_load) -> None:
+    def __init__(self, slots: Slots, capacity: RunCapacity, load: Callable[[], MachineLoad] = read_load) -> None:
         self._slots = slots
-        self._pace = pace
+        self._capacity = capacity
         self._load = load
         self._timer: asyncio.TimerHandle | None = None
         slots.on_want = self.wake
 
     @classmethod
-    def of_this_machine(cls, cores: int) -> PaceKeeper:
+    def of_this_machine(cls, cores: int) -> CapacityMonitor:
         """With slots of its own: see `slots`."""
-        pace = Pace(cores=min(cores, machine_cores()), most=most_runs())
-        return cls(Slots(pace.floor), pace)
+        capacity = RunCapacity(cores=min(cores, machine_cores()), most=most_runs())
+        return cls(Slots(capacity.floor), capacity)
 
     @property
     def slots(self) -> Slots:
@@ -72,4 +72,4 @@ class PaceKeeper:
             self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._tick)
 
     def _look(self) -> None:
-        self._slots.resize(self._pace.look(self._load(), running=self._slots.running))
+        self._slots.resize(self._capacity.look(self._load(), running=self._slots.running))

@@ -37,7 +37,7 @@ class MachineLoad:
     """memory that can be had; None = not known"""
 
 
-class Pace:
+class RunCapacity:
     """The number of runs that may be under way, look by look."""
 
     def __init__(self, *, cores: int, most: int) -> None:

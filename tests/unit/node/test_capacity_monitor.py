@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from harena.jobs.pace import MachineLoad, Pace
+from harena.jobs.capacity import MachineLoad, RunCapacity
 from harena.jobs.slots import Slots
-from harena.node.pace_keeper import PaceKeeper, most_runs, read_load
+from harena.node.capacity_monitor import CapacityMonitor, most_runs, read_load
 
 
 async def test_slots_grow_while_somebody_waits_and_the_machine_is_quiet() -> None:
@@ -19,7 +19,7 @@ async def test_slots_grow_while_somebody_waits_and_the_machine_is_quiet() -> Non
         return MachineLoad(runnable=1, available_bytes=None)
 
     slots = Slots(8)
-    keeper = PaceKeeper(slots, Pace(cores=2, most=1000), quiet)
+    keeper = CapacityMonitor(slots, RunCapacity(cores=2, most=1000), quiet)
     may_be = asyncio.Event()
     share = slots.join(priority=0, wake=may_be.set)
     begun = 0

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harena.jobs.pace import RESERVED_BYTES, RUN_BYTES, MachineLoad, Pace
+from harena.jobs.capacity import RESERVED_BYTES, RUN_BYTES, MachineLoad, RunCapacity
 
 GIB = 1 << 30
 
@@ -15,14 +15,16 @@ def settled(
     *, per_run: float, others: int = 0, asked: int = 300, memory: int | None = 64 * GIB, looks: int = 60
 ) -> int:
     """The runs that are under way in the end, each of which makes `per_run` threads ready to run."""
-    pace = Pace(cores=2, most=asked)
-    pace.look(MachineLoad(runnable=others, available_bytes=memory), running=0)
+    run_capacity = RunCapacity(cores=2, most=asked)
+    run_capacity.look(MachineLoad(runnable=others, available_bytes=memory), running=0)
     running = 0
     for _ in range(looks):
-        running = min(asked, max(running, pace.capacity))
+        running = min(asked, max(running, run_capacity.capacity))
         available = None if memory is None else memory - running * RUN_BYTES
-        pace.look(MachineLoad(runnable=others + round(per_run * running), available_bytes=available), running=running)
-    return pace.capacity
+        run_capacity.look(
+            MachineLoad(runnable=others + round(per_run * running), available_bytes=available), running=running
+        )
+    return run_capacity.capacity
 
 
 @pytest.mark.parametrize("others", [0, 8, 40])
@@ -50,9 +52,9 @@ def test_memory_has_the_last_word() -> None:
 
 def test_a_machine_that_says_nothing_gets_the_fixed_number() -> None:
     """No /proc/loadavg."""
-    pace = Pace(cores=2, most=300)
+    run_capacity = RunCapacity(cores=2, most=300)
     for running in (0, 8, 8):
-        assert pace.look(MachineLoad(runnable=None, available_bytes=None), running=running) == 8
+        assert run_capacity.look(MachineLoad(runnable=None, available_bytes=None), running=running) == 8
 
 
 @given(
@@ -64,20 +66,20 @@ def test_a_machine_that_says_nothing_gets_the_fixed_number() -> None:
 )
 def test_it_stays_between_its_borders(most: int, looks: list[tuple[int | None, int | None, int]]) -> None:
     """Whatever is seen; and it never grows over what memory allows."""
-    pace = Pace(cores=2, most=most)
+    run_capacity = RunCapacity(cores=2, most=most)
     for runnable, available, running in looks:
-        capacity = pace.look(MachineLoad(runnable=runnable, available_bytes=available), running=running)
-        assert pace.floor <= capacity <= most
-        assert capacity == pace.capacity
+        capacity = run_capacity.look(MachineLoad(runnable=runnable, available_bytes=available), running=running)
+        assert run_capacity.floor <= capacity <= most
+        assert capacity == run_capacity.capacity
 
 
 def test_load_that_comes_later_stops_new_runs() -> None:
     """Sleepers that begin to compute: no more begin, and the number falls back."""
-    pace = Pace(cores=2, most=300)
-    pace.look(MachineLoad(runnable=0, available_bytes=None), running=0)
+    run_capacity = RunCapacity(cores=2, most=300)
+    run_capacity.look(MachineLoad(runnable=0, available_bytes=None), running=0)
     for _ in range(20):
-        pace.look(MachineLoad(runnable=0, available_bytes=None), running=300)
-    assert pace.capacity == 300
+        run_capacity.look(MachineLoad(runnable=0, available_bytes=None), running=300)
+    assert run_capacity.capacity == 300
     for _ in range(40):
-        pace.look(MachineLoad(runnable=300, available_bytes=None), running=300)
-    assert pace.capacity == 8
+        run_capacity.look(MachineLoad(runnable=300, available_bytes=None), running=300)
+    assert run_capacity.capacity == 8
