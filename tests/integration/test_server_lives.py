@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 from server_lives import Judge, Lives, Server, a_judge, live_and_die, servers, stored
 
-from harena.jobs.pace import EXECUTING_PER_CORE
+from harena.jobs.capacity import EXECUTING_PER_CORE
 from harena.testing.footprint import Footprint, cgroup_directories, spawners, wait_ended, wait_nothing_below
 
 sys.path.append(str(Path(__file__).parents[1]))

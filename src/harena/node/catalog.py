@@ -280,18 +280,18 @@ def entry_answer(row: Row) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _Document:
     digest: str
     content: bytes
     described: dict[str, Any]
 
 
-def _made(content: dict[str, Any], described: dict[str, Any]) -> _Made:
+def _made(content: dict[str, Any], described: dict[str, Any]) -> _Document:
     digest = hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
-    return _Made(digest, pack(content), described)
+    return _Document(digest, pack(content), described)
 
 
-def _made_scenarios(request: Mapping[str, Any], reader: CatalogReader) -> _Made:
+def _made_scenarios(request: Mapping[str, Any], reader: CatalogReader) -> _Document:
     from harena.scoring.contracts.stored import pinned, references
     from harena.scoring.formats.importing import import_problems
 
@@ -319,7 +319,7 @@ def _made_scenarios(request: Mapping[str, Any], reader: CatalogReader) -> _Made:
     )
 
 
-def _made_contract(request: Mapping[str, Any], reader: CatalogReader) -> _Made:
+def _made_contract(request: Mapping[str, Any], reader: CatalogReader) -> _Document:
     from harena.scoring.contracts.stored import load_contract
     from harena.scoring.reading import Document, read_document
 
@@ -335,7 +335,7 @@ def _made_contract(request: Mapping[str, Any], reader: CatalogReader) -> _Made:
     return _made({"contract": document.content}, described)
 
 
-def _made_definition(request: Mapping[str, Any], reader: CatalogReader) -> _Made:
+def _made_definition(request: Mapping[str, Any], reader: CatalogReader) -> _Document:
     from harena.node.job_definitions import kept_definition, outline
     from harena.store.sealing import seal
 
@@ -345,7 +345,7 @@ def _made_definition(request: Mapping[str, Any], reader: CatalogReader) -> _Made
     return replace(made, content=pack({"request": with_secret(kept, seal)}))
 
 
-_MAKERS: Mapping[CatalogKind, Callable[[Mapping[str, Any], CatalogReader], _Made]] = {
+_MAKERS: Mapping[CatalogKind, Callable[[Mapping[str, Any], CatalogReader], _Document]] = {
     "scenarios": _made_scenarios,
     "scoring_contracts": _made_contract,
     "benchmark_job_defs": _made_definition,

@@ -71,7 +71,7 @@ def packed(parts: KeptParts, blueprint: str | None) -> bytes:
 def unpacked(request: bytes, folder: Path) -> dict[str, Any]:
     """The sources and the blueprint of a kept request; its files are put into `folder`, and are the caller's to remove.
     Raises ValueError, KeyError or zlib.error for what is none."""
-    rest = _Unpacked(request)
+    rest = _Decompressor(request)
     header: dict[str, Any] = json.loads(rest.line())
     for field, name, size in header.pop("files", ()):
         path = folder / field / Path(name or "rows").name
@@ -83,7 +83,7 @@ def unpacked(request: bytes, folder: Path) -> dict[str, Any]:
     return header
 
 
-class _Unpacked:
+class _Decompressor:
     """Decompressed piece by piece."""
 
     def __init__(self, request: bytes) -> None:

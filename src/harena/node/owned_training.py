@@ -47,7 +47,7 @@ PLAN_FILE = "plan.json"
 _log = logging.getLogger("harena.node")
 
 
-class Stop(StrEnum):
+class EndCause(StrEnum):
     """Why this process ends a job that it runs."""
 
     CANCEL = "cancel"
@@ -88,7 +88,7 @@ class OwnedTraining:
         self._store = store
         self._clock = clock
         self._lost = lost
-        self._stop: Stop | None = None
+        self._stop: EndCause | None = None
         self._stopping = asyncio.Event()
         self._news = asyncio.Event()
         self._next_beat = clock.now() + BEAT_SECONDS
@@ -109,7 +109,7 @@ class OwnedTraining:
         self._task = asyncio.create_task(self._run(), name=self.id)
         self._task.add_done_callback(lambda _: on_end())
 
-    def stop(self, why: Stop) -> None:
+    def stop(self, why: EndCause) -> None:
         """End its worker; `wait` returns when it has ended."""
         self._stop = self._stop or why
         self._stopping.set()
@@ -123,9 +123,9 @@ class OwnedTraining:
         """What was seen of this job in the store, now and then: obey, and show that this process lives. Raises
         PlatformError."""
         if epoch != self._row["lease_epoch"]:
-            self.stop(Stop.LOST)
+            self.stop(EndCause.LOST)
         elif cancel:
-            self.stop(Stop.CANCEL)
+            self.stop(EndCause.CANCEL)
         elif self._clock.now() >= self._next_beat:
             self._next_beat = self._clock.now() + BEAT_SECONDS
             await self._store.write(self.id, {}, epoch=epoch)
@@ -179,9 +179,9 @@ class OwnedTraining:
         return told
 
     def _stopped(self) -> tuple[TrainingState | None, str | None]:
-        if self._stop is Stop.CANCEL:
+        if self._stop is EndCause.CANCEL:
             return TrainingState.CANCELLED, None
-        if self._stop is Stop.LOST or self._row["durable"]:
+        if self._stop is EndCause.LOST or self._row["durable"]:
             return None, None
         why = "the process that ran it was closed: go on with `harena train retry`"
         return TrainingState.FAILED, why
@@ -271,7 +271,7 @@ class OwnedTraining:
 
     async def _end(self, state: TrainingState | None, error: str | None) -> None:
         if state is None:
-            if self._stop is not Stop.LOST:
+            if self._stop is not EndCause.LOST:
                 # an owner without a start time has let go: the next node need not wait for the lease to end
                 await self._record({"owner_started": ""}, [self._event(TrainingEventKind.JOB_RELEASED, None)])
             return
@@ -285,8 +285,8 @@ class OwnedTraining:
             try:
                 await self._store.write(self.id, values, events, epoch=self._row["lease_epoch"])
             except PlatformError as error:
-                if error.reason != STORE_UNAVAILABLE or self._stop in (Stop.LEAVE, Stop.LOST):
-                    self.stop(Stop.LOST)
+                if error.reason != STORE_UNAVAILABLE or self._stop in (EndCause.LEAVE, EndCause.LOST):
+                    self.stop(EndCause.LOST)
                     raise
                 _log.warning("training job %s: %s", self.id, error)
                 await self._clock.sleep(STORE_PAUSE_SECONDS)

@@ -88,7 +88,7 @@ class Registry:
         """See `RegistryOperations`."""
         checked_version(checked_kind(kind), name, version)
         incoming = self._folder / "incoming" / uuid.uuid4().hex
-        arrival = _Arrival(workspace)
+        arrival = _Upload(workspace)
         try:
             await OBJECTS.run(self._make_room, incoming)
             await self._receive(arrival, tree, incoming / "tree.tar")
@@ -213,7 +213,7 @@ class Registry:
         """The directory of a tree."""
         return self._folder / "trees" / digest[:2] / digest
 
-    async def _receive(self, arrival: _Arrival, tree: AsyncIterable[bytes], target: Path) -> None:
+    async def _receive(self, arrival: _Upload, tree: AsyncIterable[bytes], target: Path) -> None:
         # what a tar stream has beside the files: a header and padding each, names that are long
         most = self._most_bytes + self._most_bytes // 8 + 64 * 1024 * 1024
         room = await self._room(arrival.workspace)
@@ -311,7 +311,7 @@ class Registry:
 
 
 @dataclass(slots=True)
-class _Arrival:
+class _Upload:
     """One push's files."""
 
     workspace: str

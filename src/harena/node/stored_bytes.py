@@ -40,7 +40,7 @@ class StoredRoom:
         self._limits_of = limits_of
         self._measures = measures
         self._clock = clock
-        self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._known: OrderedDict[str, _Measurement] = OrderedDict()
         self._measuring = asyncio.Lock()
         """one measure at a time, whosever it is: more of them would take all threads of the store"""
 
@@ -60,7 +60,7 @@ class StoredRoom:
             )
         known.bytes += more
 
-    async def _measured(self, workspace: str, *, refused: bool = False) -> _Known:
+    async def _measured(self, workspace: str, *, refused: bool = False) -> _Measurement:
         known = self._believed(workspace, refused)
         if known is None:
             async with self._measuring:
@@ -72,13 +72,13 @@ class StoredRoom:
                     size = await (await self._measures()).measured(workspace)
                     ended = self._clock.now()
                     size += 0 if old is None else old.bytes - before  # accepted meanwhile, and perhaps not yet kept
-                    known = self._known[workspace] = _Known(size, ended, ended - began)
+                    known = self._known[workspace] = _Measurement(size, ended, ended - began)
         self._known.move_to_end(workspace)
         if len(self._known) > MOST_KNOWN:
             self._known.popitem(last=False)
         return known
 
-    def _believed(self, workspace: str, refused: bool) -> _Known | None:
+    def _believed(self, workspace: str, refused: bool) -> _Measurement | None:
         known = self._known.get(workspace)
         if known is None:
             return None
@@ -87,7 +87,7 @@ class StoredRoom:
 
 
 @dataclass(slots=True)
-class _Known:
+class _Measurement:
     bytes: int
     at: float
     """when it had been measured"""

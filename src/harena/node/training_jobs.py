@@ -39,7 +39,7 @@ from harena.core.training_jobs import (
     may_become,
 )
 from harena.node.job_admission import RETRY_SECONDS
-from harena.node.owned_training import Stop, Workers
+from harena.node.owned_training import EndCause, Workers
 from harena.node.training_answers import (
     add_to_metrics,
     logs_answer,
@@ -160,7 +160,7 @@ class TrainingJobs:
             await store.write(row["id"], {"cancel_requested_at": now}, while_in=OPEN_STATES)
         while not TrainingState(row["state"]).has_ended:
             if (owned := self._queue.owned(row["id"])) is not None:
-                owned.stop(Stop.CANCEL)
+                owned.stop(EndCause.CANCEL)
                 await owned.wait()
             elif row["state"] == TrainingState.QUEUED or await self._queue.is_abandoned(row):
                 await self._queue.end_unowned(row, TrainingState.CANCELLED, None)

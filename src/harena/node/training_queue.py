@@ -20,7 +20,7 @@ from harena.core.training_jobs import OPEN_STATES, TrainingState
 from harena.jobs.lease import LeaseWatch
 from harena.jobs.owner import Owner, OwnerStatus, owner_status, this_process
 from harena.node.job_acceptance import owner_columns
-from harena.node.owned_training import OwnedTraining, Stop, Workers
+from harena.node.owned_training import EndCause, OwnedTraining, Workers
 from harena.node.training_answers import ended_event
 
 if TYPE_CHECKING:
@@ -197,6 +197,6 @@ class TrainingQueue:
             await asyncio.wait([self._tending])
         running = list(self._owned.values())
         for owned in running:
-            owned.stop(Stop.LEAVE)
+            owned.stop(EndCause.LEAVE)
         for owned in running:
             await owned.wait()

@@ -16,7 +16,7 @@ from harena.core.clock import SystemClock
 from harena.core.errors import PlatformError
 from harena.core.job_store import LEASE_LOST, STORE_UNAVAILABLE, Row
 from harena.core.training_jobs import TrainingState
-from harena.node.owned_training import OwnedTraining, Stop, Workers
+from harena.node.owned_training import EndCause, OwnedTraining, Workers
 from harena.store.database import Database
 from harena.store.training_jobs import TrainingStore
 from harena.testing.footprint import command_line, processes
@@ -170,7 +170,7 @@ async def test_a_node_that_ends_jobs_by_dying(store: AwayNowAndThen, tmp_path: P
 async def test_cancelling_before_its_worker_has_begun(store: AwayNowAndThen, tmp_path: Path) -> None:
     """No worker is started at all."""
     owned = run(await claimed(store), store, tmp_path / "job")
-    owned.stop(Stop.CANCEL)
+    owned.stop(EndCause.CANCEL)
     await owned.wait()
     assert (await stored(store))["state"] == "cancelled"
     assert not (tmp_path / "job" / "plan.json").exists()

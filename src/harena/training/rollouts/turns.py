@@ -63,7 +63,7 @@ from harena.training.rollouts.turn_forms import TurnForm
 
 
 @dataclass(frozen=True, slots=True)
-class _Played:
+class _EpisodeOutcome:
     """What an episode came to, before its reward."""
 
     stop: StopReason
@@ -176,7 +176,7 @@ class Episodes:
         takes_row = "row" in inspect.signature(make).parameters
         return Surroundings(partial(make, row=row) if takes_row else make, timeout_seconds=self._timeout)
 
-    async def _play(self, row: PromptRow, turns: Turns, surroundings: Surroundings, faults: Faults) -> _Played:
+    async def _play(self, row: PromptRow, turns: Turns, surroundings: Surroundings, faults: Faults) -> _EpisodeOutcome:
         try:
             turns.tell(await begun(surroundings, row))
             for _ in range(self._max_turns):
@@ -189,15 +189,15 @@ class Episodes:
                 if step.done:
                     return self._done(step)
         except EpisodeEndedError as ended:
-            return _Played(ended.stop)
+            return _EpisodeOutcome(ended.stop)
         except EnvironmentFaultError as fault:
-            return _Played(StopReason.ENVIRONMENT_FAULT, self._faulted(fault, faults))
-        return _Played(StopReason.TURN_LIMIT)
+            return _EpisodeOutcome(StopReason.ENVIRONMENT_FAULT, self._faulted(fault, faults))
+        return _EpisodeOutcome(StopReason.TURN_LIMIT)
 
-    def _done(self, step: Step) -> _Played:
+    def _done(self, step: Step) -> _EpisodeOutcome:
         if step.stop == StopReason.PARSE_ERROR:
-            return _Played(step.stop, Reward(value=self._minimum, reason="parse_error"))
-        return _Played(StopReason.ANSWER)
+            return _EpisodeOutcome(step.stop, Reward(value=self._minimum, reason="parse_error"))
+        return _EpisodeOutcome(StopReason.ANSWER)
 
     async def _resumed(self, faults: Faults, fault: EnvironmentFaultError, turns: Turns) -> Step:
         self._counts["faults"] += not faults.count

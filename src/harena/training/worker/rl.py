@@ -66,7 +66,7 @@ async def train_rl(work: TrainingWork, plan: RLPlan) -> Mapping[str, Any]:
     rows, held_out = instructed(recipe, rows), instructed(recipe, held_out)
     single = isinstance(rollouts, SingleTurn)
     ledger = Ledger(work.folder / "ledger.sqlite")
-    telling = _Telling(work, ledger, {row.id: row.prompt for row in rows})
+    telling = _EventsOfLoop(work, ledger, {row.id: row.prompt for row in rows})
     loop = RLLoop(
         engine,
         rows,
@@ -148,7 +148,7 @@ def _prompts_of(ref: ResolvedRef, plan: RLPlan, engine: LocalEngine, template: C
     return rows
 
 
-class _Telling:
+class _EventsOfLoop:
     """What the loop says, as the node is told it."""
 
     def __init__(self, work: TrainingWork, ledger: Ledger, prompts: Mapping[str, str]) -> None:
