@@ -1,4 +1,4 @@
-"""Items of an asynchronous iterator, as many at a time as have come: one wake-up for all of them."""
+"""Batches of an asynchronous iterator: all items that have arrived are delivered with one wake-up of the consumer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept by name and version: scenarios, scoring contracts, definitions of benchmark jobs. Words and port.
+"""Records and port of the catalogue: scenarios, scoring contracts and definitions, by name and version.
 
 An entry is a name and immutable versions 1, 2, ... of it. A version is named `NAME@2`; a bare name means the newest
 version that is not archived. Names are unique in a workspace, of each kind.

@@ -1,4 +1,4 @@
-"""Time, as something that is handed in: nobody else asks the system what time it is.
+"""The clock as a dependency: other modules get a `Clock` and never ask the system for the time.
 
 `SystemClock` is the real one; `harena.testing.FakeClock` jumps to the next deadline when nothing else is left to do.
 Both are used from one event loop and are not thread-safe.

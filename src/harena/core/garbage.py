@@ -1,4 +1,4 @@
-"""A pause of the collector of cycles, for work that makes very many objects which all stay."""
+"""Pauses Python's cyclic garbage collector during work that makes very many objects, all of which stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standard input that is whole before its program starts: a file in memory, as a shell's `< file` is one."""
+"""Standard input that is complete before its program starts, as a file in memory: like `< file` in a shell."""
 
 from __future__ import annotations
 

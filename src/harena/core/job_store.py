@@ -1,7 +1,8 @@
 """What a node asks of a store of benchmark jobs: the port, and the few values that cross it.
 
-A job is written by one process at a time, the holder of its lease. Every write carries the lease's epoch; a write of an
-earlier epoch is refused whole, so a holder that was taken for dead cannot overwrite what its successor has stored.
+A job is written by one process at a time, the holder of its lease. Every write carries the lease's epoch as a fencing
+token; a write of an earlier epoch is refused whole, so a holder that was believed dead cannot overwrite what its
+successor has stored.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The output of a running command: written by one side, read by many, kept for the result."""
+"""Buffer for the output of a running command: one writer, many readers, and the whole text for the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a server that does not answer is asked again: its jobs outlive it, and so does waiting for them."""
+"""For how long a client retries a server that does not answer: jobs outlive their server, and so may waiting."""
 
 FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 15.0

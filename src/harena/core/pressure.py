@@ -1,4 +1,4 @@
-"""What the kernel says about how short the processor and the memory of this machine are. Reads only."""
+"""Reads what the kernel reports about load: pressure stall information, runnable tasks and available memory."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a server keeps to itself of an error: where its files lie, and what a tool or an interpreter printed.
+"""Removes from an error what a server does not tell its clients: paths of its files, and output of tools.
 
-An operator needs both, and has them in the server's log. Whoever asks over the network needs to know what happened and
-what to do about it. Paths inside sandboxes are no business of this module: they are the caller's own.
+Operators find both in the server's log. Clients need to know what happened and what to do about it. Paths inside
+sandboxes belong to the caller and stay.
 """
 
 from __future__ import annotations

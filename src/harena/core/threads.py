@@ -1,8 +1,8 @@
-"""Threads by what they do and for whom, in place of an event loop's one executor, which whoever comes first can fill.
+"""Thread pools for each kind of work and each owner, in place of the event loop's one executor.
 
-Each owner (a workspace, or a sandbox) has a pool of its own for each kind of work: work of one owner waits for other
-work of that owner, and for nobody else's. A pool has a bounded number of threads and a bounded queue, is made when it
-is first needed, and ends when it was idle for IDLE_SECONDS.
+An owner is a workspace or a sandbox. Work of one owner waits for other work of that owner only, so none starves
+another one, as it could in a shared executor. A pool has a bounded number of threads and a bounded queue, is made
+when it is first needed, and ends when it was idle for IDLE_SECONDS.
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
 """When a job may be taken over. The rule:
 
-Whoever runs a job holds its lease, and shows by beats (numbers that grow, in the store) that it lives. The lease has
-ended when its holder is known to be gone (same machine, same boot), when the holder has let go of it, or when the beat
-has stood still for LEASE_SECONDS *as the watcher's own monotonic clock counts*. No time of day is ever compared: clocks
-that differ or jump neither end a lease nor keep a dead one. A watcher that was itself stopped between two looks (a
-suspended machine) has seen nothing meanwhile: the time between two looks counts for LOOK_SECONDS at most.
+The process that runs a job holds its lease and sends heartbeats: it increments a number in the store. The lease has
+ended when its holder is known to be gone (same machine, same boot), when the holder has released it, or when the
+heartbeat has not changed for LEASE_SECONDS *on the watcher's own monotonic clock*. Times of day are never compared, so
+clocks that differ or jump neither end a lease nor keep a dead one. A watcher that was itself stopped between two looks
+(a suspended machine) has seen nothing meanwhile, so the time between two looks counts for LOOK_SECONDS at most.
 
-A process that is there but stopped or stuck does not beat. A server's job is therefore judged by its beats, also where
-its process is seen to live; an embedded job, which nobody could go on with, is its process's as long as that lives.
+A process that is stopped or stuck sends no heartbeat. A server's job is therefore judged by its heartbeats, also where
+its process exists; an embedded job, which no other process could continue, belongs to its process while that lives.
 
-A job that belongs to a server is then taken over by the next node that sees it: finished runs stay as they are, all
-others are run again. A job of a process's own (embedded) is not taken over: it becomes `interrupted`.
+A server's job is then taken over by the next node that sees it: finished runs stay as they are, and all others are run
+again. An embedded job is not taken over: it becomes `interrupted`.
 
-Taking over raises the lease's epoch, and every write names its epoch: a holder that was slow, not dead, finds its
-writes refused and drops the job.
+Taking over increments the lease's epoch, which is a fencing token: every write carries it, so the writes of a holder
+that was slow and not dead are refused, and it drops the job.
 """
 
 from __future__ import annotations

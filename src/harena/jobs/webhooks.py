@@ -1,8 +1,8 @@
-"""Webhooks of benchmark jobs: when a delivery is tried again, and where it may go. Pure.
+"""Webhooks of benchmark jobs: the retry schedule of deliveries, and the addresses that they may go to. Pure.
 
-A delivery is tried at once, and again after every failure with growing pauses, MOST_TRIES times in all, over about
-two hours. Each pause is drawn at random between half of its length and the whole: receivers that fell over under many
-deliveries do not get all of them back at the same moment.
+A delivery is sent at once, and again after every failure with exponential backoff, MOST_TRIES times in all, over about
+two hours. Each pause has jitter (it is drawn at random between half of its length and the whole), so that a receiver
+which failed under many deliveries does not get all of them again at one moment.
 """
 
 from __future__ import annotations

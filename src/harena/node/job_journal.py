@@ -1,4 +1,4 @@
-"""What happens to a job, on its way into the store: numbered events, and the rows that go with them."""
+"""Turns what happens to a job into numbered events and rows, and hands them to the writer of the store."""
 
 from __future__ import annotations
 

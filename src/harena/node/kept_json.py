@@ -1,4 +1,4 @@
-"""What is kept as JSON until it is needed again: the requests of durable jobs, and what the catalogue holds."""
+"""Stored JSON documents: requests of durable jobs, and entries of the catalogue."""
 
 from __future__ import annotations
 

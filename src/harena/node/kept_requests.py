@@ -1,7 +1,7 @@
-"""What a durable job is made of, as it is kept with it until it has ended: so that another node can go on with it.
+"""The stored request of a durable job: everything that another node needs to continue it, until it has ended.
 
-Files are kept byte by byte and read again as files, with the same reader; what was given as objects is kept as JSON. So
-what is run first and what is run after a crash are the same. A kept request is one line of JSON, {blueprint, format,
+Files are stored byte by byte and read again with the same reader; objects are stored as JSON. So the runs before and
+after a crash are made of the same input. A kept request is one line of JSON, {blueprint, format,
 scenarios, candidates, grader, files}, and behind it the files that `files` names, [field, file name or None for rows,
 bytes] each, in this order; all of it compressed.
 """

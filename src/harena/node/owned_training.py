@@ -1,7 +1,7 @@
-"""A training job that this process runs: a worker process, what it tells on its way into the store, and its end.
+"""A training job that this process runs: it starts the worker process, stores its events, and ends it.
 
-A worker that dies without having told its end is started again and goes on from its newest checkpoint; one that dies
-MOST_CRASHES times without getting to another checkpoint fails the job.
+A worker that dies without having reported its end is started again and continues from its newest checkpoint; one that
+dies MOST_CRASHES times without reaching another checkpoint fails the job.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""How much a workspace may keep in the store: everything that outlives a request, whatever noun it is.
+"""Limit on the bytes that a workspace stores in the database, over all tables.
 
-To measure takes a look at all that there is of the workspace, so a measure is believed for a while that grows with the
-time that it took: at most one part in MEASURE_PART of the time is spent on it. What is accepted meanwhile is added,
-whether or not a row comes of it; so a refusal believes it for a shorter while (REFUSED_PART), and measures anew then.
-Results of runs under way are seen by the next measure.
+A measurement reads every row of the workspace, so it is cached for a time that grows with its duration: at most one
+part in MEASURE_PART of the time is spent on measuring. Whatever is accepted meanwhile is added to it, whether or not a
+row comes of it. Before a refusal the cache is valid for a shorter time (REFUSED_PART). Results of runs under way are
+seen by the next measurement.
 """
 
 from __future__ import annotations

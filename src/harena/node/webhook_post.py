@@ -1,7 +1,8 @@
-"""One try of one webhook delivery: an HTTP POST that ends in time, follows nobody, and goes only where it may.
+"""Sends one webhook delivery: an HTTP POST with a time limit, without redirects, to addresses that are allowed only.
 
-Whether an address is allowed is asked when its socket is made, after the name was looked up: a name that means another
-address a moment later (or an address in disguise) changes nothing. Proxies of the environment are not used.
+Against SSRF and DNS rebinding the address is checked when its socket is made, after the name was resolved, so a name
+that resolves to another address a moment later, or another notation of an address, changes nothing. Proxies of the
+environment are not used.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Webhooks of one node: whom a job's end is told, tried until it is heard or given up.
+"""Webhooks of one node: sends each delivery until its receiver accepts it or it is given up.
 
-The store has what is due (see `harena.core.webhook_store`), so a node that is killed at any moment leaves nothing
-behind that the next one would not do: a receiver hears of every end at least once, and knows repetitions by their id. A
-server posts what jobs of servers have left, an embedded node what jobs of embedded nodes have: the two may post to
-different addresses, and one must not do what the other would refuse.
+Deliveries that are due are rows of the store (see `harena.core.webhook_store`), so the next node continues those of a
+node that was killed. Delivery is at least once; receivers recognise repetitions by their id. A server sends deliveries
+of servers' jobs, an embedded node those of embedded jobs, because the two may send to different addresses and one must
+not send what the other would refuse.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Bodies of JSON: first it is asked whether that is what comes, then how much there is in it, and only then is it read.
+"""Reads JSON bodies in three steps: checks the content type, counts the values and their depth, and parses.
 
-The values and their depth are counted before one of them is made: a byte can become fifty.
-
-Strict: UTF-8, no NaN or Infinity, and no name twice in one object, where a reader would otherwise choose one of them.
+Values are counted before any object is made, because parsing can take many times the memory of the text. Parsing is
+strict: UTF-8, no NaN or Infinity, and no name twice in one object.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Idempotency keys: a creation that is asked for twice happens once.
 
-Kept in memory for KEPT_SECONDS: sandboxes do not outlive the server, and a client asks again within seconds. Servers
-that share a store note there what they have begun, so that no other one begins it again: it is refused there. What does
-outlive it is kept with its key in the store, too (`harena.store.idempotency`). A creation that failed is forgotten, so
-that asking again tries again. Used from one event loop.
+Keys are kept in memory for KEPT_SECONDS, because sandboxes do not outlive the server and clients retry within seconds.
+Servers that share a store note there which creations they have begun, and refuse those that another one has begun.
+Nouns that outlive the server have their keys in the store (`harena.store.idempotency`). A creation that failed is
+forgotten, so a retry tries again. Used from one event loop.
 """
 
 from __future__ import annotations

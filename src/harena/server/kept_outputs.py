@@ -1,4 +1,4 @@
-"""What commands have printed and the server still keeps, bounded for each workspace. Used from one event loop.
+"""Limit on the outputs that the server buffers for the commands of each workspace. Used from one event loop.
 
 A command's output stays in the server's memory until its end, also where nobody reads it. Each stream has a limit of
 its own; this is the limit of all streams of a workspace together. Where they hold more, those that hold the most are

@@ -1,4 +1,4 @@
-"""Leases: what a client has made ends when the client has not been heard of for as long as its lease says.
+"""Leases of clients: the sandboxes of a client end when it has not renewed its lease in time.
 
 A lease holds sandboxes. It is over when it is closed or when it was not renewed in time; its sandboxes are stopped
 then, all at the same time. Nothing is polled: each lease has one timer. Used from one event loop.

@@ -1,4 +1,4 @@
-"""A socket, and uvicorn behind it: started and ended by whoever owns the event loop."""
+"""Runs uvicorn on a socket, inside an event loop that somebody else owns."""
 
 from __future__ import annotations
 

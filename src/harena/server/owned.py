@@ -1,4 +1,4 @@
-"""Which workspace a sandbox belongs to. What another workspace has does not exist. Used from one event loop."""
+"""Which workspace a sandbox belongs to: sandboxes of other workspaces answer 404. Used from one event loop."""
 
 from __future__ import annotations
 

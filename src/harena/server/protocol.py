@@ -1,7 +1,7 @@
-"""HTTP as it is spoken on a connection, before there is a request: what is malformed, endless or never comes.
+"""The HTTP protocol of one connection, before there is a request: malformed, endless and unfinished heads.
 
-Answers are problems as everywhere else. A request's head (its first line and its headers) has a size, and a time in
-which it must come: who has not said who they are shall not fill the memory, nor keep connections for nothing.
+They are answered with problems, as everywhere else. A request's head (its first line and its headers) has limits of
+size and of time, so clients that are not authenticated yet can neither fill the memory nor hold connections.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""How much memory and disk of the server the requests of each workspace may take at one time. Used from one event loop.
+"""Backpressure: how much memory and disk of the server the requests of each workspace may take at one time.
 
-A request takes its share before anything of its body is read: the bytes that it says that it has, and what as many
-bytes can become once they are read as JSON. Where the workspace has no room, the request waits for those that came
-before it, and nobody else does. Bodies that do not say their length are counted as they come, and are refused where
-there is no room for more: what waited in their middle could wait for each other. So are bodies that go to the disk,
-whatever length they tell.
+A request reserves its share before any of its body is read: its Content-Length, and the most that so many bytes can
+become when they are parsed as JSON. Where its workspace has no room left, the request waits for earlier requests of the
+same workspace; other workspaces are not delayed. Bodies without a length are counted as they arrive and are refused
+where there is no room for more, because two half-read bodies that wait for each other would be a deadlock. Bodies that
+are written to the disk are counted in the same way, whatever their length. Used from one event loop.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def needed_for_more(there: int, more: int) -> int:
 class Share:
     """What one request has taken; `release` gives it back."""
 
-    def __init__(self, room: _Room) -> None:
+    def __init__(self, room: _WorkspaceShare) -> None:
         self._room = room
         self._bytes = 0
 
@@ -81,35 +81,35 @@ class Share:
         self._room.admit()
 
 
-class _Rooms:
+class _WorkspaceShares:
     """What the workspaces' requests have taken of one thing."""
 
     def __init__(self, what: str, limit: str) -> None:
         self._what = what
         self._limit = limit
-        self._rooms: WeakValueDictionary[str, _Room] = WeakValueDictionary()
+        self._rooms: WeakValueDictionary[str, _WorkspaceShare] = WeakValueDictionary()
         """a room lives as long as a share of it: also one of which nothing is taken yet must stay the only one"""
 
     def share(self, workspace: str) -> Share:
         """One request's, of nothing yet."""
-        return Share(self._rooms.setdefault(workspace, _Room(self._what, self._limit)))
+        return Share(self._rooms.setdefault(workspace, _WorkspaceShare(self._what, self._limit)))
 
 
-class RequestMemory(_Rooms):
+class RequestMemory(_WorkspaceShares):
     """Memory for bodies that are held whole, and for what they are read into."""
 
     def __init__(self) -> None:
         super().__init__("memory", "request_memory_bytes")
 
 
-class RequestDisk(_Rooms):
+class RequestDisk(_WorkspaceShares):
     """Disk for bodies that go into files as they come."""
 
     def __init__(self) -> None:
         super().__init__("disk", "request_disk_bytes")
 
 
-class _Room:
+class _WorkspaceShare:
     """One workspace's."""
 
     def __init__(self, what: str, limit: str) -> None:

@@ -1,4 +1,4 @@
-"""What every request goes through: an id, its caller's key, limits and body, one line in the log, and its count.
+"""ASGI middleware for every request: request id, authentication, limits, bounded body, log line and metrics.
 
 A plain ASGI layer: streams pass it piece by piece. The id is the caller's `x-request-id` where that is a plain word.
 """

@@ -1,8 +1,8 @@
-"""The pace of a key over all servers that share a store. Used from one event loop.
+"""Rate limit of a key over all servers that share a store. Used from one event loop.
 
-Each server lets requests in by a bucket of its own, at once. Each second it tells the store what it has let in, and
-takes out of its buckets what the others have: so that all together let in what one would, and the burst once more for
-each server and second.
+Each server admits requests by a token bucket of its own, without waiting. Once a second it reports to the store how
+many it has admitted, and takes the tokens that other servers have used out of its buckets. Together the servers
+admit what one would, plus at most one burst for each server and second.
 """
 
 from __future__ import annotations

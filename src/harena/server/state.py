@@ -1,4 +1,4 @@
-"""What the routes share: the node, who owns what, and what is under way."""
+"""State that all routes share: the node, the owners of sandboxes, running commands, limits and metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many requests may come in how much time: a value that reads no clock."""
+"""A token bucket as a value: the caller passes the time."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Who writes one file of a sandbox, one request after the other, in the order in which they came.
+"""Orders the writes of one file of a sandbox: one request after the other, in the order of their arrival.
 
-An upload whose sender has given up may still be ending here when that sender's next one comes. A place in the line is
-taken before anything of a request is waited for: who asks is looked up in a database, and the answers to that come in
-any order. Each key has lines of its own: whoever has another one, or none, keeps nobody waiting.
+An upload whose sender has given up may still be ending here when the sender's next one arrives. A request enters the
+queue before anything else is awaited, because its key is looked up in a database and those answers come in any order.
+Each API key has queues of its own, so requests with another key, or none, delay nobody.
 """
 
 from __future__ import annotations
