@@ -1,4 +1,4 @@
-"""Words of the command line that mean something more.
+"""Rewrites command lines before they are parsed: several values of one option, and references to stored scenarios.
 
 Several values after one option: `--packages numpy pytest` means `--packages numpy --packages pytest`. In place of a
 scenario file, `ref:NAME@2` means stored scenarios (a file of such a name is given by its absolute path).

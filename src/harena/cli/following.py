@@ -1,4 +1,4 @@
-"""The events of a job, to its end, whatever happens to the connection: none is missed, and none comes twice."""
+"""Follows the events of a job to its end and reconnects by cursor, so that none is missed and none comes twice."""
 
 from __future__ import annotations
 

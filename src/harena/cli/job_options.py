@@ -1,4 +1,4 @@
-"""The options that say what a benchmark job is: said once, for every command that starts one."""
+"""Options of a benchmark job, declared once for all commands that start one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of a running job in a terminal, drawn from its tally."""
+"""Draws a running benchmark job in a terminal, from its tally."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our own standard streams: closed, full, or read by somebody who has gone; and what must not get to a terminal."""
+"""Standard streams of the command: handles closed, full and broken ones, and escapes control characters."""
 
 from __future__ import annotations
 

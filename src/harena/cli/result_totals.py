@@ -1,5 +1,5 @@
-"""The results of a job as a table needs them, added up while its pages go by: a line for each problem, and the few runs
-that are worth one."""
+"""Adds up the results of a job for its tables while pages are read: a row for each problem, and the few runs that are
+shown one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`SandboxDefaults`: what sandboxes have in common, said once."""
+"""`SandboxDefaults`: options that several sandboxes share."""
 
 from __future__ import annotations
 

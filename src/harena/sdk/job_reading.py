@@ -1,4 +1,4 @@
-"""What a job has to say, read a page at a time: in memory that does not grow with the job, over any transport."""
+"""Reads results and events of a job page by page, over any transport, in memory that does not grow with the job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keyword arguments that do not exist: a TypeError that names the one that was meant."""
+"""Turns an unknown keyword argument into a TypeError that suggests the one that was meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session counts."""
+"""Counters of a session: how many commands ran, and how they ended."""
 
 from __future__ import annotations
 

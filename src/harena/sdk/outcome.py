@@ -1,4 +1,4 @@
-"""`Outcome`: what an operation ends with, handed from the sdk's loop to whoever waits in any thread.
+"""`Outcome`: a future that the SDK's event loop settles and any thread can wait for.
 
 `concurrent.futures.Future` is not used, because a wait for one holds its condition in Python code: Ctrl-C in the wrong
 microsecond leaves that condition locked for ever (CPython issue 74174), and then the loop, which must take it to give

@@ -1,4 +1,4 @@
-"""The way onto the sdk's event loop: one loop in one daemon thread per process, started on first use.
+"""Submits work to the SDK's event loop: one loop in one daemon thread per process, started on first use.
 
 After a fork the child has a portal of its own; whatever was made through the parent's raises a clear error there.
 Nothing here, or anywhere in the sdk, installs a signal handler.

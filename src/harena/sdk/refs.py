@@ -1,4 +1,4 @@
-"""`OperationRef`: something that is under way, to be waited for from any thread or awaited from any event loop."""
+"""`OperationRef`: a running operation that any thread can wait for and any event loop can await."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Results into files: JSON, JSON lines, CSV and Parquet, a page of runs at a time, in memory that does not grow.
+"""Writes results to JSON, JSON lines, CSV and Parquet files, a page of runs at a time, in bounded memory.
 
-A file is there whole or not at all: it is written beside its place, and moved there when it is complete.
+A file is replaced atomically: it is written to a temporary file in the same folder and renamed when it is complete.
 
 CSV is for spreadsheets, which take a cell that begins with `=`, `+`, `-` or `@` for a formula, and candidates choose
 some of the text: such text gets an apostrophe before it. JSON lines and Parquet hold every text as it is.

@@ -1,4 +1,4 @@
-"""The one seam to whatever runs sandboxes: a factory that opens `Operations`, handed in by the package's face."""
+"""The factory that opens `Operations`: `harena/__init__.py` sets it, so that the SDK knows neither node nor HTTP."""
 
 from __future__ import annotations
 

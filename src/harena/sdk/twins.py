@@ -1,4 +1,4 @@
-"""One asynchronous function, two ways to call it: blocking, and (`.aio`) as something to await."""
+"""Makes two calls of one asynchronous function: a blocking one, and `.aio`, which can be awaited."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Many rows in one statement: what a batch writes, at the price of little more than one row.
+"""Inserts many rows with one statement, which costs little more than one row.
 
-SQLAlchemy gives a driver one execution for each row. With SQLite, each of them gives the interpreter's lock away and
-takes it back, which beside a busy event loop costs more than the row; with PostgreSQL each is a message of its own.
+SQLAlchemy gives a driver one execution for each row. With SQLite, each of them releases the GIL and acquires it
+again, which beside a busy event loop costs more than the row; with PostgreSQL each is a message of its own.
 """
 
 from __future__ import annotations

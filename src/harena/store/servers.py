@@ -1,4 +1,4 @@
-"""What servers that share a store tell each other: how many requests each has let in, and which creations it has begun.
+"""State that servers of one database share: requests that each has admitted, and creations that it has begun.
 
 Every method is one transaction and raises PlatformError.
 """
