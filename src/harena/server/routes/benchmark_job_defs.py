@@ -19,8 +19,8 @@ from harena.server.bodies import JsonRoute
 from harena.server.bounds import MOST_PAGE, MOST_WORD, Id, Notes, OnceHeader, OptionalWord, Word
 from harena.server.bounds import Mapping as JsonMapping
 from harena.server.catalog_shapes import Name, ScenarioContent
-from harena.server.routes.asking import Once, Reader, State, Writer, fingerprinted
 from harena.server.routes.catalog import Cursor, Filters, Limit, page_of
+from harena.server.routes.dependencies import Once, Reader, State, Writer, fingerprinted
 from harena.server.routes.given_files import with_files
 
 router = APIRouter(prefix="/v1/benchmark_job_defs", tags=["benchmark job defs"], route_class=JsonRoute)

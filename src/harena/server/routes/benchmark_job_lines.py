@@ -16,7 +16,7 @@ from harena.core.idempotency import IdempotencyKey
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import LINES, content_type
 from harena.server.bounds import OnceHeader
-from harena.server.routes.asking import State, Writer
+from harena.server.routes.dependencies import State, Writer
 from harena.server.uploads import Upload
 
 

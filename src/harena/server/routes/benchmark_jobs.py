@@ -14,7 +14,7 @@ from harena.server.answers import JsonAnswer, StreamAnswer, begun
 from harena.server.bodies import LINES, JsonRoute
 from harena.server.bounds import MOST_LINES_BYTES, Id, OptionalWord
 from harena.server.event_streams import EVENT_SCHEMA, EVENTS, MOST_CURSOR, LastEventId, sent
-from harena.server.routes.asking import Once, Reader, State, Writer
+from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.routes.given_files import with_files
 from harena.server.routes.sandboxes import MOST_WAIT_SECONDS, found_after
 from harena.server.whole_results import whole_results

@@ -10,7 +10,7 @@ from harena.server import shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
 from harena.server.bounds import MOST_PAGE, Id
-from harena.server.routes.asking import Admin, Once, Reader, State, Writer
+from harena.server.routes.dependencies import Admin, Once, Reader, State, Writer
 from harena.server.routes.sandboxes import decoded
 
 router = APIRouter(prefix="/v1/blueprints", tags=["blueprints"], route_class=JsonRoute)

@@ -20,7 +20,7 @@ from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
 from harena.server.bounds import MOST_SHORT, MOST_TEXT, MOST_WORD, Id, OptionalWord
 from harena.server.event_streams import MOST_CURSOR
-from harena.server.routes.asking import Once, Reader, State, Writer
+from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.routes.given_files import with_files
 from harena.server.routes.sandboxes import MOST_WAIT_SECONDS, first_of
 from harena.server.state import ServerState

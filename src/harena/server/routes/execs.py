@@ -22,7 +22,7 @@ from harena.server import shapes
 from harena.server.answers import StreamAnswer, begun, problem_of
 from harena.server.bodies import JsonRoute, read_bounded
 from harena.server.bounds import Id
-from harena.server.routes.asking import OCTETS, State, Writer
+from harena.server.routes.dependencies import OCTETS, State, Writer
 from harena.server.routes.sandboxes import decoded
 
 router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}/execs", tags=["commands"], route_class=JsonRoute)

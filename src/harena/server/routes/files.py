@@ -17,7 +17,7 @@ from harena.server import shapes
 from harena.server.answers import JsonAnswer, begun, listed
 from harena.server.bounds import Id
 from harena.server.identity import Caller
-from harena.server.routes.asking import OCTETS, Reader, State, Writer
+from harena.server.routes.dependencies import OCTETS, Reader, State, Writer
 from harena.server.state import ServerState
 
 router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}", tags=["files"])

@@ -8,7 +8,7 @@ from harena.core.models import SandboxStatus
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
 from harena.server.metrics import CONTENT_TYPE, sees_the_whole
-from harena.server.routes.asking import Reader, State
+from harena.server.routes.dependencies import Reader, State
 
 router = APIRouter(tags=["health"])
 

@@ -12,7 +12,7 @@ from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
 from harena.server.bounds import Id
 from harena.server.keys import Keys
-from harena.server.routes.asking import Admin, Once, State
+from harena.server.routes.dependencies import Admin, Once, State
 from harena.server.state import ServerState
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=JsonRoute)

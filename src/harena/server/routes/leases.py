@@ -9,7 +9,7 @@ from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
 from harena.server.bounds import Id
 from harena.server.leases import Lease
-from harena.server.routes.asking import Once, State, Writer
+from harena.server.routes.dependencies import Once, State, Writer
 
 router = APIRouter(prefix="/v1/leases", tags=["leases"], route_class=JsonRoute)
 

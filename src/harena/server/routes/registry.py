@@ -16,7 +16,7 @@ from harena.server import registry_shapes, shapes
 from harena.server.answers import JsonAnswer, begun
 from harena.server.bounds import MOST_WORD, Id, OptionalWord
 from harena.server.event_streams import MOST_CURSOR
-from harena.server.routes.asking import OCTETS, Reader, State, Writer
+from harena.server.routes.dependencies import OCTETS, Reader, State, Writer
 
 router = APIRouter(prefix="/v1/objects", tags=["objects"])
 

@@ -24,7 +24,7 @@ from harena.server import shapes
 from harena.server.answers import JsonAnswer, listed
 from harena.server.bodies import JsonRoute
 from harena.server.bounds import MOST_SHORT, MOST_WORD, Id, OptionalWord
-from harena.server.routes.asking import Once, Reader, State, Writer
+from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.state import ServerState
 
 router = APIRouter(prefix="/v1/sandboxes", tags=["sandboxes"], route_class=JsonRoute)

@@ -8,7 +8,7 @@ from harena.jobs.models import ScoreRequest
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
-from harena.server.routes.asking import State, Writer
+from harena.server.routes.dependencies import State, Writer
 
 router = APIRouter(prefix="/v1/scores", tags=["scores"], route_class=JsonRoute)
 

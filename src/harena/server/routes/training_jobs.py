@@ -16,7 +16,7 @@ from harena.server.answers import JsonAnswer, StreamAnswer, begun
 from harena.server.bodies import JsonRoute
 from harena.server.bounds import Id, OptionalWord
 from harena.server.event_streams import EVENT_SCHEMA, EVENTS, MOST_CURSOR, LastEventId, sent
-from harena.server.routes.asking import Once, Reader, State, Writer
+from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.routes.sandboxes import MOST_WAIT_SECONDS, found_after
 from harena.server.training_shapes import TRAINING_REQUEST, RetryBody, TrainingJobsAnswer
 

@@ -1,4 +1,4 @@
-"""What every route asks first: who is there, and is the question one that can be answered."""
+"""Dependencies of all routes: the caller and its scope, the state, unknown query parameters, idempotency keys."""
 
 from __future__ import annotations
 
