@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from harena.core.errors import HarenaError, SandboxExecutionError
-from harena.core.given_input import input_file
+from harena.core.input_files import input_file
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ProcessInfo, ResourceUsage
 from harena.core.output import OutputBuffer
 

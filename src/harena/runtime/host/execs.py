@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from harena.core.clock import STOPPED_SECONDS
 from harena.core.errors import SandboxExecutionError
-from harena.core.given_input import input_file
+from harena.core.input_files import input_file
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ResourceUsage
 from harena.core.output import OutputBuffer
 from harena.core.shared_future import SharedFuture
