@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harena.core.errors import SandboxUnavailableError
-from harena.core.patience import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, MOST_AWAY_SECONDS
+from harena.core.reconnecting import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, MOST_AWAY_SECONDS
 
 Event = Mapping[str, Any]
 

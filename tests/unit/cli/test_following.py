@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harena.cli.following import Follower
 from harena.core.errors import NotFoundError, SandboxUnavailableError
-from harena.core.patience import LONGEST_PAUSE_SECONDS, MOST_AWAY_SECONDS
+from harena.core.reconnecting import LONGEST_PAUSE_SECONDS, MOST_AWAY_SECONDS
 
 
 class Server:

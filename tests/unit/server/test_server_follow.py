@@ -17,7 +17,7 @@ from harena.cli.tally import Tally
 from harena.core.clock import SystemClock
 from harena.core.errors import SandboxTerminatedError, SandboxUnavailableError
 from harena.core.models import SandboxSpec, SandboxStatus
-from harena.core.patience import MOST_AWAY_SECONDS
+from harena.core.reconnecting import MOST_AWAY_SECONDS
 from harena.sdk.http.operations import HttpOperations
 from harena.testing import FakeRuntime
 from harena.testing.conformance_operations import BAD, GOOD

@@ -24,8 +24,8 @@ from harena.core.errors import (
 )
 from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint, SandboxSpec, SandboxStatus
-from harena.core.patience import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, MOST_AWAY_SECONDS
 from harena.core.ports import SandboxHandle
+from harena.core.reconnecting import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, MOST_AWAY_SECONDS
 from harena.core.wire import blueprint_from_json, info_from_json, spec_to_json, text_of
 from harena.sdk.http.catalog import HttpCatalog, definition_path
 from harena.sdk.http.connection import CLOSED, Connection, Query, step
