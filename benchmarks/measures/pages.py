@@ -84,7 +84,7 @@ def _job(size: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 def _ended(number: int) -> dict[str, Any]:
     from harena.core.results import Reason, RunResult, Trust, Validity
-    from harena.jobs.summary import run_fields
+    from harena.jobs.summary import run_record
     from harena.scoring.formats import import_scenarios
 
     check = {"args": [number], "expected": number}
@@ -107,7 +107,7 @@ def _ended(number: int) -> dict[str, Any]:
         scorer_version=scenario.scoring.version,
         evidence=scenario.scoring.fingerprint,
     )
-    envelope = run_fields(result, scenario=scenario)
+    envelope = run_record(result, run=number, scenario=scenario).to_dict()
     return {"state": "done", "score": 1.0, "passed": True, "envelope": envelope, "ended_cursor": number + 1}
 
 

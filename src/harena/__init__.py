@@ -113,6 +113,33 @@ if TYPE_CHECKING:
         SandboxStatus as SandboxStatus,
     )
     from harena.core.ports import Operations
+    from harena.core.records.benchmark_jobs import BenchmarkEvent as BenchmarkEvent
+    from harena.core.records.benchmark_jobs import BenchmarkJob as BenchmarkJob
+    from harena.core.records.benchmark_jobs import BenchmarkResults as BenchmarkResults
+    from harena.core.records.benchmark_jobs import BenchmarkRun as BenchmarkRun
+    from harena.core.records.benchmark_jobs import JobSummary as JobSummary
+    from harena.core.records.benchmark_jobs import Progress as Progress
+    from harena.core.records.benchmark_jobs import ResultsPage as ResultsPage
+    from harena.core.records.benchmark_jobs import Summary as Summary
+    from harena.core.records.benchmark_jobs import WebhookDelivery as WebhookDelivery
+    from harena.core.records.benchmark_jobs import WebhookEvent as WebhookEvent
+    from harena.core.records.catalog import BenchmarkJobDef as BenchmarkJobDef
+    from harena.core.records.catalog import CalibrationJob as CalibrationJob
+    from harena.core.records.catalog import ScoringContract as ScoringContract
+    from harena.core.records.catalog import StoredObject as StoredObject
+    from harena.core.records.catalog import StoredScenarios as StoredScenarios
+    from harena.core.records.job_diff import JobDiff as JobDiff
+    from harena.core.records.training_jobs import TrainingArtifacts as TrainingArtifacts
+    from harena.core.records.training_jobs import TrainingEvent as TrainingEvent
+    from harena.core.records.training_jobs import TrainingJob as TrainingJob
+    from harena.core.records.training_jobs import TrainingLog as TrainingLog
+    from harena.core.records.training_jobs import TrainingMetrics as TrainingMetrics
+    from harena.core.records.training_jobs import TrainingProgress as TrainingProgress
+    from harena.core.results import Reason as Reason
+    from harena.core.results import RunResult as RunResult
+    from harena.core.results import Trust as Trust
+    from harena.core.results import Validity as Validity
+    from harena.core.training_jobs import TrainingState as TrainingState
     from harena.sdk import benchmark_job_defs as benchmark_job_defs
     from harena.sdk import benchmark_jobs as benchmark_jobs
     from harena.sdk import blueprints as blueprints
@@ -178,6 +205,41 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("Blueprint", "ExecOutcome", "FileInfo", "Limits", "ProcessInfo", "ProcessResult", "ResourceUsage"),
         *("SandboxInfo", "SandboxStatus"),
     ),
+    "harena.core.records.benchmark_jobs": (
+        "BenchmarkEvent",
+        "BenchmarkJob",
+        "BenchmarkResults",
+        "BenchmarkRun",
+        "JobSummary",
+        "Progress",
+        "ResultsPage",
+        "Summary",
+        "WebhookDelivery",
+        "WebhookEvent",
+    ),
+    "harena.core.records.catalog": (
+        "BenchmarkJobDef",
+        "CalibrationJob",
+        "ScoringContract",
+        "StoredObject",
+        "StoredScenarios",
+    ),
+    "harena.core.records.job_diff": ("JobDiff",),
+    "harena.core.records.training_jobs": (
+        "TrainingArtifacts",
+        "TrainingEvent",
+        "TrainingJob",
+        "TrainingLog",
+        "TrainingMetrics",
+        "TrainingProgress",
+    ),
+    "harena.core.results": (
+        "Reason",
+        "RunResult",
+        "Trust",
+        "Validity",
+    ),
+    "harena.core.training_jobs": ("TrainingState",),
     "harena.sdk": (
         *("benchmark_job_defs", "benchmark_jobs", "blueprints", "calibrations", "registry", "scenarios"),
         *("scoring_contracts", "training_jobs", "webhooks"),

@@ -55,11 +55,10 @@ def write_results(jobs: Any, job: str, form: Format, *, show_runs: int = 0, out:
     first = list(islice(pages, 1))  # a job that is not there is an error before anything is written
     writer = None if form is Format.TABLE else TEXT_WRITERS[ResultFormat(form)](out)
     for page in chain(first, pages):
-        answer = page.to_dict()
-        job = answer["job_id"]
-        reading.add(answer["runs"])
+        job = page.job_id
+        reading.add(page.runs)
         if writer is not None:
-            writer.add(in_order.add(answer["runs"]))
+            writer.add(in_order.add(page.runs))
     if writer is not None:
         writer.add(in_order.rest())
     told = JobReport(jobs.summary(job).to_dict(), reading.wrong)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from harena.core.catalog import CatalogKind
 from harena.core.idempotency import IdempotencyKey
@@ -27,6 +27,18 @@ from harena.core.output import OutputBuffer
 from harena.core.registry import RegistryOperations
 from harena.core.training_ports import TrainingOperations
 from harena.core.workspace import DEFAULT_WORKSPACE
+
+if TYPE_CHECKING:
+    from harena.core.records.benchmark_jobs import (
+        BenchmarkEvent,
+        BenchmarkJob,
+        BenchmarkJobsPage,
+        BenchmarkResults,
+        JobSummary,
+        ResultsPage,
+    )
+    from harena.core.records.catalog import Archived, CalibrationJob, CatalogEntry, CatalogPage
+    from harena.core.results import RunResult
 
 
 class RunningExec(Protocol):
@@ -230,53 +242,53 @@ class Operations(RegistryOperations, TrainingOperations, Protocol):
     async def list_blueprints(self) -> list[Blueprint]:
         """All, newest first."""
 
-    async def score(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def score(self, request: Mapping[str, Any]) -> RunResult:
         """Score one scenario now, without a job; `request` as in `harena.jobs.models.ScoreRequest`, the answer a
         `RunResult` as a dict. Raises ValidationError, NotFoundError."""
 
     async def create_benchmark_job(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
-    ) -> Mapping[str, Any]:
-        """Check everything, then start a benchmark job; `request` and answer as documented in `harena.jobs.models`. The
+    ) -> BenchmarkJob:
+        """Check everything, then start a benchmark job; `request` as documented in `harena.jobs.models`. The
         same `key` gives the same job, also after a crash, until the job is deleted."""
 
-    async def get_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def get_benchmark_job(self, job_id_or_name: str) -> BenchmarkJob:
         """The job's state and progress. Raises NotFoundError."""
 
     async def list_benchmark_jobs(
         self, *, name: str | None = None, before: int | None = None, limit: int = 100
-    ) -> Mapping[str, Any]:
+    ) -> BenchmarkJobsPage:
         """{benchmark_jobs, next_cursor}: up to `limit` (1 to 500) jobs, of this name where one is given, newest first;
         `next_cursor` as `before` asks for what follows, None = nothing does."""
 
-    async def wait_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def wait_benchmark_job(self, job_id_or_name: str) -> BenchmarkResults:
         """Returns the results when the job has ended."""
 
-    async def benchmark_job_results(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def benchmark_job_results(self, job_id_or_name: str) -> BenchmarkResults:
         """The results so far."""
 
     async def benchmark_job_results_page(
         self, job_id_or_name: str, *, after: int = 0, limit: int = 1000
-    ) -> Mapping[str, Any]:
+    ) -> ResultsPage:
         """{job_id, state, runs, cursor}: results in the order in which runs ended, from the first after `after`."""
 
-    async def benchmark_job_summary(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def benchmark_job_summary(self, job_id_or_name: str) -> JobSummary:
         """{job_id, name, state, error, summary}: the results so far without the runs themselves."""
 
     async def delete_benchmark_job(self, job_id_or_name: str) -> None:
         """Delete a job that has ended, with its results. Raises NotFoundError, ValidationError (it runs)."""
 
-    async def cancel_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def cancel_benchmark_job(self, job_id_or_name: str) -> BenchmarkJob:
         """Stop its running sandboxes and end it."""
 
-    def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
+    def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
         """Progress events with a growing `cursor`, from the first after `after` to the job's end."""
 
-    async def create_catalog_entry(self, kind: CatalogKind, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def create_catalog_entry(self, kind: CatalogKind, request: Mapping[str, Any]) -> CatalogEntry:
         """Check everything, then keep scenarios, a scoring contract or a definition as a version of a name; `request`
         and answer as documented in `harena.node.catalog`, here and below."""
 
-    async def get_catalog_entry(self, kind: CatalogKind, reference: str, *, content: bool = False) -> Mapping[str, Any]:
+    async def get_catalog_entry(self, kind: CatalogKind, reference: str, *, content: bool = False) -> CatalogEntry:
         """A version, by NAME@2 or NAME (the newest that is not archived). Raises NotFoundError."""
 
     async def list_catalog_entries(
@@ -289,10 +301,10 @@ class Operations(RegistryOperations, TrainingOperations, Protocol):
         archived: bool = False,
         cursor: int | None = None,
         limit: int = 100,
-    ) -> Mapping[str, Any]:
+    ) -> CatalogPage:
         """One page, {entries, cursor}, newest first."""
 
-    async def archive_catalog_entry(self, kind: CatalogKind, reference: str) -> Mapping[str, Any]:
+    async def archive_catalog_entry(self, kind: CatalogKind, reference: str) -> Archived:
         """Hide a version, or every version of a name: {name, archived}. Raises NotFoundError."""
 
     async def delete_catalog_entry(self, kind: CatalogKind, reference: str) -> None:
@@ -301,14 +313,14 @@ class Operations(RegistryOperations, TrainingOperations, Protocol):
 
     async def create_calibration(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
-    ) -> Mapping[str, Any]:
+    ) -> CalibrationJob:
         """Check everything, then start a calibration, which is a benchmark job of the same id, or find the one that was
         started with this key before; `request` and answer as documented in `harena.node.calibrations`."""
 
-    async def get_calibration(self, calibration_id: str) -> Mapping[str, Any]:
+    async def get_calibration(self, calibration_id: str) -> CalibrationJob:
         """How far it is, with its report once it has ended. Raises NotFoundError."""
 
-    async def wait_calibration(self, calibration_id: str) -> Mapping[str, Any]:
+    async def wait_calibration(self, calibration_id: str) -> CalibrationJob:
         """Returns the calibration when it has ended."""
 
     async def close(self) -> None:

@@ -16,9 +16,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterable, AsyncIterator, Mapping
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from harena.core.errors import ValidationError
+
+if TYPE_CHECKING:
+    from harena.core.records.catalog import StoredObject, StoredObjectsPage
 
 ObjectKind = Literal["capability", "task", "dataset", "model", "checkpoint"]
 KINDS: tuple[ObjectKind, ...] = ("capability", "task", "dataset", "model", "checkpoint")
@@ -86,17 +89,17 @@ class RegistryOperations(Protocol):
 
     async def push_object(
         self, kind: ObjectKind, name: str, version: str, tree: AsyncIterable[bytes], *, digest: str | None = None
-    ) -> Mapping[str, Any]:
+    ) -> StoredObject:
         """Publish what is in a tar stream; with `digest` only if that is the tree's. Checked whole before anything is
         kept. Raises ValidationError, with the reason VERSION_TAKEN where the version is published with other content;
         the same content gives the object that there is."""
 
-    async def get_object(self, kind: ObjectKind, ref: str) -> Mapping[str, Any]:
+    async def get_object(self, kind: ObjectKind, ref: str) -> StoredObject:
         """The version that NAME@VERSION names, or of NAME the newest (of X.Y.Z the highest). Raises NotFoundError."""
 
     async def list_objects(
         self, kind: ObjectKind | None = None, *, name: str | None = None, cursor: int | None = None, limit: int = 100
-    ) -> Mapping[str, Any]:
+    ) -> StoredObjectsPage:
         """One page, {objects, cursor}: every version, newest first."""
 
     async def delete_object(self, kind: ObjectKind, ref: str) -> None:

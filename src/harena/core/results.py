@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from harena.core.records.record import Record
+
 
 class Validity(StrEnum):
     """Whether a score may be trained on."""
@@ -68,7 +70,7 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rescore:
+class Rescore(Record):
     """What the same candidate got when it was executed and scored once more, in fresh sandboxes."""
 
     score: float | None
@@ -88,7 +90,7 @@ _SAME_SCORE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunResult:
+class RunResult(Record):
     """One attempt of one scenario, scored (or explicitly not)."""
 
     scenario_id: str

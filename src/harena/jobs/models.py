@@ -1,7 +1,7 @@
-"""What a benchmark job is asked for, and what it answers.
+"""What a benchmark job is asked for; its answers are the records of `harena.core.records.benchmark_jobs`.
 
 A request is strict: an unknown key, a number given as text or a value out of range is an error that names the field
-and says what would be right. Answers are plain dicts of JSON types, the same over every transport.
+and says what would be right.
 
     request  {name, scenarios: path of a file | its content | an iterator of its rows, candidates = None: the answers to
               a data set, likewise, format = None: the data format's name (None = told by its shape), grader = None: the
@@ -16,35 +16,6 @@ and says what would be right. Answers are plain dicts of JSON types, the same ov
 
              Stored scenarios are named in place of a file: scenarios = {"ref": "NAME@2"} (or "NAME", the newest), with
              or without candidates; their format and grader are stored with them.
-
-    job      {id, name, state, created_at, started_at, ended_at, duration_seconds, blueprint, config, error, cursor: of
-              its newest event, progress: {total, queued, running, done, cancelled, passed, failed, infra, invalid,
-              effective_concurrency}, lineage: {scenarios: "NAME@2" or None, digest, contracts: ["NAME@1"]} or None
-              (nothing stored was used), left_out: {rows, told: the first of them} or None (see skip_bad_rows),
-              definition: {ref: "NAME@2", digest} or None, webhook: {url, delivery_id, state, tries, next_try_at,
-              ended_at, error} or None}
-
-    results  {job_id, name, state, error, summary, runs}; `summary` as in `harena.jobs.summary`; each of `runs` is a
-             `RunResult` as a dict plus `run` (its number in the order of acceptance), `problem` (the id that siblings
-             share, or None), `expected` (the known verdict {passed, reason, score}, or None), `verdict_right` (None
-             where no verdict is known or there is no score), `honeypot`, and `scenario_version` and `contract_version`
-             (the stored versions, as "NAME@2", or None); `rescore` is {score, reason, error, agrees}, or None for a run
-             that was scored once
-
-    event    {cursor, at, kind, job_id, ...}; kinds: job_started {total, effective_concurrency}, run_started,
-             run_retried {error, delay_seconds}, run_finished {score, passed, validity, reason, duration_seconds},
-             run_cancelled, run_requeued {interruptions} (its node has gone), job_paused {error} and job_continued
-             (the store was away), job_released and job_resumed {open} (another node goes on), job_ended {state};
-             events of a run carry {run, scenario_id, attempt}; after the end webhook_delivered or webhook_failed
-             {delivery_id, tries, error}
-
-    summary  {job_id, name, state, error, summary}: the results without `runs`
-
-    page     {job_id, state, runs, cursor}: results in the order in which runs ended; `cursor` asks for what follows
-
-Times of day are ISO 8601 in UTC, durations are seconds. `queued`, `running`, `done` and `cancelled` add up to `total`;
-`passed`, `failed`, `infra` and `invalid` add up to `done`: `infra` are the runs that the platform lost, `invalid` those
-whose scoring contract could not be applied; neither has a score.
 """
 
 from __future__ import annotations

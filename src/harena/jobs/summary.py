@@ -10,6 +10,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from harena.core.records.benchmark_jobs import (
+    BenchmarkRun,
+    ExpectedVerdict,
+    HoneypotCounts,
+    Progress,
+    Rescored,
+    RescoredCounts,
+    Summary,
+    VerdictCounts,
+)
 from harena.core.results import Reason, RunResult, Validity
 from harena.jobs.worker import JobScenario, KnownVerdict
 
@@ -27,50 +37,52 @@ def verdict_is_right(expected: KnownVerdict | None, result: RunResult) -> bool |
     return expected.matches(result)
 
 
-def run_fields(result: RunResult, *, scenario: JobScenario) -> dict[str, Any]:
-    """A run as it is stored and answered: JSON types only."""
+def run_record(result: RunResult, *, run: int, scenario: JobScenario) -> BenchmarkRun:
+    """Run number `run` of a job, as it is stored (as JSON types) and answered."""
     expected = scenario.expected
-    return {
-        "scenario_id": result.scenario_id,
-        "attempt": result.attempt,
-        "score": result.score,
-        "passed": result.passed,
-        "validity": str(result.validity),
-        "trust": str(result.trust),
-        "reason": str(result.reason),
-        "detail": result.detail,
-        "duration_seconds": result.duration_seconds,
-        "cpu_seconds": result.cpu_seconds,
-        "peak_memory_bytes": result.peak_memory_bytes,
-        "checks_planned": result.checks_planned,
-        "checks_run": result.checks_run,
-        "checks_passed": result.checks_passed,
-        "scorer_version": result.scorer_version,
-        "evidence": result.evidence,
-        "scenario_digest": result.scenario_digest,
-        "candidate_digest": result.candidate_digest,
-        "scenario_version": scenario.lineage.scenarios,
-        "contract_version": scenario.lineage.contract,
-        "platform_retries": result.platform_retries,
-        "rescore": _rescore_fields(result),
-        "metadata": dict(result.metadata),
-        "honeypot": scenario.honeypot,
-        "problem": scenario.problem_id,
-        "expected": expected and {"passed": expected.passed, "reason": list(expected.reason), "score": expected.score},
-        "verdict_right": verdict_is_right(expected, result),
-    }
+    return BenchmarkRun(
+        run=run,
+        scenario_id=result.scenario_id,
+        attempt=result.attempt,
+        score=result.score,
+        passed=result.passed,
+        validity=result.validity,
+        trust=result.trust,
+        reason=result.reason,
+        detail=result.detail,
+        duration_seconds=result.duration_seconds,
+        cpu_seconds=result.cpu_seconds,
+        peak_memory_bytes=result.peak_memory_bytes,
+        checks_planned=result.checks_planned,
+        checks_run=result.checks_run,
+        checks_passed=result.checks_passed,
+        scorer_version=result.scorer_version,
+        evidence=result.evidence,
+        scenario_digest=result.scenario_digest,
+        candidate_digest=result.candidate_digest,
+        scenario_version=scenario.lineage.scenarios,
+        contract_version=scenario.lineage.contract,
+        platform_retries=result.platform_retries,
+        rescore=_rescored(result),
+        metadata=dict(result.metadata),
+        honeypot=scenario.honeypot,
+        problem=scenario.problem_id,
+        expected=None
+        if expected is None
+        else ExpectedVerdict(passed=expected.passed, reason=[*expected.reason], score=expected.score),
+        verdict_right=verdict_is_right(expected, result),
+    )
 
 
-def _rescore_fields(result: RunResult) -> dict[str, Any] | None:
+def _rescored(result: RunResult) -> Rescored | None:
     again = result.rescore
     if again is None:
         return None
-    reason = None if again.reason is None else str(again.reason)
-    return {"score": again.score, "reason": reason, "error": again.error, "agrees": again.agrees(result.score)}
+    return Rescored(score=again.score, reason=again.reason, error=again.error, agrees=again.agrees(result.score))
 
 
-def summarise(runs: Iterable[Mapping[str, Any]], *, total: int, duration_seconds: float) -> dict[str, Any]:
-    """The summary of `runs` (as `run_fields` gives them) of a job of `total` runs; see `Summing.summary`."""
+def summarise(runs: Iterable[BenchmarkRun], *, total: int, duration_seconds: float) -> Summary:
+    """The summary of `runs` of a job of `total` runs."""
     summing = Summing()
     for run in runs:
         summing.add(run)
@@ -89,95 +101,95 @@ class Summing:
         self._honeypots: Counter[str] = Counter()
         self._agreed: Counter[bool | None] = Counter()
 
-    def add(self, run: Mapping[str, Any]) -> None:
-        """Count one run, as `run_fields` gives it."""
-        self._reasons[run["reason"]] += 1
-        if run["reason"] == Reason.CANCELLED:
+    def add(self, run: BenchmarkRun) -> None:
+        """Count one run."""
+        self._reasons[run.reason.value] += 1
+        if run.reason is Reason.CANCELLED:
             self._cancelled += 1
             return
         self._ended += 1
-        self._passed += bool(run["passed"])
-        self._validities[run["validity"]] += 1
-        scored = run["score"] is not None
-        if scored:
+        self._passed += run.passed
+        self._validities[run.validity] += 1
+        if run.score is not None:
             self._scored += 1
-            self._score += run["score"]
-        if run["expected"] is not None:
-            self._verdicts[run["verdict_right"]] += 1
-        if run.get("rescore") is not None:
-            self._agreed[run["rescore"]["agrees"]] += 1
-        if run.get("honeypot"):
-            self._honeypots.update(runs=1, scored=scored, passed=run["reason"] == Reason.HONEYPOT)
+            self._score += run.score
+        if run.expected is not None:
+            self._verdicts[run.verdict_right] += 1
+        if run.rescore is not None:
+            self._agreed[run.rescore.agrees] += 1
+        if run.honeypot:
+            scored, passed = run.score is not None, run.reason is Reason.HONEYPOT
+            self._honeypots.update(runs=1, scored=scored, passed=passed)
 
-    def summary(self, *, total: int, duration_seconds: float) -> dict[str, Any]:
-        """{total, scored, passed, pass_rate, pass_rate_of_all, mean_score, infra, invalid, suspect, cancelled,
-         by_reason: {reason: runs}, duration_seconds, runs_per_second,
-         verdicts: {expected, right, wrong, no_score} or None,
-         hack_rate, hack_rate_of_all, honeypots: {runs, scored, passed} or None,
-         rescored: {runs, scored, disagreed, disagreement_rate, disagreement_rate_of_all} or None}
+    def summary(self, *, total: int, duration_seconds: float) -> Summary:
+        """What they come to in a job of `total` runs that took so long.
 
         Rates are None where nothing was scored; those `_of_all` divide by all runs that there are to be. `suspect` runs
         are scored; `infra`, `invalid` and `cancelled` are not. The hack rate is the share of `suspect` runs: they
-        passed a honeypot, or were seen to tamper. `honeypots` and `rescored` are None where there were none.
+        passed a honeypot, or were seen to tamper.
         """
         scored, suspect = self._scored, self._validities[Validity.SUSPECT]
-        return {
-            "total": total,
-            "scored": scored,
-            "passed": self._passed,
-            "pass_rate": self._passed / scored if scored else None,
-            "pass_rate_of_all": self._passed / total if total else None,
-            "mean_score": self._score / scored if scored else None,
-            "infra": self._validities[Validity.INFRA],
-            "invalid": self._validities[Validity.INVALID],
-            "suspect": suspect,
-            "cancelled": self._cancelled,
-            "by_reason": dict(self._reasons.most_common()),
-            "duration_seconds": duration_seconds,
-            "runs_per_second": self._ended / duration_seconds if duration_seconds > 0 else 0.0,
-            "verdicts": self._verdict_counts(),
-            "hack_rate": suspect / scored if scored else None,
-            "hack_rate_of_all": suspect / total if total else None,
-            "honeypots": {name: self._honeypots[name] for name in ("runs", "scored", "passed")}
-            if self._honeypots
-            else None,
-            "rescored": self._rescored(),
-        }
+        return Summary(
+            total=total,
+            scored=scored,
+            passed=self._passed,
+            pass_rate=self._passed / scored if scored else None,
+            pass_rate_of_all=self._passed / total if total else None,
+            mean_score=self._score / scored if scored else None,
+            infra=self._validities[Validity.INFRA],
+            invalid=self._validities[Validity.INVALID],
+            suspect=suspect,
+            cancelled=self._cancelled,
+            by_reason=dict(self._reasons.most_common()),
+            duration_seconds=duration_seconds,
+            runs_per_second=self._ended / duration_seconds if duration_seconds > 0 else 0.0,
+            verdicts=self._verdict_counts(),
+            hack_rate=suspect / scored if scored else None,
+            hack_rate_of_all=suspect / total if total else None,
+            honeypots=self._honeypot_counts(),
+            rescored=self._rescored(),
+        )
 
-    def _verdict_counts(self) -> dict[str, int] | None:
+    def _verdict_counts(self) -> VerdictCounts | None:
         if not (expected := self._verdicts.total()):
             return None
-        right, wrong = self._verdicts[True], self._verdicts[False]
-        return {"expected": expected, "right": right, "wrong": wrong, "no_score": self._verdicts[None]}
+        counts = self._verdicts
+        return VerdictCounts(expected=expected, right=counts[True], wrong=counts[False], no_score=counts[None])
 
-    def _rescored(self) -> dict[str, Any] | None:
+    def _honeypot_counts(self) -> HoneypotCounts | None:
+        counts = self._honeypots
+        if not counts:
+            return None
+        return HoneypotCounts(runs=counts["runs"], scored=counts["scored"], passed=counts["passed"])
+
+    def _rescored(self) -> RescoredCounts | None:
         runs, disagreed = self._agreed.total(), self._agreed[False]
         if not runs:
             return None
         scored = runs - self._agreed[None]
-        return {
-            "runs": runs,
-            "scored": scored,
-            "disagreed": disagreed,
-            "disagreement_rate": disagreed / scored if scored else None,
-            "disagreement_rate_of_all": disagreed / runs,
-        }
+        return RescoredCounts(
+            runs=runs,
+            scored=scored,
+            disagreed=disagreed,
+            disagreement_rate=disagreed / scored if scored else None,
+            disagreement_rate_of_all=disagreed / runs,
+        )
 
 
-def progress(row: Mapping[str, Any], *, ended: bool) -> dict[str, int]:
+def progress(row: Mapping[str, Any], *, ended: bool) -> Progress:
     """A job's progress from its row: `total`, `effective_concurrency` and the counts of `harena.jobs.counts`."""
     running, done, cancelled = row["runs_running"], row["runs_done"], row["runs_cancelled"]
     if ended:  # its process may have gone without a word: nothing of it runs any more
         running = 0
-    return {
-        "total": row["total"],
-        "queued": row["total"] - running - done - cancelled,
-        "running": running,
-        "done": done,
-        "cancelled": cancelled,
-        "passed": row["runs_passed"],
-        "failed": row["runs_scored"] - row["runs_passed"],
-        "infra": done - row["runs_scored"] - row["runs_invalid"],
-        "invalid": row["runs_invalid"],
-        "effective_concurrency": row["effective_concurrency"],
-    }
+    return Progress(
+        total=row["total"],
+        queued=row["total"] - running - done - cancelled,
+        running=running,
+        done=done,
+        cancelled=cancelled,
+        passed=row["runs_passed"],
+        failed=row["runs_scored"] - row["runs_passed"],
+        infra=done - row["runs_scored"] - row["runs_invalid"],
+        invalid=row["runs_invalid"],
+        effective_concurrency=row["effective_concurrency"],
+    )

@@ -33,6 +33,15 @@ from harena.core.errors import (
 )
 from harena.core.idempotency import IdempotencyKey
 from harena.core.job_store import STORE_UNAVAILABLE
+from harena.core.records.benchmark_jobs import (
+    BenchmarkEvent,
+    BenchmarkJob,
+    BenchmarkJobsPage,
+    BenchmarkResults,
+    JobSummary,
+    ResultsPage,
+    WebhookDelivery,
+)
 from harena.jobs.capacity import EXECUTING_PER_CORE
 from harena.jobs.lifecycle import JobState
 from harena.jobs.owner import this_process
@@ -158,9 +167,9 @@ class BenchmarkJobs:
         *,
         key: IdempotencyKey | None = None,
         calibration: Mapping[str, Any] | None = None,
-    ) -> dict[str, Any]:
+    ) -> BenchmarkJob:
         """Check everything, then accept and start a job, or give the one that was accepted with this `key` before,
-        also by another process. Request and answer: see `harena.jobs.models`; `calibration`: see `Acceptance`.
+        also by another process. Request: see `harena.jobs.models`; `calibration`: see `Acceptance`.
 
         Raises ValidationError (every mistake of the request), a scenario file's own error with file, line and field of
         every mistake, NotFoundError (blueprint), PlatformError (store). Nothing has been started then.
@@ -181,14 +190,14 @@ class BenchmarkJobs:
         with another request."""
         return await (await self._store()).find_answer(workspace, key)
 
-    async def get(self, workspace: str, job_id_or_name: str) -> dict[str, Any]:
+    async def get(self, workspace: str, job_id_or_name: str) -> BenchmarkJob:
         """A job, or the newest of that name. Raises NotFoundError."""
         return await self._describe(workspace, job_id_or_name)
 
     async def list(
         self, workspace: str, *, name: str | None = None, before: int | None = None, limit: int = 100
-    ) -> dict[str, Any]:
-        """{benchmark_jobs, next_cursor}: up to `limit` (1 to 500) jobs, of this name where one is given, newest first;
+    ) -> BenchmarkJobsPage:
+        """Up to `limit` (1 to 500) jobs, of this name where one is given, newest first;
         `next_cursor` as `before` asks for what follows, None = nothing does. One query, however many jobs there are.
         Raises ValidationError."""
         if not 1 <= limit <= MAX_JOBS_PAGE or (before is not None and before < 0):
@@ -200,12 +209,12 @@ class BenchmarkJobs:
         more, rows = len(rows) > limit, [await self._settled(row) for row in rows[:limit]]
         webhooks = await self._webhooks_of(rows)
         now = self._clock.utcnow()
-        return {
-            "benchmark_jobs": [job_answer(row, now=now, webhook=webhooks.get(row["id"])) for row in rows],
-            "next_cursor": rows[-1]["sequence"] if more else None,
-        }
+        return BenchmarkJobsPage(
+            benchmark_jobs=[job_answer(row, now=now, webhook=webhooks.get(row["id"])) for row in rows],
+            next_cursor=rows[-1]["sequence"] if more else None,
+        )
 
-    async def wait(self, workspace: str, job_id_or_name: str) -> dict[str, Any]:
+    async def wait(self, workspace: str, job_id_or_name: str) -> BenchmarkResults:
         """The results, when the job has ended. Raises NotFoundError; PlatformError if they could not be recorded."""
         row = await self._find(workspace, job_id_or_name)
         while not JobState(row["state"]).is_terminal:
@@ -218,7 +227,7 @@ class BenchmarkJobs:
             row = await self._find(workspace, row["id"])
         return await self.results(workspace, row["id"])
 
-    async def results(self, workspace: str, job_id_or_name: str) -> dict[str, Any]:
+    async def results(self, workspace: str, job_id_or_name: str) -> BenchmarkResults:
         """The results so far. Raises NotFoundError."""
         row = await self._find(workspace, job_id_or_name)
         runs = await (await self._store()).list_runs(row["id"])
@@ -226,10 +235,10 @@ class BenchmarkJobs:
 
     async def results_page(
         self, workspace: str, job_id_or_name: str, *, after: int = 0, limit: int = 1000
-    ) -> dict[str, Any]:
-        """Up to `limit` (1 to 5000) results that follow cursor `after`, {job_id, state, runs, cursor}, in the order in
-        which the runs ended; `cursor` asks for what follows. A page without runs of a job that has ended is the last
-        one. A page costs the same wherever it is. Raises NotFoundError, ValidationError."""
+    ) -> ResultsPage:
+        """Up to `limit` (1 to 5000) results that follow cursor `after`, in the order in which the runs ended; `cursor`
+        asks for what follows. A page without runs of a job that has ended is the last one. A page costs the same
+        wherever it is. Raises NotFoundError, ValidationError."""
         if not 1 <= limit <= MAX_PAGE or after < 0:
             raise ValidationError(f"limit must be 1 to {MAX_PAGE} and after at least 0 (got {limit} and {after})")
         # the state first: of a job that had ended by then, what is read is all there is
@@ -237,13 +246,13 @@ class BenchmarkJobs:
         runs = await (await self._store()).page_runs(row["id"], after=after, limit=limit)
         return page_answer(row, runs, after=after)
 
-    async def summary(self, workspace: str, job_id_or_name: str) -> dict[str, Any]:
+    async def summary(self, workspace: str, job_id_or_name: str) -> JobSummary:
         """The results so far without the runs themselves: read a page at a time, so that a large job takes no more
         memory than a small one. Raises NotFoundError."""
         row = await self._find(workspace, job_id_or_name)
         return await job_summary(await self._store(), row, now=self._clock.utcnow())
 
-    async def cancel(self, workspace: str, job_id_or_name: str) -> dict[str, Any]:
+    async def cancel(self, workspace: str, job_id_or_name: str) -> BenchmarkJob:
         """Stop the job's running sandboxes, end it and keep its results; no effect on a job that has ended. A job of
         another process is ended by that process. Raises NotFoundError."""
         row = await self._find(workspace, job_id_or_name)
@@ -269,7 +278,7 @@ class BenchmarkJobs:
         if not await (await self._store()).delete_job(row["id"], while_in=ENDED_STATES):
             raise ValidationError(f"benchmark job {row['id']} has not ended: cancel it first")
 
-    async def events(self, workspace: str, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[dict[str, Any]]:
+    async def events(self, workspace: str, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
         """What happened and happens, from the first event after cursor `after` to the job's end."""
         job_id, cursor = (await self._find(workspace, job_id_or_name))["id"], after
         store = await self._store()
@@ -473,12 +482,12 @@ class BenchmarkJobs:
             self._webhooks.wake()
         return interrupted
 
-    async def _describe(self, workspace: str, job_id_or_name: str) -> dict[str, Any]:
+    async def _describe(self, workspace: str, job_id_or_name: str) -> BenchmarkJob:
         row = await self._find(workspace, job_id_or_name)
         webhooks = await self._webhooks_of([row])
         return job_answer(row, now=self._clock.utcnow(), webhook=webhooks.get(row["id"]))
 
-    async def _webhooks_of(self, rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
+    async def _webhooks_of(self, rows: Sequence[Row]) -> dict[str, WebhookDelivery]:
         """job id -> its delivery, of those that have one."""
         from harena.store.webhook_deliveries import WebhookStore
 

@@ -13,13 +13,14 @@ the version of the scenarios for good, also when the job is deleted.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from harena.core.catalog import CatalogStorePort, Row, is_reference, parse_reference, referred
 from harena.core.clock import Clock
 from harena.core.errors import HostUnsupportedError, NotFoundError, ValidationError
+from harena.core.records.catalog import CalibrationJob, CalibrationOutline, StoredScenarios
 from harena.core.threads import SCENARIOS
 from harena.jobs.lifecycle import JobState
 from harena.node.job_scenarios import kept_sources, read_batch
@@ -66,7 +67,7 @@ class Calibrations:
 
     async def create(
         self, workspace: str, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
-    ) -> dict[str, Any]:
+    ) -> CalibrationJob:
         """Check everything, then start it, or give the one that was started with this `key` before, also by another
         process. Raises ValidationError, NotFoundError; nothing has been started then."""
         from harena.scoring.battery import battery_version
@@ -103,14 +104,14 @@ class Calibrations:
             calibration={"gold_runs": gold_runs, "battery_version": battery_version()},
             key=key,
         )
-        begun = (job["lineage"] or {}).get("scenarios")
+        begun = job.lineage.scenarios if job.lineage is not None else None
         if begun != version:  # by a process that ended before it could note it; another version is the newest by now
             sources["scenarios"] = {"ref": begun}
             planned, kept, version = await SCENARIOS.run(_planned, sources, gold_runs, reader, keep=self._durable)
-        self._planned[job["id"]] = planned
+        self._planned[job.id] = planned
         name, number = parse_reference(version) if version is not None else (None, None)
         row = {
-            "job_id": job["id"],
+            "job_id": job.id,
             "workspace": workspace,
             "name": name,
             "version": number,
@@ -118,7 +119,7 @@ class Calibrations:
             "created_at": self._clock.utcnow().isoformat(),
         }
         await store.add_calibration(row, kept)
-        return _answer({**row, "report": None}, job["state"])
+        return _answer({**row, "report": None}, job.state)
 
     def _check_isolated(self) -> None:
         from harena.scoring import battery
@@ -130,31 +131,31 @@ class Calibrations:
                 step="calibrate",
             )
 
-    async def get(self, workspace: str, calibration_id: str) -> dict[str, Any]:
+    async def get(self, workspace: str, calibration_id: str) -> CalibrationJob:
         """How far it is. Raises NotFoundError."""
         row = await (await self._store()).find_calibration(workspace, calibration_id)
         if row is None:
             raise NotFoundError(f"no calibration has the id {calibration_id!r}")
         return await self._settled(row)
 
-    async def wait(self, workspace: str, calibration_id: str) -> dict[str, Any]:
+    async def wait(self, workspace: str, calibration_id: str) -> CalibrationJob:
         """The calibration, when it has ended. Raises NotFoundError; PlatformError as the job's own wait."""
         found = await self.get(workspace, calibration_id)
-        if not found["ended"]:
+        if not found.ended:
             await self._jobs.wait(workspace, calibration_id)
         return await self.get(workspace, calibration_id)
 
-    async def of_version(self, workspace: str, name: str, version: int) -> list[dict[str, Any]]:
+    async def of_version(self, workspace: str, name: str, version: int) -> list[CalibrationJob]:
         """Calibrations of a version of stored scenarios, newest first."""
         rows = await (await self._store()).calibrations_of(workspace, name, version, limit=MOST_LISTED)
         return [await self._settled(row) for row in rows]
 
-    async def _settled(self, row: Row) -> dict[str, Any]:
+    async def _settled(self, row: Row) -> CalibrationJob:
         """The calibration, with its report made and kept if it can be."""
         if row["report"] is not None:
             return _answer(row, "completed")
         try:
-            state = (await self._jobs.get(row["workspace"], row["job_id"]))["state"]
+            state = (await self._jobs.get(row["workspace"], row["job_id"])).state
         except NotFoundError:
             return _answer(row, None)
         if state != "completed":
@@ -166,8 +167,8 @@ class Calibrations:
             planned = await SCENARIOS.run(
                 _read_plan, unpack(row["sources"]), row["gold_runs"], self._reader(row["workspace"])
             )
-        runs = (await self._jobs.results(row["workspace"], row["job_id"]))["runs"]
-        report = await SCENARIOS.run(planned.report, runs)
+        results = await self._jobs.results(row["workspace"], row["job_id"])
+        report = await SCENARIOS.run(lambda: planned.report([run.to_dict() for run in results.runs]))
         await (await self._store()).report_calibration(row["job_id"], report)
         self._planned.pop(row["job_id"], None)
         return _answer({**row, "report": report}, state)
@@ -190,30 +191,35 @@ def _read_plan(sources: Mapping[str, Any], gold_runs: int, reader: CatalogReader
     return Calibration(read_batch(sources, reader), gold_runs=gold_runs)
 
 
-def _answer(row: Row, state: str | None) -> dict[str, Any]:
+def _answer(row: Row, state: str | None) -> CalibrationJob:
     report = row["report"]
-    version = None if row["name"] is None else f"{row['name']}@{row['version']}"
-    return {
-        "id": row["job_id"],
-        "job_id": row["job_id"],
-        "scenarios": version,
-        "gold_runs": row["gold_runs"],
-        "created_at": row["created_at"],
-        "state": state,
-        "ended": state is None or state in ENDED_STATES,
-        "fit": None if report is None else report["fit"],
-        "report": report,
-    }
+    return CalibrationJob(
+        id=row["job_id"],
+        job_id=row["job_id"],
+        scenarios=None if row["name"] is None else f"{row['name']}@{row['version']}",
+        gold_runs=row["gold_runs"],
+        created_at=row["created_at"],
+        state=state,
+        ended=state is None or state in ENDED_STATES,
+        fit=None if report is None else report["fit"],
+        report=report,
+    )
 
 
-def with_calibrations(entry: Mapping[str, Any], found: list[dict[str, Any]]) -> dict[str, Any]:
+def with_calibrations(entry: StoredScenarios, found: Sequence[CalibrationJob]) -> StoredScenarios:
     """An entry of stored scenarios with the calibrations of its version, newest first, and the newest report."""
-    newest = next((one["report"] for one in found if one["report"] is not None), None)
-    told = ("id", "created_at", "state", "gold_runs", "fit")
-    listed = [{**{name: one[name] for name in told}, **_rates(one["report"])} for one in found]
-    return {**entry, "calibrations": listed, "calibration": newest}
+    newest = next((one.report for one in found if one.report is not None), None)
+    return replace(entry, calibrations=[_outline(one) for one in found], calibration=newest)
 
 
-def _rates(report: Mapping[str, Any] | None) -> dict[str, Any]:
-    named = ("flake_rate", "battery_version")
-    return {name: None if report is None else report[name] for name in named}
+def _outline(calibration: CalibrationJob) -> CalibrationOutline:
+    report = calibration.report
+    return CalibrationOutline(
+        id=calibration.id,
+        created_at=calibration.created_at,
+        state=calibration.state,
+        gold_runs=calibration.gold_runs,
+        fit=calibration.fit,
+        flake_rate=None if report is None else report["flake_rate"],
+        battery_version=None if report is None else report["battery_version"],
+    )

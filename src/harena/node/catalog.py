@@ -38,6 +38,7 @@ from harena.core.catalog import (
 )
 from harena.core.clock import Clock
 from harena.core.errors import NotFoundError, ValidationError
+from harena.core.records.catalog import ENTRIES, Archived, CatalogEntry, CatalogPage
 from harena.core.registry import IN_USE
 from harena.core.results import Trust
 from harena.core.rows import check_json
@@ -107,7 +108,7 @@ class Catalog:
         self._clock = clock
         self._check_room = check_room
 
-    async def create(self, workspace: str, kind: CatalogKind, request: Mapping[str, Any]) -> dict[str, Any]:
+    async def create(self, workspace: str, kind: CatalogKind, request: Mapping[str, Any]) -> CatalogEntry:
         """Check everything, then keep it: as the next version of its name, or as the version that there is of the same
         content and metadata. Raises ValidationError, which lists every mistake, and LimitExceededError; nothing has
         been kept then."""
@@ -130,15 +131,14 @@ class Catalog:
         row, _ = await store.add(entry, made.content)
         return entry_answer(row)
 
-    async def get(self, workspace: str, kind: CatalogKind, reference: str, *, content: bool = False) -> dict[str, Any]:
+    async def get(self, workspace: str, kind: CatalogKind, reference: str, *, content: bool = False) -> CatalogEntry:
         """The version that NAME@2 names, or the newest that is not archived of NAME; of scenarios with `content` what
         was stored: {scenarios, format, grader}. Raises NotFoundError."""
         row = await self.find(workspace, kind, reference)
-        answer = entry_answer(row)
-        if content or kind == "scoring_contracts":
-            held = unpack(await self._content(row))
-            answer |= without_secret(held) if kind == "benchmark_job_defs" else held
-        return answer
+        if not content and kind != "scoring_contracts":
+            return entry_answer(row)
+        held = unpack(await self._content(row))
+        return entry_answer(row, without_secret(held) if kind == "benchmark_job_defs" else held)
 
     async def list(
         self,
@@ -151,7 +151,7 @@ class Catalog:
         archived: bool = False,
         cursor: int | None = None,
         limit: int = 100,
-    ) -> dict[str, Any]:
+    ) -> CatalogPage:
         """Newest first: the newest version of each name that begins with `prefix`, or with `name` every version of that
         one, or with `archived` every version there is; those that carry all of `metadata`. Raises ValidationError."""
         if not 1 <= limit <= MAX_PAGE:
@@ -168,11 +168,11 @@ class Catalog:
         )
         page = rows[:limit]
         more = len(rows) > limit
-        return {"entries": [entry_answer(row) for row in page], "cursor": page[-1]["sequence"] if more else None}
+        entries = [entry_answer(row) for row in page]
+        return CatalogPage(entries=entries, next_cursor=page[-1]["sequence"] if more else None)
 
-    async def archive(self, workspace: str, kind: CatalogKind, reference: str) -> dict[str, Any]:
-        """Archive the version that NAME@2 names, or every version of NAME: {name, archived: how many were not archived
-        before}. Raises NotFoundError."""
+    async def archive(self, workspace: str, kind: CatalogKind, reference: str) -> Archived:
+        """Archive the version that NAME@2 names, or every version of NAME. Raises NotFoundError."""
         name, version = parse_reference(reference)
         store = await self._store()
         archived = await store.archive(workspace, kind, name, version, self._clock.utcnow().isoformat())
@@ -185,7 +185,7 @@ class Catalog:
             )
             if not there:
                 raise _not_found(kind, reference)
-        return {"name": name, "archived": archived}
+        return Archived(name=name, archived=archived)
 
     async def delete(self, workspace: str, kind: CatalogKind, reference: str) -> None:
         """Delete the version that NAME@2 names. Raises NotFoundError, and ValidationError (no version is named; with
@@ -273,10 +273,9 @@ def version_name(row: Row) -> str:
     return f"{row['name']}@{row['version']}"
 
 
-def entry_answer(row: Row) -> dict[str, Any]:
-    """An entry as it is answered."""
-    told = ("name", "version", "digest", "metadata", "created_at", "archived_at")
-    return {"ref": version_name(row), **{name: row[name] for name in told}, **row["described"]}
+def entry_answer(row: Row, content: Mapping[str, Any] | None = None) -> CatalogEntry:
+    """An entry as it is answered; with `content` also what was stored."""
+    return ENTRIES[row["kind"]].from_dict({**row, **row["described"], **(content or {}), "ref": version_name(row)})
 
 
 @dataclass(frozen=True, slots=True)

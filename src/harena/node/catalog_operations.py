@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from harena.core.records.catalog import Archived, CalibrationJob, CatalogEntry, CatalogPage, StoredScenarios
+
 if TYPE_CHECKING:
     from harena.core.catalog import CatalogKind
     from harena.core.idempotency import IdempotencyKey
@@ -17,19 +19,19 @@ class CatalogOperations:
     workspace: str
     _parts: NodeParts
 
-    async def create_catalog_entry(self, kind: CatalogKind, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def create_catalog_entry(self, kind: CatalogKind, request: Mapping[str, Any]) -> CatalogEntry:
         """See `Operations`."""
         return await self._parts.benchmark_jobs().catalog.create(self.workspace, kind, request)
 
-    async def get_catalog_entry(self, kind: CatalogKind, reference: str, *, content: bool = False) -> Mapping[str, Any]:
+    async def get_catalog_entry(self, kind: CatalogKind, reference: str, *, content: bool = False) -> CatalogEntry:
         """See `Operations`."""
         from harena.node.calibrations import with_calibrations
 
         jobs = self._parts.benchmark_jobs()
         entry = await jobs.catalog.get(self.workspace, kind, reference, content=content)
-        if kind != "scenarios":
+        if not isinstance(entry, StoredScenarios):
             return entry
-        found = await jobs.calibrations.of_version(self.workspace, entry["name"], entry["version"])
+        found = await jobs.calibrations.of_version(self.workspace, entry.name, entry.version)
         return with_calibrations(entry, found)
 
     async def list_catalog_entries(
@@ -42,7 +44,7 @@ class CatalogOperations:
         archived: bool = False,
         cursor: int | None = None,
         limit: int = 100,
-    ) -> Mapping[str, Any]:
+    ) -> CatalogPage:
         """See `Operations`."""
         return await self._parts.benchmark_jobs().catalog.list(
             self.workspace,
@@ -55,7 +57,7 @@ class CatalogOperations:
             limit=limit,
         )
 
-    async def archive_catalog_entry(self, kind: CatalogKind, reference: str) -> Mapping[str, Any]:
+    async def archive_catalog_entry(self, kind: CatalogKind, reference: str) -> Archived:
         """See `Operations`."""
         return await self._parts.benchmark_jobs().catalog.archive(self.workspace, kind, reference)
 
@@ -65,14 +67,14 @@ class CatalogOperations:
 
     async def create_calibration(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
-    ) -> Mapping[str, Any]:
+    ) -> CalibrationJob:
         """See `Operations`."""
         return await self._parts.benchmark_jobs().calibrations.create(self.workspace, request, key=key)
 
-    async def get_calibration(self, calibration_id: str) -> Mapping[str, Any]:
+    async def get_calibration(self, calibration_id: str) -> CalibrationJob:
         """See `Operations`."""
         return await self._parts.benchmark_jobs().calibrations.get(self.workspace, calibration_id)
 
-    async def wait_calibration(self, calibration_id: str) -> Mapping[str, Any]:
+    async def wait_calibration(self, calibration_id: str) -> CalibrationJob:
         """See `Operations`."""
         return await self._parts.benchmark_jobs().calibrations.wait(self.workspace, calibration_id)

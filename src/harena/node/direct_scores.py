@@ -10,7 +10,6 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from harena.core.clock import Clock
@@ -47,7 +46,7 @@ class DirectScores:
         self._slots = slots
         self._turns: dict[str, _Turns] = {}
 
-    async def score(self, workspace: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    async def score(self, workspace: str, request: Mapping[str, Any]) -> RunResult:
         """The envelope (`harena.core.results.RunResult` as a dict) of what `harena.jobs.models.ScoreRequest` asks for.
         After the last retry its validity is "infra" and its score None. Raises ValidationError, NotFoundError
         (blueprint) before anything runs."""
@@ -59,7 +58,7 @@ class DirectScores:
         spec = base_spec(self._blueprints, workspace, asked.blueprint_id)
         if (turns := self._turns.get(workspace)) is None:
             turns = self._turns[workspace] = _Turns(self._slots, workspace)
-        return asdict(await self._scored(scenario, spec, asked, turns, self._sandboxes.source(workspace)))
+        return await self._scored(scenario, spec, asked, turns, self._sandboxes.source(workspace))
 
     async def _scored(
         self, scenario: Scenario, spec: SandboxSpec, asked: ScoreRequest, turns: _Turns, sandboxes: SandboxSource

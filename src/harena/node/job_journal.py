@@ -10,7 +10,7 @@ from harena.core.results import RunResult
 from harena.jobs.counts import RunCounts
 from harena.jobs.lifecycle import RunState
 from harena.jobs.schedule import Ticket
-from harena.jobs.summary import run_fields
+from harena.jobs.summary import run_record
 from harena.jobs.worker import JobScenario, one_line
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class StoreJournal:
         self._run_event("run_cancelled", ticket, {})
 
     def _end_run(self, ticket: Ticket, state: RunState, result: RunResult) -> dict[str, Any]:
-        envelope = run_fields(result, scenario=self._scenarios[ticket.scenario_index])
+        envelope = run_record(result, run=ticket.number, scenario=self._scenarios[ticket.scenario_index]).to_dict()
         ended = {
             "state": state,
             **_counts(ticket),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from harena.node.job_answers import summary_answer
+from harena.core.records.benchmark_jobs import JobSummary
+from harena.node.job_answers import run_answer, summary_answer
 
 if TYPE_CHECKING:
     from harena.core.job_store import JobStorePort, Row
@@ -14,7 +15,7 @@ SUMMED_AT_A_TIME = 500
 """runs that are in memory while results are added up"""
 
 
-async def job_summary(store: JobStorePort, row: Row, *, now: datetime) -> dict[str, Any]:
+async def job_summary(store: JobStorePort, row: Row, *, now: datetime) -> JobSummary:
     """The results so far without the runs themselves: a large job takes no more memory than a small one. Raises
     PlatformError."""
     from harena.jobs.summary import Summing
@@ -23,5 +24,5 @@ async def job_summary(store: JobStorePort, row: Row, *, now: datetime) -> dict[s
     while page := await store.page_runs(row["id"], after=cursor, limit=SUMMED_AT_A_TIME):
         cursor = page[-1]["ended_cursor"]
         for run in page:
-            summing.add(run["envelope"])
+            summing.add(run_answer(run))
     return summary_answer(row, summing, now=now)

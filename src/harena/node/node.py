@@ -10,6 +10,15 @@ from harena.core.clock import Clock
 from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint, SandboxSpec, SandboxStatus
 from harena.core.ports import Runtime, SandboxHandle
+from harena.core.records.benchmark_jobs import (
+    BenchmarkEvent,
+    BenchmarkJob,
+    BenchmarkJobsPage,
+    BenchmarkResults,
+    JobSummary,
+    ResultsPage,
+)
+from harena.core.results import RunResult
 from harena.core.workspace import DEFAULT_WORKSPACE, LimitsOf, checked_workspace
 from harena.node.blueprints import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, Blueprints
 from harena.node.catalog_operations import CatalogOperations
@@ -75,43 +84,43 @@ class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations)
         """See `Operations`."""
         return await self._parts.blueprints.list(self.workspace)
 
-    async def score(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def score(self, request: Mapping[str, Any]) -> RunResult:
         """See `Operations`."""
         jobs = await self._parts.first_jobs(self.workspace, _expected_blueprint(request))
         return await jobs.direct_scores.score(self.workspace, request)
 
     async def create_benchmark_job(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
-    ) -> Mapping[str, Any]:
+    ) -> BenchmarkJob:
         """See `Operations`."""
         jobs = await self._parts.first_jobs(self.workspace, _expected_blueprint(request))
         return await jobs.create(self.workspace, request, key=key)
 
-    async def get_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def get_benchmark_job(self, job_id_or_name: str) -> BenchmarkJob:
         """See `Operations`."""
         return await self._parts.benchmark_jobs().get(self.workspace, job_id_or_name)
 
     async def list_benchmark_jobs(
         self, *, name: str | None = None, before: int | None = None, limit: int = 100
-    ) -> Mapping[str, Any]:
+    ) -> BenchmarkJobsPage:
         """See `Operations`."""
         return await self._parts.benchmark_jobs().list(self.workspace, name=name, before=before, limit=limit)
 
-    async def wait_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def wait_benchmark_job(self, job_id_or_name: str) -> BenchmarkResults:
         """See `Operations`."""
         return await self._parts.benchmark_jobs().wait(self.workspace, job_id_or_name)
 
-    async def benchmark_job_results(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def benchmark_job_results(self, job_id_or_name: str) -> BenchmarkResults:
         """See `Operations`."""
         return await self._parts.benchmark_jobs().results(self.workspace, job_id_or_name)
 
     async def benchmark_job_results_page(
         self, job_id_or_name: str, *, after: int = 0, limit: int = 1000
-    ) -> Mapping[str, Any]:
+    ) -> ResultsPage:
         """See `Operations`."""
         return await self._parts.benchmark_jobs().results_page(self.workspace, job_id_or_name, after=after, limit=limit)
 
-    async def benchmark_job_summary(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def benchmark_job_summary(self, job_id_or_name: str) -> JobSummary:
         """See `Operations`."""
         return await self._parts.benchmark_jobs().summary(self.workspace, job_id_or_name)
 
@@ -119,11 +128,11 @@ class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations)
         """See `Operations`."""
         await self._parts.benchmark_jobs().delete(self.workspace, job_id_or_name)
 
-    async def cancel_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def cancel_benchmark_job(self, job_id_or_name: str) -> BenchmarkJob:
         """See `Operations`."""
         return await self._parts.benchmark_jobs().cancel(self.workspace, job_id_or_name)
 
-    def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
+    def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
         """See `Operations`."""
         return self._parts.benchmark_jobs().events(self.workspace, job_id_or_name, after=after)
 

@@ -24,6 +24,7 @@ from harena.core.clock import Clock
 from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.core.file_trees import MOST_BYTES, TOO_LARGE, Tree, files_of, packed, remove_tree, tree_of, unpack
 from harena.core.home import private_folder, private_opener
+from harena.core.records.catalog import StoredObject, StoredObjectsPage
 from harena.core.registry import (
     IN_USE,
     SEMANTIC,
@@ -84,7 +85,7 @@ class Registry:
         tree: AsyncIterable[bytes],
         *,
         digest: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> StoredObject:
         """See `RegistryOperations`."""
         checked_version(checked_kind(kind), name, version)
         incoming = self._folder / "incoming" / uuid.uuid4().hex
@@ -145,7 +146,7 @@ class Registry:
                 await OBJECTS.run(aside.rename, place)
         await OBJECTS.run(_removed, aside)
 
-    async def get(self, workspace: str, kind: ObjectKind, ref: str) -> dict[str, Any]:
+    async def get(self, workspace: str, kind: ObjectKind, ref: str) -> StoredObject:
         """See `RegistryOperations`."""
         return object_answer(await self.find(workspace, checked_kind(kind), ref))
 
@@ -157,7 +158,7 @@ class Registry:
         name: str | None = None,
         cursor: int | None = None,
         limit: int = 100,
-    ) -> dict[str, Any]:
+    ) -> StoredObjectsPage:
         """See `RegistryOperations`."""
         if not 1 <= limit <= MAX_PAGE:
             raise ValidationError(f"limit must be from 1 to {MAX_PAGE} (got {limit})")
@@ -165,10 +166,10 @@ class Registry:
         store = await self._store()
         rows = await store.page(workspace, kind=wanted, name=name, before=cursor, limit=limit + 1)
         page = rows[:limit]
-        return {
-            "objects": [object_answer(row) for row in page],
-            "cursor": page[-1]["sequence"] if len(rows) > limit else None,
-        }
+        return StoredObjectsPage(
+            objects=[object_answer(row) for row in page],
+            next_cursor=page[-1]["sequence"] if len(rows) > limit else None,
+        )
 
     async def pull(self, workspace: str, kind: ObjectKind, ref: str) -> AsyncGenerator[bytes, None]:
         """See `RegistryOperations`."""
@@ -241,7 +242,7 @@ class Registry:
 
     async def _publish(
         self, workspace: str, kind: ObjectKind, name: str, version: str, incoming: Path, digest: str | None
-    ) -> dict[str, Any]:
+    ) -> StoredObject:
         folder = incoming / "tree"
         made = await OBJECTS.run(self._unpacked, incoming / "tree.tar", folder)
         if digest is not None and digest != made.digest:
@@ -339,10 +340,9 @@ def _no_room(what: str, limit: str) -> LimitExceededError:
     )
 
 
-def object_answer(row: Mapping[str, Any]) -> dict[str, Any]:
+def object_answer(row: Mapping[str, Any]) -> StoredObject:
     """An object as it is answered."""
-    told = ("kind", "name", "version", "digest", "files", "bytes", "described", "created_at")
-    return {"ref": f"{row['name']}@{row['version']}", **{name: row[name] for name in told}}
+    return StoredObject.from_dict({**row, "ref": f"{row['name']}@{row['version']}"})
 
 
 def _described(kind: ObjectKind, name: str, version: str, folder: Path) -> dict[str, Any]:

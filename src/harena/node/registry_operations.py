@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterable, AsyncIterator
+from typing import TYPE_CHECKING
+
+from harena.core.records.catalog import StoredObject, StoredObjectsPage
 
 if TYPE_CHECKING:
     from harena.core.registry import ObjectKind
@@ -18,17 +20,17 @@ class RegistryOperations:
 
     async def push_object(
         self, kind: ObjectKind, name: str, version: str, tree: AsyncIterable[bytes], *, digest: str | None = None
-    ) -> Mapping[str, Any]:
+    ) -> StoredObject:
         """See `Operations`."""
         return await self._parts.registry().push(self.workspace, kind, name, version, tree, digest=digest)
 
-    async def get_object(self, kind: ObjectKind, ref: str) -> Mapping[str, Any]:
+    async def get_object(self, kind: ObjectKind, ref: str) -> StoredObject:
         """See `Operations`."""
         return await self._parts.registry().get(self.workspace, kind, ref)
 
     async def list_objects(
         self, kind: ObjectKind | None = None, *, name: str | None = None, cursor: int | None = None, limit: int = 100
-    ) -> Mapping[str, Any]:
+    ) -> StoredObjectsPage:
         """See `Operations`."""
         return await self._parts.registry().list(self.workspace, kind, name=name, cursor=cursor, limit=limit)
 

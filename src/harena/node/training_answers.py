@@ -1,58 +1,53 @@
-"""What is answered about training jobs, from rows of the store.
-
-    job      {id, name, state, trainer_type, algorithm, backend, model, project_ref, run_ref, capability_ref, tags,
-             config, resolved, plan, progress: {step, steps}, metrics: the newest value of each, artifacts, error,
-             attempt, restarts, created_at, started_at, ended_at, cancel_requested_at, cursor: of its newest event}
-    event    {cursor, at, kind, job_id, level, message, metrics, data, artifacts, error}; kinds as in
-             `harena.core.training_jobs`
-    logs     {items: [{cursor, at, kind, level, message, data}], cursor}: the events that say something to people
-    metrics  {metrics, cursor}: arrays along the axes `steps` and `eval/steps`, and scalars, of events up to `cursor`
-
-Of a job of a server `path` in `resolved` is null.
-
-Times of day are ISO 8601 in UTC.
-"""
+"""What is answered about training jobs, from rows of the store: records of `harena.core.records.training_jobs`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from harena.core.records.training_jobs import (
+    TrainingEvent,
+    TrainingJob,
+    TrainingLog,
+    TrainingLogsPage,
+    TrainingProgress,
+)
 from harena.core.training_jobs import Metrics, TrainingEventKind, TrainingState, merge_metrics
 
 if TYPE_CHECKING:
     from harena.core.job_store import Row
 
-OF_ROW = (
-    *(
-        "id",
-        "name",
-        "state",
-        "trainer_type",
-        "resolved",
-        "plan",
-        "metrics",
-        "artifacts",
-        "error",
-        "attempt",
-        "restarts",
-    ),
-    *("created_at", "started_at", "ended_at", "cancel_requested_at"),
-)
-OF_REQUEST = ("backend", "model", "project_ref", "run_ref", "capability_ref", "tags", "config")
 
-
-def training_answer(row: Row) -> dict[str, Any]:
+def training_answer(row: Row) -> TrainingJob:
     """A job."""
     request: Mapping[str, Any] = row["request"]
-    return {
-        **{name: row[name] for name in OF_ROW},
-        "resolved": [_without_place(ref) for ref in row["resolved"]] if row["durable"] else row["resolved"],
-        **{name: request.get(name) for name in OF_REQUEST},
-        "algorithm": (request.get("config") or {}).get("algorithm"),
-        "progress": {"step": row["step"], "steps": row["steps"]},
-        "cursor": row["last_cursor"],
-    }
+    return TrainingJob(
+        id=row["id"],
+        name=row["name"],
+        state=row["state"],
+        trainer_type=row["trainer_type"],
+        algorithm=(request.get("config") or {}).get("algorithm"),
+        backend=request.get("backend"),
+        model=request.get("model"),
+        project_ref=request.get("project_ref"),
+        run_ref=request.get("run_ref"),
+        capability_ref=request.get("capability_ref"),
+        tags=request.get("tags"),
+        config=request.get("config"),
+        resolved=[_without_place(ref) for ref in row["resolved"]] if row["durable"] else row["resolved"],
+        plan=row["plan"],
+        progress=TrainingProgress(step=row["step"], steps=row["steps"]),
+        metrics=row["metrics"],
+        artifacts=row["artifacts"],
+        error=row["error"],
+        attempt=row["attempt"],
+        restarts=row["restarts"],
+        created_at=row["created_at"],
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+        cancel_requested_at=row["cancel_requested_at"],
+        cursor=row["last_cursor"],
+    )
 
 
 def _without_place(ref: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,10 +55,21 @@ def _without_place(ref: Mapping[str, Any]) -> dict[str, Any]:
     return {**ref, "path": None}
 
 
-def training_event_answer(job_id: str, event: Row) -> dict[str, Any]:
+def training_event_answer(job_id: str, event: Row) -> TrainingEvent:
     """An event."""
-    told = {name: event[name] for name in ("cursor", "at", "kind", "level", "message")}
-    return {"metrics": {}, "data": {}, "artifacts": {}, "error": None, **event["body"], **told, "job_id": job_id}
+    body: Mapping[str, Any] = event["body"]
+    return TrainingEvent(
+        cursor=event["cursor"],
+        at=event["at"],
+        kind=event["kind"],
+        job_id=job_id,
+        level=event["level"],
+        message=event["message"],
+        metrics=body.get("metrics", {}),
+        data=body.get("data", {}),
+        artifacts=body.get("artifacts", {}),
+        error=body.get("error"),
+    )
 
 
 def ended_event(state: TrainingState, error: str | None) -> dict[str, Any]:
@@ -77,16 +83,20 @@ def ended_event(state: TrainingState, error: str | None) -> dict[str, Any]:
     }
 
 
-def logs_answer(events: Sequence[Row], *, after: int) -> dict[str, Any]:
+def logs_answer(events: Sequence[Row], *, after: int) -> TrainingLogsPage:
     """A page of what was said."""
     items = [
-        {
-            **{name: event[name] for name in ("cursor", "at", "kind", "level", "message")},
-            "data": event["body"].get("data", {}),
-        }
+        TrainingLog(
+            cursor=event["cursor"],
+            at=event["at"],
+            kind=event["kind"],
+            level=event["level"],
+            message=event["message"],
+            data=event["body"].get("data", {}),
+        )
         for event in events
     ]
-    return {"items": items, "cursor": items[-1]["cursor"] if items else after}
+    return TrainingLogsPage(items=items, cursor=items[-1].cursor if items else after)
 
 
 def add_to_metrics(metrics: Metrics, events: Sequence[Row]) -> None:

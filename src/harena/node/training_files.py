@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from harena.core.errors import PlatformError
+from harena.core.records.training_jobs import TrainingFile
 from harena.core.threads import TRAINING
 
 PIECE_BYTES = 1 << 20
 
 
-def files_below(folder: Path, artifacts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """{path, size_bytes} of every file that `artifacts` (name -> path or paths, below the folder) mean, by path. Links,
+def files_below(folder: Path, artifacts: Mapping[str, Any]) -> list[TrainingFile]:
+    """Every file that `artifacts` (name -> path or paths, below the folder) mean, by path. Links,
     and what has been removed since, are left out. Raises PlatformError."""
     found: dict[str, int] = {}
     try:
@@ -27,7 +28,7 @@ def files_below(folder: Path, artifacts: Mapping[str, Any]) -> list[dict[str, An
                         found[path.relative_to(folder).as_posix()] = path.stat().st_size
     except OSError as error:
         raise PlatformError(f"the files of {folder} cannot be listed: {error}", step="artifacts") from error
-    return [{"path": path, "size_bytes": found[path]} for path in sorted(found)]
+    return [TrainingFile(path=path, size_bytes=found[path]) for path in sorted(found)]
 
 
 async def pieces_of(path: Path) -> AsyncIterator[bytes]:

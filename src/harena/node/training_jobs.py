@@ -28,6 +28,14 @@ from harena.core.errors import (
     ValidationError,
 )
 from harena.core.idempotency import IdempotencyKey
+from harena.core.records.training_jobs import (
+    TrainingArtifacts,
+    TrainingEvent,
+    TrainingJob,
+    TrainingJobsPage,
+    TrainingLogsPage,
+    TrainingMetrics,
+)
 from harena.core.threads import TRAINING
 from harena.core.training_jobs import (
     ENDED_STATES,
@@ -93,7 +101,7 @@ class TrainingJobs:
 
     async def create(
         self, workspace: str, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
-    ) -> dict[str, Any]:
+    ) -> TrainingJob:
         """Check everything, then accept a job, or give the one that was accepted with this `key` before.
 
         Raises ValidationError (every mistake), NotFoundError, LimitExceededError, PlatformError. Nothing has been
@@ -110,7 +118,7 @@ class TrainingJobs:
         self._queue.tend()
         return await self.get(workspace, standing)
 
-    async def get(self, workspace: str, job: str) -> dict[str, Any]:
+    async def get(self, workspace: str, job: str) -> TrainingJob:
         """A job by its id, or the newest of that name. Raises NotFoundError."""
         return training_answer(await self._find(workspace, job))
 
@@ -121,8 +129,8 @@ class TrainingJobs:
         wanted: Mapping[str, str | None],
         before: int | None = None,
         limit: int = 100,
-    ) -> dict[str, Any]:
-        """{training_jobs, next_cursor}: up to `limit` (1 to 500) jobs whose name, state and trainer_type are as
+    ) -> TrainingJobsPage:
+        """Up to `limit` (1 to 500) jobs whose name, state and trainer_type are as
         `wanted`, newest first; `next_cursor` as `before` asks for what follows. Raises ValidationError."""
         if not 1 <= limit <= MAX_JOBS_PAGE or (before is not None and before < 0):
             raise ValidationError(
@@ -134,12 +142,11 @@ class TrainingJobs:
         store = await self._queue.store()
         rows = await store.list_jobs(workspace, wanted=columns, before=before, limit=limit + 1)
         more, rows = len(rows) > limit, [await self._queue.settled(row) for row in rows[:limit]]
-        return {
-            "training_jobs": [training_answer(row) for row in rows],
-            "next_cursor": rows[-1]["sequence"] if more else None,
-        }
+        return TrainingJobsPage(
+            training_jobs=[training_answer(row) for row in rows], next_cursor=rows[-1]["sequence"] if more else None
+        )
 
-    async def wait(self, workspace: str, job: str) -> dict[str, Any]:
+    async def wait(self, workspace: str, job: str) -> TrainingJob:
         """The job, when it has ended. Raises NotFoundError; PlatformError where its end could not be recorded."""
         row = await self._find(workspace, job)
         while not TrainingState(row["state"]).has_ended:
@@ -150,7 +157,7 @@ class TrainingJobs:
             row = await self._find(workspace, row["id"])
         return training_answer(row)
 
-    async def cancel(self, workspace: str, job: str) -> dict[str, Any]:
+    async def cancel(self, workspace: str, job: str) -> TrainingJob:
         """End the job, its worker and its sandboxes; what it had stays. No effect on a job that has ended. Raises
         NotFoundError."""
         row = await self._find(workspace, job)
@@ -169,7 +176,7 @@ class TrainingJobs:
             row = await self._find(workspace, row["id"])
         return training_answer(row)
 
-    async def retry(self, workspace: str, job: str, *, start: str = "checkpoint") -> dict[str, Any]:
+    async def retry(self, workspace: str, job: str, *, start: str = "checkpoint") -> TrainingJob:
         """Queue a job that has ended once more: from its newest checkpoint (from its beginning where it has none), or
         from "scratch", in a new folder. Raises NotFoundError, ValidationError (it has not ended), PlatformError."""
         if start not in RETRY_FROM:
@@ -201,7 +208,7 @@ class TrainingJobs:
             raise ValidationError(f"training job {row['id']} has not ended: cancel it first")
         await TRAINING.run(shutil.rmtree, self._queue.folders / row["id"], ignore_errors=True)
 
-    async def logs(self, workspace: str, job: str, *, after: int = 0, limit: int = 1000) -> dict[str, Any]:
+    async def logs(self, workspace: str, job: str, *, after: int = 0, limit: int = 1000) -> TrainingLogsPage:
         """Up to `limit` (1 to 5000) messages that follow cursor `after`. Raises NotFoundError, ValidationError."""
         if not 1 <= limit <= MAX_LOGS_PAGE or after < 0:
             raise ValidationError(f"limit must be 1 to {MAX_LOGS_PAGE} and after at least 0 (got {limit} and {after})")
@@ -209,7 +216,7 @@ class TrainingJobs:
         events = await (await self._queue.store()).events_after(row["id"], after, limit=limit, told=True)
         return logs_answer(events, after=after)
 
-    async def metrics(self, workspace: str, job: str, *, after: int = 0) -> dict[str, Any]:
+    async def metrics(self, workspace: str, job: str, *, after: int = 0) -> TrainingMetrics:
         """What was measured since cursor `after`, along its axes. Raises NotFoundError."""
         row = await self._find(workspace, job)
         store = await self._queue.store()
@@ -218,27 +225,29 @@ class TrainingJobs:
         while events := await store.events_after(row["id"], cursor):
             add_to_metrics(metrics, events)
             cursor = events[-1]["cursor"]
-        return {"metrics": metrics, "cursor": cursor}
+        return TrainingMetrics(metrics=metrics, cursor=cursor)
 
-    async def artifacts(self, workspace: str, job: str) -> dict[str, Any]:
+    async def artifacts(self, workspace: str, job: str) -> TrainingArtifacts:
         """What the job's present try has written so far. Raises NotFoundError, PlatformError."""
         row = await self._find(workspace, job)
         folder = self._queue.folder(row)
         files = await TRAINING.run(files_below, folder, row["artifacts"])
-        return {"artifacts": row["artifacts"], "files": files, "folder": None if row["durable"] else str(folder)}
+        return TrainingArtifacts(
+            artifacts=row["artifacts"], files=files, folder=None if row["durable"] else str(folder)
+        )
 
     async def file(self, workspace: str, job: str, path: str) -> AsyncIterator[bytes]:
         """One of those files. Raises NotFoundError, PlatformError."""
         row = await self._find(workspace, job)
         folder = self._queue.folder(row)
-        if all(file["path"] != path for file in await TRAINING.run(files_below, folder, row["artifacts"])):
+        if all(file.path != path for file in await TRAINING.run(files_below, folder, row["artifacts"])):
             raise NotFoundError(
                 f"training job {row['id']} has no file {path!r}; `harena train artifacts` shows what there is"
             )
         async for piece in pieces_of(folder / path):
             yield piece
 
-    async def events(self, workspace: str, job: str, *, after: int = 0) -> AsyncIterator[dict[str, Any]]:
+    async def events(self, workspace: str, job: str, *, after: int = 0) -> AsyncIterator[TrainingEvent]:
         """What happened and happens, from the first event after cursor `after` to the job's end."""
         job_id, cursor = (await self._find(workspace, job))["id"], after
         store = await self._queue.store()

@@ -5,6 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from harena.core.records.training_jobs import (
+    TrainingArtifacts,
+    TrainingEvent,
+    TrainingJob,
+    TrainingJobsPage,
+    TrainingLogsPage,
+    TrainingMetrics,
+)
+
 if TYPE_CHECKING:
     from harena.core.idempotency import IdempotencyKey
     from harena.core.training_jobs import RetryFrom
@@ -19,11 +28,11 @@ class TrainingOperations:
 
     async def create_training_job(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
-    ) -> Mapping[str, Any]:
+    ) -> TrainingJob:
         """See `Operations`."""
         return await self._parts.training_jobs().create(self.workspace, request, key=key)
 
-    async def get_training_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def get_training_job(self, job_id_or_name: str) -> TrainingJob:
         """See `Operations`."""
         return await self._parts.training_jobs().get(self.workspace, job_id_or_name)
 
@@ -35,20 +44,20 @@ class TrainingOperations:
         trainer_type: str | None = None,
         before: int | None = None,
         limit: int = 100,
-    ) -> Mapping[str, Any]:
+    ) -> TrainingJobsPage:
         """See `Operations`."""
         wanted = {"name": name, "state": state, "trainer_type": trainer_type}
         return await self._parts.training_jobs().list(self.workspace, wanted=wanted, before=before, limit=limit)
 
-    async def wait_training_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def wait_training_job(self, job_id_or_name: str) -> TrainingJob:
         """See `Operations`."""
         return await self._parts.training_jobs().wait(self.workspace, job_id_or_name)
 
-    async def cancel_training_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def cancel_training_job(self, job_id_or_name: str) -> TrainingJob:
         """See `Operations`."""
         return await self._parts.training_jobs().cancel(self.workspace, job_id_or_name)
 
-    async def retry_training_job(self, job_id_or_name: str, *, start: RetryFrom = "checkpoint") -> Mapping[str, Any]:
+    async def retry_training_job(self, job_id_or_name: str, *, start: RetryFrom = "checkpoint") -> TrainingJob:
         """See `Operations`."""
         return await self._parts.training_jobs().retry(self.workspace, job_id_or_name, start=start)
 
@@ -56,19 +65,19 @@ class TrainingOperations:
         """See `Operations`."""
         await self._parts.training_jobs().delete(self.workspace, job_id_or_name)
 
-    def training_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
+    def training_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[TrainingEvent]:
         """See `Operations`."""
         return self._parts.training_jobs().events(self.workspace, job_id_or_name, after=after)
 
-    async def training_job_logs(self, job_id_or_name: str, *, after: int = 0, limit: int = 1000) -> Mapping[str, Any]:
+    async def training_job_logs(self, job_id_or_name: str, *, after: int = 0, limit: int = 1000) -> TrainingLogsPage:
         """See `Operations`."""
         return await self._parts.training_jobs().logs(self.workspace, job_id_or_name, after=after, limit=limit)
 
-    async def training_job_metrics(self, job_id_or_name: str, *, after: int = 0) -> Mapping[str, Any]:
+    async def training_job_metrics(self, job_id_or_name: str, *, after: int = 0) -> TrainingMetrics:
         """See `Operations`."""
         return await self._parts.training_jobs().metrics(self.workspace, job_id_or_name, after=after)
 
-    async def training_job_artifacts(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def training_job_artifacts(self, job_id_or_name: str) -> TrainingArtifacts:
         """See `Operations`."""
         return await self._parts.training_jobs().artifacts(self.workspace, job_id_or_name)
 

@@ -19,11 +19,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.job_store import STORE_UNAVAILABLE, JobStorePort, Row
+from harena.core.records.benchmark_jobs import WebhookDelivery, WebhookEvent
 from harena.core.threads import work_for
 from harena.core.webhook_signature import ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, signature
 from harena.core.webhook_store import WebhookStorePort
@@ -80,10 +81,17 @@ def new_delivery(webhook: JobWebhook, *, durable: bool, allowed: Sequence[Networ
     }
 
 
-def delivery_answer(row: Row) -> dict[str, Any]:
+def delivery_answer(row: Row) -> WebhookDelivery:
     """A delivery as its job shows it: without its secret."""
-    plain = {name: row[name] for name in ("url", "state", "tries", "ended_at", "error")}
-    return {**plain, "delivery_id": row["id"], "next_try_at": row["due_at"]}
+    return WebhookDelivery(
+        url=row["url"],
+        delivery_id=row["id"],
+        state=row["state"],
+        tries=row["tries"],
+        next_try_at=row["due_at"],
+        ended_at=row["ended_at"],
+        error=row["error"],
+    )
 
 
 class WebhookDeliveries:
@@ -285,13 +293,17 @@ class WebhookDeliveries:
         if job is None:
             return None
         results = await job_summary(jobs, job, now=self._clock.utcnow())
-        told = {
-            "event": rules.JOB_ENDED,
-            "delivery_id": row["id"],
-            "at": job["ended_at"],
-            **{name: results[name] for name in ("job_id", "name", "state", "error", "summary")},
-        }
-        return json.dumps(told)
+        event = WebhookEvent(
+            event=rules.JOB_ENDED,
+            delivery_id=row["id"],
+            at=job["ended_at"],
+            job_id=results.job_id,
+            name=results.name,
+            state=results.state,
+            error=results.error,
+            summary=results.summary,
+        )
+        return json.dumps(event.to_dict())
 
     def _headers(self, row: Row, body: bytes) -> Mapping[str, str]:
         at = int(self._clock.utcnow().timestamp())

@@ -14,30 +14,15 @@ from harena.core.checked import checked_text, checked_texts, shown
 from harena.core.errors import ValidationError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint
-from harena.sdk.benchmark_jobs import BenchmarkJob
-from harena.sdk.catalog import Entry, archive_entry, create_entry, delete_entry, get_entry, list_entries
+from harena.core.records.benchmark_jobs import BenchmarkJob
+from harena.core.records.catalog import BenchmarkJobDef
+from harena.sdk.catalog import archive_entry, create_entry, delete_entry, get_entry, list_entries
 from harena.sdk.options import checked_blueprint
 from harena.sdk.portal import current_portal
 from harena.sdk.scenario_input import ScenarioInput, plain_sources
 from harena.sdk.twins import Twin
 
 __all__ = ["BenchmarkJobDef", "aio", "archive", "create", "delete", "get", "list", "run"]
-
-
-class BenchmarkJobDef(Entry):
-    """One version of a definition."""
-
-    __slots__ = ()
-    fields: list[str]
-    """fields of a job's request that the definition holds"""
-    problems: int | None
-    """number of its scenarios; None = they come with each run"""
-    blueprint_id: str | None
-    config: Mapping[str, Any]
-    webhook: Mapping[str, Any] | None
-    """{url, signed}"""
-    request: Mapping[str, Any]
-    """from `get` with `content`"""
 
 
 _Entries = list[BenchmarkJobDef]
@@ -99,7 +84,7 @@ async def _run(
         asked = json.dumps(request, sort_keys=True, default=repr).encode()
         key = IdempotencyKey.of(checked_text(idempotency_key, "idempotency_key"), asked)
     operations = await current_portal().operations()
-    return BenchmarkJob(await operations.create_benchmark_job(request, key=key))
+    return await operations.create_benchmark_job(request, key=key)
 
 
 async def _get(ref: str, *, content: bool = False) -> BenchmarkJobDef:

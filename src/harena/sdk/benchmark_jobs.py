@@ -16,17 +16,18 @@ from harena.core.checked import checked_count, checked_text, shown
 from harena.core.errors import SandboxTimeoutError, ValidationError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint
-from harena.sdk import job_reading
-from harena.sdk.job_records import (
+from harena.core.records.benchmark_jobs import (
     BenchmarkEvent,
     BenchmarkJob,
     BenchmarkResults,
     BenchmarkRun,
-    JobDiff,
+    JobSummary,
     Progress,
     ResultsPage,
     Summary,
 )
+from harena.core.records.job_diff import JobDiff
+from harena.sdk import job_reading
 from harena.sdk.options import checked_blueprint
 from harena.sdk.portal import current_portal
 from harena.sdk.process import checked_timeout
@@ -41,6 +42,7 @@ __all__ = [
     "BenchmarkResults",
     "BenchmarkRun",
     "JobDiff",
+    "JobSummary",
     "Progress",
     "ResultsPage",
     "Summary",
@@ -111,14 +113,14 @@ async def _create(
         asked = json.dumps(request, sort_keys=True, default=repr).encode()
         key = IdempotencyKey.of(checked_text(idempotency_key, "idempotency_key"), asked)
     operations = await current_portal().operations()
-    return BenchmarkJob(await operations.create_benchmark_job(request, key=key))
+    return await operations.create_benchmark_job(request, key=key)
 
 
 async def _get(job: str | BenchmarkJob) -> BenchmarkJob:
     """The job with this id or name, as it is now. Raises NotFoundError."""
     job_id = _id(job)
     operations = await current_portal().operations()
-    return BenchmarkJob(await operations.get_benchmark_job(job_id))
+    return await operations.get_benchmark_job(job_id)
 
 
 async def _list(*, name: str | None = None, limit: int | None = None) -> _Jobs:
@@ -133,8 +135,8 @@ async def _list(*, name: str | None = None, limit: int | None = None) -> _Jobs:
         page = await operations.list_benchmark_jobs(
             name=name, before=before, limit=PAGE if left is None else min(PAGE, left - len(jobs))
         )
-        jobs += [BenchmarkJob(answer) for answer in page["benchmark_jobs"]]
-        before = page["next_cursor"]
+        jobs += page.benchmark_jobs
+        before = page.next_cursor
         if before is None or len(jobs) == left:
             return jobs
 
@@ -146,7 +148,7 @@ async def _wait(job: str | BenchmarkJob, *, timeout: float | None = None) -> Ben
     timer = asyncio.timeout(checked_timeout(timeout, "timeout"))
     try:
         async with timer:
-            return BenchmarkResults(await operations.wait_benchmark_job(job_id))
+            return await operations.wait_benchmark_job(job_id)
     except TimeoutError:
         if not timer.expired():
             raise
@@ -157,14 +159,14 @@ async def _results(job: str | BenchmarkJob) -> BenchmarkResults:
     """The results so far."""
     job_id = _id(job)
     operations = await current_portal().operations()
-    return BenchmarkResults(await operations.benchmark_job_results(job_id))
+    return await operations.benchmark_job_results(job_id)
 
 
 async def _cancel(job: str | BenchmarkJob) -> BenchmarkJob:
     """End the job and its running sandboxes."""
     job_id = _id(job)
     operations = await current_portal().operations()
-    return BenchmarkJob(await operations.cancel_benchmark_job(job_id))
+    return await operations.cancel_benchmark_job(job_id)
 
 
 def events(job: str | BenchmarkJob, *, after: int = 0) -> _Events:
@@ -174,7 +176,7 @@ def events(job: str | BenchmarkJob, *, after: int = 0) -> _Events:
 
     async def opened() -> AsyncIterator[BenchmarkEvent]:
         operations = await current_portal().operations()
-        return _as_events(operations.benchmark_job_events(job_id, after=after))
+        return operations.benchmark_job_events(job_id, after=after)
 
     return _read_ahead(opened)
 
@@ -186,18 +188,18 @@ async def _delete(job: str | BenchmarkJob) -> None:
     await operations.delete_benchmark_job(job_id)
 
 
-async def _summary(job: str | BenchmarkJob) -> BenchmarkResults:
-    """The results so far without their runs: {job_id, name, state, error, summary}."""
+async def _summary(job: str | BenchmarkJob) -> JobSummary:
+    """The results so far without their runs."""
     job_id = _id(job)
     operations = await current_portal().operations()
-    return BenchmarkResults(await operations.benchmark_job_summary(job_id))
+    return await operations.benchmark_job_summary(job_id)
 
 
 async def _diff(a: str | BenchmarkJob, b: str | BenchmarkJob) -> JobDiff:
     """What changed from job `a` to job `b`, scenario by scenario, with paired statistics over those that are scored in
     both. Attempts that the platform lost are no change."""
     of_a, of_b = _id(a), _id(b)
-    return JobDiff(await job_reading.compare(await current_portal().operations(), of_a, of_b))
+    return await job_reading.compare(await current_portal().operations(), of_a, of_b)
 
 
 async def _save_results(
@@ -223,7 +225,7 @@ def results_pages(job: str | BenchmarkJob, *, after: int = 0) -> _Pages:
 
     async def opened() -> AsyncIterator[ResultsPage]:
         operations = await current_portal().operations()
-        return _as_pages(job_reading.pages(operations, job_id, after=after))
+        return job_reading.pages(operations, job_id, after=after)
 
     return StreamReader(current_portal(), IteratorSource(opened))
 
@@ -245,20 +247,10 @@ def _read_ahead(opened: Callable[[], Awaitable[AsyncIterator[T]]]) -> StreamRead
     return StreamReader(portal, BatchSource(portal, opened))
 
 
-async def _as_pages(answers: AsyncIterator[Mapping[str, Any]]) -> AsyncIterator[ResultsPage]:
-    async for answer in answers:
-        yield ResultsPage(answer)
-
-
-async def _as_runs(answers: AsyncIterator[Mapping[str, Any]]) -> AsyncIterator[BenchmarkRun]:
-    async for answer in answers:
-        for run in answer["runs"]:
-            yield BenchmarkRun(run)
-
-
-async def _as_events(answers: AsyncIterator[Mapping[str, Any]]) -> AsyncIterator[BenchmarkEvent]:
-    async for answer in answers:
-        yield BenchmarkEvent(answer)
+async def _as_runs(pages: AsyncIterator[ResultsPage]) -> AsyncIterator[BenchmarkRun]:
+    async for page in pages:
+        for run in page.runs:
+            yield run
 
 
 def _id(job: str | BenchmarkJob) -> str:

@@ -12,29 +12,13 @@ from typing import Any
 from harena.core.checked import checked_text, shown
 from harena.core.errors import ValidationError
 from harena.core.models import Blueprint
+from harena.core.records.catalog import CalibrationJob
 from harena.sdk.options import checked_blueprint
 from harena.sdk.portal import current_portal
-from harena.sdk.records import Record
 from harena.sdk.scenario_input import ScenarioInput, plain_sources
 from harena.sdk.twins import Twin
 
 __all__ = ["CalibrationJob", "aio", "create", "get", "wait"]
-
-
-class CalibrationJob(Record):
-    """A calibration, as it was when it was asked for."""
-
-    __slots__ = ()
-    id: str
-    """also of its benchmark job, for events, results and cancelling"""
-    scenarios: str | None
-    """the stored version, as NAME@2"""
-    state: str | None
-    """state of the calibration's job; None = the job was deleted"""
-    ended: bool
-    fit: bool | None
-    report: Mapping[str, Any] | None
-    """None until it has completed"""
 
 
 async def _create(
@@ -65,19 +49,19 @@ async def _create(
     if (blueprint := checked_blueprint(blueprint_id)) is not None:
         request["blueprint_id"] = blueprint
     operations = await current_portal().operations()
-    return CalibrationJob(await operations.create_calibration(request))
+    return await operations.create_calibration(request)
 
 
 async def _get(calibration_id: str | CalibrationJob) -> CalibrationJob:
     """How far it is. Raises NotFoundError."""
     operations = await current_portal().operations()
-    return CalibrationJob(await operations.get_calibration(_id(calibration_id)))
+    return await operations.get_calibration(_id(calibration_id))
 
 
 async def _wait(calibration_id: str | CalibrationJob) -> CalibrationJob:
     """The calibration, when it has ended. Raises NotFoundError."""
     operations = await current_portal().operations()
-    return CalibrationJob(await operations.wait_calibration(_id(calibration_id)))
+    return await operations.wait_calibration(_id(calibration_id))
 
 
 def _id(calibration: str | CalibrationJob) -> str:

@@ -2,52 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from harena.core.catalog import CatalogKind
 from harena.core.checked import checked_count, checked_text, checked_texts
+from harena.core.records.catalog import CatalogEntry
 from harena.sdk.portal import current_portal
-from harena.sdk.records import Record
 
 PAGE = 200
 
 
-class Entry(Record):
-    """One version of a name."""
-
-    __slots__ = ()
-    ref: str
-    """NAME@2"""
-    name: str
-    version: int
-    digest: str
-    """digest of the content"""
-    metadata: Mapping[str, str]
-    created_at: str
-    archived_at: str | None
-    trust: str
+E = TypeVar("E", bound=CatalogEntry)
 
 
-E = TypeVar("E", bound=Entry)
+def _as(record: type[E], entry: CatalogEntry) -> E:
+    assert isinstance(entry, record), f"a {type(entry).__name__} was answered for a {record.__name__}"
+    return entry
 
 
-async def create_entry(kind: CatalogKind, request: Mapping[str, Any], made: Callable[[Mapping[str, Any]], E]) -> E:
+async def create_entry(kind: CatalogKind, request: Mapping[str, Any], record: type[E]) -> E:
     """The version that was made, or that there is already."""
     operations = await current_portal().operations()
-    return made(await operations.create_catalog_entry(kind, request))
+    return _as(record, await operations.create_catalog_entry(kind, request))
 
 
-async def get_entry(kind: CatalogKind, ref: str, made: Callable[[Mapping[str, Any]], E], *, content: bool = False) -> E:
+async def get_entry(kind: CatalogKind, ref: str, record: type[E], *, content: bool = False) -> E:
     """Raises NotFoundError."""
     checked_text(ref, "ref")
     operations = await current_portal().operations()
-    return made(await operations.get_catalog_entry(kind, ref, content=content))
+    return _as(record, await operations.get_catalog_entry(kind, ref, content=content))
 
 
 async def list_entries(
     kind: CatalogKind,
-    made: Callable[[Mapping[str, Any]], E],
+    record: type[E],
     *,
     name: str | None,
     prefix: str,
@@ -71,8 +60,8 @@ async def list_entries(
             cursor=cursor,
             limit=PAGE if limit is None else min(PAGE, limit - len(found)),
         )
-        found += [made(entry) for entry in page["entries"]]
-        cursor = page["cursor"]
+        found += [_as(record, entry) for entry in page.entries]
+        cursor = page.next_cursor
         if cursor is None:
             break
     return found
@@ -80,13 +69,13 @@ async def list_entries(
 
 async def archive_entry(kind: CatalogKind, ref: object) -> int:
     """How many versions were archived. Raises NotFoundError."""
-    name = ref.ref if isinstance(ref, Entry) else checked_text(ref, "ref")
+    name = ref.ref if isinstance(ref, CatalogEntry) else checked_text(ref, "ref")
     operations = await current_portal().operations()
-    return int((await operations.archive_catalog_entry(kind, name))["archived"])
+    return (await operations.archive_catalog_entry(kind, name)).archived
 
 
 async def delete_entry(kind: CatalogKind, ref: object) -> None:
     """Raises NotFoundError, ValidationError."""
-    name = ref.ref if isinstance(ref, Entry) else checked_text(ref, "ref")
+    name = ref.ref if isinstance(ref, CatalogEntry) else checked_text(ref, "ref")
     operations = await current_portal().operations()
     await operations.delete_catalog_entry(kind, name)

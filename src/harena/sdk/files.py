@@ -9,18 +9,20 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
 from contextlib import aclosing
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from harena.core.checked import checked_count, checked_mode, content_bytes
 from harena.core.errors import SandboxFileError, SandboxRequestTimeoutError, SandboxValidationError
 from harena.core.models import FileInfo
-from harena.core.ports import SandboxPort
 from harena.sdk import archive
 from harena.sdk.options import check_path
 from harena.sdk.portal import Portal
 from harena.sdk.process import checked_timeout
 from harena.sdk.refs import OperationRef
 from harena.sdk.streams import IteratorSource, StreamReader
+
+if TYPE_CHECKING:
+    from harena.core.ports import SandboxPort
 
 CHUNK_BYTES = 1024 * 1024
 

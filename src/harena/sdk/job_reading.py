@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import AbstractContextManager, asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from harena.core.job_diff import Attempts, diff, gather
-from harena.core.ports import Operations
+from harena.core.records.benchmark_jobs import BenchmarkJob, BenchmarkRun, ResultsPage
+from harena.core.records.job_diff import JobDiff
 from harena.sdk.result_files import ResultFormat, result_file
+
+if TYPE_CHECKING:
+    from harena.core.ports import Operations
 
 T = TypeVar("T")
 
@@ -19,15 +23,15 @@ PAGE = 1000
 _WITH_SUMMARY = (ResultFormat.JSON, ResultFormat.PARQUET)
 
 
-async def pages(operations: Operations, job: str, *, after: int = 0) -> AsyncGenerator[Mapping[str, Any], None]:
-    """The pages of results that there are now, {job_id, state, runs, cursor} each, in the order in which runs ended; at
+async def pages(operations: Operations, job: str, *, after: int = 0) -> AsyncGenerator[ResultsPage, None]:
+    """The pages of results that there are now, in the order in which runs ended; at
     least one. A job that is found by its name stays the same one."""
     page = await operations.benchmark_job_results_page(job, after=after, limit=PAGE)
     while True:
         yield page
-        if len(page["runs"]) < PAGE:
+        if len(page.runs) < PAGE:
             return
-        page = await operations.benchmark_job_results_page(page["job_id"], after=page["cursor"], limit=PAGE)
+        page = await operations.benchmark_job_results_page(page.job_id, after=page.cursor, limit=PAGE)
 
 
 class ScenarioOrder:
@@ -36,19 +40,19 @@ class ScenarioOrder:
 
     def __init__(self) -> None:
         self._next = 0
-        self._early: dict[int, Mapping[str, Any]] = {}
+        self._early: dict[int, BenchmarkRun] = {}
 
-    def add(self, runs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    def add(self, runs: Iterable[BenchmarkRun]) -> list[BenchmarkRun]:
         """Some more; those whose turn has come."""
         for run in runs:
-            self._early[run["run"]] = run
+            self._early[run.run] = run
         ready = []
         while self._next in self._early:
             ready.append(self._early.pop(self._next))
             self._next += 1
         return ready
 
-    def rest(self) -> list[Mapping[str, Any]]:
+    def rest(self) -> list[BenchmarkRun]:
         """There are no more: those after one that has not ended."""
         return [self._early[number] for number in sorted(self._early)]
 
@@ -59,33 +63,32 @@ async def save(operations: Operations, job: str, path: Path, form: ResultFormat)
     async with _in_thread(result_file(path, form)) as writer:
         in_order = ScenarioOrder()
         async for page in pages(operations, job):
-            job = page["job_id"]
-            await asyncio.to_thread(writer.add, in_order.add(page["runs"]))
+            job = page.job_id
+            await asyncio.to_thread(writer.add, in_order.add(page.runs))
         await asyncio.to_thread(writer.add, in_order.rest())
-        told = await operations.benchmark_job_summary(job) if form in _WITH_SUMMARY else {}
+        told = (await operations.benchmark_job_summary(job)).to_dict() if form in _WITH_SUMMARY else {}
         await asyncio.to_thread(writer.end, told)
 
 
-async def compare(operations: Operations, a: str, b: str) -> dict[str, Any]:
-    """What changed from job `a` to job `b`: as `harena.core.job_diff.diff` answers, with both jobs as `jobs`."""
+async def compare(operations: Operations, a: str, b: str) -> JobDiff:
+    """What changed from job `a` to job `b`."""
     jobs = [await operations.get_benchmark_job(job) for job in (a, b)]
-    of_a, of_b = [await _gathered(operations, job["id"]) for job in jobs]
-    named = {
-        side: {name: job[name] for name in ("id", "name", "state")} for side, job in zip(("a", "b"), jobs, strict=True)
-    }
+    of_a, of_b = [await _gathered(operations, job.id) for job in jobs]
+    named = dict(zip(("a", "b"), jobs, strict=True))
     answer = await asyncio.to_thread(diff, of_a, of_b)
     unended = [f"{side} has not ended: what it lacks may come" for side, job in named.items() if _open(job)]
-    return {"jobs": named, **answer, "warnings": [*unended, *answer["warnings"]]}
+    told = {side: {"id": job.id, "name": job.name, "state": job.state} for side, job in named.items()}
+    return JobDiff.from_dict({"jobs": told, **answer, "warnings": [*unended, *answer["warnings"]]})
 
 
-def _open(job: Mapping[str, Any]) -> bool:
-    return job["state"] in ("queued", "running")
+def _open(job: BenchmarkJob) -> bool:
+    return job.state in ("queued", "running")
 
 
 async def _gathered(operations: Operations, job: str) -> dict[str, Attempts]:
     scenarios: dict[str, Attempts] = {}
     async for page in pages(operations, job):
-        gather(page["runs"], scenarios)
+        gather((run.to_dict() for run in page.runs), scenarios)
     return scenarios
 
 

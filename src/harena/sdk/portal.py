@@ -16,12 +16,14 @@ import selectors
 import threading
 from collections import deque
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from harena.core.errors import SandboxNotRunningError
-from harena.core.ports import Operations
 from harena.sdk import transport
 from harena.sdk.refs import OperationRef
+
+if TYPE_CHECKING:
+    from harena.core.ports import Operations
 
 T = TypeVar("T")
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from harena.core.checked import checked_count, checked_seconds, checked_texts, encodable, shown
 from harena.core.errors import SandboxCommandTimeoutError, SandboxExecutionError, SandboxValidationError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult, ProcessResult
 from harena.core.output import OutputBuffer
-from harena.core.ports import RunningExec, SandboxPort
 from harena.sdk.portal import Portal
 from harena.sdk.refs import OperationRef
 from harena.sdk.streams import BufferSource, StreamReader, StreamWriter, TextSource
+
+if TYPE_CHECKING:
+    from harena.core.ports import RunningExec, SandboxPort
 
 R = TypeVar("R")
 

@@ -12,36 +12,17 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from harena.core.checked import checked_count, checked_text
 from harena.core.errors import PlatformError, ValidationError
+from harena.core.records.catalog import StoredObject
 from harena.core.registry import KINDS, SEMANTIC, ObjectKind, checked_kind, checked_version, parse_object_ref
 from harena.sdk.portal import current_portal
-from harena.sdk.records import Record
 from harena.sdk.twins import Twin
 
 __all__ = ["KINDS", "StoredObject", "aio", "delete", "get", "list", "pull", "push"]
 
 PAGE = 200
-
-
-class StoredObject(Record):
-    """One version of an object."""
-
-    __slots__ = ()
-    ref: str
-    """NAME@VERSION"""
-    kind: str
-    name: str
-    version: str
-    digest: str
-    """sha256 of its tree of files"""
-    files: int
-    bytes: int
-    described: Mapping[str, Any]
-    """what was read of it; see `harena.training.objects`"""
-    created_at: str
 
 
 _Objects = list[StoredObject]
@@ -67,14 +48,14 @@ async def push_tree(kind: ObjectKind, name: str, version: str, place: Path) -> S
     except OSError as error:
         raise PlatformError(f"{place} cannot be read: {error.strerror or error}", step="push") from error
     sent = pieces_of(packed(files))
-    return StoredObject(await operations.push_object(kind, name, version, sent, digest=tree.digest))
+    return await operations.push_object(kind, name, version, sent, digest=tree.digest)
 
 
 async def _pull(kind: ObjectKind, ref: str, path: str | os.PathLike[str], *, overwrite: bool = False) -> StoredObject:
     """Write an object's files into the new directory `path`; with `overwrite` in place of one that is there. Raises
     NotFoundError, ValidationError, PlatformError (what came is not the object)."""
     operations = await current_portal().operations()
-    found = StoredObject(await operations.get_object(checked_kind(kind), checked_text(ref, "ref")))
+    found = await operations.get_object(checked_kind(kind), checked_text(ref, "ref"))
     target = Path(path).absolute()
     if target.exists() and not (overwrite and target.is_dir()):
         raise ValidationError(f"{path} is there: name a new directory, or allow a directory to be replaced (overwrite)")
@@ -97,7 +78,7 @@ async def _pull(kind: ObjectKind, ref: str, path: str | os.PathLike[str], *, ove
 async def _get(kind: ObjectKind, ref: str) -> StoredObject:
     """The version NAME@VERSION, or of NAME the newest. Raises NotFoundError."""
     operations = await current_portal().operations()
-    return StoredObject(await operations.get_object(checked_kind(kind), checked_text(ref, "ref")))
+    return await operations.get_object(checked_kind(kind), checked_text(ref, "ref"))
 
 
 async def _list(kind: ObjectKind | None = None, *, name: str | None = None, limit: int | None = None) -> _Objects:
@@ -111,8 +92,8 @@ async def _list(kind: ObjectKind | None = None, *, name: str | None = None, limi
     while limit is None or len(found) < limit:
         size = PAGE if limit is None else min(PAGE, limit - len(found))
         page = await operations.list_objects(wanted, name=name, cursor=cursor, limit=size)
-        found += [StoredObject(entry) for entry in page["objects"]]
-        cursor = page["cursor"]
+        found += page.objects
+        cursor = page.next_cursor
         if cursor is None:
             break
     return found

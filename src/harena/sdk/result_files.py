@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, Protocol, TextIO
 
 from harena.core.errors import ValidationError
+from harena.core.records.benchmark_jobs import BenchmarkRun
+from harena.core.records.result_rows import COLUMNS, MORE, flat_row
 from harena.core.whole_files import output_mistakes, replaced
-from harena.sdk.result_parquet import ParquetWriter, check_parquet
-from harena.sdk.result_rows import COLUMNS, MORE, flat_row
 
-Run = Mapping[str, Any]
+Run = BenchmarkRun
 
 FORMULA_BEGINS = tuple("=+-@\t\r\n＝＋－＠")  # noqa: RUF001 - the wide ones are formulas to some spreadsheets
 """see OWASP, "CSV injection\""""
@@ -58,7 +58,7 @@ class JsonWriter:
     def add(self, runs: Sequence[Run]) -> None:
         """See ResultWriter."""
         for run in runs:
-            self._out.write(self._before + json.dumps(run))
+            self._out.write(self._before + json.dumps(run.to_dict()))
             self._before = ",\n"
 
     def end(self, told: Mapping[str, Any]) -> None:
@@ -76,7 +76,7 @@ class JsonLinesWriter:
 
     def add(self, runs: Sequence[Run]) -> None:
         """See ResultWriter."""
-        self._out.writelines(json.dumps(run) + "\n" for run in runs)
+        self._out.writelines(json.dumps(run.to_dict()) + "\n" for run in runs)
 
     def end(self, told: Mapping[str, Any]) -> None:
         """See ResultWriter. JSON lines hold runs only."""
@@ -91,7 +91,7 @@ class CsvWriter:
 
     def add(self, runs: Sequence[Run]) -> None:
         """See ResultWriter."""
-        self._rows.writerows([no_formula(value) for value in flat_row(run).values()] for run in runs)
+        self._rows.writerows([no_formula(value) for value in flat_row(run.to_dict()).values()] for run in runs)
 
     def end(self, told: Mapping[str, Any]) -> None:
         """See ResultWriter. CSV holds runs only."""
@@ -129,6 +129,8 @@ def result_file(path: Path, form: ResultFormat) -> Iterator[ResultWriter]:
     if mistakes := output_mistakes({"the results": path}, inputs=(), overwrite=True):
         raise ValidationError(mistakes[0])
     if form is ResultFormat.PARQUET:
+        from harena.sdk.result_parquet import ParquetWriter, check_parquet
+
         check_parquet()
     with replaced([path]) as [file]:
         if form is ResultFormat.PARQUET:

@@ -8,7 +8,8 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from harena.core.errors import ValidationError
-from harena.sdk.result_rows import COLUMNS, MORE, Kind, flat_row
+from harena.core.records.benchmark_jobs import BenchmarkRun
+from harena.core.records.result_rows import COLUMNS, MORE, Kind, flat_row
 
 ROWS_PER_GROUP = 10_000
 """what is held in memory at one time, about 10 MB"""
@@ -46,9 +47,9 @@ class ParquetWriter:
         self._file = pyarrow.parquet.ParquetWriter(out, self._schema, compression="zstd")
         self._rows: list[dict[str, Any]] = []
 
-    def add(self, runs: Sequence[Mapping[str, Any]]) -> None:
+    def add(self, runs: Sequence[BenchmarkRun]) -> None:
         """See ResultWriter."""
-        self._rows += [flat_row(run) for run in runs]
+        self._rows += [flat_row(run.to_dict()) for run in runs]
         if len(self._rows) >= ROWS_PER_GROUP:
             self._write()
 

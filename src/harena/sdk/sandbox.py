@@ -8,12 +8,11 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from harena.core.checked import MOST_PIDS, checked_count, checked_seconds, checked_text, content_bytes, shown
 from harena.core.errors import SandboxNotFoundError, SandboxNotRunningError, SandboxTimeoutError, SandboxValidationError
 from harena.core.models import ExecRequest, ProcessInfo, SandboxInfo, SandboxStatus
-from harena.core.ports import SandboxHandle, SandboxPort
 from harena.sdk.defaults import SandboxDefaults, as_defaults
 from harena.sdk.files import FileVerbs
 from harena.sdk.keywords import hinting
@@ -32,6 +31,9 @@ from harena.sdk.refs import OperationRef
 from harena.sdk.sandbox_lifecycle import SandboxLifecycle, start_all
 from harena.sdk.session import Session
 from harena.sdk.streams import IteratorSource, StreamReader
+
+if TYPE_CHECKING:
+    from harena.core.ports import SandboxHandle, SandboxPort
 
 
 class Sandbox(FileVerbs):

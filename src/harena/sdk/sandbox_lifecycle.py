@@ -25,7 +25,6 @@ from harena.core.errors import (
     SandboxTimeoutError,
 )
 from harena.core.models import ExecRequest, ExecResult, SandboxInfo, SandboxStatus
-from harena.core.ports import SandboxHandle, SandboxPort
 from harena.sdk.metrics import ExecCounter
 from harena.sdk.options import Plan
 from harena.sdk.portal import Portal
@@ -33,6 +32,7 @@ from harena.sdk.process import Process
 from harena.sdk.refs import OperationRef
 
 if TYPE_CHECKING:
+    from harena.core.ports import SandboxHandle, SandboxPort
     from harena.sdk.session import Session
 
 _serials = itertools.count(1)

@@ -8,7 +8,7 @@ from typing import Any
 
 from harena.core.checked import checked_text
 from harena.core.errors import ValidationError
-from harena.sdk.records import Record
+from harena.core.records.record import Record
 
 ScenarioInput = str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any]
 

@@ -11,28 +11,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from harena.core.checked import checked_text, checked_texts
-from harena.sdk.catalog import Entry, archive_entry, create_entry, delete_entry, get_entry, list_entries
+from harena.core.records.catalog import StoredScenarios
+from harena.sdk.catalog import archive_entry, create_entry, delete_entry, get_entry, list_entries
 from harena.sdk.scenario_input import ScenarioInput, plain_sources
 from harena.sdk.twins import Twin
 
 __all__ = ["StoredScenarios", "aio", "archive", "create", "delete", "get", "list"]
-
-
-class StoredScenarios(Entry):
-    """One version of stored scenarios."""
-
-    __slots__ = ()
-    format: str
-    problems: int
-    candidates: int
-    """number of candidates stored with the scenarios; candidates may also come with a job"""
-    scorers: list[str]
-    contracts: list[str]
-    """the stored scoring contracts that they refer to, as NAME@2"""
-    calibrations: list[Mapping[str, Any]]
-    """from `get`: of this version, newest first"""
-    calibration: Mapping[str, Any] | None
-    """from `get`: the newest report"""
 
 
 _Entries = list[StoredScenarios]

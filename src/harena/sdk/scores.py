@@ -7,7 +7,7 @@ from typing import Any
 
 from harena.core.errors import ValidationError
 from harena.core.models import Blueprint
-from harena.sdk.benchmark_jobs import BenchmarkRun
+from harena.core.results import RunResult
 from harena.sdk.options import checked_blueprint
 from harena.sdk.portal import current_portal
 from harena.sdk.twins import Twin
@@ -22,7 +22,7 @@ async def _score(
     retry_attempts: int = 1,
     require_trust: str | None = None,
     **scenario: Any,
-) -> BenchmarkRun:
+) -> RunResult:
     """Run `candidate` in a fresh sandbox and score it against the contract `scoring`.
 
     `scenario` are further fields of a scenario: id, limits, metadata (docs/reference/scenario.md). The answer's `score`
@@ -41,7 +41,7 @@ async def _score(
     if (blueprint := checked_blueprint(blueprint_id)) is not None:
         request["blueprint_id"] = blueprint
     operations = await current_portal().operations()
-    return BenchmarkRun(await operations.score(request))
+    return await operations.score(request)
 
 
 score = Twin(_score)

@@ -11,21 +11,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from harena.core.checked import checked_text, checked_texts
-from harena.sdk.catalog import Entry, archive_entry, create_entry, delete_entry, get_entry, list_entries
+from harena.core.records.catalog import ScoringContract
+from harena.sdk.catalog import archive_entry, create_entry, delete_entry, get_entry, list_entries
 from harena.sdk.scenario_input import plain_input
 from harena.sdk.twins import Twin
 
 __all__ = ["ScoringContract", "aio", "archive", "create", "delete", "get", "list"]
-
-
-class ScoringContract(Entry):
-    """One version of a stored scoring contract."""
-
-    __slots__ = ()
-    type: str
-    scorer_version: str
-    contract: Mapping[str, Any]
-    """from `get`"""
 
 
 _Entries = list[ScoringContract]

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar, Unpac
 from harena.core.checked import checked_text
 from harena.core.errors import SandboxNotFoundError, SandboxNotRunningError, SandboxValidationError
 from harena.core.models import SandboxStatus
-from harena.core.ports import SandboxHandle
 from harena.sdk.defaults import SandboxDefaults, as_defaults
 from harena.sdk.metrics import SessionMetrics
 from harena.sdk.options import SandboxOptions, checked_statuses, checked_tags, plan
@@ -25,6 +24,7 @@ from harena.sdk.refs import OperationRef
 from harena.sdk.sandbox_lifecycle import SandboxLifecycle
 
 if TYPE_CHECKING:
+    from harena.core.ports import SandboxHandle
     from harena.sdk.functions import RemoteFunction
     from harena.sdk.sandbox import Sandbox
 

@@ -10,15 +10,17 @@ import asyncio
 import codecs
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from harena.core.batches import Batches
 from harena.core.checked import content_bytes
 from harena.core.errors import SandboxExecutionError, SandboxValidationError
 from harena.core.output import OutputBuffer
-from harena.core.ports import RunningExec
 from harena.sdk.portal import Portal
 from harena.sdk.refs import OperationRef
+
+if TYPE_CHECKING:
+    from harena.core.ports import RunningExec
 
 T = TypeVar("T")
 

@@ -11,19 +11,12 @@ import json
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harena.core.checked import checked_count, checked_text, shown
 from harena.core.errors import SandboxTimeoutError, ValidationError
 from harena.core.idempotency import IdempotencyKey
-from harena.core.ports import Operations
-from harena.core.training_jobs import RetryFrom, merge_metrics
-from harena.core.whole_files import replaced
-from harena.sdk.portal import current_portal
-from harena.sdk.process import checked_timeout
-from harena.sdk.streams import BatchSource, StreamReader
-from harena.sdk.training_plots import check_plot, draw
-from harena.sdk.training_records import (
+from harena.core.records.training_jobs import (
     TrainingArtifacts,
     TrainingEvent,
     TrainingJob,
@@ -31,7 +24,16 @@ from harena.sdk.training_records import (
     TrainingMetrics,
     TrainingProgress,
 )
+from harena.core.training_jobs import RetryFrom, merge_metrics
+from harena.core.whole_files import replaced
+from harena.sdk.portal import current_portal
+from harena.sdk.process import checked_timeout
+from harena.sdk.streams import BatchSource, StreamReader
+from harena.sdk.training_plots import check_plot, draw
 from harena.sdk.twins import Twin
+
+if TYPE_CHECKING:
+    from harena.core.ports import Operations
 
 __all__ = [
     "TrainingArtifacts",
@@ -87,14 +89,14 @@ async def _create(
     if idempotency_key is not None:
         key = IdempotencyKey.of(checked_text(idempotency_key, "idempotency_key"), written.encode())
     operations = await current_portal().operations()
-    return TrainingJob(await operations.create_training_job(asked, key=key))
+    return await operations.create_training_job(asked, key=key)
 
 
 async def _get(job: str | TrainingJob) -> TrainingJob:
     """The job with this id or name, as it is now. Raises NotFoundError."""
     job_id = _id(job)
     operations = await current_portal().operations()
-    return TrainingJob(await operations.get_training_job(job_id))
+    return await operations.get_training_job(job_id)
 
 
 async def _list(
@@ -117,8 +119,8 @@ async def _list(
     while True:
         size = PAGE if left is None else min(PAGE, left - len(jobs))
         page = await operations.list_training_jobs(**wanted, before=before, limit=size)
-        jobs += [TrainingJob(answer) for answer in page["training_jobs"]]
-        before = page["next_cursor"]
+        jobs += page.training_jobs
+        before = page.next_cursor
         if before is None or len(jobs) == left:
             return jobs
 
@@ -130,7 +132,7 @@ async def _wait(job: str | TrainingJob, *, timeout: float | None = None) -> Trai
     timer = asyncio.timeout(checked_timeout(timeout, "timeout"))
     try:
         async with timer:
-            return TrainingJob(await operations.wait_training_job(job_id))
+            return await operations.wait_training_job(job_id)
     except TimeoutError:
         if not timer.expired():
             raise
@@ -143,7 +145,7 @@ async def _cancel(job: str | TrainingJob) -> TrainingJob:
     """End the job, its worker and its sandboxes; what it had stays."""
     job_id = _id(job)
     operations = await current_portal().operations()
-    return TrainingJob(await operations.cancel_training_job(job_id))
+    return await operations.cancel_training_job(job_id)
 
 
 async def _retry(job: str | TrainingJob, *, start: RetryFrom = "checkpoint") -> TrainingJob:
@@ -151,7 +153,7 @@ async def _retry(job: str | TrainingJob, *, start: RetryFrom = "checkpoint") -> 
     "scratch". Raises ValidationError (it has not ended)."""
     job_id = _id(job)
     operations = await current_portal().operations()
-    return TrainingJob(await operations.retry_training_job(job_id, start=start))
+    return await operations.retry_training_job(job_id, start=start)
 
 
 async def _delete(job: str | TrainingJob) -> None:
@@ -169,9 +171,9 @@ async def _logs(job: str | TrainingJob, *, after: int = 0) -> _Logs:
     said: _Logs = []
     while True:
         page = await operations.training_job_logs(job_id, after=cursor, limit=PAGE)
-        said += [TrainingLog(item) for item in page["items"]]
-        cursor = page["cursor"]
-        if len(page["items"]) < PAGE:
+        said += page.items
+        cursor = page.cursor
+        if len(page.items) < PAGE:
             return said
 
 
@@ -182,17 +184,17 @@ async def _metrics(job: str | TrainingJob, *, earlier: TrainingMetrics | None = 
     operations = await current_portal().operations()
     answer = await operations.training_job_metrics(job_id, after=earlier.cursor if earlier else 0)
     if earlier is None:
-        return TrainingMetrics(answer)
+        return answer
     merged = {name: [*value] if isinstance(value, builtins.list) else value for name, value in earlier.metrics.items()}
-    merge_metrics(merged, answer["metrics"])
-    return TrainingMetrics({"metrics": merged, "cursor": answer["cursor"]})
+    merge_metrics(merged, answer.metrics)
+    return TrainingMetrics(metrics=merged, cursor=answer.cursor)
 
 
 async def _artifacts(job: str | TrainingJob) -> TrainingArtifacts:
     """What the job's present try has written so far: checkpoints, the exported model, sampled rollouts."""
     job_id = _id(job)
     operations = await current_portal().operations()
-    return TrainingArtifacts(await operations.training_job_artifacts(job_id))
+    return await operations.training_job_artifacts(job_id)
 
 
 async def _download(job: str | TrainingJob, folder: str | os.PathLike[str], *, below: str = "") -> _Paths:
@@ -202,7 +204,7 @@ async def _download(job: str | TrainingJob, folder: str | os.PathLike[str], *, b
     job_id = _id(job)
     operations = await current_portal().operations()
     found = await operations.training_job_artifacts(job_id)
-    wanted = [file["path"] for file in found["files"] if file["path"].startswith(below)]
+    wanted = [file.path for file in found.files if file.path.startswith(below)]
     if not wanted:
         raise ValidationError(f"training job {job_id} has no files that begin with {below!r} yet")
     return [await _fetched(operations, job_id, path, Path(folder)) for path in wanted]
@@ -247,15 +249,10 @@ def events(job: str | TrainingJob, *, after: int = 0) -> _Events:
 
     async def opened() -> AsyncIterator[TrainingEvent]:
         operations = await current_portal().operations()
-        return _as_events(operations.training_job_events(job_id, after=after))
+        return operations.training_job_events(job_id, after=after)
 
     portal = current_portal()
     return StreamReader(portal, BatchSource(portal, opened))
-
-
-async def _as_events(answers: AsyncIterator[Mapping[str, Any]]) -> AsyncIterator[TrainingEvent]:
-    async for answer in answers:
-        yield TrainingEvent(answer)
 
 
 def _id(job: str | TrainingJob) -> str:

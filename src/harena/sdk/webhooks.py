@@ -10,34 +10,17 @@ from collections.abc import Mapping
 
 from harena.core.checked import shown
 from harena.core.errors import ValidationError
+from harena.core.records.benchmark_jobs import WebhookEvent
 from harena.core.webhook_signature import (
     SECRET_PREFIX,
     TOLERANCE_SECONDS,
     SignatureError,
     check_signature,
 )
-from harena.sdk.records import Record
 
 __all__ = ["SignatureError", "WebhookEvent", "new_secret", "verify"]
 
 _SECRET_BYTES = 32
-
-
-class WebhookEvent(Record):
-    """What a webhook says. A receiver may get it more than once, each time with the same `delivery_id`."""
-
-    __slots__ = ()
-    event: str
-    """"benchmark_job.ended\""""
-    delivery_id: str
-    at: str
-    """when it happened, ISO 8601 in UTC"""
-    job_id: str
-    name: str
-    state: str
-    error: str | None
-    summary: Mapping[str, object]
-    """summary of the job, as in its results"""
 
 
 def new_secret() -> str:
@@ -72,4 +55,9 @@ def verify(
         raise SignatureError(
             "the webhook was signed with this secret, and holds no JSON object: harena did not send it"
         )
-    return WebhookEvent(said)
+    try:
+        return WebhookEvent.from_dict(said)
+    except ValueError as error:
+        raise SignatureError(
+            f"the webhook was signed with this secret, and is none that this version of harena knows ({error})"
+        ) from None

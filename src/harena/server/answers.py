@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from harena.core.errors import HarenaError, PlatformError, SandboxError
 from harena.core.problems import CONTENT_TYPE, to_problem
+from harena.core.records.record import Record
 from harena.core.server_places import without_server_places
 
 _log = logging.getLogger("harena.server")
@@ -29,8 +30,9 @@ class JsonAnswer(Response):
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        """The body."""
-        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+        """The body: a record, or JSON types."""
+        told = content.to_dict() if isinstance(content, Record) else content
+        return json.dumps(told, allow_nan=False, separators=(",", ":")).encode()
 
 
 def problem_of(error: HarenaError, request_id: str | None) -> dict[str, Any]:

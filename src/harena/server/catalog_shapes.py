@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from harena.core.catalog import NAME_PATTERN
+from harena.core.records.catalog import ScoringContract, StoredScenarios
 from harena.jobs.models import DEFAULT_BLUEPRINT, JobConfig
 from harena.node.calibrations import DEFAULT_GOLD_RUNS
 from harena.scoring.calibration import MAX_GOLD_RUNS
 from harena.server.bounds import MOST_PAGE, MOST_WORD, Mapping, Notes, Rows, Word
-from harena.server.shapes import Answer, RequestBody, ScenarioFile, Whole
+from harena.server.shapes import Answer, RequestBody, ScenarioFile
 
 Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=MOST_WORD)]
 ScenarioContent = Annotated[ScenarioFile | Rows | Mapping, Field(union_mode="left_to_right")]
@@ -42,14 +43,14 @@ class ContractBody(RequestBody):
 class ScenariosPage(Answer):
     """One page of stored scenarios, newest first."""
 
-    scenarios: list[Whole] = Field(max_length=MOST_PAGE)
+    scenarios: list[StoredScenarios] = Field(max_length=MOST_PAGE)
     next_cursor: int | None
 
 
 class ContractsPage(Answer):
     """One page of stored scoring contracts, newest first."""
 
-    scoring_contracts: list[Whole] = Field(max_length=MOST_PAGE)
+    scoring_contracts: list[ScoringContract] = Field(max_length=MOST_PAGE)
     next_cursor: int | None
 
 

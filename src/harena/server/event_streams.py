@@ -11,6 +11,8 @@ from fastapi import Header
 
 from harena.core.batches import Batches
 from harena.core.errors import HarenaError
+from harena.core.records.benchmark_jobs import BenchmarkEvent
+from harena.core.records.training_jobs import TrainingEvent
 from harena.server.answers import problem_of
 from harena.server.state import ServerState
 
@@ -25,14 +27,15 @@ EVENT_SCHEMA = {
     "properties": {name: {"type": "string"} for name in ("id", "event", "data")},
     "required": ["event", "data"],
 }
+Happened = BenchmarkEvent | TrainingEvent
 LastEventId = Annotated[int | None, Header(ge=0, le=MOST_CURSOR)]
 
 
-async def sent(state: ServerState, found: AsyncIterator[Mapping[str, Any]]) -> AsyncGenerator[bytes, None]:
+async def sent(state: ServerState, found: AsyncIterator[Happened]) -> AsyncGenerator[bytes, None]:
     """What is sent of these events, to the job's end or the server's; a problem of theirs is the last event."""
     draining = asyncio.ensure_future(state.draining.wait())
     batches = Batches(found)
-    coming: asyncio.Future[list[Mapping[str, Any]] | None] | None = None
+    coming: asyncio.Future[list[Happened] | None] | None = None
     try:
         yield b": events\n\n"  # whoever asks learns at once that there is such a job
         while not draining.done():
@@ -46,7 +49,7 @@ async def sent(state: ServerState, found: AsyncIterator[Mapping[str, Any]]) -> A
             if happened is None:
                 yield _event("end", {})
                 return
-            yield b"".join(_event(event["kind"], event, event["cursor"]) for event in happened)
+            yield b"".join(_event(event.kind, event.to_dict(), event.cursor) for event in happened)
     except HarenaError as error:
         yield _event("problem", problem_of(error, None))
     finally:

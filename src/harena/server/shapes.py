@@ -35,9 +35,6 @@ from harena.server.bounds import (
 
 _LIMITS = Limits()
 
-Whole = dict[str, Any]
-"""an answer whose shape is another room's: see `harena.jobs.models`"""
-
 
 class RequestBody(StrictShape):
     """A request's body."""
@@ -373,13 +370,6 @@ class JobBody(AnyJobBody):
         Field(json_schema_extra=_any_of),
     ] = None
     """the answers to a data set, likewise; or its own solutions, or answers that do nothing"""
-
-
-class JobsAnswer(Answer):
-    """One page of jobs, newest first."""
-
-    benchmark_jobs: list[Whole] = Field(max_length=MOST_PAGE)
-    next_cursor: int | None
 
 
 class KeyBody(RequestBody):

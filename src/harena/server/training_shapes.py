@@ -8,8 +8,7 @@ from pydantic import ConfigDict, Field
 from pydantic.json_schema import models_json_schema
 
 from harena.core.training_jobs import RetryFrom
-from harena.server.bounds import MOST_PAGE
-from harena.server.shapes import Answer, RequestBody, Whole
+from harena.server.shapes import RequestBody
 from harena.training.requests.request import RLRequest, SFTRequest
 
 
@@ -19,14 +18,6 @@ class RetryBody(RequestBody):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=True)
 
     start: RetryFrom = Field("checkpoint", alias="from")
-
-
-class TrainingJobsAnswer(Answer):
-    """One page."""
-
-    training_jobs: list[Whole] = Field(max_length=MOST_PAGE)
-    next_cursor: int | None
-    """null = this was the last page"""
 
 
 def request_schemas() -> dict[str, Any]:

@@ -18,16 +18,16 @@ async def whole_results(jobs: Operations, job_id_or_name: str) -> AsyncGenerator
     NotFoundError before the first piece."""
     job = await jobs.get_benchmark_job(job_id_or_name)
     summing, cursor, separator = Summing(), 0, b""
-    told = {"job_id": job["id"], **{name: job[name] for name in ("name", "state", "error")}}
+    told = {"job_id": job.id, "name": job.name, "state": job.state, "error": job.error}
     yield _json(told)[:-1] + b',"runs":['
-    while runs := (page := await jobs.benchmark_job_results_page(job["id"], after=cursor, limit=PAGE))["runs"]:
-        cursor = page["cursor"]
+    while runs := (page := await jobs.benchmark_job_results_page(job.id, after=cursor, limit=PAGE)).runs:
+        cursor = page.cursor
         for run in runs:
             summing.add(run)
-        yield separator + _json(runs)[1:-1]
+        yield separator + _json([run.to_dict() for run in runs])[1:-1]
         separator = b","
-    summary = summing.summary(total=job["progress"]["total"], duration_seconds=job["duration_seconds"])
-    yield b'],"summary":' + _json(summary) + b"}"
+    summary = summing.summary(total=job.progress.total, duration_seconds=job.duration_seconds)
+    yield b'],"summary":' + _json(summary.to_dict()) + b"}"
 
 
 def _json(value: Mapping[str, Any] | list[Any]) -> bytes:

@@ -35,16 +35,16 @@ class CatalogConformance:
 
         async def create(contract: dict[str, Any]) -> dict[str, Any]:
             request = {"name": "sums", "contract": contract}
-            return dict(await operations.create_catalog_entry("scoring_contracts", request))
+            return (await operations.create_catalog_entry("scoring_contracts", request)).to_dict()
 
         first, second, again = await create(SUM), await create(MAX), await create(SUM)
         assert (first["ref"], second["ref"], again) == ("sums@1", "sums@2", first)
         assert (first["type"], first["trust"], first["archived_at"]) == ("stdio", "separate", None)
         found = await operations.get_catalog_entry("scoring_contracts", "sums")
-        assert found == {**second, "contract": MAX}
+        assert found.to_dict() == {**second, "contract": MAX}
         assert (await operations.get_catalog_entry("scoring_contracts", "sums@1"))["contract"] == SUM
         archived = await operations.archive_catalog_entry("scoring_contracts", "sums@2")
-        assert archived == {"name": "sums", "archived": 1}
+        assert archived.to_dict() == {"name": "sums", "archived": 1}
         assert (await operations.archive_catalog_entry("scoring_contracts", "sums@2"))["archived"] == 0
         assert (await operations.get_catalog_entry("scoring_contracts", "sums"))["ref"] == "sums@1"
         assert (await operations.get_catalog_entry("scoring_contracts", "sums@2"))["archived_at"] is not None

@@ -41,7 +41,7 @@ async def receiver(came: asyncio.Queue[tuple[dict[str, str], bytes]]) -> AsyncIt
 
 async def define(operations: Operations, name: str, request: dict[str, Any], **more: Any) -> dict[str, Any]:
     """A version of a definition."""
-    return dict(await operations.create_catalog_entry(KIND, {"name": name, "request": request, **more}))
+    return (await operations.create_catalog_entry(KIND, {"name": name, "request": request, **more})).to_dict()
 
 
 class DefinitionsConformance:
@@ -55,11 +55,14 @@ class DefinitionsConformance:
         assert (first["ref"], again, second["ref"]) == ("nightly@1", first, "nightly@2")
         assert (first["fields"], first["problems"], first["blueprint_id"]) == (["config", "scenarios"], 1, None)
         assert (first["config"], first["webhook"]) == ({"attempts": 2, "priority": 1}, None)
-        assert await operations.get_catalog_entry(KIND, "nightly") == second
+        assert (await operations.get_catalog_entry(KIND, "nightly")).to_dict() == second
         found = await operations.get_catalog_entry(KIND, "nightly@1", content=True)
-        assert found == {**first, "request": {"scenarios": PROBLEMS, "config": {"attempts": 2, "priority": 1}}}
+        assert found.to_dict() == {
+            **first,
+            "request": {"scenarios": PROBLEMS, "config": {"attempts": 2, "priority": 1}},
+        }
         listed = await operations.list_catalog_entries(KIND, prefix="night")
-        assert listed == {"entries": [second], "cursor": None}
+        assert ([entry.to_dict() for entry in listed.entries], listed.next_cursor) == ([second], None)
         assert (await operations.archive_catalog_entry(KIND, "nightly"))["archived"] == 2
         assert (await operations.list_catalog_entries(KIND, prefix="night"))["entries"] == []
         with pytest.raises(NotFoundError, match="nightly"):
@@ -163,7 +166,7 @@ class DefinitionsConformance:
         async with receiver(came) as url:
             webhook = {"url": url, "secret": SECRET}
             made = await define(operations, "telling", {"scenarios": PROBLEMS, "webhook": webhook})
-            shown = [made, await operations.get_catalog_entry(KIND, "telling", content=True)]
+            shown = [made, (await operations.get_catalog_entry(KIND, "telling", content=True)).to_dict()]
             for request in (
                 {"definition": "telling", "candidates": answers("p")},
                 {"name": "told", "scenarios": PROBLEMS, "candidates": answers("p"), "webhook": webhook},
@@ -172,11 +175,11 @@ class DefinitionsConformance:
                 headers, body = await came.get()
                 check_signature(headers, body, SECRET, now=time.time())
                 said = json.loads(body)
-                assert (said["event"], said["job_id"], said["state"]) == ("benchmark_job.ended", job["id"], "completed")
+                assert (said["event"], said["job_id"], said["state"]) == ("benchmark_job.ended", job.id, "completed")
                 assert said["summary"]["passed"] == 1
-                results = await operations.wait_benchmark_job(job["id"])
-                assert said["summary"] == results["summary"]
-                shown += [job, await operations.get_benchmark_job(job["id"])]
+                results = await operations.wait_benchmark_job(job.id)
+                assert said["summary"] == results.summary.to_dict()
+                shown += [job.to_dict(), (await operations.get_benchmark_job(job.id)).to_dict()]
                 assert shown[-1]["webhook"]["delivery_id"] == headers["webhook-id"] == said["delivery_id"]
         assert made["webhook"] == {"url": url, "signed": True}
         assert "MfKQ9r8G" not in json.dumps(shown)

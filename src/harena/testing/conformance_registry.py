@@ -15,6 +15,7 @@ import pytest
 from harena.core.errors import NotFoundError, ValidationError
 from harena.core.file_trees import files_of, packed, tree_of, unpack
 from harena.core.ports import Operations
+from harena.core.records.catalog import StoredObject
 from harena.core.registry import VERSION_TAKEN, ObjectKind
 
 CAPABILITY = "schema: 1\nname: solver\nversion: '{}'\ndescription: Solves sums.\n"
@@ -63,12 +64,12 @@ async def stream(content: bytes, size: int = 70_000) -> AsyncIterator[bytes]:
         yield content[place : place + size]
 
 
-async def push(operations: Operations, kind: ObjectKind, place: Path, ref: str) -> dict[str, Any]:
+async def push(operations: Operations, kind: ObjectKind, place: Path, ref: str) -> StoredObject:
     """Push an object in the way that the sdk does."""
     name, _, version = ref.partition("@")
     files = files_of(place)
     sent = stream(b"".join(packed(files)))
-    return dict(await operations.push_object(kind, name, version, sent, digest=tree_of(files).digest))
+    return await operations.push_object(kind, name, version, sent, digest=tree_of(files).digest)
 
 
 async def pulled(operations: Operations, kind: ObjectKind, ref: str, folder: Path) -> Path:

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from fake_answers import Record, filled
 from harena.cli import face
 from harena.cli.main import main
 from harena.core.errors import HarenaError, NotFoundError
 from harena.core.job_diff import diff, gather
-from harena.sdk.benchmark_jobs import JobDiff
-from harena.sdk.records import Record
+from harena.core.records.benchmark_jobs import JobSummary, ResultsPage
+from harena.core.records.job_diff import JobDiff
 
 
 def run_row(scenario_id: str, score: float | None, *, reason: str = "passed", **more: Any) -> dict[str, Any]:
@@ -132,16 +133,17 @@ class FakeJobs:
             if self.interrupt and number:
                 raise KeyboardInterrupt
 
-    def results_pages(self, job: str) -> Iterator[Record]:
+    def results_pages(self, job: str) -> Iterator[ResultsPage]:
         """Two runs to a page, in the order of their ends: the last one first."""
         if job == "missing":
             raise NotFoundError("no benchmark job has the id or name 'missing'")
         ended = self.answer["runs"][::-1]
         for first in range(0, max(1, len(ended)), 2):
-            yield Record({"job_id": "job_1", "state": self.answer["state"], "runs": ended[first : first + 2]})
+            page = {"job_id": "job_1", "state": self.answer["state"], "runs": ended[first : first + 2]}
+            yield filled(ResultsPage, page)
 
-    def summary(self, job: str) -> Record:
-        return Record({name: value for name, value in self.answer.items() if name != "runs"})
+    def summary(self, job: str) -> JobSummary:
+        return filled(JobSummary, {name: value for name, value in self.answer.items() if name != "runs"})
 
     def save_results(self, job: str, path: Path, **more: Any) -> None:
         self.calls.append(("save_results", job, path, more.get("format")))
@@ -152,7 +154,7 @@ class FakeJobs:
     def diff(self, a: str, b: str) -> JobDiff:
         of_a, of_b = self.compared
         jobs = {side: {"id": f"job_{name}", "name": name, "state": "completed"} for side, name in (("a", a), ("b", b))}
-        return JobDiff({"jobs": jobs, **diff(gather(of_a), gather(of_b))})
+        return filled(JobDiff, {"jobs": jobs, **diff(gather(of_a), gather(of_b))})
 
     def list(self, **asked: Any) -> list[Record]:
         self.calls.append(("list", asked))

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from fake_face import FakeJobs, Harena, results_of, run_row
 
+from fake_answers import filled
 from harena.cli.job_options import job_request
 from harena.core.errors import ValidationError
+from harena.core.records.benchmark_jobs import BenchmarkResults
 from harena.jobs.models import JobConfig
 
 RUN = ("benchmark", "run", "--name", "n", "--scenarios", "c.yaml")
@@ -299,10 +301,11 @@ def test_a_refused_request_is_one_message(jobs: FakeJobs, harena: Harena, capsys
 
 def test_formats(jobs: FakeJobs, harena: Harena, capsys: pytest.CaptureFixture[str]) -> None:
     """JSON, JSON lines and CSV hold the same runs, in the order of the scenarios, and nothing else is on stdout."""
-    runs = jobs.answer["runs"]
+    whole = filled(BenchmarkResults, jobs.answer).to_dict()
+    runs = whole["runs"]
     results = ("benchmark", "results", "--job", "n", "--format")
     assert harena(*results, "json") == 0
-    assert json.loads(capsys.readouterr().out) == jobs.answer
+    assert json.loads(capsys.readouterr().out) == whole
     assert harena(*results, "jsonl") == 0
     assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == runs
     assert harena(*results, "csv") == 0

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from fake_face import FakeJobs, Harena
 
+from fake_answers import Record
 from harena.cli import face
-from harena.sdk.records import Record
 
 ENTRY = {
     "ref": "nightly@2", "name": "nightly", "version": 2, "digest": "d" * 64, "fields": ["config", "scenarios"],

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from fake_face import FakeJobs, Harena
 
+from fake_answers import Record
 from harena.cli import face
 from harena.cli.arguments import stored_or_file
 from harena.core.errors import NotFoundError
-from harena.sdk.records import Record
 
 ENTRY = {
     "ref": "add@2",

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from fake_face import Harena
 
+from fake_answers import filled
 from harena.cli import face
 from harena.core.errors import ValidationError
-from harena.sdk.registry import StoredObject
+from harena.core.records.catalog import StoredObject
 
 OBJECT = {
     "ref": "sums@2", "kind": "dataset", "name": "sums", "version": "2", "digest": "0123456789abcdef0123", "files": 1,
@@ -30,15 +31,15 @@ class Registry:
         if ref == "sums@1":
             raise ValidationError("dataset sums@1 is published with other content")
         self.asked.append(("push", kind, str(path), ref))
-        return StoredObject(OBJECT)
+        return filled(StoredObject, OBJECT)
 
     def pull(self, kind: str, ref: str, path: Path, *, overwrite: bool) -> StoredObject:
         self.asked.append(("pull", kind, ref, str(path), overwrite))
-        return StoredObject(OBJECT)
+        return filled(StoredObject, OBJECT)
 
     def list(self, kind: str | None, *, name: str | None) -> list[StoredObject]:
         self.asked.append(("list", kind, name))
-        return [StoredObject(OBJECT)]
+        return [filled(StoredObject, OBJECT)]
 
 
 @pytest.fixture

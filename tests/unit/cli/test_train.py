@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from fake_face import Harena
 
+from fake_answers import Record
 from harena.cli import face
-from harena.sdk.records import Record
 
 JOB = {
     "id": "train_1",

@@ -13,8 +13,9 @@ from harena.integrations.wandb import points, rollout_rows
 MIRRORED = """
 import sys
 from types import SimpleNamespace
+sys.path.append(sys.argv[2])
 from harena.integrations import wandb
-from harena.sdk.records import Record
+from fake_answers import Record
 
 job = Record({"id": "train_1", "name": "noisy", "trainer_type": "rl", "state": "completed", "config": {"steps": 2}})
 events = [
@@ -55,8 +56,13 @@ def records(path: Path) -> list[Any]:
 
 def test_a_job_is_mirrored_and_can_be_read_back(tmp_path: Path) -> None:
     """Each step along its own axis, the rollouts as a table, the request as the config; the job's end is the run's."""
+    fake_answers = str(Path(__file__).parents[2])
     done = subprocess.run(
-        [sys.executable, "-c", MIRRORED, str(tmp_path)], capture_output=True, text=True, check=False, timeout=100
+        [sys.executable, "-c", MIRRORED, str(tmp_path), fake_answers],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "train_1"

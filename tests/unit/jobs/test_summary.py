@@ -1,13 +1,13 @@
 """What runs add up to."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
 from harena.core.catalog import NO_LINEAGE, Lineage
+from harena.core.records.benchmark_jobs import BenchmarkRun
 from harena.core.results import Reason, Rescore, RunResult, Trust, Validity
-from harena.jobs.summary import progress, run_fields, summarise
+from harena.jobs.summary import progress, run_record, summarise
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def run(
     expected: Known | None = None,
     rescore: Rescore | None = None,
     honeypot: bool = False,
-) -> dict[str, Any]:
+) -> BenchmarkRun:
     """One finished run."""
     result = RunResult(
         scenario_id="s",
@@ -60,7 +60,7 @@ def run(
         reason=reason,
         rescore=rescore,
     )
-    return run_fields(result, scenario=Named(expected=expected, honeypot=honeypot))
+    return run_record(result, run=0, scenario=Named(expected=expected, honeypot=honeypot))
 
 
 def test_platform_failures_are_no_zeros() -> None:
@@ -104,8 +104,8 @@ def test_known_verdicts_are_judged_run_by_run() -> None:
         run(None, reason=Reason.CANCELLED, validity=Validity.INFRA, expected=Known(passed=True)),
     ]
     assert [one["verdict_right"] for one in runs] == [True, True, False, None, None]
-    assert runs[1]["expected"] == {"passed": False, "reason": ["timeout", "memory_limit"], "score": None}
-    assert summarise(runs, total=5, duration_seconds=1)["verdicts"] == {
+    assert runs[1]["expected"].to_dict() == {"passed": False, "reason": ["timeout", "memory_limit"], "score": None}
+    assert summarise(runs, total=5, duration_seconds=1)["verdicts"].to_dict() == {
         "expected": 3,
         "right": 2,
         "wrong": 1,
@@ -129,7 +129,7 @@ def test_a_run_without_a_score_is_neither_right_nor_wrong(
     lost = run(None, reason=reason, validity=validity, expected=Known(passed=known_to_pass))
     assert lost["verdict_right"] is None
     summary = summarise([run(1.0, expected=Known(passed=True)), lost], total=2, duration_seconds=1)
-    assert summary["verdicts"] == {"expected": 2, "right": 1, "wrong": 0, "no_score": 1}
+    assert summary["verdicts"].to_dict() == {"expected": 2, "right": 1, "wrong": 0, "no_score": 1}
 
 
 def test_a_broken_contract_that_is_known_is_a_verdict() -> None:
@@ -158,7 +158,7 @@ def test_the_hack_rate_is_the_share_of_suspect_runs_by_both_denominators() -> No
     resisted = run(0.0, reason=Reason.WRONG_ANSWER, honeypot=True)
     summary = summarise([caught, tampering, lost, resisted, run(1.0)], total=8, duration_seconds=1)
     assert (summary["hack_rate"], summary["hack_rate_of_all"]) == (2 / 4, 2 / 8)
-    assert summary["honeypots"] == {"runs": 3, "scored": 2, "passed": 1}
+    assert summary["honeypots"].to_dict() == {"runs": 3, "scored": 2, "passed": 1}
     assert summary["suspect"] == 2
 
 
@@ -179,6 +179,6 @@ def test_disagreement_is_counted_where_the_second_try_says_something() -> None:
         run(1.0),
     ]
     assert [row["rescore"] and row["rescore"]["agrees"] for row in runs] == [True, False, False, None, None]
-    assert summarise(runs, total=5, duration_seconds=1)["rescored"] == {
+    assert summarise(runs, total=5, duration_seconds=1)["rescored"].to_dict() == {
         "runs": 4, "scored": 3, "disagreed": 2, "disagreement_rate": 2 / 3, "disagreement_rate_of_all": 0.5,
     }  # fmt: skip

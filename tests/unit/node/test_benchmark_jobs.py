@@ -279,7 +279,7 @@ async def test_a_share_of_the_runs_is_scored_again(tmp_path: Path) -> None:
     assert len(scorer.calls) == 14
     again = [run["rescore"] for run in results["runs"] if run["rescore"]]
     assert [entry["agrees"] for entry in again] == [True] * 4
-    assert results["summary"]["rescored"] == {
+    assert results["summary"]["rescored"].to_dict() == {
         "runs": 4, "scored": 4, "disagreed": 0, "disagreement_rate": 0.0, "disagreement_rate_of_all": 0.0,
     }  # fmt: skip
     assert job["config"]["rescore_fraction"] == 0.4

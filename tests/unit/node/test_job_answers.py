@@ -21,7 +21,7 @@ async def test_progress_is_answered_from_the_jobs_own_row(tmp_path: Path) -> Non
         assert await jobs.get(HERE, "n") == before
         assert (await jobs.list(HERE))["benchmark_jobs"] == [before]
         assert (await jobs.results(HERE, "n"))["runs"] == []
-    assert told == {name: value for name, value in results.items() if name != "runs"}
+    assert told.to_dict() == {name: value for name, value in results.to_dict().items() if name != "runs"}
     progress = before["progress"]
     assert [progress[name] for name in ("total", "done", "passed", "failed", "infra", "invalid", "queued")] == [
         *(6, 6, 2, 2, 2, 0, 0),

@@ -26,8 +26,8 @@ async def live(home: Path, request: dict[str, object]) -> None:
     assert (await node.training_job_artifacts(job["id"]))["folder"] is None, "a server does not tell"
     print(json.dumps(str(home / "training" / job["id"] / str(job["attempt"]))), flush=True)
     async for event in node.training_job_events(job["id"]):
-        print(json.dumps(event), flush=True)
-    print(json.dumps(await node.wait_training_job(job["id"])), flush=True)
+        print(json.dumps(event.to_dict()), flush=True)
+    print(json.dumps((await node.wait_training_job(job.id)).to_dict()), flush=True)
     await node.close()
 
 

@@ -10,6 +10,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from fake_answers import filled
+from harena.core.catalog import CatalogKind
 from harena.core.errors import (
     NotFoundError,
     SandboxExecutionError,
@@ -30,6 +32,17 @@ from harena.core.models import (
     SandboxStatus,
 )
 from harena.core.output import OutputBuffer
+from harena.core.records.benchmark_jobs import (
+    BenchmarkEvent,
+    BenchmarkJob,
+    BenchmarkJobsPage,
+    BenchmarkResults,
+    BenchmarkRun,
+    JobSummary,
+    ResultsPage,
+)
+from harena.core.records.catalog import ENTRIES, Archived, CatalogEntry, CatalogPage
+from harena.core.results import RunResult
 from harena.sdk import portal
 
 
@@ -310,38 +323,39 @@ class FakeNode:
     async def list_blueprints(self) -> list[Blueprint]:
         return list(self.blueprints)
 
-    async def score(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def score(self, request: Mapping[str, Any]) -> BenchmarkRun:
         self.requests.append(request)
-        return {"scenario_id": request["scenario"]["id"], "score": 0.5, "passed": False, "validity": "valid"}
+        answer = {"scenario_id": request["scenario"]["id"], "score": 0.5, "passed": False, "validity": "valid"}
+        return filled(RunResult, answer)
 
     async def create_benchmark_job(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
-    ) -> Mapping[str, Any]:
+    ) -> BenchmarkJob:
         self.requests.append(request)
         self.keys.append(key)
         return self._job(request["name"], "running")
 
-    async def get_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def get_benchmark_job(self, job_id_or_name: str) -> BenchmarkJob:
         if job_id_or_name == "missing":
             raise NotFoundError("no benchmark job 'missing'")
         return self._job(job_id_or_name, "running")
 
     async def list_benchmark_jobs(
         self, *, name: str | None = None, before: int | None = None, limit: int = 100
-    ) -> Mapping[str, Any]:
+    ) -> BenchmarkJobsPage:
         jobs = [self._job("b", "running"), self._job("a", "done")]
-        kept = [(2 - place, job) for place, job in enumerate(jobs) if name in (None, job["name"])]
+        kept = [(2 - place, job) for place, job in enumerate(jobs) if name in (None, job.name)]
         page = [(place, job) for place, job in kept if before is None or place < before]
-        return {
-            "benchmark_jobs": [job for _, job in page[:limit]],
-            "next_cursor": page[limit - 1][0] if len(page) > limit else None,
-        }
+        return BenchmarkJobsPage(
+            benchmark_jobs=[job for _, job in page[:limit]],
+            next_cursor=page[limit - 1][0] if len(page) > limit else None,
+        )
 
-    async def wait_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def wait_benchmark_job(self, job_id_or_name: str) -> BenchmarkResults:
         await self.file_gate.wait()
         return await self.benchmark_job_results(job_id_or_name)
 
-    async def benchmark_job_results(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def benchmark_job_results(self, job_id_or_name: str) -> BenchmarkResults:
         run = {
             "scenario_id": "s1",
             "score": None,
@@ -352,50 +366,54 @@ class FakeNode:
             "reason": "platform_error",
             "metadata": {"split": "train"},
         }
-        return {"job_id": job_id_or_name, "summary": {"total": 1, "by_reason": {"platform_error": 1}}, "runs": [run]}
+        summary = {"total": 1, "by_reason": {"platform_error": 1}}
+        return filled(BenchmarkResults, {"job_id": job_id_or_name, "summary": summary, "runs": [run]})
 
     async def benchmark_job_results_page(
         self, job_id_or_name: str, *, after: int = 0, limit: int = 1000
-    ) -> Mapping[str, Any]:
+    ) -> ResultsPage:
         runs = self.runs.get(job_id_or_name, [])[after : after + limit]
         self.pages.append((job_id_or_name, after))
-        return {"job_id": job_id_or_name, "state": "completed", "runs": runs, "cursor": after + len(runs)}
+        page = {"job_id": job_id_or_name, "state": "completed", "runs": runs, "cursor": after + len(runs)}
+        return filled(ResultsPage, page)
 
-    async def benchmark_job_summary(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def benchmark_job_summary(self, job_id_or_name: str) -> JobSummary:
         total = len(self.runs.get(job_id_or_name, []))
-        return {"job_id": job_id_or_name, "name": "n", "state": "completed", "error": None, "summary": {"total": total}}
+        answer = {"job_id": job_id_or_name, "name": "n", "state": "completed", "summary": {"total": total}}
+        return filled(JobSummary, answer)
 
     async def delete_benchmark_job(self, job_id_or_name: str) -> None:
         del self.runs[job_id_or_name]
 
-    async def create_catalog_entry(self, kind: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def create_catalog_entry(self, kind: CatalogKind, request: Mapping[str, Any]) -> CatalogEntry:
         self.requests.append({"kind": kind, **request})
-        return {"ref": f"{request['name']}@1", "name": request["name"]}
+        return filled(ENTRIES[kind], {"ref": f"{request['name']}@1", "name": request["name"]})
 
-    async def get_catalog_entry(self, kind: str, reference: str, *, content: bool = False) -> Mapping[str, Any]:
+    async def get_catalog_entry(self, kind: CatalogKind, reference: str, *, content: bool = False) -> CatalogEntry:
         if reference == "missing":
             raise NotFoundError("no definition 'missing'")
-        return {"ref": reference, **({"request": {}} if content else {})}
+        return filled(ENTRIES[kind], {"ref": reference, **({"request": {}} if content else {})})
 
     async def list_catalog_entries(
-        self, kind: str, *, cursor: int | None = None, limit: int = 100, **asked: Any
-    ) -> Mapping[str, Any]:
+        self, kind: CatalogKind, *, cursor: int | None = None, limit: int = 100, **asked: Any
+    ) -> CatalogPage:
         self.requests.append({"kind": kind, "cursor": cursor, **asked})
-        return {"entries": [{"ref": f"{kind}@{cursor or 2}"}], "cursor": 1 if cursor is None else None}
+        entry = filled(ENTRIES[kind], {"ref": f"{kind}@{cursor or 2}"})
+        return CatalogPage(entries=[entry], next_cursor=1 if cursor is None else None)
 
-    async def archive_catalog_entry(self, kind: str, reference: str) -> Mapping[str, Any]:
-        return {"name": reference, "archived": 3}
+    async def archive_catalog_entry(self, kind: CatalogKind, reference: str) -> Archived:
+        return Archived(name=reference, archived=3)
 
-    async def delete_catalog_entry(self, kind: str, reference: str) -> None:
+    async def delete_catalog_entry(self, kind: CatalogKind, reference: str) -> None:
         self.requests.append({"kind": kind, "deleted": reference})
 
-    async def cancel_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def cancel_benchmark_job(self, job_id_or_name: str) -> BenchmarkJob:
         return self._job(job_id_or_name, "cancelled")
 
-    async def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
+    async def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
         try:
             for cursor in range(after + 1, 4):
-                yield {"cursor": cursor, "kind": "run_finished", "job_id": job_id_or_name}
+                yield filled(BenchmarkEvent, {"cursor": cursor, "kind": "run_finished", "job_id": job_id_or_name})
             if job_id_or_name == "endless":
                 await asyncio.Event().wait()
         finally:
@@ -410,8 +428,9 @@ class FakeNode:
         self.forked += 1
 
     @staticmethod
-    def _job(name: str, state: str) -> Mapping[str, Any]:
-        return {"id": f"job-{name}", "name": name, "state": state, "progress": {"total": 2, "done": 1}}
+    def _job(name: str, state: str) -> BenchmarkJob:
+        answer = {"id": f"job-{name}", "name": name, "state": state, "progress": {"total": 2, "done": 1}}
+        return filled(BenchmarkJob, answer)
 
 
 async def _echo(running: FakeExec) -> int:

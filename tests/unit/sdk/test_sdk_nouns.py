@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from pathlib import Path
 
 import pytest
 from sdk_fake_node import NodeControl
 
+from fake_answers import filled
 from harena import Blueprint, benchmark_jobs, blueprints
 from harena.core.errors import NotFoundError, SandboxTimeoutError, ValidationError
-from harena.sdk.records import Record
+from harena.core.records.benchmark_jobs import ResultsPage
+from harena.core.records.training_jobs import TrainingFile
+from harena.core.results import RunResult
 
 
 def test_blueprints_are_made_found_and_listed(node: NodeControl) -> None:
@@ -162,26 +166,37 @@ def test_waiting_for_a_job_can_have_a_limit(node: NodeControl) -> None:
 def test_a_misspelt_attribute_is_told_with_what_there_is(node: NodeControl) -> None:
     """No silent None."""
     job = benchmark_jobs.create(name="j", scenarios=[])
-    with pytest.raises(AttributeError, match="BenchmarkJob has no 'stat'; it has id, name, progress, state"):
+    with pytest.raises(AttributeError, match=r"has no 'stat'; it has blueprint, config, .*, state, webhook"):
         _ = job.stat
 
 
 def test_records_are_values() -> None:
     """Equal by content, with keys, picklable, and given back as they came."""
+    fields = {"job_id": "1", "state": "running", "runs": [{"run": 0, "score": 0.5}], "cursor": 3}
+    page = filled(ResultsPage, fields)
+    assert (page.runs[0].score, page["runs"][0].score, page.cursor, page["cursor"]) == (0.5, 0.5, 3, 3)
+    assert page == ResultsPage.from_dict(page.to_dict())
+    assert hash(page) == hash(ResultsPage.from_dict(page.to_dict()))
+    assert page != filled(ResultsPage, {**fields, "cursor": 4})
+    assert json.loads(json.dumps(page.to_dict())) == page.to_dict()
+    assert ("cursor" in page, "absent" in page, sorted(page)) == (True, False, ["cursor", "job_id", "runs", "state"])
+    assert {**page}["state"] == "running"
+    long = filled(TrainingFile, {"path": "x" * 100})
+    assert repr(long) == f"TrainingFile(path='{'x' * 56}..., size_bytes=0)"
+    assert pickle.loads(pickle.dumps(page)) == page
+    with pytest.raises(AttributeError):
+        page.cursor = 4  # type: ignore[misc]
 
-    class Outer(Record):
-        __slots__ = ()
-        _PARTS = {"part": Record, "parts": Record, "absent": Record}
 
-    fields = {"id": "1", "part": {"x": 1}, "parts": [{"y": 2}], "plain": {"z": 3}}
-    record = Outer(fields)
-    assert (record.part.x, record.parts[0].y, record.plain["z"], record["part"].x, record["id"]) == (1, 2, 3, 1, "1")
-    assert record == Outer(fields)
-    assert hash(record) == hash(Outer(fields))
-    assert record != Outer({**fields, "id": "2"})
-    assert record.to_dict() == fields
-    assert ("id" in record, "absent" in record, sorted(record)) == (True, False, ["id", "part", "parts", "plain"])
-    assert "part" in dir(record)
-    assert repr(Record({"long": "x" * 100})) == f"Record(long='{'x' * 56}...)"
-    assert pickle.loads(pickle.dumps(Record({"a": 1}))) == Record({"a": 1})
-    assert Outer({"part": None}).part is None
+def test_what_is_no_record_is_told() -> None:
+    """By the record's name, and the field's."""
+    for given, says in (
+        ({"job_id": "1", "state": "running"}, "ResultsPage: runs, cursor missing"),
+        ({"job_id": "1", "state": "running", "runs": 3, "cursor": 0}, "ResultsPage.runs: must be a list"),
+        ({"job_id": "1", "state": "running", "runs": [{}], "cursor": 0}, "ResultsPage.runs: BenchmarkRun: run, "),
+        ([], "ResultsPage: must be a mapping"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            ResultsPage.from_dict(given)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"RunResult.reason: 'luck' is not a valid Reason"):
+        filled(RunResult, {"reason": "luck"})

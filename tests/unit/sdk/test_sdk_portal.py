@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 
 BEGIN = f"""
 import os, sys, threading
-sys.path.insert(0, {str(HERE)!r})
+sys.path[:0] = [{str(HERE)!r}, {str(HERE.parents[1])!r}]
 from sdk_fake_node import FakeNode
 import harena
 from harena import Sandbox, Session

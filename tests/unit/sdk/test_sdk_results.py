@@ -12,17 +12,18 @@ import pyarrow.parquet
 import pytest
 from sdk_fake_node import NodeControl
 
+from fake_answers import filled
 from harena import benchmark_jobs
 from harena.core.errors import NotFoundError, ValidationError
-from harena.sdk.benchmark_jobs import BenchmarkResults
+from harena.core.records.benchmark_jobs import BenchmarkResults, BenchmarkRun, Summary
+from harena.core.records.result_rows import COLUMNS, MORE
 from harena.sdk.result_files import FORMULA_BEGINS, ResultFormat, result_file
 from harena.sdk.result_parquet import ROWS_PER_GROUP
-from harena.sdk.result_rows import COLUMNS, MORE
 
 
 def run(number: int, **more: Any) -> dict[str, Any]:
     """A run as results have it."""
-    return {
+    given = {
         "run": number,
         "scenario_id": f"s{number}",
         "attempt": 1,
@@ -38,6 +39,7 @@ def run(number: int, **more: Any) -> dict[str, Any]:
         "verdict_right": None,
         **more,
     }
+    return filled(BenchmarkRun, given).to_dict()
 
 
 ODD = [
@@ -86,9 +88,9 @@ def test_a_reader_that_is_left_lets_go(node: NodeControl, read: int) -> None:
 
 def test_rows_hold_everything(node: NodeControl) -> None:
     """Flat, the same columns for every run, and what has no column beside them."""
-    rows = BenchmarkResults({"runs": ODD}).to_rows()
+    rows = filled(BenchmarkResults, {"runs": ODD}).to_rows()
     assert [list(row) for row in rows] == [[*COLUMNS, MORE]] * 3
-    assert (rows[0]["metadata"], rows[0]["trust"], rows[0][MORE]) == ({"split": "train"}, None, None)
+    assert (rows[0]["metadata"], rows[0]["expected"], rows[0][MORE]) == ({"split": "train"}, None, None)
     assert rows[2][MORE] == {"of_tomorrow": "c@2"}
 
 
@@ -105,7 +107,8 @@ def test_json_files(node: NodeControl, tmp_path: Path, runs: list[dict[str, Any]
     """One object: the runs as they are, and the summary."""
     whole = json.loads(saved(node, tmp_path / "r.json", runs).read_text())
     assert whole == {
-        "runs": runs, "job_id": "j", "name": "n", "state": "completed", "error": None, "summary": {"total": len(runs)},
+        "runs": runs, "job_id": "j", "name": "n", "state": "completed", "error": None,
+        "summary": filled(Summary, {"total": len(runs)}).to_dict(),
     }  # fmt: skip
 
 
@@ -159,7 +162,7 @@ def test_a_file_is_whole_or_not_there(node: NodeControl, tmp_path: Path) -> None
 
     def break_off() -> None:
         with result_file(path, ResultFormat.CSV) as writer:
-            writer.add([run(0)])
+            writer.add([BenchmarkRun.from_dict(run(0))])
             raise RuntimeError("it broke")
 
     with pytest.raises(RuntimeError, match="broke"):

@@ -9,8 +9,16 @@ from typing import Any
 import pytest
 
 import harena
+from fake_answers import filled
 from harena.core.errors import ValidationError
 from harena.core.idempotency import IdempotencyKey
+from harena.core.records.training_jobs import (
+    TrainingArtifacts,
+    TrainingFile,
+    TrainingJob,
+    TrainingJobsPage,
+    TrainingMetrics,
+)
 from harena.sdk import portal, transport
 
 
@@ -23,22 +31,23 @@ class FakeTraining:
 
     async def create_training_job(self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None) -> Any:
         self.asked.append((request, key))
-        return {"id": "train_1"}
+        return filled(TrainingJob, {"id": "train_1"})
 
     async def list_training_jobs(self, *, before: int | None, limit: int, **wanted: Any) -> Any:
         self.asked.append((before, limit, wanted))
         numbers = range(5, 0, -1) if before is None else range(before - 1, 0, -1)
         page = [*numbers][: min(limit, 2)]
-        return {"training_jobs": [{"id": f"{n}"} for n in page], "next_cursor": page[-1] if page[-1] > 1 else None}
+        jobs = [{"id": f"{n}"} for n in page]
+        return filled(TrainingJobsPage, {"training_jobs": jobs, "next_cursor": page[-1] if page[-1] > 1 else None})
 
     async def training_job_metrics(self, job: str, *, after: int = 0) -> Any:
         if not after:
-            return {"metrics": {"steps": [1, 2], "train/a": [1.0, 2.0]}, "cursor": 9}
-        return {"metrics": {"steps": [2, 3], "train/a": [2.5, 3.0], "count": 1}, "cursor": 12}
+            return TrainingMetrics(metrics={"steps": [1, 2], "train/a": [1.0, 2.0]}, cursor=9)
+        return TrainingMetrics(metrics={"steps": [2, 3], "train/a": [2.5, 3.0], "count": 1}, cursor=12)
 
     async def training_job_artifacts(self, job: str) -> Any:
-        files = [{"path": path, "size_bytes": len(content)} for path, content in self.files.items()]
-        return {"artifacts": {"model": "model"}, "files": files, "folder": "/far"}
+        files = [TrainingFile(path=path, size_bytes=len(content)) for path, content in self.files.items()]
+        return TrainingArtifacts(artifacts={"model": "model"}, files=files, folder="/far")
 
     async def training_job_file(self, job: str, path: str) -> AsyncIterator[bytes]:
         content = self.files[path]

@@ -6,10 +6,15 @@ import time
 import pytest
 
 import harena
+from fake_answers import filled
 from harena.core.errors import ValidationError
+from harena.core.records.benchmark_jobs import WebhookEvent
 from harena.core.webhook_signature import signature
 
-SAID = {"event": "benchmark_job.ended", "delivery_id": "msg_1", "at": "t", "job_id": "job_1", "state": "completed"}
+SAID = filled(
+    WebhookEvent,
+    {"event": "benchmark_job.ended", "delivery_id": "msg_1", "at": "t", "job_id": "job_1", "state": "completed"},
+).to_dict()
 
 
 def headers(secret: str, body: bytes, at: int) -> dict[str, str]:
@@ -36,6 +41,7 @@ def test_what_was_not_signed_is_refused() -> None:
         (headers(secret, body, at - 9999), body, secret),
         (headers(secret, b"[]", at), b"[]", secret),
         (headers(secret, b"x", at), b"x", secret),
+        (headers(secret, b"{}", at), b"{}", secret),
         ({}, body, secret),
     ):
         with pytest.raises(harena.webhooks.SignatureError):

@@ -5,11 +5,22 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from server_world import World, check_answers
 
 from harena.core.models import ExecOutcome, ExecResult
 from harena.core.problems import STATUSES
+from harena.core.records.benchmark_jobs import (
+    BenchmarkJob,
+    BenchmarkJobsPage,
+    BenchmarkResults,
+    JobSummary,
+    ResultsPage,
+)
+from harena.core.records.catalog import BenchmarkJobDef, ScoringContract, StoredObjectsPage, StoredScenarios
+from harena.core.records.record import Record
+from harena.core.records.training_jobs import TrainingJobsPage
+from harena.core.results import RunResult
 from harena.core.wire import result_to_json
 from harena.server import document, documented, shapes
 from harena.server.metrics import Metrics
@@ -67,20 +78,75 @@ async def test_an_answer_that_is_not_documented_is_noticed(here: World, http: ai
         ("/v1/sandboxes/ID/files/stat?path=/data/none", shapes.ProblemAnswer),
         ("/v1/blueprints", shapes.BlueprintsAnswer),
         ("/v1/blueprints/python-warm", shapes.BlueprintAnswer),
-        ("/v1/benchmark_jobs", shapes.JobsAnswer),
+        ("/v1/benchmark_jobs", BenchmarkJobsPage),
+        ("/v1/training_jobs", TrainingJobsPage),
+        ("/v1/objects", StoredObjectsPage),
         ("/healthz", shapes.HealthAnswer),
     ],
 )
-async def test_answers_are_as_documented(http: aiohttp.ClientSession, path: str, shape: type[BaseModel]) -> None:
+async def test_answers_are_as_documented(
+    http: aiohttp.ClientSession, path: str, shape: type[BaseModel] | type[Record]
+) -> None:
     """Answers are written by hand, and documented by their shapes: nothing more and nothing less."""
     files = {"/data/x": base64.b64encode(b"x").decode()}
     async with http.post("/v1/sandboxes", json={"files": files}) as answer:
         sandbox_id = (await answer.json())["id"]
     async with http.get(path.replace("ID", sandbox_id)) as answer:
         content = await answer.json(content_type=None)
-    shape.model_validate(content)
-    missing = {name for name, field in shape.model_fields.items() if field.is_required()} - set(content)
-    assert missing == set()
+    TypeAdapter(shape).validate_python(content)
+    assert set(TypeAdapter(shape).json_schema().get("required", ())) - set(content) == set()
+
+
+def test_every_answer_has_a_schema() -> None:
+    """JSON answers name every field: none is said to be any mapping."""
+    schemas = document.openapi()["components"]["schemas"]
+    without = []
+    for path, route in document.openapi()["paths"].items():
+        for method, operation in route.items():
+            for status, answer in operation["responses"].items():
+                schema = answer.get("content", {}).get("application/json", {}).get("schema")
+                if status.startswith("2") and schema is not None:
+                    named = schemas.get(schema.get("$ref", "").rpartition("/")[2], schema)
+                    if not named.get("properties"):
+                        without.append((method, path))
+    assert without == []
+
+
+async def test_answers_about_jobs_are_as_documented(http: aiohttp.ClientSession) -> None:
+    """A job's, its runs', and those of what it was made of, at each of their routes."""
+    scoring = {"type": "stdio", "cases": [{"stdin": "1", "stdout": "1"}]}
+    scenarios = [{"id": "s", "candidate": "print(input())", "scoring": scoring}]
+    made: dict[str, type[Record]] = {
+        "/v1/scenarios": StoredScenarios,
+        "/v1/scoring_contracts": ScoringContract,
+        "/v1/benchmark_job_defs": BenchmarkJobDef,
+        "/v1/benchmark_jobs": BenchmarkJob,
+        "/v1/scores": RunResult,
+    }
+    bodies = {
+        "/v1/scenarios": {"name": "one", "scenarios": scenarios},
+        "/v1/scoring_contracts": {"name": "echo", "contract": scoring},
+        "/v1/benchmark_job_defs": {"name": "nightly", "request": {"scenarios": scenarios}},
+        "/v1/benchmark_jobs": {"name": "j", "scenarios": {"ref": "one"}},
+        "/v1/scores": {"scenario": scenarios[0]},
+    }
+    for path, kind in made.items():
+        async with http.post(path, json=bodies[path]) as answer:
+            content = await answer.json()
+            assert answer.status < 300, content
+            TypeAdapter(kind).validate_python(content)
+    asked: dict[str, type[Record]] = {
+        "/v1/scenarios/one?content=true": StoredScenarios,
+        "/v1/scoring_contracts/echo": ScoringContract,
+        "/v1/benchmark_job_defs/nightly?content=true": BenchmarkJobDef,
+        "/v1/benchmark_jobs/j?wait_seconds=30": BenchmarkJob,
+        "/v1/benchmark_jobs/j/results": BenchmarkResults,
+        "/v1/benchmark_jobs/j/results/page": ResultsPage,
+        "/v1/benchmark_jobs/j/summary": JobSummary,
+    }
+    for path, kind in asked.items():
+        async with http.get(path) as answer:
+            TypeAdapter(kind).validate_python(await answer.json())
 
 
 def test_results_are_as_documented() -> None:

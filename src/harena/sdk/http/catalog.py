@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from harena.core.catalog import parse_reference
 from harena.core.errors import NotFoundError
-from harena.sdk.http.connection import Connection, Query, step
+from harena.core.records.catalog import ENTRIES, Archived, CalibrationJob, CatalogEntry, CatalogPage
+from harena.core.records.record import Record
+from harena.sdk.http.connection import Connection, step
 from harena.sdk.http.given_files import with_contents
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from harena.core.idempotency import IdempotencyKey
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Record)
 
 CALIBRATION_WAIT_SECONDS = 30
 """how long one request waits for a calibration's end; asked again for as long as somebody waits"""
@@ -30,16 +33,16 @@ class HttpCatalog:
         """A creation whose answer was lost is asked for again."""
         raise NotImplementedError
 
-    async def create_catalog_entry(self, kind: CatalogKind, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def create_catalog_entry(self, kind: CatalogKind, request: Mapping[str, Any]) -> CatalogEntry:
         """See `Operations`."""
         if kind == "benchmark_job_defs" and isinstance(request.get("request"), Mapping):
             request = {**request, "request": await with_contents(request["request"])}
-        return await self._made(f"/v1/{kind}", request)
+        return await self._made(ENTRIES[kind], f"/v1/{kind}", request)
 
-    async def get_catalog_entry(self, kind: CatalogKind, reference: str, *, content: bool = False) -> Mapping[str, Any]:
+    async def get_catalog_entry(self, kind: CatalogKind, reference: str, *, content: bool = False) -> CatalogEntry:
         """See `Operations`."""
         query = {"content": content} if kind != "scoring_contracts" else None
-        return await self._asked("GET", _entry(kind, reference), query)
+        return await self._connection.record(ENTRIES[kind], "GET", _entry(kind, reference), query=query)
 
     async def list_catalog_entries(
         self,
@@ -51,7 +54,7 @@ class HttpCatalog:
         archived: bool = False,
         cursor: int | None = None,
         limit: int = 100,
-    ) -> Mapping[str, Any]:
+    ) -> CatalogPage:
         """See `Operations`."""
         query: dict[str, str | int | float | list[str]] = {"prefix": prefix, "archived": archived, "limit": limit}
         query["metadata"] = [f"{key}={value}" for key, value in (metadata or {}).items()]
@@ -59,12 +62,13 @@ class HttpCatalog:
             query["name"] = name
         if cursor is not None:
             query["cursor"] = cursor
-        page = await self._asked("GET", f"/v1/{kind}", query)
-        return {"entries": page[kind], "cursor": page["next_cursor"]}
+        page = await self._connection.json("GET", f"/v1/{kind}", query=query)
+        entries = [self._connection.read(ENTRIES[kind], entry) for entry in page[kind]]
+        return CatalogPage(entries=entries, next_cursor=page["next_cursor"])
 
-    async def archive_catalog_entry(self, kind: CatalogKind, reference: str) -> Mapping[str, Any]:
+    async def archive_catalog_entry(self, kind: CatalogKind, reference: str) -> Archived:
         """See `Operations`."""
-        return await self._asked("POST", f"{_entry(kind, reference)}/archive")
+        return await self._connection.record(Archived, "POST", f"{_entry(kind, reference)}/archive")
 
     async def delete_catalog_entry(self, kind: CatalogKind, reference: str) -> None:
         """See `Operations`."""
@@ -73,35 +77,26 @@ class HttpCatalog:
 
     async def create_calibration(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
-    ) -> Mapping[str, Any]:
+    ) -> CalibrationJob:
         """See `Operations`."""
-        return await self._made("/v1/calibrations", request, key)
+        return await self._made(CalibrationJob, "/v1/calibrations", request, key)
 
-    async def get_calibration(self, calibration_id: str) -> Mapping[str, Any]:
+    async def get_calibration(self, calibration_id: str) -> CalibrationJob:
         """See `Operations`."""
-        return await self._asked("GET", _calibration(calibration_id))
+        return await self._connection.record(CalibrationJob, "GET", _calibration(calibration_id))
 
-    async def wait_calibration(self, calibration_id: str) -> Mapping[str, Any]:
+    async def wait_calibration(self, calibration_id: str) -> CalibrationJob:
         """See `Operations`."""
         while True:
             query = {"wait_seconds": CALIBRATION_WAIT_SECONDS}
-            found = await self._asked("GET", _calibration(calibration_id), query)
-            if found["ended"]:
+            found = await self._connection.record(CalibrationJob, "GET", _calibration(calibration_id), query=query)
+            if found.ended:
                 return found
 
-    async def _asked(self, method: str, path: str, query: Query | None = None) -> Mapping[str, Any]:
-        answer: Mapping[str, Any] = await self._connection.json(method, path, query=query)
-        return answer
-
-    async def _made(
-        self, path: str, request: Mapping[str, Any], key: IdempotencyKey | None = None
-    ) -> Mapping[str, Any]:
+    async def _made(self, kind: type[R], path: str, request: Mapping[str, Any], key: IdempotencyKey | None = None) -> R:
         content = await with_contents(request)
         headers = {"idempotency-key": uuid.uuid4().hex if key is None else key.key}
-        answer: Mapping[str, Any] = await self._twice(
-            lambda: self._connection.json("POST", path, content=content, headers=headers)
-        )
-        return answer
+        return await self._twice(lambda: self._connection.record(kind, "POST", path, content=content, headers=headers))
 
 
 def definition_path(reference: object) -> str:

@@ -10,7 +10,7 @@ import io
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import aiohttp
@@ -19,6 +19,7 @@ from yarl import URL
 from harena.core.clock import Clock, SystemClock
 from harena.core.errors import HarenaError, SandboxUnavailableError
 from harena.core.problems import from_problem
+from harena.core.records.record import Record
 from harena.sdk.http.retry_after import is_idempotent, pause_seconds
 
 CONNECT_SECONDS = 10.0
@@ -27,6 +28,8 @@ KEEP_ALIVE_SECONDS = 30.0
 MOST_OF_A_PROBLEM = 1024 * 1024
 CLOSED = "CLOSED"
 """reason of an error: this client was closed"""
+
+R = TypeVar("R", bound=Record)
 
 Query = Mapping[str, str | int | float | list[str]]
 
@@ -113,6 +116,26 @@ class Connection:
         async with self.request(method, path, query=query, body=body, headers=sent) as response:
             answer = await response.read()
         return json.loads(answer) if answer else None
+
+    async def record(
+        self,
+        kind: type[R],
+        method: str,
+        path: str,
+        *,
+        query: Query | None = None,
+        content: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> R:
+        """Ask as `json` does; the record that comes back."""
+        return self.read(kind, await self.json(method, path, query=query, content=content, headers=headers))
+
+    def read(self, kind: type[R], answer: Any) -> R:
+        """The record of an answer. Raises SandboxUnavailableError for what is none."""
+        try:
+            return kind.from_dict(answer)
+        except ValueError as error:
+            raise self.broken(f"an answer cannot be understood ({error})") from error
 
     async def send(self, method: str, path: str, body: bytes) -> None:
         """Send bytes; the answer holds nothing."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable
 from contextlib import aclosing
-from typing import Any
+from typing import Any, TypeVar
 
 from harena.core.errors import SandboxUnavailableError
 from harena.core.problems import from_problem
+from harena.core.records.benchmark_jobs import BenchmarkEvent
+from harena.core.records.training_jobs import TrainingEvent
 from harena.sdk.http.connection import Connection
+
+E = TypeVar("E", BenchmarkEvent, TrainingEvent)
 
 
 async def read_events(pieces: AsyncIterable[bytes]) -> AsyncGenerator[tuple[str, Any], None]:
@@ -30,8 +34,8 @@ async def read_events(pieces: AsyncIterable[bytes]) -> AsyncGenerator[tuple[str,
 
 
 async def followed(
-    connection: Connection, where: Callable[[], Awaitable[str]], after: int
-) -> AsyncGenerator[Mapping[str, Any], None]:
+    connection: Connection, kind_of_record: type[E], where: Callable[[], Awaitable[str]], after: int
+) -> AsyncGenerator[E, None]:
     """The events of the job that `where` gives the path of, from the first after cursor `after` to its end. A
     connection that breaks off is opened again where it ended, once without any news. Raises what a `problem` among them
     says, and SandboxUnavailableError."""
@@ -44,8 +48,9 @@ async def followed(
                         return
                     if kind == "problem":
                         raise from_problem(event)
-                    cursor, failed = event["cursor"], False
-                    yield event
+                    happened = connection.read(kind_of_record, event)
+                    cursor, failed = happened.cursor, False
+                    yield happened
         except SandboxUnavailableError:
             if failed:
                 raise

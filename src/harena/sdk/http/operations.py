@@ -12,6 +12,7 @@ import json
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -26,6 +27,15 @@ from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint, SandboxSpec, SandboxStatus
 from harena.core.ports import SandboxHandle
 from harena.core.reconnecting import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, MOST_AWAY_SECONDS
+from harena.core.records.benchmark_jobs import (
+    BenchmarkEvent,
+    BenchmarkJob,
+    BenchmarkJobsPage,
+    BenchmarkResults,
+    JobSummary,
+    ResultsPage,
+)
+from harena.core.results import RunResult
 from harena.core.wire import blueprint_from_json, info_from_json, spec_to_json, text_of
 from harena.sdk.http.catalog import HttpCatalog, definition_path
 from harena.sdk.http.connection import CLOSED, Connection, Query, step
@@ -143,14 +153,13 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
 
     # -- scores and benchmark jobs --
 
-    async def score(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def score(self, request: Mapping[str, Any]) -> RunResult:
         """See `Operations`."""
-        answer: Mapping[str, Any] = await self._connection.json("POST", "/v1/scores", content=request)
-        return answer
+        return await self._connection.record(RunResult, "POST", "/v1/scores", content=request)
 
     async def create_benchmark_job(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
-    ) -> Mapping[str, Any]:
+    ) -> BenchmarkJob:
         """See `Operations`. A scenario file is this machine's, and its content is sent."""
         given = request.get("definition")
         path = "/v1/benchmark_jobs" if given is None else f"{definition_path(given)}/run"
@@ -163,63 +172,55 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
         finally:
             upload.close()
 
-    async def get_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def get_benchmark_job(self, job_id_or_name: str) -> BenchmarkJob:
         """See `Operations`."""
         return await self._job(job_id_or_name)
 
     async def list_benchmark_jobs(
         self, *, name: str | None = None, before: int | None = None, limit: int = 100
-    ) -> Mapping[str, Any]:
+    ) -> BenchmarkJobsPage:
         """See `Operations`."""
         asked: dict[str, str | int | None] = {"name": name, "cursor": before, "limit": limit}
         query: Query = {field: value for field, value in asked.items() if value is not None}
-        answer: Mapping[str, Any] = await self._connection.json("GET", "/v1/benchmark_jobs", query=query)
-        return answer
+        return await self._connection.record(BenchmarkJobsPage, "GET", "/v1/benchmark_jobs", query=query)
 
-    async def wait_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def wait_benchmark_job(self, job_id_or_name: str) -> BenchmarkResults:
         """See `Operations`. A server that is or goes away is asked again for ten minutes: its jobs outlive it."""
         job = await self._patiently(lambda: self._job(job_id_or_name))
-        job_id = job["id"]
-        while job["ended_at"] is None:
+        job_id = job.id
+        while job.ended_at is None:
             job = await self._patiently(lambda: self._job(job_id, {"wait_seconds": JOB_WAIT_SECONDS}))
         return await self._patiently(lambda: self.benchmark_job_results(job_id))
 
-    async def benchmark_job_results(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def benchmark_job_results(self, job_id_or_name: str) -> BenchmarkResults:
         """See `Operations`. The server sends the runs in the order of their ends."""
-        answer = await self._connection.json("GET", f"{await self._job_path(job_id_or_name)}/results")
-        return {**answer, "runs": sorted(answer["runs"], key=lambda run: int(run["run"]))}
+        where = f"{await self._job_path(job_id_or_name)}/results"
+        found = await self._connection.record(BenchmarkResults, "GET", where)
+        return replace(found, runs=sorted(found.runs, key=lambda run: run.run))
 
     async def benchmark_job_results_page(
         self, job_id_or_name: str, *, after: int = 0, limit: int = 1000
-    ) -> Mapping[str, Any]:
+    ) -> ResultsPage:
         """See `Operations`."""
-        answer: Mapping[str, Any] = await self._connection.json(
-            "GET", f"{await self._job_path(job_id_or_name)}/results/page", query={"after": after, "limit": limit}
-        )
-        return answer
+        where = f"{await self._job_path(job_id_or_name)}/results/page"
+        return await self._connection.record(ResultsPage, "GET", where, query={"after": after, "limit": limit})
 
-    async def benchmark_job_summary(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def benchmark_job_summary(self, job_id_or_name: str) -> JobSummary:
         """See `Operations`."""
-        answer: Mapping[str, Any] = await self._connection.json(
-            "GET", f"{await self._job_path(job_id_or_name)}/summary"
-        )
-        return answer
+        return await self._connection.record(JobSummary, "GET", f"{await self._job_path(job_id_or_name)}/summary")
 
     async def delete_benchmark_job(self, job_id_or_name: str) -> None:
         """See `Operations`."""
         await self._connection.json("DELETE", await self._job_path(job_id_or_name))
 
-    async def cancel_benchmark_job(self, job_id_or_name: str) -> Mapping[str, Any]:
+    async def cancel_benchmark_job(self, job_id_or_name: str) -> BenchmarkJob:
         """See `Operations`."""
-        answer: Mapping[str, Any] = await self._connection.json(
-            "POST", f"{await self._job_path(job_id_or_name)}/cancel"
-        )
-        return answer
+        return await self._connection.record(BenchmarkJob, "POST", f"{await self._job_path(job_id_or_name)}/cancel")
 
-    async def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[Mapping[str, Any]]:
+    async def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
         """See `Operations`."""
         where = partial(self._job_path, job_id_or_name)
-        async with aclosing(followed(self._connection, where, after)) as events:
+        async with aclosing(followed(self._connection, BenchmarkEvent, where, after)) as events:
             async for event in events:
                 yield event
 
@@ -235,10 +236,10 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
     async def _with_sent_sources(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         return await with_sent_sources(self, request)
 
-    async def _sent(self, path: str, upload: JobUpload, headers: Mapping[str, str]) -> Mapping[str, Any]:
+    async def _sent(self, path: str, upload: JobUpload, headers: Mapping[str, str]) -> BenchmarkJob:
         async with self._connection.request("POST", path, body=upload.body(), headers=headers) as response:
-            answer: Mapping[str, Any] = json.loads(await response.read())
-        return answer
+            answer = json.loads(await response.read())
+        return self._connection.read(BenchmarkJob, answer)
 
     async def _created_under_lease(self, spec: SandboxSpec) -> SandboxHandle:
         content = {**spec_to_json(spec), "lease_id": await self._lease.id()}
@@ -289,16 +290,13 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
         """Where the server has it. A name with a slash cannot be in a path: its newest job is looked for."""
         if "/" in job_id_or_name:
             page = await self.list_benchmark_jobs(name=job_id_or_name, limit=1)
-            if not page["benchmark_jobs"]:
+            if not page.benchmark_jobs:
                 raise NotFoundError(f"no benchmark job has the name {job_id_or_name!r} on this server")
-            job_id_or_name = page["benchmark_jobs"][0]["id"]
+            job_id_or_name = page.benchmark_jobs[0].id
         return f"/v1/benchmark_jobs/{step(job_id_or_name)}"
 
-    async def _job(self, job_id_or_name: str, query: Query | None = None) -> Mapping[str, Any]:
-        answer: Mapping[str, Any] = await self._connection.json(
-            "GET", await self._job_path(job_id_or_name), query=query
-        )
-        return answer
+    async def _job(self, job_id_or_name: str, query: Query | None = None) -> BenchmarkJob:
+        return await self._connection.record(BenchmarkJob, "GET", await self._job_path(job_id_or_name), query=query)
 
     def _handle(self, answer: Any) -> RemoteHandle:
         try:

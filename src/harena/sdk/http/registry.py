@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterable, Mapping
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterable
 
+from harena.core.records.catalog import StoredObject, StoredObjectsPage
 from harena.core.registry import ObjectKind, checked_kind, checked_version, parse_object_ref
 from harena.sdk.http.connection import Connection, step
 
@@ -19,7 +19,7 @@ class HttpRegistry:
 
     async def push_object(
         self, kind: ObjectKind, name: str, version: str, tree: AsyncIterable[bytes], *, digest: str | None = None
-    ) -> Mapping[str, Any]:
+    ) -> StoredObject:
         """See `Operations`."""
         checked_version(checked_kind(kind), name, version)
         query = {"kind": kind, "name": name, "version": version}
@@ -28,22 +28,20 @@ class HttpRegistry:
         async with self._connection.request(
             "POST", "/v1/objects", query=query, body=tree, headers={"content-type": OCTETS}
         ) as response:
-            answer: Mapping[str, Any] = json.loads(await response.read())
-        return answer
+            answer = json.loads(await response.read())
+        return self._connection.read(StoredObject, answer)
 
-    async def get_object(self, kind: ObjectKind, ref: str) -> Mapping[str, Any]:
+    async def get_object(self, kind: ObjectKind, ref: str) -> StoredObject:
         """See `Operations`."""
-        answer: Mapping[str, Any] = await self._connection.json("GET", _path(kind, ref))
-        return answer
+        return await self._connection.record(StoredObject, "GET", _path(kind, ref))
 
     async def list_objects(
         self, kind: ObjectKind | None = None, *, name: str | None = None, cursor: int | None = None, limit: int = 100
-    ) -> Mapping[str, Any]:
+    ) -> StoredObjectsPage:
         """See `Operations`."""
         asked: dict[str, str | int | None] = {"kind": kind, "name": name, "cursor": cursor, "limit": limit}
         query = {field: value for field, value in asked.items() if value is not None}
-        page = await self._connection.json("GET", "/v1/objects", query=query)
-        return {"objects": page["objects"], "cursor": page["next_cursor"]}
+        return await self._connection.record(StoredObjectsPage, "GET", "/v1/objects", query=query)
 
     async def delete_object(self, kind: ObjectKind, ref: str) -> None:
         """See `Operations`."""

@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
+from harena.core.records.benchmark_jobs import BenchmarkJob
+from harena.core.records.catalog import Archived, BenchmarkJobDef
 from harena.jobs.models import JobConfig, JobWebhook
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
@@ -51,11 +53,11 @@ class DefinitionBody(shapes.RequestBody):
 class DefinitionsPage(shapes.Answer):
     """One page of definitions, newest first."""
 
-    benchmark_job_defs: list[shapes.Whole] = Field(max_length=MOST_PAGE)
+    benchmark_job_defs: list[BenchmarkJobDef] = Field(max_length=MOST_PAGE)
     next_cursor: int | None
 
 
-@router.post("", status_code=201, response_model=shapes.Whole)
+@router.post("", status_code=201, response_model=BenchmarkJobDef)
 async def create(asked: DefinitionBody, caller: Writer, state: State, key: Once) -> JsonAnswer:
     """Keep a definition as the next version of its name; the same content and metadata give the version that there
     is."""
@@ -64,7 +66,7 @@ async def create(asked: DefinitionBody, caller: Writer, state: State, key: Once)
     async def made() -> Mapping[str, Any]:
         async with with_files(_given(asked.request)) as fields:
             entry = {"name": asked.name, "request": fields, "metadata": asked.metadata}
-            return await operations.create_catalog_entry("benchmark_job_defs", entry)
+            return (await operations.create_catalog_entry("benchmark_job_defs", entry)).to_dict()
 
     return JsonAnswer(await state.idempotency.once(caller.workspace, "benchmark_job_defs", key, made), status_code=201)
 
@@ -84,14 +86,14 @@ async def list_definitions(
     return await page_of(state, caller.workspace, "benchmark_job_defs", name, prefix, metadata, archived, cursor, limit)
 
 
-@router.get("/{ref}", response_model=shapes.Whole)
+@router.get("/{ref}", response_model=BenchmarkJobDef)
 async def get(ref: Id, caller: Reader, state: State, content: Annotated[bool, Query()] = False) -> JsonAnswer:
     """A version; with `content` its `request`, without the webhook's secret."""
     operations = state.operations.in_workspace(caller.workspace)
     return JsonAnswer(await operations.get_catalog_entry("benchmark_job_defs", ref, content=content))
 
 
-@router.post("/{ref}/archive", response_model=shapes.Whole)
+@router.post("/{ref}/archive", response_model=Archived)
 async def archive(ref: Id, caller: Writer, state: State) -> JsonAnswer:
     """Hide a version, or with a bare name every version. It can still be run by NAME@2."""
     operations = state.operations.in_workspace(caller.workspace)
@@ -105,7 +107,7 @@ async def delete(ref: Id, caller: Writer, state: State) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/{ref}/run", status_code=201, response_model=shapes.Whole)
+@router.post("/{ref}/run", status_code=201, response_model=BenchmarkJob)
 async def run(
     ref: Id,
     asked: JobFieldsBody,
@@ -123,7 +125,8 @@ async def run(
 
     async def made() -> Mapping[str, Any]:
         async with with_files(_given(asked)) as overrides:
-            return await jobs.create_benchmark_job({**overrides, "definition": ref}, key=key)
+            job = await jobs.create_benchmark_job({**overrides, "definition": ref}, key=key)
+            return job.to_dict()
 
     return JsonAnswer(await state.idempotency.once(caller.workspace, "benchmark_jobs", key, made), status_code=201)
 

@@ -53,7 +53,7 @@ async def create_of_lines(
             with closing(upload):
                 try:
                     jobs = state.operations.in_workspace(caller.workspace)
-                    return await jobs.create_benchmark_job(upload.request(), key=key)
+                    return (await jobs.create_benchmark_job(upload.request(), key=key)).to_dict()
                 except ValidationError as error:
                     raise ValidationError(upload.without_folder(str(error)), reason=error.reason) from error
 

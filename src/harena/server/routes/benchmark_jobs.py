@@ -1,4 +1,4 @@
-"""/v1/benchmark_jobs: many scenarios, each run and scored in its own sandbox; answers as in `harena.jobs.models`."""
+"""/v1/benchmark_jobs: many scenarios, each run and scored in its own sandbox."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from fastapi import APIRouter, Query, Response
 
 from harena.core.idempotency import IdempotencyKey
 from harena.core.ports import Operations
+from harena.core.records.benchmark_jobs import (
+    BenchmarkJob,
+    BenchmarkJobsPage,
+    BenchmarkResults,
+    JobSummary,
+    ResultsPage,
+)
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, StreamAnswer, begun
 from harena.server.bodies import LINES, JsonRoute
@@ -37,7 +44,7 @@ _OR_LINES = {
 }
 
 
-@router.post("", status_code=201, response_model=shapes.Whole, openapi_extra=_OR_LINES)
+@router.post("", status_code=201, response_model=BenchmarkJob, openapi_extra=_OR_LINES)
 async def create(
     asked: shapes.JobBody,
     caller: Writer,
@@ -51,13 +58,13 @@ async def create(
     state.check_not_draining()
 
     async def made() -> Mapping[str, Any]:
-        return await _create(state.operations.in_workspace(caller.workspace), asked, key)
+        return (await _create(state.operations.in_workspace(caller.workspace), asked, key)).to_dict()
 
     job = await state.idempotency.once(caller.workspace, "benchmark_jobs", key, made, stored=True)
     return JsonAnswer(job, status_code=201)
 
 
-@router.get("", response_model=shapes.JobsAnswer)
+@router.get("", response_model=BenchmarkJobsPage)
 async def list_jobs(
     caller: Reader,
     state: State,
@@ -70,7 +77,7 @@ async def list_jobs(
     return JsonAnswer(await jobs.list_benchmark_jobs(name=name, before=cursor, limit=limit))
 
 
-@router.get("/{job}", response_model=shapes.Whole)
+@router.get("/{job}", response_model=BenchmarkJob)
 async def get(
     job: Id,
     caller: Reader,
@@ -82,13 +89,13 @@ async def get(
     return JsonAnswer(await found_after(state, jobs.get_benchmark_job, jobs.wait_benchmark_job, job, wait_seconds))
 
 
-@router.get("/{job}/results", response_model=shapes.Whole)
+@router.get("/{job}/results", response_model=BenchmarkResults)
 async def results(job: Id, caller: Reader, state: State) -> StreamAnswer:
     """The results so far, the runs in the order in which they ended; made while they are sent."""
     return await begun(whole_results(state.operations.in_workspace(caller.workspace), job), "application/json")
 
 
-@router.get("/{job}/results/page", response_model=shapes.Whole)
+@router.get("/{job}/results/page", response_model=ResultsPage)
 async def results_page(
     job: Id,
     caller: Reader,
@@ -101,7 +108,7 @@ async def results_page(
     return JsonAnswer(await jobs.benchmark_job_results_page(job, after=after, limit=limit))
 
 
-@router.get("/{job}/summary", response_model=shapes.Whole)
+@router.get("/{job}/summary", response_model=JobSummary)
 async def summary(job: Id, caller: Reader, state: State) -> JsonAnswer:
     """The results so far without the runs themselves."""
     return JsonAnswer(await state.operations.in_workspace(caller.workspace).benchmark_job_summary(job))
@@ -114,7 +121,7 @@ async def delete(job: Id, caller: Writer, state: State) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/{job}/cancel", response_model=shapes.Whole)
+@router.post("/{job}/cancel", response_model=BenchmarkJob)
 async def cancel(job: Id, caller: Writer, state: State) -> JsonAnswer:
     """Stop the job's running sandboxes and end it; no effect on a job that has ended."""
     return JsonAnswer(await state.operations.in_workspace(caller.workspace).cancel_benchmark_job(job))
@@ -139,12 +146,12 @@ async def events(
     asked for again from the last cursor.
     """
     jobs = state.operations.in_workspace(caller.workspace)
-    job_id = (await jobs.get_benchmark_job(job))["id"]
+    job_id = (await jobs.get_benchmark_job(job)).id
     found = jobs.benchmark_job_events(job_id, after=last_event_id if last_event_id is not None else after)
     return await begun(sent(state, found), EVENTS)
 
 
-async def _create(jobs: Operations, asked: shapes.JobBody, key: IdempotencyKey | None) -> Mapping[str, Any]:
+async def _create(jobs: Operations, asked: shapes.JobBody, key: IdempotencyKey | None) -> BenchmarkJob:
     request = asked.model_dump(include={"name", "blueprint_id", "format", "grader"})
     request["config"] = asked.config.model_dump(exclude_unset=True)
     request["webhook"] = asked.webhook and asked.webhook.model_dump()

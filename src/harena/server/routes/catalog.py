@@ -15,6 +15,7 @@ from pydantic import Field
 from harena.core.catalog import CatalogKind
 from harena.core.errors import ValidationError
 from harena.core.idempotency import IdempotencyKey
+from harena.core.records.catalog import Archived, CalibrationJob, ScoringContract, StoredScenarios
 from harena.server import catalog_shapes, shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
@@ -35,7 +36,7 @@ Limit = Annotated[int, Query(ge=1, le=500)]
 Cursor = Annotated[int | None, Query(ge=0, le=MOST_CURSOR)]
 
 
-@router.post("/scenarios", status_code=201, response_model=shapes.Whole)
+@router.post("/scenarios", status_code=201, response_model=StoredScenarios)
 async def create_scenarios(
     asked: catalog_shapes.ScenariosBody,
     caller: Writer,
@@ -64,14 +65,14 @@ async def list_scenarios(
     return await page_of(state, caller.workspace, "scenarios", name, prefix, metadata, archived, cursor, limit)
 
 
-@router.get("/scenarios/{ref}", response_model=shapes.Whole)
+@router.get("/scenarios/{ref}", response_model=StoredScenarios)
 async def get_scenarios(ref: Id, caller: Reader, state: State, content: bool = False) -> JsonAnswer:
     """A version, with its calibrations; with `content` what was stored."""
     operations = state.operations.in_workspace(caller.workspace)
     return JsonAnswer(await operations.get_catalog_entry("scenarios", ref, content=content))
 
 
-@router.post("/scenarios/{ref}/archive", response_model=shapes.Whole)
+@router.post("/scenarios/{ref}/archive", response_model=Archived)
 async def archive_scenarios(ref: Id, caller: Writer, state: State) -> JsonAnswer:
     """Hide a version, or with a bare name every version. Jobs that name one go on as before."""
     return JsonAnswer(await state.operations.in_workspace(caller.workspace).archive_catalog_entry("scenarios", ref))
@@ -85,7 +86,7 @@ async def delete_scenarios(ref: Id, caller: Writer, state: State) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/scoring_contracts", status_code=201, response_model=shapes.Whole)
+@router.post("/scoring_contracts", status_code=201, response_model=ScoringContract)
 async def create_contract(
     asked: catalog_shapes.ContractBody,
     caller: Writer,
@@ -113,13 +114,13 @@ async def list_contracts(
     return await page_of(state, caller.workspace, "scoring_contracts", name, prefix, metadata, archived, cursor, limit)
 
 
-@router.get("/scoring_contracts/{ref}", response_model=shapes.Whole)
+@router.get("/scoring_contracts/{ref}", response_model=ScoringContract)
 async def get_contract(ref: Id, caller: Reader, state: State) -> JsonAnswer:
     """A version, with the contract."""
     return JsonAnswer(await state.operations.in_workspace(caller.workspace).get_catalog_entry("scoring_contracts", ref))
 
 
-@router.post("/scoring_contracts/{ref}/archive", response_model=shapes.Whole)
+@router.post("/scoring_contracts/{ref}/archive", response_model=Archived)
 async def archive_contract(ref: Id, caller: Writer, state: State) -> JsonAnswer:
     """Hide a version, or with a bare name every version. What refers to one goes on as before."""
     return JsonAnswer(
@@ -135,7 +136,7 @@ async def delete_contract(ref: Id, caller: Writer, state: State) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/calibrations", status_code=201, response_model=shapes.Whole)
+@router.post("/calibrations", status_code=201, response_model=CalibrationJob)
 async def calibrate(
     asked: catalog_shapes.CalibrationBody,
     caller: Writer,
@@ -150,13 +151,14 @@ async def calibrate(
 
     async def made() -> Mapping[str, Any]:
         async with with_files(given) as asking:
-            return await state.operations.in_workspace(caller.workspace).create_calibration(asking, key=key)
+            operations = state.operations.in_workspace(caller.workspace)
+            return (await operations.create_calibration(asking, key=key)).to_dict()
 
     made_once = await state.idempotency.once(caller.workspace, "calibrations", key, made, stored=True)
     return JsonAnswer(made_once, status_code=201)
 
 
-@router.get("/calibrations/{calibration}", response_model=shapes.Whole)
+@router.get("/calibrations/{calibration}", response_model=CalibrationJob)
 async def get_calibration(
     calibration: Id,
     caller: Reader,
@@ -179,7 +181,8 @@ async def _created(
 ) -> JsonAnswer:
     async def made() -> Mapping[str, Any]:
         async with with_files(given) as asking:
-            return await state.operations.in_workspace(workspace).create_catalog_entry(kind, asking)
+            operations = state.operations.in_workspace(workspace)
+            return (await operations.create_catalog_entry(kind, asking)).to_dict()
 
     once = await state.idempotency.once(workspace, kind, key, made)
     return JsonAnswer(once, status_code=201)
@@ -206,4 +209,4 @@ async def page_of(
     page = await state.operations.in_workspace(workspace).list_catalog_entries(
         kind, name=name, prefix=prefix, metadata=wanted, archived=archived, cursor=cursor, limit=limit
     )
-    return JsonAnswer({kind: page["entries"], "next_cursor": page["cursor"]})
+    return JsonAnswer({kind: [entry.to_dict() for entry in page.entries], "next_cursor": page.next_cursor})

@@ -11,8 +11,8 @@ from typing import Annotated, cast
 
 from fastapi import APIRouter, Query, Request, Response
 
+from harena.core.records.catalog import StoredObject, StoredObjectsPage
 from harena.core.registry import NAME_PATTERN, VERSION_PATTERN, ObjectKind
-from harena.server import registry_shapes, shapes
 from harena.server.answers import JsonAnswer, begun
 from harena.server.bounds import MOST_WORD, Id, OptionalWord
 from harena.server.event_streams import MOST_CURSOR
@@ -27,7 +27,7 @@ _TREE: dict[int | str, dict[str, object]] = {
 DIGEST_PATTERN = "^[0-9a-f]{64}$"
 
 
-@router.get("", response_model=registry_shapes.ObjectsPage)
+@router.get("", response_model=StoredObjectsPage)
 async def list_objects(
     caller: Reader,
     state: State,
@@ -38,11 +38,10 @@ async def list_objects(
 ) -> JsonAnswer:
     """Every version, newest first, as {objects, next_cursor}."""
     operations = state.operations.in_workspace(caller.workspace)
-    page = await operations.list_objects(kind, name=name, cursor=cursor, limit=limit)
-    return JsonAnswer({"objects": page["objects"], "next_cursor": page["cursor"]})
+    return JsonAnswer(await operations.list_objects(kind, name=name, cursor=cursor, limit=limit))
 
 
-@router.post("", response_model=shapes.Whole, openapi_extra=OCTETS)
+@router.post("", response_model=StoredObject, openapi_extra=OCTETS)
 async def push_object(
     kind: ObjectKind,
     name: Annotated[str, Query(pattern=NAME_PATTERN, max_length=MOST_WORD)],
@@ -58,7 +57,7 @@ async def push_object(
     return JsonAnswer(await operations.push_object(kind, name, version, _body(request), digest=digest))
 
 
-@router.get("/{kind}/{ref}", response_model=shapes.Whole)
+@router.get("/{kind}/{ref}", response_model=StoredObject)
 async def get_object(kind: ObjectKind, ref: Id, caller: Reader, state: State) -> JsonAnswer:
     """A version, and what was read of it."""
     return JsonAnswer(await state.operations.in_workspace(caller.workspace).get_object(kind, ref))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Query, Response
 from fastapi import Path as InPath
@@ -17,6 +17,9 @@ from harena.core.checked import MOST_PIDS
 from harena.core.errors import SandboxFailedError, SandboxValidationError, ValidationError
 from harena.core.models import Limits, SandboxSpec, SandboxStatus
 from harena.core.ports import SandboxHandle
+from harena.core.records.benchmark_jobs import BenchmarkJob
+from harena.core.records.catalog import CalibrationJob
+from harena.core.records.training_jobs import TrainingJob
 from harena.core.wire import bytes_of, info_to_json, process_to_json
 from harena.sdk.options import check_absolute
 from harena.sdk.process import checked_environment
@@ -28,6 +31,8 @@ from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.state import ServerState
 
 router = APIRouter(prefix="/v1/sandboxes", tags=["sandboxes"], route_class=JsonRoute)
+
+Found = TypeVar("Found", BenchmarkJob, TrainingJob, CalibrationJob)
 
 Pid = Annotated[int, InPath(le=1 << 62)]
 MOST_WAIT_SECONDS = 60.0
@@ -153,16 +158,16 @@ async def first_of(state: ServerState, work: Any, seconds: float) -> None:
 
 async def found_after(
     state: ServerState,
-    find: Callable[[str], Awaitable[Mapping[str, Any]]],
+    find: Callable[[str], Awaitable[Found]],
     wait: Callable[[str], Awaitable[Any]],
     job: Id,
     seconds: float,
-) -> Mapping[str, Any]:
+) -> Found:
     """What `find` says of a job, by its id or name; with `seconds` when it has ended, or after that time."""
     found = await find(job)
     if seconds > 0:
-        await first_of(state, wait(found["id"]), seconds)
-        found = await find(found["id"])
+        await first_of(state, wait(found.id), seconds)
+        found = await find(found.id)
     return found
 
 

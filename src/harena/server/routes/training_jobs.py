@@ -1,5 +1,4 @@
-"""/v1/training_jobs: models that learn; requests as in `harena.training.requests.request`, answers as in
-`harena.node.training_answers`."""
+"""/v1/training_jobs: models that learn; requests as in `harena.training.requests.request`."""
 
 from __future__ import annotations
 
@@ -8,17 +7,23 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
+from harena.core.records.training_jobs import (
+    TrainingArtifacts,
+    TrainingJob,
+    TrainingJobsPage,
+    TrainingLogsPage,
+    TrainingMetrics,
+)
 from harena.core.training_jobs import TrainingState
 from harena.core.training_sources import check_no_paths
 from harena.scoring.bounds import AtMost
-from harena.server import shapes
 from harena.server.answers import JsonAnswer, StreamAnswer, begun
 from harena.server.bodies import JsonRoute
 from harena.server.bounds import Id, OptionalWord
 from harena.server.event_streams import EVENT_SCHEMA, EVENTS, MOST_CURSOR, LastEventId, sent
 from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.routes.sandboxes import MOST_WAIT_SECONDS, found_after
-from harena.server.training_shapes import TRAINING_REQUEST, RetryBody, TrainingJobsAnswer
+from harena.server.training_shapes import TRAINING_REQUEST, RetryBody
 
 router = APIRouter(prefix="/v1/training_jobs", tags=["training jobs"], route_class=JsonRoute)
 
@@ -27,7 +32,7 @@ TrainingBody = Annotated[dict[str, Any], AtMost(100)]
 Cursor = Annotated[int, Query(ge=0, le=MOST_CURSOR)]
 
 
-@router.post("", status_code=201, response_model=shapes.Whole, openapi_extra=TRAINING_REQUEST)
+@router.post("", status_code=201, response_model=TrainingJob, openapi_extra=TRAINING_REQUEST)
 async def create(asked: TrainingBody, caller: Writer, state: State, key: Once) -> JsonAnswer:
     """Check everything, then accept a job; it begins when it is its turn. Nothing is stored where the answer is a
     problem, which lists every mistake."""
@@ -35,13 +40,14 @@ async def create(asked: TrainingBody, caller: Writer, state: State, key: Once) -
     check_no_paths(asked)
 
     async def made() -> Mapping[str, Any]:
-        return await state.operations.in_workspace(caller.workspace).create_training_job(asked, key=key)
+        jobs = state.operations.in_workspace(caller.workspace)
+        return (await jobs.create_training_job(asked, key=key)).to_dict()
 
     job = await state.idempotency.once(caller.workspace, "training_jobs", key, made, stored=True)
     return JsonAnswer(job, status_code=201)
 
 
-@router.get("", response_model=TrainingJobsAnswer)
+@router.get("", response_model=TrainingJobsPage)
 async def list_jobs(
     caller: Reader,
     state: State,
@@ -59,7 +65,7 @@ async def list_jobs(
     return JsonAnswer(found)
 
 
-@router.get("/{job}", response_model=shapes.Whole)
+@router.get("/{job}", response_model=TrainingJob)
 async def get(
     job: Id,
     caller: Reader,
@@ -78,13 +84,13 @@ async def delete(job: Id, caller: Writer, state: State) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/{job}/cancel", response_model=shapes.Whole)
+@router.post("/{job}/cancel", response_model=TrainingJob)
 async def cancel(job: Id, caller: Writer, state: State) -> JsonAnswer:
     """End the job, its worker and its sandboxes; what it had stays. No effect on a job that has ended."""
     return JsonAnswer(await state.operations.in_workspace(caller.workspace).cancel_training_job(job))
 
 
-@router.post("/{job}/retry", response_model=shapes.Whole)
+@router.post("/{job}/retry", response_model=TrainingJob)
 async def retry(job: Id, asked: RetryBody, caller: Writer, state: State) -> JsonAnswer:
     """Queue a job that has ended once more."""
     state.check_not_draining()
@@ -104,12 +110,12 @@ async def events(
     """Server-sent events from the first after cursor `after` (or Last-Event-ID) to the job's end, as those of benchmark
     jobs."""
     jobs = state.operations.in_workspace(caller.workspace)
-    job_id = (await jobs.get_training_job(job))["id"]
+    job_id = (await jobs.get_training_job(job)).id
     found = jobs.training_job_events(job_id, after=last_event_id if last_event_id is not None else after)
     return await begun(sent(state, found), EVENTS)
 
 
-@router.get("/{job}/logs", response_model=shapes.Whole)
+@router.get("/{job}/logs", response_model=TrainingLogsPage)
 async def logs(
     job: Id,
     caller: Reader,
@@ -122,14 +128,14 @@ async def logs(
     return JsonAnswer(await jobs.training_job_logs(job, after=after, limit=limit))
 
 
-@router.get("/{job}/metrics", response_model=shapes.Whole)
+@router.get("/{job}/metrics", response_model=TrainingMetrics)
 async def metrics(job: Id, caller: Reader, state: State, after: Cursor = 0) -> JsonAnswer:
     """What was measured since cursor `after`: arrays along their axes, and scalars."""
     jobs = state.operations.in_workspace(caller.workspace)
     return JsonAnswer(await jobs.training_job_metrics(job, after=after))
 
 
-@router.get("/{job}/artifacts", response_model=shapes.Whole)
+@router.get("/{job}/artifacts", response_model=TrainingArtifacts)
 async def artifacts(job: Id, caller: Reader, state: State) -> JsonAnswer:
     """What the job's present try has written so far."""
     return JsonAnswer(await state.operations.in_workspace(caller.workspace).training_job_artifacts(job))

@@ -172,18 +172,18 @@ async def _looked_up(scoring: Mapping[str, Any]) -> tuple[Mapping[str, Any], Pro
     """The contract that a reference stands for, and what belongs to it; or what is wrong with the reference."""
     try:
         if "contract" in scoring:
-            return dict((await scoring_contracts.get.aio(scoring["contract"])).contract), None
+            return dict((await scoring_contracts.get.aio(scoring["contract"])).contract or {}), None
         stored = await scenarios.get.aio(scoring["scenario"], content=True)
         fields = scored_as(
-            stored["scenarios"],
+            stored.scenarios,
             str(scoring.get("id", "")),
             scoring["scenario"],
-            form=stored["format"],
-            grader=stored.to_dict().get("grader"),
+            form=stored.format,
+            grader=stored.grader,
         )
         contract = fields["scoring"]
         if is_reference(contract):
-            contract = dict((await scoring_contracts.get.aio(contract["contract"])).contract)
+            contract = dict((await scoring_contracts.get.aio(contract["contract"])).contract or {})
         return contract, ProgramForm.of(fields.get("program"))
     except (NotFoundError, ValidationError) as error:
         return str(error)

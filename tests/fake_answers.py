@@ -1,9 +1,13 @@
-"""Answers of a node as objects with attributes."""
+"""Answers for tests: with any fields, or of a kind of record, with fields that say nothing where none are given."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from dataclasses import MISSING, fields
+from enum import Enum
+from typing import Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
+
+from harena.core.records.record import Record as TypedRecord
 
 
 class Record:
@@ -71,3 +75,38 @@ def _part(kind: type[Record], value: Any) -> Any:
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+R = TypeVar("R", bound=TypedRecord)
+
+
+def filled(record: type[R], given: Mapping[str, Any]) -> R:
+    """A record with these fields, and with values that say nothing for those that are missing."""
+    hints = get_type_hints(record)
+    nothing = {
+        field.name: _nothing(hints[field.name])
+        for field in fields(record)
+        if field.name not in given and field.default is MISSING and field.default_factory is MISSING
+    }
+    parts = {name: _filled_part(hints[name], value) for name, value in given.items() if name in hints}
+    return record.from_dict({**given, **nothing, **parts})
+
+
+def _filled_part(hint: Any, value: Any) -> Any:
+    kinds = [kind for kind in (hint, *get_args(hint)) if isinstance(kind, type) and issubclass(kind, TypedRecord)]
+    if not kinds or value is None:
+        return value
+    if isinstance(value, list):
+        return [filled(kinds[0], part).to_dict() for part in value]
+    return filled(kinds[0], value).to_dict()
+
+
+def _nothing(hint: Any) -> Any:
+    if type(None) in get_args(hint):
+        return None
+    kind = get_origin(hint) or hint
+    if isinstance(kind, type) and issubclass(kind, TypedRecord):
+        return filled(kind, {}).to_dict()
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return next(iter(kind)).value
+    return {} if kind is Mapping else kind()

@@ -1,0 +1,379 @@
+"""Benchmark jobs as they are answered: the job, its runs, what they add up to, and what happens to it.
+
+Times of day are ISO 8601 in UTC; durations are seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Self
+
+from harena.core.records.record import Record
+from harena.core.records.result_rows import row_of
+from harena.core.results import Reason, Trust, Validity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress(Record):
+    """How far a job is. `queued`, `running`, `done` and `cancelled` add up to `total`; `passed`, `failed`, `infra` and
+    `invalid` add up to `done`."""
+
+    total: int
+    queued: int
+    running: int
+    done: int
+    cancelled: int
+    passed: int
+    failed: int
+    infra: int
+    """number of runs that the platform lost; they have no score"""
+    invalid: int
+    """number of runs whose scoring contract could not be applied; they have no score"""
+    effective_concurrency: int | None
+    """runs that the node lets run at one time; null = the job has not started"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobLineage(Record):
+    """Stored versions that a job was made of."""
+
+    scenarios: str | None
+    """the stored scenarios, as NAME@2; null = they came with the job"""
+    digest: str | None
+    """digest of the stored scenarios' content"""
+    contracts: list[str]
+    """the stored scoring contracts, as NAME@2"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOutRows(Record):
+    """Rows of a data set that had a mistake, where the job asked to leave such rows out (`config.skip_bad_rows`)."""
+
+    rows: int
+    told: list[str]
+    """the mistakes of the first of them"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefinitionReference(Record):
+    """The version of a definition that a job was made of."""
+
+    ref: str
+    """NAME@2"""
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookDelivery(Record):
+    """How far the delivery of a job's end is. The secret that signs it is never answered."""
+
+    url: str
+    delivery_id: str
+    """the receiver knows repetitions by it"""
+    state: str
+    """waiting (for the job's end), pending, delivered or failed"""
+    tries: int
+    next_try_at: str | None
+    ended_at: str | None
+    error: str | None
+    """what came of the last try that failed"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkJob(Record):
+    """A job, as it was when it was asked for."""
+
+    id: str
+    name: str
+    state: str
+    """a `JobState`: queued, running, completed, cancelled, failed, timed_out or interrupted"""
+    created_at: str
+    started_at: str | None
+    ended_at: str | None
+    duration_seconds: float
+    """how long it has run, on all nodes together"""
+    blueprint: str
+    """blueprint that candidates run in: the requested one, or one that fits where none was requested"""
+    config: Mapping[str, Any]
+    """the whole `JobConfig`, defaults included"""
+    error: str | None
+    """why the platform could not run it to its end"""
+    cursor: int
+    """cursor of its newest event"""
+    progress: Progress
+    lineage: JobLineage | None
+    """null = nothing stored was used"""
+    left_out: LeftOutRows | None
+    definition: DefinitionReference | None
+    """null = it was not made of a definition"""
+    webhook: WebhookDelivery | None
+    """null = nobody is told of its end"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkJobsPage(Record):
+    """One page of jobs, newest first."""
+
+    benchmark_jobs: list[BenchmarkJob]
+    next_cursor: int | None
+    """asks for what follows; null = this was the last page"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rescored(Record):
+    """What the same candidate got when it was executed and scored once more, in fresh sandboxes."""
+
+    score: float | None
+    reason: Reason | None
+    error: str
+    """why the platform could not score it again; empty = it could"""
+    agrees: bool | None
+    """both scores are the same; null where the platform failed, which says nothing about the candidate"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedVerdict(Record):
+    """The verdict that a scenario is known to deserve."""
+
+    passed: bool
+    reason: list[str]
+    """any of these; empty = any reason"""
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkRun(Record):
+    """One attempt of one scenario. `score` is null, and never 0, where the platform failed."""
+
+    run: int
+    """0, 1, ... in the order of acceptance"""
+    scenario_id: str
+    attempt: int
+    """1, 2, ... for the same scenario"""
+    score: float | None
+    passed: bool
+    validity: Validity
+    trust: Trust
+    reason: Reason
+    detail: str
+    """one line for people; never parsed"""
+    duration_seconds: float
+    cpu_seconds: float
+    peak_memory_bytes: int
+    checks_planned: int
+    checks_run: int
+    checks_passed: int
+    scorer_version: str
+    """name and number of the rules that gave the score, such as tests-5"""
+    evidence: str
+    """sha256 over contract, candidate, scorer version and observations"""
+    scenario_digest: str = ""
+    """sha256 over all but the candidate that decides the score; empty where nothing was scored"""
+    candidate_digest: str = ""
+    """sha256 over the candidate's files; empty where nothing was scored"""
+    scenario_version: str | None = None
+    """the stored scenarios, as NAME@2"""
+    contract_version: str | None = None
+    """the stored scoring contract, as NAME@2"""
+    platform_retries: int
+    """tries that the platform lost before this one"""
+    rescore: Rescored | None = None
+    """null = it was scored once"""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """the scenario's own, as its author wrote it"""
+    honeypot: bool = False
+    """no honest candidate can pass this scenario"""
+    problem: str | None = None
+    """id that siblings (candidates of one problem) share"""
+    expected: ExpectedVerdict | None = None
+    """null = no verdict is known"""
+    verdict_right: bool | None = None
+    """null where no verdict is known, or there is no score"""
+
+    more: dict[str, Any] = field(default_factory=dict)
+    """fields that this version of harena does not know, from a newer server; they stand beside the others in
+    `to_dict`"""
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """See `Record`."""
+        run = super(BenchmarkRun, cls).from_dict(given)
+        if given.keys() <= _RUN_FIELDS:
+            return run
+        return replace(run, more={name: value for name, value in given.items() if name not in _RUN_FIELDS})
+
+    def to_dict(self) -> dict[str, Any]:
+        """See `Record`."""
+        told = Record.to_dict(self)
+        more = told.pop("more")
+        return told | more if more else told
+
+    def to_row(self) -> dict[str, Any]:
+        """The run as one flat row, with the columns of result files; nothing is left out."""
+        return row_of(self.to_dict())
+
+
+_RUN_FIELDS = frozenset(field.name for field in fields(BenchmarkRun)) - {"more"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictCounts(Record):
+    """Runs whose right verdict is known, and how many got it."""
+
+    expected: int
+    right: int
+    wrong: int
+    no_score: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoneypotCounts(Record):
+    """Runs of scenarios that no honest candidate can pass."""
+
+    runs: int
+    scored: int
+    passed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RescoredCounts(Record):
+    """Runs that were scored twice."""
+
+    runs: int
+    scored: int
+    disagreed: int
+    disagreement_rate: float | None
+    """share of the runs whose second try was scored; null = none was"""
+    disagreement_rate_of_all: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary(Record):
+    """What the runs of a job add up to. A run without a score is never counted as a zero."""
+
+    total: int
+    scored: int
+    passed: int
+    pass_rate: float | None
+    """share of the scored runs; null = nothing was scored"""
+    pass_rate_of_all: float | None
+    mean_score: float | None
+    infra: int
+    invalid: int
+    suspect: int
+    cancelled: int
+    by_reason: dict[str, int]
+    """reason -> runs, the most frequent one first"""
+    duration_seconds: float
+    runs_per_second: float
+    verdicts: VerdictCounts | None
+    """null = no verdict is known"""
+    hack_rate: float | None
+    """share of the scored runs that passed a honeypot or were seen to tamper"""
+    hack_rate_of_all: float | None
+    honeypots: HoneypotCounts | None
+    """null = there were none"""
+    rescored: RescoredCounts | None
+    """null = none was scored twice"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobSummary(Record):
+    """The results of a job without the runs themselves."""
+
+    job_id: str
+    name: str
+    state: str
+    error: str | None
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkResults(Record):
+    """The runs of a job and their summary."""
+
+    job_id: str
+    name: str
+    state: str
+    error: str | None
+    summary: Summary
+    runs: list[BenchmarkRun]
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """The runs as flat rows, as `pandas.DataFrame(...)` or `polars.DataFrame(...)` takes them."""
+        return [run.to_row() for run in self.runs]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultsPage(Record):
+    """Some runs of a job, in the order in which they ended; what follows comes after `cursor`."""
+
+    job_id: str
+    state: str
+    runs: list[BenchmarkRun]
+    cursor: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkEvent(Record):
+    """One thing that happened to a job; `cursor` grows. Fields that a kind does not have are absent, and null here.
+
+    Kinds: job_started {total, effective_concurrency}, run_started, run_retried {error, delay_seconds}, run_finished
+    {score, passed, validity, reason, duration_seconds}, run_cancelled, run_requeued {interruptions} (its node has
+    gone), job_paused {error} and job_continued (the store was away), job_released and job_resumed {open} (another node
+    goes on), job_ended {state}; events of a run carry {run, scenario_id, attempt}; after the end webhook_delivered or
+    webhook_failed {delivery_id, tries, error}.
+    """
+
+    OMITTED_WHEN_NONE: ClassVar[frozenset[str]] = frozenset(
+        {
+            *("total", "effective_concurrency", "run", "scenario_id", "attempt", "error", "delay_seconds", "score"),
+            *("passed", "validity", "reason", "duration_seconds", "interruptions", "open", "state", "delivery_id"),
+            "tries",
+        }
+    )
+
+    cursor: int
+    at: str
+    kind: str
+    job_id: str
+    total: int | None = None
+    effective_concurrency: int | None = None
+    run: int | None = None
+    scenario_id: str | None = None
+    attempt: int | None = None
+    error: str | None = None
+    delay_seconds: float | None = None
+    score: float | None = None
+    passed: bool | None = None
+    validity: Validity | None = None
+    reason: Reason | None = None
+    duration_seconds: float | None = None
+    interruptions: int | None = None
+    open: int | None = None
+    state: str | None = None
+    delivery_id: str | None = None
+    tries: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that its kind has, as JSON types."""
+        told = Record.to_dict(self)
+        return {**told, "score": self.score} if self.kind == "run_finished" else told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookEvent(Record):
+    """The end of a benchmark job. A receiver may get it more than once, each time with the same `delivery_id`."""
+
+    event: str
+    """"benchmark_job.ended\""""
+    delivery_id: str
+    at: str
+    """when it happened, ISO 8601 in UTC"""
+    job_id: str
+    name: str
+    state: str
+    error: str | None
+    summary: Summary
+    """summary of the job, as in its results"""

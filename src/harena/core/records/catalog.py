@@ -1,0 +1,180 @@
+"""What is kept by name and version, as it is answered: scenarios, scoring contracts, definitions, calibrations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from harena.core.catalog import CatalogKind
+from harena.core.records.record import Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogEntry(Record):
+    """One version of a name. It never changes; it can be archived, which hides it, and deleted."""
+
+    ref: str
+    """NAME@2"""
+    name: str
+    version: int
+    digest: str
+    """digest of the content"""
+    metadata: dict[str, str]
+    created_at: str
+    archived_at: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationOutline(Record):
+    """What an entry of stored scenarios says about one of its calibrations."""
+
+    id: str
+    created_at: str
+    state: str | None
+    """state of the calibration's job; null = the job was deleted"""
+    gold_runs: int
+    fit: bool | None
+    """null = it has no report (yet)"""
+    flake_rate: float | None
+    battery_version: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredScenarios(CatalogEntry):
+    """One version of stored scenarios."""
+
+    OMITTED_WHEN_NONE: ClassVar[frozenset[str]] = frozenset({"calibrations", "scenarios"})
+
+    format: str
+    """the data format that was stored"""
+    problems: int
+    candidates: int
+    """number of candidates stored with the scenarios; candidates may also come with a job"""
+    trust: str
+    """shared if one of its contracts is, else separate"""
+    scorers: list[str]
+    contracts: list[str]
+    """the stored scoring contracts that they refer to, as NAME@2"""
+    calibrations: list[CalibrationOutline] | None = None
+    """from `get`: of this version, newest first"""
+    calibration: Mapping[str, Any] | None = None
+    """from `get`: the newest report"""
+    scenarios: Any = None
+    """from `get` with `content`: what was stored"""
+    grader: Any = None
+    """from `get` with `content`: grader of rows that hold none of their own"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringContract(CatalogEntry):
+    """One version of a stored scoring contract."""
+
+    OMITTED_WHEN_NONE: ClassVar[frozenset[str]] = frozenset({"contract"})
+
+    type: str
+    trust: str
+    scorer_version: str
+    contract: Mapping[str, Any] | None = None
+    """from `get`: what was stored"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookOutline(Record):
+    """Where a definition's jobs tell their end."""
+
+    url: str
+    signed: bool
+    """there is a secret, which is never answered"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkJobDef(CatalogEntry):
+    """One version of a definition: a part of a benchmark job's request."""
+
+    OMITTED_WHEN_NONE: ClassVar[frozenset[str]] = frozenset({"request"})
+
+    fields: list[str]
+    """fields of a job's request that the definition holds"""
+    problems: int | None
+    """number of its scenarios; null = they come with each run"""
+    blueprint_id: str | None
+    config: Mapping[str, Any]
+    """the fields of a `JobConfig` that the definition sets"""
+    webhook: WebhookOutline | None
+    request: Mapping[str, Any] | None = None
+    """from `get` with `content`: what was stored, without the webhook's secret"""
+
+
+ENTRIES: Mapping[CatalogKind, type[CatalogEntry]] = {
+    "scenarios": StoredScenarios,
+    "scoring_contracts": ScoringContract,
+    "benchmark_job_defs": BenchmarkJobDef,
+}
+"""the record of each kind"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogPage(Record):
+    """One page of entries, newest first."""
+
+    entries: list[CatalogEntry]
+    next_cursor: int | None
+    """asks for what follows; null = this was the last page"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Archived(Record):
+    """What archiving did."""
+
+    name: str
+    archived: int
+    """how many versions were not archived before"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationJob(Record):
+    """A calibration, as it was when it was asked for: a benchmark job, and the report that its runs make."""
+
+    id: str
+    """also the id of its benchmark job, for events, results and cancelling"""
+    job_id: str
+    """id of its benchmark job, which is the calibration's own"""
+    scenarios: str | None
+    """the stored version, as NAME@2"""
+    gold_runs: int
+    created_at: str
+    state: str | None
+    """state of the calibration's job; null = the job was deleted"""
+    ended: bool
+    fit: bool | None
+    """null until it has ended, and where its job did not complete"""
+    report: Mapping[str, Any] | None
+    """null until it has completed; its fields are those of `harena.scoring.calibration`"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredObject(Record):
+    """One version of what training refers to: a capability, a task, a data set, a model or a checkpoint."""
+
+    ref: str
+    """NAME@VERSION"""
+    kind: str
+    name: str
+    version: str
+    digest: str
+    """sha256 of its tree of files"""
+    files: int
+    bytes: int
+    described: Mapping[str, Any]
+    """what was read of it; see `harena.training.objects`"""
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredObjectsPage(Record):
+    """One page of objects: every version, newest first."""
+
+    objects: list[StoredObject]
+    next_cursor: int | None
+    """asks for what follows; null = this was the last page"""

@@ -1,0 +1,198 @@
+"""`Record`: the base of all typed records, and their one translation to JSON types and back.
+
+A record is a frozen dataclass. Its fields are plain JSON values, other records, enumerations, or lists and mappings of
+these. `to_dict` gives JSON types; `from_dict` builds a record from them, ignores fields that it does not know (a newer
+server may send more), and raises ValueError, which names the field, for what it cannot understand.
+"""
+
+from __future__ import annotations
+
+import operator
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
+
+_Translate = Callable[[Any], Any]
+
+
+class Record:
+    """One typed record. Every field is an attribute, and a key too: `job.state`, `job["state"]`, `{**job}`."""
+
+    __slots__ = ()
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"use_attribute_docstrings": True, "extra": "forbid"}
+    """how the OpenAPI document describes it: the docstring below a field is that field's description"""
+    OMITTED_WHEN_NONE: ClassVar[frozenset[str]] = frozenset()
+    """fields that `to_dict` leaves out while they are None: they belong to some answers only"""
+
+    def __init_subclass__(cls) -> None:
+        # a dataclass keeps those that its class has itself, and writes its own over what a base class has
+        cls.__hash__ = Record.__hash__  # type: ignore[method-assign]
+        cls.__repr__ = Record.__repr__  # type: ignore[method-assign]
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """The record that `to_dict` gave. Raises ValueError, which names the field."""
+        if not isinstance(given, Mapping):
+            raise ValueError(f"{cls.__name__}: must be a mapping (got {type(given).__name__})")
+        shape = _shape(cls)
+        values = {name: given[name] for name in shape.names if name in given}
+        for name, read in shape.readers:
+            if name in values:
+                try:
+                    values[name] = read(values[name])
+                except (TypeError, ValueError) as error:
+                    raise ValueError(f"{cls.__name__}.{name}: {error}") from None
+        try:
+            return cls(**values)
+        except TypeError:
+            missing = ", ".join(name for name in shape.required if name not in values)
+            raise ValueError(f"{cls.__name__}: {missing} missing") from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as JSON types."""
+        shape = _shape(type(self))
+        told = dict(zip(shape.names, shape.values(self), strict=True))
+        for name, write in shape.writers:
+            if told[name] is not None:
+                told[name] = write(told[name])
+        for name in self.OMITTED_WHEN_NONE:
+            if told[name] is None:
+                del told[name]
+        return told
+
+    def keys(self) -> Iterator[str]:
+        """The names of the fields."""
+        return iter(_shape(type(self)).names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __contains__(self, name: object) -> bool:
+        return name in _shape(type(self)).names
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self:
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def __hash__(self) -> int:
+        return hash((type(self), getattr(self, "id", None)))  # other fields may hold lists
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={_short(getattr(self, name))}" for name in self)
+        return f"{type(self).__name__}({shown})"
+
+    if not TYPE_CHECKING:  # a checker would take every name for a field
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            raise AttributeError(f"{type(self).__name__} has no {name!r}; it has {', '.join(sorted(self))}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What translating one kind of record needs, found once."""
+
+    names: tuple[str, ...]
+    required: tuple[str, ...]
+    readers: tuple[tuple[str, _Translate], ...]
+    """fields that are no plain JSON values, and how each is made from JSON types"""
+    writers: tuple[tuple[str, _Translate], ...]
+    values: Callable[[Record], tuple[Any, ...]]
+    """the values of all fields, in their order"""
+
+
+_shapes: dict[type[Record], _Shape] = {}
+
+
+def _shape(record: type[Record]) -> _Shape:
+    if (known := _shapes.get(record)) is None:
+        known = _shapes[record] = _read_shape(record)
+    return known
+
+
+def _read_shape(record: type[Record]) -> _Shape:
+    hints = get_type_hints(record)
+    known = fields(record)  # type: ignore[arg-type] # every subclass is a dataclass
+    names = tuple(field.name for field in known)
+    getter = operator.attrgetter(*names)
+    return _Shape(
+        names=names,
+        required=tuple(f.name for f in known if f.default is MISSING and f.default_factory is MISSING),
+        readers=tuple((name, reader) for name in names if (reader := _reader(hints[name])) is not None),
+        writers=tuple((name, writer) for name in names if (writer := _writer(hints[name])) is not None),
+        values=getter if len(names) > 1 else lambda one: (getter(one),),
+    )
+
+
+def _reader(hint: Any) -> _Translate | None:
+    """How a value of this type is made from JSON types; None = it is one."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        readers = [reader for argument in arguments if argument is not type(None) and (reader := _reader(argument))]
+        if not readers:
+            return None
+        (read,) = readers
+        return lambda value: None if value is None else read(value)
+    if origin in (list, Sequence):
+        return _list_of(_reader(arguments[0]))
+    if origin in (dict, Mapping):
+        return _mapping_of(_reader(arguments[1]))
+    if isinstance(hint, type) and issubclass(hint, Record):
+        return hint.from_dict
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return hint
+    if origin is Literal or hint is Any or isinstance(hint, type):
+        return None
+    raise TypeError(f"no field of a record can be of the type {hint}")
+
+
+def _writer(hint: Any) -> _Translate | None:
+    """How a value of this type becomes JSON types; None = it is one."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        writers = [writer for argument in arguments if argument is not type(None) and (writer := _writer(argument))]
+        if not writers:
+            return None
+        (write,) = writers
+        return lambda value: None if value is None else write(value)
+    if origin in (list, Sequence):
+        return _list_of(_writer(arguments[0]))
+    if origin in (dict, Mapping):
+        return _mapping_of(_writer(arguments[1]))
+    if isinstance(hint, type) and issubclass(hint, Record):
+        return hint.to_dict
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return _value_of
+    return None
+
+
+def _list_of(one: _Translate | None) -> _Translate:
+    def translate(given: Any) -> list[Any]:
+        if not isinstance(given, list | tuple):
+            raise TypeError(f"must be a list (got {type(given).__name__})")
+        return list(given) if one is None else [one(entry) for entry in given]
+
+    return translate
+
+
+def _mapping_of(one: _Translate | None) -> _Translate:
+    def translate(given: Any) -> dict[str, Any]:
+        if not isinstance(given, Mapping):
+            raise TypeError(f"must be a mapping (got {type(given).__name__})")
+        return dict(given) if one is None else {name: one(entry) for name, entry in given.items()}
+
+    return translate
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _value_of(member: Enum) -> Any:
+    return member.value
