@@ -16,6 +16,13 @@ import harena
 from harena.core.errors import HarenaError
 
 _LINE = 110
+_BETWEEN_MODULES = frozenset(
+    {
+        *("check_may_block", "watch", "unwatch", "on_loop", "settle", "settle_error", "cancelled_before_it_began"),
+        *("running_exec", "running_port", "of", "listed", "found", "forget", "note_end", "release"),
+    }
+)
+"""methods that modules of the SDK call on each other's objects, and users never do"""
 _HOLDERS = ("aio",)
 """names of modules that hold the same verbs in another form, explained once above"""
 
@@ -121,7 +128,9 @@ def _methods(kind: type) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     found: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
     for definition in _own_classes(kind):
         for each in definition.body:
-            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and not each.name.startswith("_"):
+            if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) or each.name.startswith("_"):
+                continue
+            if each.name not in _BETWEEN_MODULES:
                 found.setdefault(each.name, each)
     yield from found.values()
 
