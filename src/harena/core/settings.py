@@ -94,7 +94,7 @@ JUDGE_BASE_URL = Setting(
     NODE,
     None,
     "http(s) URL",
-    "Server of the `judge` contract and of `llm_judge_v1`, with the chat completions API, as "
+    "Server of judges (`score_model`, `label_model`, `llm_judge_v1`), with the chat completions API, as "
     "`http://127.0.0.1:8000/v1`. Without it such contracts and recipes are refused.",
 )
 JUDGE_API_KEY = Setting(
