@@ -1,4 +1,4 @@
-"""A list of system calls: made in order, by machine code or by libc, stopped by the first failure with its name."""
+"""A list of system calls: made in order, stopped by the first failure with its name."""
 
 from __future__ import annotations
 
@@ -17,15 +17,6 @@ CLOSE = NUMBERS["close"]
 SENDTO = NUMBERS["sendto"]
 
 
-@pytest.fixture(params=["machine code", "libc"])
-def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ways must do the same."""
-    if request.param == "libc":
-        monkeypatch.setattr(batch, "_run", None)
-    elif batch._run is None:
-        pytest.skip("no machine code for this processor, or memory may not be executable")
-
-
 @pytest.fixture
 def pair() -> Iterator[tuple[int, int]]:
     """Two connected descriptors."""
@@ -35,9 +26,6 @@ def pair() -> Iterator[tuple[int, int]]:
     with first, second:
         second.settimeout(5)
         yield first.fileno(), second.fileno()
-
-
-pytestmark = pytest.mark.usefixtures("_way")
 
 
 def test_calls_are_made_in_order_with_their_arguments(pair: tuple[int, int]) -> None:

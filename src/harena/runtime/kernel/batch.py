@@ -1,9 +1,7 @@
 """A list of system calls, prepared once and made in a row.
 
-What a fork of a template has to do is the same for every sandbox. Made one by one from Python, the calls themselves
-are a third of its cost: the rest is the interpreter writing to pages that it shares with its template, each of which
-the kernel must copy. So a template prepares the list, and its fork makes the calls with one step of 70 bytes of
-machine code (x86-64; elsewhere, and where memory may not be executable, one by one through libc).
+What a fork of a template has to do is the same for every sandbox. So a template prepares the list, and its fork makes
+the calls: by the fast path's machine code, by a forker's, or here, one by one through libc.
 """
 
 from __future__ import annotations
@@ -11,47 +9,9 @@ from __future__ import annotations
 import ctypes
 import struct
 
-from harena.runtime.kernel import machine_code
 from harena.runtime.kernel.syscalls import StepError, libc
 
 _ENTRY = struct.Struct("<7q")  # number, six arguments
-
-# long run(const long entries[][7], long count): makes the calls in order.
-# Gives -1, or at the first failure index << 16 | errno.
-_X86_64 = bytes.fromhex(
-    "53"  # push rbx
-    "4154"  # push r12
-    "4155"  # push r13
-    "4989fc"  # mov r12, rdi
-    "4989f5"  # mov r13, rsi
-    "31db"  # xor ebx, ebx
-    "4c39eb"  # next: cmp rbx, r13
-    "7d35"  # jge done
-    "498b0424"  # mov rax, [r12]
-    "498b7c2408"  # mov rdi, [r12+8]
-    "498b742410"  # mov rsi, [r12+16]
-    "498b542418"  # mov rdx, [r12+24]
-    "4d8b542420"  # mov r10, [r12+32]
-    "4d8b442428"  # mov r8, [r12+40]
-    "4d8b4c2430"  # mov r9, [r12+48]
-    "0f05"  # syscall
-    "483d01f0ffff"  # cmp rax, -4095
-    "7312"  # jae failed
-    "4983c438"  # add r12, 56
-    "48ffc3"  # inc rbx
-    "ebc6"  # jmp next
-    "48c7c0ffffffff"  # done: mov rax, -1
-    "eb0a"  # jmp out
-    "48f7d8"  # failed: neg rax
-    "48c1e310"  # shl rbx, 16
-    "4809d8"  # or rax, rbx
-    "415d"  # out: pop r13
-    "415c"  # pop r12
-    "5b"  # pop rbx
-    "c3"  # ret
-)
-
-_run = machine_code.load(_X86_64, ctypes.c_void_p, ctypes.c_long)
 
 
 class Batch:
@@ -108,11 +68,6 @@ class Batch:
 
     def run(self) -> None:
         """Make the calls. Raises StepError naming the first that failed; the rest are not made then."""
-        if _run is not None:
-            outcome = _run(self.address, len(self._rows))  # type: ignore[operator]
-            if outcome != -1:
-                raise StepError(self._steps[outcome >> 16], outcome & 0xFFFF)
-            return
         for index, step in enumerate(self._steps):
             number, *arguments = _ENTRY.unpack_from(self._buffer, index * _ENTRY.size)
             if libc.syscall(ctypes.c_long(number), *map(ctypes.c_long, arguments)) < 0:
