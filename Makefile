@@ -39,7 +39,7 @@ test-oldest: .venv/.for-development ## fuzz what reads models against the oldest
 	@scripts/oldest-versions $(PYTEST_OPTIONS)
 
 test-only: .venv/.for-development
-	@scripts/system-packages postgresql:pg_ctlcluster
+	@scripts/system-packages postgresql:pg_ctlcluster gcc-12:gcc-12 binutils:ld
 	@ran= ; run() { $(PYTHON) -m pytest "$$@" $(PYTEST_OPTIONS) && ran=yes || [ $$? = 5 ]; }; \
 	run tests/unit tests/conformance $(BESIDE); \
 	run $(SANDBOXED_TESTS) -m 'not alone' $(BESIDE); \
