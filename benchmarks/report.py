@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmarks.machine import headline
 from benchmarks.measures import (
+    ablations,
     data_set,
     first,
     held,
@@ -39,6 +40,7 @@ _ORDER = (
     "idle",
     "held",
     "life",
+    "ablations",
     "orchestration",
     "jobs-throughput",
     "data-set",
@@ -60,6 +62,7 @@ _RENDER: dict[str, tuple[str, Callable[[dict[str, Any]], list[str]]]] = {
     "idle": ("Memory of an idle sandbox", idle.render),
     "held": ("Time to create as the number held grows", held.render),
     "life": ("Where the time of a life goes", life.render),
+    "ablations": ("What each mechanism of a fast start earns", ablations.render),
     "orchestration": ("What a benchmark job adds to its runs", orchestration.render),
     "jobs-throughput": ("Verdicts per second of a benchmark job", throughput.render),
     "data-set": ("A data set beside a script like its own", data_set.render),

@@ -12,6 +12,7 @@ from typing import Any
 from benchmarks import machine, peers, report
 from benchmarks.hostile import BY_NAME
 from benchmarks.measures import (
+    ablations,
     data_set,
     first,
     held,
@@ -96,6 +97,10 @@ MEASURES: dict[str, Callable[[argparse.Namespace], tuple[str, dict[str, Any]]]] 
         "neighbours",
         neighbours.measure(seed=asked.seed, pairs=asked.pairs, claims=asked.claims, names=asked.behaviours),
     ),
+    "ablations": lambda asked: (
+        "ablations",
+        ablations.measure(rounds=asked.rounds, count=asked.count, names=tuple(asked.mechanisms)),
+    ),
     "learning": _learning,
 }
 
@@ -108,6 +113,7 @@ ALL: tuple[tuple[str, ...], ...] = (
     ("idle",),
     ("held",),
     ("life",),
+    ("ablations",),
     ("orchestration",),
     ("jobs-throughput",),
     ("data-set",),
@@ -171,6 +177,11 @@ def _parser() -> argparse.ArgumentParser:
         ("life", 200, "where the time of a life goes"),
     ):
         measures.add_parser(name, parents=[saving], help=text).add_argument("--count", type=_positive, default=count)
+
+    one = measures.add_parser("ablations", parents=[saving], help="what each mechanism of a fast start earns")
+    one.add_argument("--rounds", type=_positive, default=8)
+    one.add_argument("--count", type=_positive, default=60, help="operations in each run")
+    one.add_argument("--mechanisms", nargs="+", choices=list(ablations.SERVED), default=list(ablations.SERVED))
 
     one = measures.add_parser("idle", parents=[saving], help="memory of an idle sandbox")
     one.add_argument("--counts", type=_positive, nargs="+", default=[1000, 2000])

@@ -6,6 +6,7 @@ import os
 
 from harena.core.ports import Runtime
 from harena.runtime.host.linux import LinuxRuntime
+from harena.runtime.host.mechanisms import without
 from harena.testing import FakeRuntime
 from harena.testing.conformance import RuntimeConformance
 from harena.testing.fake_exec import fake_mark, marked
@@ -57,4 +58,4 @@ class TestLinuxRuntimeInPython(TestLinuxRuntime):
     @classmethod
     def make_runtime(cls) -> Runtime:
         """Not yet started."""
-        return LinuxRuntime(fast_path=False)
+        return LinuxRuntime(mechanisms=without("machine_code"))

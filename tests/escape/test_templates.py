@@ -18,6 +18,7 @@ from harena.core.models import Blueprint, ExecRequest, SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.runtime.host import linux
 from harena.runtime.host.linux import LinuxRuntime
+from harena.runtime.host.mechanisms import without
 from harena.runtime.kernel import cgroup_tree
 from harena.runtime.spawner import spawner
 from harena.testing.footprint import children, command_line, descendants, spawners
@@ -137,7 +138,8 @@ async def host(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[
     place = tmp_path_factory.mktemp("layers")
     os.chmod(place, 0o755)
     layers = Layers(place)
-    runtime = LinuxRuntime(layers=layers, home=tmp_path_factory.mktemp("home"), pool_size=0, fast_path=False)
+    home = tmp_path_factory.mktemp("home")
+    runtime = LinuxRuntime(layers=layers, home=home, pool_size=0, mechanisms=without("machine_code"))
     await runtime.start()
     yield runtime, layers
     await runtime.close()
@@ -627,6 +629,7 @@ from pathlib import Path
 from harena.core.models import Blueprint, ExecRequest, SandboxSpec
 from harena.runtime.kernel import privileges, seccomp
 from harena.runtime.host.linux import LinuxRuntime
+from harena.runtime.host.mechanisms import without
 
 async def main(home):
     runtime = LinuxRuntime(home=home)

@@ -8,7 +8,6 @@ take a while.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from harena.core.errors import ValidationError
 from harena.core.rows import check_json
 from harena.jobs.worker import JobScenario
 from harena.node.kept_json import content_of
+from harena.runtime.host import mechanisms
 
 if TYPE_CHECKING:
     from harena.node.catalog import CatalogReader
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 LoadScenarios = Callable[[Any], Sequence[JobScenario]]
 
 OWN_FORMAT = "scenarios"
-_EQUAL_SINCE, _EQUAL_UNTIL = (3, 11), (3, 13)
-"""Python versions whose programs cannot tell a warm start"""
 _PLAIN = ("format", "calibration", "skip_bad_rows")
 _KEPT = "this job is kept as JSON until it has ended"
 
@@ -63,8 +61,9 @@ def read_job(sources: Mapping[str, Any], reader: CatalogReader) -> JobScenarios:
 
 def _starts_warm(batch: ScenarioBatch) -> bool:
     """Its rows are another's format, and all that is run of it are Python programs of their own."""
-    if batch.form == OWN_FORMAT or not _EQUAL_SINCE <= sys.version_info[:2] <= _EQUAL_UNTIL:
-        return False
+    uses = mechanisms.in_force()
+    if batch.form == OWN_FORMAT or not (uses.warm_programs and uses.hidden_frames):
+        return False  # a program could tell
     return all(
         scenario.candidate.entry.endswith(".py") and _runs_python_alone(scenario.scoring)
         for scenario in batch.scenarios

@@ -92,6 +92,18 @@ async def test_data_sets_of_python_programs_start_warm(
     assert {spec.blueprint for _, _, _, spec in scorer.calls} == {recipes.find(HERE, wanted).id}
 
 
+@pytest.mark.parametrize("setting", ["HARENA_WARM_PROGRAMS", "HARENA_HIDDEN_FRAMES"])
+async def test_nothing_starts_warm_unasked_where_a_program_could_tell(
+    tmp_path: Path, setting: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A setting has switched off what hides it."""
+    monkeypatch.setenv(setting, "off")
+    async with node(tmp_path / "harena.db", Reader()) as jobs:
+        job = await jobs.create(HERE, {"name": "n", "scenarios": [ROW]})
+        await jobs.wait(HERE, job["id"])
+    assert job["blueprint"] == "default"
+
+
 async def test_bad_rows_of_a_job_are_left_out_on_request(tmp_path: Path) -> None:
     """They are counted and named, also by the node that goes on with the job; unasked, they refuse it."""
     first, second = Reader(hang=True), Reader()

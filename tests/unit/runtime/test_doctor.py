@@ -10,6 +10,7 @@ import pytest
 from harena.runtime.host import host_facts, probes
 from harena.runtime.host.doctor import Finding, judge, report, usable
 from harena.runtime.host.host_facts import HostFacts
+from harena.runtime.host.mechanisms import TESTED, Interpreter
 
 
 def steps(**codes: int) -> dict[str, int]:
@@ -52,6 +53,7 @@ def test_every_problem_comes_with_what_to_change() -> None:
         missing_devices=("/dev/null",),
         python=(3, 9),
         landlock=0,
+        interpreter=Interpreter(cache_tag="cpython-39", bytecode=3425),
     )
     assert set(broken(facts)) == set(findings(facts))
     for name, finding in broken(facts).items():
@@ -264,3 +266,41 @@ def test_a_host_without_tracing_is_told_what_it_costs() -> None:
     assert "start for real" in finding.detail
     assert "ptrace_scope" in finding.fix
     assert usable(judge(facts))
+
+
+@pytest.mark.parametrize(
+    "interpreter",
+    [
+        Interpreter(cache_tag="cpython-399", bytecode=9999),
+        Interpreter(cache_tag=TESTED[0].cache_tag, bytecode=TESTED[0].bytecode - 1),
+        Interpreter(cache_tag=TESTED[0].cache_tag, bytecode=TESTED[0].bytecode, abi_flags="t"),
+    ],
+    ids=["another series", "one in the making", "another build"],
+)
+def test_an_interpreter_that_was_not_tested_is_told_with_what_is_left_out(interpreter: Interpreter) -> None:
+    """Sandboxes work all the same."""
+    found = broken(HostFacts(interpreter=interpreter))
+    assert set(found) == {"fast starts"}
+    told = found["fast starts"]
+    assert told.ok is None
+    assert f"{interpreter.cache_tag}{interpreter.abi_flags} with byte code {interpreter.bytecode}" in told.detail
+    assert "machine_code, bound_library, warm_programs, hidden_frames, warm_imports" in told.detail
+    assert "cpython-311" in told.fix
+
+
+def test_what_settings_switch_off_is_told() -> None:
+    """With what to unset; a setting that says neither on nor off keeps harena from starting."""
+    told = broken(HostFacts(switched_off=("HARENA_MADE_AHEAD", "HARENA_REHEARSALS")))["fast starts"]
+    assert told.ok is None
+    assert told.fix == "unset HARENA_MADE_AHEAD HARENA_REHEARSALS"
+    told = broken(HostFacts(bad_setting="HARENA_MADE_AHEAD='no'"))["fast starts"]
+    assert told.ok is False
+    assert not usable([told])
+
+
+def test_settings_of_this_process_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both in the report of the host that this runs on."""
+    monkeypatch.setenv("HARENA_MADE_AHEAD", "off")
+    assert host_facts.examine().switched_off == ("HARENA_MADE_AHEAD",)
+    monkeypatch.setenv("HARENA_MADE_AHEAD", "no")
+    assert "HARENA_MADE_AHEAD='no'" in host_facts.examine().bad_setting

@@ -174,12 +174,6 @@ def test_nothing_without_a_prepared_template(environment: dict[str, str], monkey
     assert warm.plan(["python3", "x.py"], environment, environment, "/") is None
 
 
-def test_unknown_versions(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Python that this was not written for is started for real."""
-    monkeypatch.setattr(sys, "version_info", (3, 14, 0))
-    assert warm.plan(["python3", "x.py"], environment, environment, "/") is None
-
-
 @pytest.mark.parametrize(
     ("source", "plain"),
     [

@@ -5,7 +5,8 @@ It is pid 1 of a pid namespace of its own, so its death ends every sandbox below
 (see guest) and on descriptor 3 its control socket. Messages from the spawner are marshal, to it fixed structs:
 
     configure  first message: {"warm": [module...] | None, "filter": BPF, "environment": {...},
-               "fast_path": bool, "parks": bool, "known": what `warm_source.know` takes}
+               "fast_path": bool, "hides_frames": bool, "rehearses": bool, "parks": bool,
+               "known": what `warm_source.know` takes}
     fork       number (4 bytes), marshalled settings, with the sandbox's socket; answer ANSWER(number, errno) + step,
                or with the pidfd
 
@@ -52,7 +53,7 @@ def serve() -> Callable[[], object]:
     modules = configuration["warm"]
     try:
         if modules is not None:
-            found = warm.prepare(list(modules))
+            found = warm.prepare(list(modules), hides_frames=configuration["hides_frames"])
             # only these directories can change: nothing else of a sandbox's path is writable
             found.stamps = tuple(stamp for stamp in found.stamps if stamp[0].startswith(launch.WRITABLE_PLACES))
             _keep_memory_private()
@@ -85,7 +86,9 @@ def serve() -> Callable[[], object]:
         has_fork_hooks=bool(modules) or warm.may_have_fork_hooks(),
         in_machine_code=configuration["fast_path"],
     )
-    init.rehearse(base)
+    rehearses = configuration["rehearses"]
+    if rehearses:
+        init.rehearse(base)
     signals.forget_children()
     is_warm = modules is not None
     if is_warm:
@@ -93,12 +96,12 @@ def serve() -> Callable[[], object]:
     del configuration, modules
     try:
         sys.stdout.flush()
-        if is_warm:
+        if is_warm and rehearses:
             warm.settle(base.environment)
         gc.collect()
         gc.freeze()
         gc.disable()
-        if is_warm:
+        if is_warm and rehearses:
             init.rehearse_warm(base)
         if parks:
             parked = _Parked(control, base)

@@ -50,8 +50,11 @@ _warm_end: Any = None
 # -- in the template ---------------------------------------------------------------------------------------------------
 
 
-def prepare(modules: list[str]) -> Baseline:
-    """Import `modules` as a program would and note what a start looks like. Raises ImportError, saying which one."""
+def prepare(modules: list[str], *, hides_frames: bool = True) -> Baseline:
+    """Import `modules` as a program would and note what a start looks like. Raises ImportError, saying which one.
+
+    `hides_frames`: a program finds nothing below itself (see warm_frames).
+    """
     global _baseline, _warm_plan, _warm_end
     from harena.runtime.guest import warm_end, warm_plan, warm_process
 
@@ -84,7 +87,7 @@ def prepare(modules: list[str]) -> Baseline:
     for name, module in ours.items():
         sys.modules.setdefault(name, module)
     _note_interpreter(found)
-    warm_end.prepare()
+    warm_end.prepare(hides_frames=hides_frames)
     _baseline = found
     return found
 

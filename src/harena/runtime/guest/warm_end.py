@@ -95,9 +95,21 @@ _unraisable_type: Any = None
 _NAMES = globals()  # a hidden function cannot ask for them
 
 
-def prepare() -> None:
+def prepare(*, hides_frames: bool) -> None:
     """Called once in the template."""
     global _flush_c_streams, _unraisable_type
+    if hides_frames:
+        _hide_frames()
+    _unraisable_type = _find_unraisable_type()
+    try:
+        import ctypes
+
+        _flush_c_streams = ctypes.pythonapi.fflush
+    except (ImportError, AttributeError):
+        pass
+
+
+def _hide_frames() -> None:
     for function in (
         _top_level,
         _end,
@@ -112,13 +124,6 @@ def prepare() -> None:
     ):
         warm_frames.hide(function)
     _budget.find()
-    _unraisable_type = _find_unraisable_type()
-    try:
-        import ctypes
-
-        _flush_c_streams = ctypes.pythonapi.fflush
-    except (ImportError, AttributeError):
-        pass
 
 
 def rehearse(plan: Plan) -> None:

@@ -11,7 +11,6 @@ import sys
 
 from harena.runtime.guest.warm_state import Baseline, Plan
 
-_OLDEST, _NEWEST = (3, 8), (3, 14)  # versions whose start this file knows: oldest <= version < newest
 _FIXED_NAMES = frozenset({"HOME", "TZ", "TZDIR", "LANG", "LANGUAGE", "LOCPATH", "GLIBC_TUNABLES", "GCONV_PATH"})
 _FIXED_PREFIXES = ("PYTHON", "LC_", "LD_", "MALLOC_")
 _LIBRARY_PREFIXES = ("OMP_", "OPENBLAS_", "GOTO_", "MKL_", "BLIS_", "KMP_", "GOMP_", "NPY_", "NUMPY_", "NUMEXPR_",
@@ -21,7 +20,7 @@ _INTERPRETER_LETTERS = "0123456789."
 
 def plan(found: Baseline, argv: list[str], env: dict[str, str], base_env: dict[str, str], cwd: str) -> Plan | None:
     """How to run this warm, or None where only a real start is right. Opens no file."""
-    if not _OLDEST <= sys.version_info[:2] < _NEWEST or not argv:
+    if not argv:
         return None
     planned = _read_command_line(argv)
     if planned is None:

@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from harena.runtime.host import mechanisms
 from harena.runtime.host.host_facts import DEVICES, HostFacts, examine
 
 OLDEST_KERNEL = (5, 12)
@@ -243,6 +244,28 @@ def _interpreter(facts: HostFacts) -> list[Finding]:
     ]
 
 
+def _fast_starts(facts: HostFacts) -> list[Finding]:
+    """Which mechanisms of a fast start are left out, and why."""
+    name, found = "fast starts", facts.interpreter
+    if facts.bad_setting:
+        return [Finding(name=name, ok=False, detail=facts.bad_setting, fix="set it to on or off, or unset it")]
+    why, fixes = [], []
+    if not mechanisms.is_tested(found):
+        kind = f"{found.cache_tag}{found.abi_flags} with byte code {found.bytecode}"
+        refused = ", ".join(each.name for each in mechanisms.MECHANISMS if each.leans_on_interpreter)
+        tested = ", ".join(each.cache_tag for each in mechanisms.TESTED)
+        why.append(f"{kind} is no interpreter that they were tested with, so these are left out: {refused}")
+        fixes.append(f"make the environment with a released interpreter of {tested}")
+    if facts.switched_off:
+        why.append(f"switched off: {', '.join(facts.switched_off)}")
+        fixes.append(f"unset {' '.join(facts.switched_off)}")
+    if why:
+        detail = "; ".join([*why, "everything works, and programs start more slowly"])
+        return [Finding(name=name, ok=None, detail=detail, fix="; ".join(fixes))]
+    detail = f"all mechanisms are in force; they were tested with {found.cache_tag}, byte code {found.bytecode}"
+    return [Finding(name=name, ok=True, detail=detail)]
+
+
 _DECISIONS: tuple[Callable[[HostFacts], list[Finding]], ...] = (
     _kernel,
     _user_namespaces,
@@ -252,6 +275,7 @@ _DECISIONS: tuple[Callable[[HostFacts], list[Finding]], ...] = (
     _loopback,
     _devices,
     _interpreter,
+    _fast_starts,
     _limits,
     _open_files,
     _overlay,

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harena.core import landlock
-from harena.core.errors import HostUnsupportedError
-from harena.runtime.host import probes
+from harena.core.errors import HostUnsupportedError, ValidationError
+from harena.runtime.host import mechanisms, probes
 from harena.runtime.host.image import default_image
 from harena.runtime.kernel import cgroups, proc_files
 
@@ -62,6 +62,11 @@ class HostFacts:
     image_problem: str = ""
     """why this interpreter cannot be shown inside a sandbox"""
     machine: str = "x86_64"
+    interpreter: mechanisms.Interpreter = mechanisms.TESTED[0]
+    switched_off: tuple[str, ...] = ()
+    """settings that switch a mechanism off"""
+    bad_setting: str = ""
+    """what is wrong with such a setting"""
 
 
 def examine() -> HostFacts:
@@ -70,6 +75,7 @@ def examine() -> HostFacts:
     status = _status()
     scope = cgroups.delegated_command(["spawner"], cgroups.probe_delegation(backend))
     parts, image_problem = _image_parts()
+    off, bad_setting = _switched_off()
     return HostFacts(
         landlock=landlock.version(),
         kernel=platform.release(),
@@ -90,6 +96,9 @@ def examine() -> HostFacts:
         unreadable=tuple(path for path in parts if not readable_by_others(path, uid=os.geteuid())),
         image_problem=image_problem,
         machine=platform.machine(),
+        interpreter=mechanisms.running(),
+        switched_off=off,
+        bad_setting=bad_setting,
     )
 
 
@@ -136,6 +145,13 @@ def _is_device(path: str) -> bool:
         return stat.S_ISCHR(os.stat(path).st_mode) and os.access(path, os.R_OK)
     except OSError:
         return False
+
+
+def _switched_off() -> tuple[tuple[str, ...], str]:
+    try:
+        return tuple(each.variable for each in mechanisms.switched_off(os.environ)), ""
+    except ValidationError as error:
+        return (), str(error)
 
 
 def _image_parts() -> tuple[list[str], str]:

@@ -38,6 +38,7 @@ from harena.runtime.host import image as images
 from harena.runtime.host.box import LinuxSandbox
 from harena.runtime.host.link import Limits as CgroupLimits
 from harena.runtime.host.link import Order, SpawnerLink, TemplateGoneError
+from harena.runtime.host.mechanisms import Mechanisms, in_force
 from harena.runtime.host.pool import Budget, Pool, Repeats
 from harena.runtime.spawner import importing
 from harena.runtime.spawner.spawner import TEMPLATE_MEMORY_BYTES, TEMPLATE_PROCESSES
@@ -116,7 +117,7 @@ class LinuxRuntime:
     """Implements `Runtime`. Lives in one event loop; raises the soft limit of open files to the hard one.
 
     `pool_size`: how many sandboxes of one template are at most kept ready; it is reached only while they are in demand.
-    `fast_path`: False = templates and inits do everything in Python, as on machines other than x86-64.
+    `mechanisms`: those that are in force (None = as settings and the interpreter have it).
     `templates_per_workspace`: how many blueprints and images one workspace may have sandboxes of at one time.
     `known_programs`: asked when a warm template is started, which does ahead what these begin with.
     """
@@ -127,14 +128,14 @@ class LinuxRuntime:
         layers: Layers | None = None,
         home: Path | None = None,
         pool_size: int = 8,
-        fast_path: bool = True,
+        mechanisms: Mechanisms | None = None,
         known_programs: Callable[[], Sequence[KnownProgram]] = tuple,
         templates_per_workspace: int = TEMPLATES_PER_WORKSPACE,
     ) -> None:
         self._layers = layers
         self._home = home or harena_home()
-        self._pool_size = pool_size
-        self._fast_path = fast_path
+        self._mechanisms = in_force() if mechanisms is None else mechanisms
+        self._pool_size = pool_size if self._mechanisms.made_ahead else 0
         self._known_programs = known_programs
         self._templates_per_workspace = templates_per_workspace
         self._link: SpawnerLink | None = None
@@ -356,11 +357,13 @@ class LinuxRuntime:
         empty.mkdir(exist_ok=True)
         if empty.stat().st_mode & 0o777 != 0o755:  # programs of another user look into it, whatever the umask
             empty.chmod(0o755)
-        image = images.default_image(empty, await NODE.run(bound_ahead.prepared, self._home))
+        uses = self._mechanisms
+        library = await NODE.run(bound_ahead.prepared, self._home) if uses.bound_library else None
+        image = images.default_image(empty, library)
         environment = dict(image.environment)
-        warm = None if blueprint is None or blueprint.warm is None else list(blueprint.warm)
+        warm = list(blueprint.warm) if uses.warm_programs and blueprint and blueprint.warm is not None else None
         imports = warm is not None and blueprint is not None and _says_what_runs(blueprint)
-        if imports and not (may_import and forker.is_possible()):
+        if imports and not (may_import and uses.warm_imports and forker.is_possible()):
             warm, imports = None, False
         if warm:
             environment.update(_ONE_THREAD)
@@ -398,9 +401,11 @@ class LinuxRuntime:
             "warm": warm,
             "filter": filter_,
             "environment": environment,
-            "fast_path": self._fast_path,
+            "fast_path": uses.machine_code,
+            "hides_frames": uses.hidden_frames,
+            "rehearses": uses.rehearsals,
             "parks": imports,
-            "known": [] if warm is None else [astuple(program) for program in self._known_programs()],
+            "known": list(map(astuple, self._known_programs())) if uses.known_programs and warm is not None else [],
         }
         budgets = Budget(self._pool_size), self._ready_budget
         template = _Template(link.next_number(), key, image, environment, warm is not None, budgets)
