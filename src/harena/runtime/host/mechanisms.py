@@ -131,8 +131,8 @@ def running() -> Interpreter:
 
 
 def in_force(environ: Mapping[str, str] | None = None, interpreter: Interpreter | None = None) -> Mechanisms:
-    """All that neither a setting nor an interpreter that was not tested switches off. Raises ValidationError for a setting
-    that says neither word."""
+    """All that neither a setting nor an interpreter that was not tested switches off. Raises ValidationError for a
+    setting that says neither word."""
     off = {each.name for each in switched_off(os.environ if environ is None else environ)}
     if not is_tested(running() if interpreter is None else interpreter):
         off |= {each.name for each in MECHANISMS if each.leans_on_interpreter}
