@@ -21,7 +21,6 @@ from harena.runtime.host.mechanisms import MECHANISMS
 
 SERVED: dict[str, tuple[str, ...]] = {
     "machine_code": ("fresh", "warm", "kept", "first"),
-    "bound_library": ("fresh", "first"),
     "warm_programs": ("warm", "kept", "first"),
     "hidden_frames": ("warm",),
     "warm_imports": ("modules",),

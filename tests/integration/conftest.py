@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from harena.runtime.host import bound_ahead
 from harena.runtime.host.link import SpawnerLink
 from harena.runtime.host.linux import LinuxRuntime
 from harena.testing.footprint import Footprint, descendants, spawners, wait_nothing_below
@@ -80,18 +79,15 @@ def _test_leaves_nothing(_module_leaves_nothing: None) -> Iterator[None]:
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A harena home and a TMPDIR of this test's own.
 
-    In the end both hold what a node may leave: empty directories, and the interpreter's library, bound ahead.
+    In the end both hold what a node may leave: empty directories.
     """
     place, temporary = tmp_path / "home", tmp_path / "tmp"
     temporary.mkdir()
     monkeypatch.setenv("HARENA_HOME", str(place))
     monkeypatch.setenv("TMPDIR", str(temporary))
     yield place
-    left = [path.relative_to(tmp_path) for path in (*place.rglob("*"), *temporary.rglob("*"))]
-    library = bound_ahead.library_path()
-    kept = [path for path in left if path.parts[:2] == ("home", "interpreters")]
-    assert {path.name for path in kept if len(path.parts) > 3} <= {library.name if library else ""}
-    assert {str(path) for path in left if path not in kept} <= {"home/empty", "home/spool"}
+    left = {str(path.relative_to(tmp_path)) for path in (*place.rglob("*"), *temporary.rglob("*"))}
+    assert left <= {"home/empty", "home/spool"}
 
 
 @pytest_asyncio.fixture

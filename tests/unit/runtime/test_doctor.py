@@ -284,7 +284,7 @@ def test_an_interpreter_that_was_not_tested_is_told_with_what_is_left_out(interp
     told = found["fast starts"]
     assert told.ok is None
     assert f"{interpreter.cache_tag}{interpreter.abi_flags} with byte code {interpreter.bytecode}" in told.detail
-    assert "machine_code, bound_library, warm_programs, hidden_frames, warm_imports" in told.detail
+    assert "machine_code, warm_programs, hidden_frames, warm_imports" in told.detail
     assert "cpython-311" in told.fix
 
 

@@ -61,7 +61,7 @@ def test_an_interpreter_that_was_not_tested_goes_the_plain_way(interpreter: Inte
     assert not is_tested(interpreter)
     uses = asdict(in_force({each.variable: "on" for each in MECHANISMS}, interpreter))
     assert uses == {each.name: not each.leans_on_interpreter for each in MECHANISMS}
-    assert not any(uses[name] for name in ("machine_code", "bound_library", "warm_programs", "hidden_frames"))
+    assert not any(uses[name] for name in ("machine_code", "warm_programs", "hidden_frames"))
 
 
 def test_the_tested_ones_have_everything() -> None:

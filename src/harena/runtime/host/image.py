@@ -76,9 +76,8 @@ def _aliases() -> dict[str, str]:
     return {name.strip(): target.strip() for name, _, target in pairs}
 
 
-def default_image(empty: Path, library: Path | None = None) -> Image:
-    """The image that needs nothing installed. `empty` is an empty directory of the host, mounted over what is hidden;
-    `library` is shown in the place of the interpreter's own shared library (see bound_ahead).
+def default_image(empty: Path) -> Image:
+    """The image that needs nothing installed. `empty` is an empty directory of the host, mounted over what is hidden.
 
     Raises HostUnsupportedError if this interpreter cannot be shown inside a sandbox.
     """
@@ -115,8 +114,6 @@ def default_image(empty: Path, library: Path | None = None) -> Image:
         environment["PATH"] = "/opt/python/bin:" + environment["PATH"]
         if sysconfig.get_config_var("Py_ENABLE_SHARED"):
             environment["LD_LIBRARY_PATH"] = "/opt/python/lib"
-        if library is not None:
-            trees.append((str(library), f"/opt/python/lib/{library.name}", True, True))
     for name in _MERGED:
         if os.path.islink(name):
             links.append((name, os.readlink(name).removeprefix("/")))

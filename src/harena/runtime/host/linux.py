@@ -29,12 +29,11 @@ from harena.core.errors import (
 from harena.core.home import harena_home, private_folder
 from harena.core.models import Blueprint, KnownProgram, Limits, SandboxSpec
 from harena.core.ports import SandboxPort
-from harena.core.threads import NODE
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.runtime.fast_path import forker
 from harena.runtime.guest import host_trees
-from harena.runtime.host import bound_ahead, seccomp_filter
 from harena.runtime.host import image as images
+from harena.runtime.host import seccomp_filter
 from harena.runtime.host.box import LinuxSandbox
 from harena.runtime.host.link import Limits as CgroupLimits
 from harena.runtime.host.link import Order, SpawnerLink, TemplateGoneError
@@ -358,8 +357,7 @@ class LinuxRuntime:
         if empty.stat().st_mode & 0o777 != 0o755:  # programs of another user look into it, whatever the umask
             empty.chmod(0o755)
         uses = self._mechanisms
-        library = await NODE.run(bound_ahead.prepared, self._home) if uses.bound_library else None
-        image = images.default_image(empty, library)
+        image = images.default_image(empty)
         environment = dict(image.environment)
         warm = list(blueprint.warm) if uses.warm_programs and blueprint and blueprint.warm is not None else None
         imports = warm is not None and blueprint is not None and _says_what_runs(blueprint)

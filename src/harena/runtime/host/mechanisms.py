@@ -23,7 +23,6 @@ class Mechanisms:
     """Which are in force."""
 
     machine_code: bool = True
-    bound_library: bool = True
     warm_programs: bool = True
     hidden_frames: bool = True
     warm_imports: bool = True
@@ -67,12 +66,6 @@ MECHANISMS = (
         does="templates and inits do what is common in machine code, which writes to few pages",
         instead="they do it in Python",
         leans_on_interpreter=True,  # it forks without telling the interpreter where that has nothing to do
-    ),
-    Mechanism(
-        name="bound_library",
-        does="the interpreter's shared library is shown to sandboxes with its references to itself bound",
-        instead="sandboxes see the library as it is, and the loader binds it in each real start",
-        leans_on_interpreter=True,
     ),
     Mechanism(
         name="warm_programs",
