@@ -1,8 +1,9 @@
-"""Time one row of the runtime in a process of its own, and print the figures as JSON.
+"""Run one row with a mechanism and without it, in turn, in one process, and print the figures as JSON.
 
-`python -m benchmarks.drive_ablation '{"row": ..., "count": ...}'`; the ablations start it, with one mechanism switched
-off by its setting in the environment, or none. A fresh process for each run keeps templates, pools and caches apart.
-The first operations are not counted, so that nothing is measured that is done once.
+`python -m benchmarks.drive_ablation '{"row": ..., "variable": ..., "rounds": ..., "count": ...}'`; the ablations
+start it. Two runtimes stand side by side, one with the mechanism's setting at "off". In each round `count` operations
+run over the one and then over the other, a moment apart, so that both meet the same neighbours; the next round begins
+with the other one. The first operations are not counted, so that nothing is measured that is done once.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,11 @@ from benchmarks.workload import suite
 from harena.core.models import Blueprint, ExecRequest, SandboxSpec
 from harena.core.ports import SandboxPort
 from harena.runtime.host.linux import LinuxRuntime
+from harena.runtime.host.mechanisms import in_force
 
 WARM_UP = 12
+SETTLE_SECONDS = 0.1
+"""before and after a run of operations: what they have begun (sandboxes made ahead, or taken down) is theirs"""
 REFILL_SECONDS = 0.03
 """pause before a claim, so that a sandbox waits where some are made ahead"""
 PROGRAM = ("python", "-c", "pass")
@@ -51,6 +55,9 @@ class Order:
     """One run to drive."""
 
     row: str
+    variable: str
+    """the setting of the mechanism"""
+    rounds: int
     count: int
 
     def as_json(self) -> str:
@@ -58,37 +65,57 @@ class Order:
         return json.dumps(asdict(self))
 
 
-async def drive(order: Order, tree: OwnTree, home: Path) -> dict[str, float | None]:
-    """Milliseconds for each operation: the middle one by the clock, and the processor time of the whole tree."""
-    runtime = LinuxRuntime(home=home, known_programs=_known_programs)
-    await runtime.start()
-    try:
-        async with ROWS[order.row](runtime) as operation:
+Sides = dict[str, list[dict[str, float | None]]]
+
+
+async def drive(order: Order, tree: OwnTree, home: Path) -> Sides:
+    """With the mechanism and without it, a row of figures for each round: milliseconds for each operation, the middle
+    one by the clock, and the processor time of the whole tree."""
+    runtimes = {
+        side: LinuxRuntime(home=home, mechanisms=in_force(environ), known_programs=_known_programs)
+        for side, environ in (("with", {}), ("without", {order.variable: "off"}))
+    }
+    async with AsyncExitStack() as stack:
+        operations: dict[str, Operation] = {}
+        for side, runtime in runtimes.items():
+            stack.push_async_callback(runtime.close)
+            await runtime.start()
+            operations[side] = await stack.enter_async_context(ROWS[order.row](runtime))
             for _ in range(WARM_UP):
-                await operation()
-            before, times = tree.cpu_seconds(), []
-            for _ in range(order.count):
-                if order.row == "claim":
-                    await asyncio.sleep(REFILL_SECONDS)
-                began = time.perf_counter()
-                await operation()
-                times.append(time.perf_counter() - began)
-            after = tree.cpu_seconds()
-    finally:
-        await runtime.close()
-    return _figures(times, before, after)
+                await operations[side]()
+        sides: Sides = {side: [] for side in runtimes}
+        for number in range(order.rounds):
+            for side in list(sides)[:: 1 if number % 2 else -1]:
+                sides[side].append(await _block(operations[side], order, tree))
+    return sides
 
 
-def first(order: Order, tree: OwnTree) -> dict[str, float | None]:
-    """The same for fresh Python processes, each from its start until it has ended. What is kept below harena's home is
-    made before."""
-    subprocess.run([sys.executable, "-c", FIRST], check=True, stdout=subprocess.DEVNULL)
+async def _block(operation: Operation, order: Order, tree: OwnTree) -> dict[str, float | None]:
+    await asyncio.sleep(SETTLE_SECONDS)
     before, times = tree.cpu_seconds(), []
     for _ in range(order.count):
+        if order.row == "claim":
+            await asyncio.sleep(REFILL_SECONDS)
         began = time.perf_counter()
-        subprocess.run([sys.executable, "-c", FIRST], check=True, stdout=subprocess.DEVNULL)
+        await operation()
         times.append(time.perf_counter() - began)
+    await asyncio.sleep(SETTLE_SECONDS)
     return _figures(times, before, tree.cpu_seconds())
+
+
+def first(order: Order, tree: OwnTree) -> Sides:
+    """As `drive`, for fresh Python processes, each from its start until it has ended."""
+    sides: Sides = {"with": [], "without": []}
+    for number in range(order.rounds):
+        for side in list(sides)[:: 1 if number % 2 else -1]:
+            env = os.environ if side == "with" else {**os.environ, order.variable: "off"}
+            before, times = tree.cpu_seconds(), []
+            for _ in range(order.count):
+                began = time.perf_counter()
+                subprocess.run([sys.executable, "-c", FIRST], check=True, stdout=subprocess.DEVNULL, env=env)
+                times.append(time.perf_counter() - began)
+            sides[side].append(_figures(times, before, tree.cpu_seconds()))
+    return sides
 
 
 def _figures(times: list[float], before: float | None, after: float | None) -> dict[str, float | None]:

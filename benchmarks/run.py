@@ -179,8 +179,8 @@ def _parser() -> argparse.ArgumentParser:
         measures.add_parser(name, parents=[saving], help=text).add_argument("--count", type=_positive, default=count)
 
     one = measures.add_parser("ablations", parents=[saving], help="what each mechanism of a fast start earns")
-    one.add_argument("--rounds", type=_positive, default=8)
-    one.add_argument("--count", type=_positive, default=60, help="operations in each run")
+    one.add_argument("--rounds", type=_positive, default=24)
+    one.add_argument("--count", type=_positive, default=15, help="operations in each run")
     one.add_argument("--mechanisms", nargs="+", choices=list(ablations.SERVED), default=list(ablations.SERVED))
 
     one = measures.add_parser("idle", parents=[saving], help="memory of an idle sandbox")

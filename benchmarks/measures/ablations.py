@@ -1,9 +1,9 @@
 """What each mechanism of a fast start earns: a row with it, and the same row without it, in turn, round after round.
 
-A mechanism is switched off by its setting (`harena.runtime.host.mechanisms`), in a process of its own for each run. It
-earns the share of a row that it saves: 1 - (with it / without it). The main figure is processor time, which a machine
-that others use as well changes less than time by the clock; for sandboxes that are made ahead it is the clock, because
-they save no work and only do it earlier.
+A mechanism is switched off by its setting (`harena.runtime.host.mechanisms`), beside the same row with it in the same
+process (see `benchmarks.drive_ablation`). It earns the share of a row that it saves: 1 - (with it / without it). The
+main figure is processor time, which a machine that others use as well changes less than time by the clock; for
+sandboxes that are made ahead it is the clock, because they save no work and only do it earlier.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ MEANING = {
 BY_THE_CLOCK = frozenset({"claim"})
 LEAST_EARNED = 0.1
 """of a row; what earns less in every row is not worth its reading, unless it is needed for another reason"""
-FIRST_COUNT = 3
-"""operations of the row `first` in one run: each is a process"""
+FIRST_COUNT = 1
+"""operations of the row `first` in one run: each is a process of its own"""
 
 _ROOT = Path(__file__).parents[2]
 
@@ -50,41 +50,31 @@ Figures = dict[str, Any]
 
 
 def measure(*, rounds: int, count: int, names: tuple[str, ...] = tuple(SERVED)) -> dict[str, Any]:
-    """`rounds` times, for each mechanism and row: a run of `count` operations with it and one without it, and in the
-    next round the other way round."""
-    taken: dict[tuple[str, str], dict[bool, list[Figures]]] = {
-        (name, row): {True: [], False: []} for name in names for row in SERVED[name]
-    }
+    """For each mechanism and row: `rounds` times a run of `count` operations with it and one without it, in turn."""
     variables = {each.name: each.variable for each in MECHANISMS}
-    for number in range(1, rounds + 1):
-        for (name, row), runs in taken.items():
-            for is_on in (True, False) if number % 2 else (False, True):
-                runs[is_on].append(_drive(row, count, None if is_on else variables[name]))
-            told = {is_on: runs[is_on][-1] for is_on in runs}
-            print(f"round {number}/{rounds} {name}, {row}: {told[True]} and without {told[False]}", file=sys.stderr)
-    rows = [
-        {"mechanism": name, "row": row, **beside(row, runs[True], runs[False])} for (name, row), runs in taken.items()
-    ]
+    rows: list[Figures] = []
+    for name in names:
+        for row in SERVED[name]:
+            sides = _drive(row, variables[name], rounds, FIRST_COUNT if row == "first" else count)
+            rows.append({"mechanism": name, "row": row, **beside(row, sides["with"], sides["without"]), "runs": sides})
+            print(f"{name}, {row}: {rows[-1]['earned']:.0%} ({rows[-1]['earned_by_least']:.0%})", file=sys.stderr)
     return {"rounds": rounds, "count": count, "rows": rows}
 
 
-def _drive(row: str, count: int, variable: str | None) -> Figures:
-    env = {name: value for name, value in os.environ.items() if name not in {each.variable for each in MECHANISMS}}
-    if variable is not None:
-        env[variable] = "off"
-    order = Order(row=row, count=FIRST_COUNT if row == "first" else count)
+def _drive(row: str, variable: str, rounds: int, count: int) -> dict[str, list[Figures]]:
+    order = Order(row=row, variable=variable, rounds=rounds, count=count)
     driven = subprocess.run(
         [sys.executable, "-m", "benchmarks.drive_ablation", order.as_json()],
         cwd=_ROOT,
-        env=env,
+        env={name: value for name, value in os.environ.items() if name not in {each.variable for each in MECHANISMS}},
         capture_output=True,
         text=True,
         check=False,
     )
     if driven.returncode != 0:
-        raise RuntimeError(f"the run of {row} with {variable}=off failed ({driven.returncode}):\n{driven.stderr}")
-    figures: Figures = json.loads(driven.stdout)
-    return figures
+        raise RuntimeError(f"the runs of {row} with {variable}=off failed ({driven.returncode}):\n{driven.stderr}")
+    sides: dict[str, list[Figures]] = json.loads(driven.stdout)
+    return sides
 
 
 def beside(row: str, with_it: list[Figures], without_it: list[Figures]) -> Figures:
@@ -111,9 +101,9 @@ def render(results: dict[str, Any]) -> list[str]:
     """A markdown table, milliseconds, and what the rows are."""
     lines = [
         f"{results['rounds']} rounds, in each a run of {results['count']} operations (first: {FIRST_COUNT}) with the "
-        "mechanism and one with it switched off by its setting, in turn. With and without: medians over the runs, the "
-        "least in brackets. Earned: the share of the row's processor time that is saved (claim: of the time by the "
-        "clock), by medians and by the least.",
+        "mechanism and one with it switched off by its setting, in turn, side by side. With and without: medians over "
+        "the runs, the least in brackets. Earned: the share of the row's processor time that is saved (claim: of the "
+        "time by the clock), by medians and by the least.",
         "",
         "| mechanism | row | CPU ms with | without | ms by the clock, with | without | earned | by the least |",
         "|---|---|---|---|---|---|---|---|",
