@@ -67,6 +67,7 @@ case(
         "é",
     ),
 )
+case("order of loaded modules, as text", command=("python", "-c", "import sys; print(list(sys.modules))"))
 case(
     "argv of a file below",
     command=(

@@ -209,6 +209,7 @@ def rehearse(take: Callable[[list[str]], Plan | None]) -> None:
             setattr(sys, name, value)
     found.ready = ready
     sys.modules["__main__"] = main
+    _restore_import_state(found)  # from 3.13 on a program that is given as text loads a module, and no other one does
 
 
 def stand_ready(base_env: dict[str, str]) -> tuple[list[str], list[str]] | None:
@@ -244,6 +245,7 @@ def stand_ready(base_env: dict[str, str]) -> tuple[list[str], list[str]] | None:
 def rehearse_plain(received: memoryview, numbers: memoryview) -> None:
     """Rehearse `become_plain`, and a program's end, in the way of `rehearse`."""
     found = _ready
+    modules = dict(sys.modules)
     main, path, interrupt = sys.modules["__main__"], list(sys.path), _signal.getsignal(_signal.SIGINT)
     for _ in range(_REHEARSALS):
         before = sys.argv, sys.orig_argv, become_plain(received, numbers)
@@ -253,6 +255,8 @@ def rehearse_plain(received: memoryview, numbers: memoryview) -> None:
         _signal.signal(_signal.SIGINT, interrupt)
         sys.path[:] = path
         sys.modules["__main__"] = main
+    sys.modules.clear()
+    sys.modules.update(modules)  # in their order: an end lets go of `__main__`, which came back as the last one
     before[2].collections = _warm_end.collections()
     plan = found.plain
     _kept.append((before, sys.argv, sys.orig_argv, plan.argv, plan.rest, plan.target, plan.main))  # see template._kept

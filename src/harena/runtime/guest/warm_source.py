@@ -60,6 +60,9 @@ def load(plan: Plan) -> CodeType | None:
         if plan.kind == "file":
             _complete_main(plan, name)
     if plan.kind == "code" and _VERSION >= (3, 13):
+        loaded = plan.baseline.ours.get("linecache")
+        if loaded is not None:  # by the template
+            sys.modules["linecache"] = loaded  # type: ignore[assignment]
         import linecache
 
         linecache._register_code("<string>", plan.target + "\n", "<string>")  # type: ignore[attr-defined]
