@@ -58,6 +58,12 @@ def _learning(asked: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     return f"learning-{asked.proof}" + ("" if asked.mode == "sync" else f"-{asked.mode}"), results
 
 
+def _ablations(asked: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+    results = ablations.measure(rounds=asked.rounds, count=asked.count, names=tuple(asked.mechanisms))
+    some = "" if set(asked.mechanisms) == set(ablations.SERVED) else f"-{'-'.join(asked.mechanisms)}"
+    return f"ablations{some}", results
+
+
 DEFAULT_CONCURRENCY = 8
 
 MEASURES: dict[str, Callable[[argparse.Namespace], tuple[str, dict[str, Any]]]] = {
@@ -97,10 +103,7 @@ MEASURES: dict[str, Callable[[argparse.Namespace], tuple[str, dict[str, Any]]]] 
         "neighbours",
         neighbours.measure(seed=asked.seed, pairs=asked.pairs, claims=asked.claims, names=asked.behaviours),
     ),
-    "ablations": lambda asked: (
-        "ablations",
-        ablations.measure(rounds=asked.rounds, count=asked.count, names=tuple(asked.mechanisms)),
-    ),
+    "ablations": _ablations,
     "learning": _learning,
 }
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 from benchmarks.drive_ablation import ROWS
+from benchmarks.machine import headline
 from benchmarks.measures.ablations import MEANING, SERVED, beside, render
+from benchmarks.report import RESULTS
 
 from harena.runtime.host.mechanisms import MECHANISMS
 
+PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "mechanisms.md"
 ON = [{"cpu_ms": cpu, "wall_ms": wall} for cpu, wall in ((2.0, 5.0), (3.0, 9.0), (10.0, 6.0))]
 OFF = [{"cpu_ms": cpu, "wall_ms": wall} for cpu, wall in ((4.0, 8.0), (4.0, 7.0), (5.0, 30.0))]
 
@@ -36,3 +42,13 @@ def test_without_a_count_of_processor_time_the_clock_decides() -> None:
     assert "| rehearsals | warm | - | - | 6.00 (5.00) | 8.00 (7.00) | 25% | 29% |" in render(
         {"rounds": 3, "count": 5, "rows": [row]}
     )
+
+
+def test_the_page_has_the_stored_figures_and_no_others() -> None:
+    """Each row of the stored measurement, its machine and its date."""
+    stored = json.loads((RESULTS / "ablations.json").read_text())
+    page = PAGE.read_text(encoding="utf-8")
+    rows = [line for line in render(stored["results"]) if line.startswith("|")]
+    assert "\n".join(rows) in page
+    assert headline(stored["machine"]) in page.replace("\n", " ")
+    assert {row["mechanism"] for row in stored["results"]["rows"]} == set(SERVED)
