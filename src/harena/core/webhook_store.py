@@ -28,9 +28,13 @@ class WebhookStorePort(Protocol):
         at most `limit` of each, but for those whose (workspace, receiver) is in `without`; of each workspace those that
         are due first come first."""
 
-    async def count_try(self, delivery_id: str, *, tries: int, due_at: str, body: str) -> bool:
-        """Begin a try of a delivery that was tried `tries` times: count it, note when the next one is due should
-        nothing be heard of this one, and what is posted. Whether nobody else had begun it."""
+    async def count_try(self, delivery_id: str, *, tries: int, due_at: str) -> bool:
+        """Begin a try of a delivery that was tried `tries` times: count it, and note when the next one is due should
+        nothing be heard of this one. Whether nobody else had begun it. A try counts before its body is made: a delivery
+        whose body cannot be made is given up as one that nobody accepts."""
+
+    async def keep_body(self, delivery_id: str, *, tries: int, body: str) -> bool:
+        """Keep what the `tries`-th try posts, for the tries after it. Whether that try was not overtaken."""
 
     async def put_off(self, delivery_id: str, *, tries: int, due_at: str, error: str | None) -> None:
         """The `tries`-th try has failed, and the next one is due then."""
@@ -46,8 +50,8 @@ class WebhookStorePort(Protocol):
         kind: str,
         body: Mapping[str, Any],
     ) -> bool:
-        """The delivery is over after that many tries: forget its secret, and add an event of this kind to its job.
-        Whether it was not over before."""
+        """The delivery is over after that many tries: forget its secret, and add an event of this kind to its job,
+        where that is still there. Whether it was not over before."""
 
     async def of_jobs(self, job_ids: Sequence[str]) -> dict[str, Row]:
         """job id -> {id, job_id, url, state, tries, due_at, ended_at, error}; without jobs that have none."""

@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from harena.core.clock import Clock
 from harena.core.errors import PlatformError, ValidationError
@@ -51,11 +51,17 @@ WORKSPACES_AT_ONCE = 32
 """workspaces whose deliveries are read together"""
 MOST_REMEMBERED = 100_000
 """deliveries of which it is known for how long they have been seen"""
+MOST_BODY_BYTES = 1 << 20
+"""a larger body is not posted; it would be kept until the delivery is over"""
 TURN_SECONDS = 0.25
 """pause before the next workspaces are read, where there are more"""
 
+T = TypeVar("T")
 Stores = Callable[[], tuple[WebhookStorePort, JobStorePort]]
 
+_NO_JOB = "its job is gone"
+_TOO_LARGE = f"its body has more than {MOST_BODY_BYTES} bytes"
+_NO_BODY = "its body could not be made of what is stored of the job"
 _OTHER_KEY = "its secret was encrypted with another key: give every server of this database the same HARENA_SECRET_KEY"
 
 _log = logging.getLogger("harena.webhooks")
@@ -237,20 +243,15 @@ class WebhookDeliveries:
         if row["tries"] >= rules.MOST_TRIES:
             await self._end(webhooks, row, row["tries"], DeliveryState.FAILED, "nothing was heard of its last try")
             return
-        body = row["body"] or await self._said(row, jobs)
-        if body is None:
-            return
         # should this process be killed now, the next try is the one that would follow a failure
         left = timedelta(seconds=rules.SEND_SECONDS + rules.longest_delay_seconds(tries))
         due_at = (self._clock.utcnow() + left).isoformat()
-        if not await webhooks.count_try(row["id"], tries=row["tries"], due_at=due_at, body=body):
+        if not await webhooks.count_try(row["id"], tries=row["tries"], due_at=due_at):
             return
-        from harena.store.sealing import is_sealed
-
-        if row["secret"] is not None and is_sealed(row["secret"]):  # never unsigned, and perhaps by a server that can
-            answered = rules.DeliveryOutcome(error=_OTHER_KEY)
-        else:
-            answered = await self._post(row["url"], self._headers(row, body.encode()), body.encode())
+        made = await self._made(row, tries, webhooks, jobs)
+        if made is None:
+            return
+        answered = made if isinstance(made, rules.DeliveryOutcome) else await self._post(row["url"], *made)
         state, error = rules.judged(answered)
         delay = rules.delay_seconds(tries, self._luck())
         if state is not DeliveryState.PENDING:
@@ -276,19 +277,45 @@ class WebhookDeliveries:
         )
         await self._noted(end)
 
-    async def _noted(self, note: Callable[[], Awaitable[object]]) -> None:
-        """Write what came of a try, waiting for a store that is away: what was heard shall not be posted again."""
+    async def _noted(self, note: Callable[[], Awaitable[T]]) -> T:
+        """Ask the store what belongs to a try that was counted, or write what came of it, waiting for a store that is
+        away: what was heard shall not be posted again."""
         while True:
             try:
-                await note()
-                return
+                return await note()
             except PlatformError as error:
                 if error.reason != STORE_UNAVAILABLE or self._closing:
                     raise
                 await self._clock.sleep(LOOK_SECONDS)
 
+    async def _made(
+        self, row: Row, tries: int, webhooks: WebhookStorePort, jobs: JobStorePort
+    ) -> tuple[Mapping[str, str], bytes] | rules.DeliveryOutcome | None:
+        """Headers and body of a try that was counted; or why it has failed without being posted; or None = somebody
+        else makes the delivery, or it was deleted."""
+        from harena.store.sealing import is_sealed
+
+        if row["secret"] is not None and is_sealed(row["secret"]):  # never unsigned, and perhaps by a server that can
+            return rules.DeliveryOutcome(error=_OTHER_KEY)
+        try:
+            body = row["body"]
+            if body is None:
+                body = await self._noted(partial(self._said, row, jobs))
+                if body is None:
+                    return rules.DeliveryOutcome(error=_NO_JOB, for_good=True)
+                if len(body) > MOST_BODY_BYTES:
+                    return rules.DeliveryOutcome(error=_TOO_LARGE, for_good=True)
+                if not await self._noted(partial(webhooks.keep_body, row["id"], tries=tries, body=body)):
+                    return None
+            return self._headers(row, body.encode()), body.encode()
+        except Exception as error:  # whatever is wrong with stored data: the try has failed
+            if isinstance(error, PlatformError) and error.reason == STORE_UNAVAILABLE:
+                raise  # this process is closing
+            _log.exception("the body of the webhook delivery %s cannot be made", row["id"])
+            return rules.DeliveryOutcome(error=f"{_NO_BODY} ({type(error).__name__})")
+
     async def _said(self, row: Row, jobs: JobStorePort) -> str | None:
-        """What is posted; None = the job was just deleted, and its delivery with it."""
+        """What is posted; None = there is no such job."""
         job = await jobs.read_job(row["job_id"])
         if job is None:
             return None

@@ -65,9 +65,15 @@ class WebhookStore:
                 found += [dict(row) for row in (await connection.execute(statement)).mappings()]
         return found
 
-    async def count_try(self, delivery_id: str, *, tries: int, due_at: str, body: str) -> bool:
+    async def count_try(self, delivery_id: str, *, tries: int, due_at: str) -> bool:
         """See WebhookStorePort."""
-        statement = _at(delivery_id, tries).values(tries=tries + 1, due_at=due_at, body=body)
+        return await self._changed(_at(delivery_id, tries).values(tries=tries + 1, due_at=due_at))
+
+    async def keep_body(self, delivery_id: str, *, tries: int, body: str) -> bool:
+        """See WebhookStorePort."""
+        return await self._changed(_at(delivery_id, tries).values(body=body))
+
+    async def _changed(self, statement: Any) -> bool:
         async with self._database.transaction() as connection:
             return (await connection.execute(statement)).rowcount == 1
 
@@ -95,9 +101,9 @@ class WebhookStore:
                 return False
             last = await connection.scalar(select(func.max(events.c.cursor)).where(events.c.job_id == job_id))
             event = {"job_id": job_id, "cursor": (last or 0) + 1, "at": at, "kind": kind, "body": dict(body)}
-            await connection.execute(insert(events), event)
             newest = update(benchmark_jobs).where(benchmark_jobs.c.id == job_id)
-            await connection.execute(newest.values(last_cursor=event["cursor"]))
+            if (await connection.execute(newest.values(last_cursor=event["cursor"]))).rowcount:
+                await connection.execute(insert(events), event)
             return True
 
     async def of_jobs(self, job_ids: Sequence[str]) -> dict[str, Row]:

@@ -24,6 +24,7 @@ from harena.jobs.webhooks import MOST_TRIES, DeliveryOutcome, networks
 from harena.node.benchmark_jobs import BenchmarkJobs
 from harena.node.webhooks import (
     MOST_AT_ONCE,
+    MOST_BODY_BYTES,
     MOST_PER_RECEIVER,
     MOST_PER_WORKSPACE,
     READ_AT_ONCE,
@@ -50,6 +51,10 @@ class Memory:
     jobs: bool = True
     broken: int = 0
     """so many jobs from now on cannot be read"""
+    uncounted: int = 0
+    """so many tries from now on cannot be counted"""
+    job: dict[str, Any] = field(default_factory=dict)
+    """what is stored of a job, where that is not what every job has"""
 
     def add(self, number: int = 1, **more: Any) -> None:
         """A delivery that is due."""
@@ -83,21 +88,32 @@ class Memory:
             found += [dict(row) for row in rows if (workspace, row["receiver"]) not in without][:limit]
         return found
 
-    async def count_try(self, delivery_id: str, *, tries: int, due_at: str, body: str) -> bool:
+    async def count_try(self, delivery_id: str, *, tries: int, due_at: str) -> bool:
         self._ask()
-        row = self.rows[delivery_id]
-        if row["tries"] != tries:
+        if self.uncounted:
+            self.uncounted -= 1
+            raise PlatformError("permission denied for table webhook_deliveries", step="store")
+        return self._changed(delivery_id, tries, {"tries": tries + 1, "due_at": due_at})
+
+    async def keep_body(self, delivery_id: str, *, tries: int, body: str) -> bool:
+        self._ask()
+        return self._changed(delivery_id, tries, {"body": body})
+
+    def _changed(self, delivery_id: str, tries: int, values: Row) -> bool:
+        row = self.rows.get(delivery_id)
+        if row is None or row["tries"] != tries:
             return False
-        row.update(tries=tries + 1, due_at=due_at, body=body)
+        row.update(values)
         return True
 
     async def put_off(self, delivery_id: str, *, tries: int, due_at: str, error: str | None) -> None:
         self._ask()
-        self.rows[delivery_id].update(due_at=due_at, error=error)
+        self._changed(delivery_id, tries, {"due_at": due_at, "error": error})
 
     async def end(self, delivery_id: str, *, kind: str, body: Mapping[str, Any], **more: Any) -> bool:
         self._ask()
-        del self.rows[delivery_id]
+        if self.rows.pop(delivery_id, None) is None:
+            return False
         self.ends.append((delivery_id, kind, body))
         return True
 
@@ -105,7 +121,7 @@ class Memory:
         if self.broken:
             self.broken -= 1
             raise PlatformError("permission denied for table benchmark_jobs", step="store")
-        job = {"id": job_id, "name": "n", "state": "completed", "error": None, "total": 0, "ended_at": "t"}
+        job = {"id": job_id, "name": "n", "state": "completed", "error": None, "total": 0, "ended_at": "t"} | self.job
         return {**job, "duration_seconds": 1.0} if self.jobs else None
 
     async def page_runs(self, job_id: str, *, after: int, limit: int) -> list[Row]:
@@ -268,11 +284,74 @@ async def test_a_try_that_breaks_off_before_it_is_counted_is_not_begun_again_at_
     """The store still says that it is due, and whoever breaks off wakes the next look."""
     here = Here(200, durable=True)
     here.memory.add(durable=True)
-    here.memory.broken = 3
+    here.memory.uncounted = 3
     here.deliveries.wake()
     await here.post.called(1)
     assert [at for at, *_ in here.post.heard] == [15.0]
     await here.deliveries.close()
+
+
+async def test_a_try_whose_job_cannot_be_read_counts() -> None:
+    """The next one comes after the pause that follows any failure, and may go well."""
+    here = Here(200, durable=True)
+    here.memory.add(durable=True)
+    here.memory.broken = 2
+    here.deliveries.wake()
+    await here.post.called(1)
+    assert [at for at, *_ in here.post.heard] == [18.75]
+    await here.deliveries.close()
+    assert here.memory.ends[0][2]["tries"] == 3
+
+
+BODIES = {
+    "the job cannot be read": {"broken": 10**6},
+    "what is stored of the job is broken": {"job": {"total": "many"}},
+    "what is stored of the job is no JSON": {"job": {"name": object()}},
+    "the job is gone": {"jobs": False},
+    "the body is too large": {"job": {"error": "x" * MOST_BODY_BYTES}},
+}
+REASONS = {
+    "the job is gone": "its job is gone",
+    "the body is too large": "its body has more than 1048576 bytes",
+    "what is stored of the job is no JSON": (
+        f"its body could not be made of what is stored of the job (TypeError); given up after {MOST_TRIES} tries"
+    ),
+}
+
+
+@pytest.mark.parametrize("why", BODIES)
+async def test_a_delivery_whose_body_can_never_be_made_ends(why: str) -> None:
+    """After as many tries as any other one, or at once where no try could go well; the reason is told."""
+    here = Here(200)
+    here.memory.add()
+    for name, value in BODIES[why].items():
+        setattr(here.memory, name, value)
+    await here.idle()
+    assert here.post.heard == []
+    ((delivery_id, kind, body),) = here.memory.ends
+    assert (delivery_id, kind) == ("msg_1", "webhook_failed")
+    assert body["tries"] in (1, MOST_TRIES)
+    assert body["error"] == REASONS.get(why, body["error"])
+    assert body["error"].startswith("its ")
+
+
+async def test_a_store_that_is_away_while_a_body_is_made_uses_up_no_try() -> None:
+    """What was counted goes on when the store is back."""
+    here = Here(200)
+    here.memory.add()
+    asked = here.memory.keep_body
+    away = [True, True]
+
+    async def keep_body(delivery_id: str, *, tries: int, body: str) -> bool:
+        if away:
+            away.pop()
+            raise PlatformError("away", step="store", reason=STORE_UNAVAILABLE)
+        return await asked(delivery_id, tries=tries, body=body)
+
+    here.memory.keep_body = keep_body  # type: ignore[method-assign]
+    await here.idle()
+    assert [at for at, *_ in here.post.heard] == [10.0]
+    assert here.memory.ends[0][2]["tries"] == 1
 
 
 async def test_what_was_heard_is_not_posted_again_because_the_store_was_away() -> None:
