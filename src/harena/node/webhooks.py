@@ -135,8 +135,8 @@ class WebhookDeliveries:
             self._task.add_done_callback(self._over)
 
     async def close(self) -> None:
-        """Try once what was not tried yet, wait for the tries that are under way, and end; what has failed is left to
-        the next node. Takes as long as the slowest receiver may."""
+        """Try once what was not tried yet and finds a place while one try may last, wait for the tries that are under
+        way, and end; the rest, and what has failed, is left to the next node. Takes as long as two tries may."""
         self._closing = True
         self._news.set()
         if self._task is not None:
@@ -159,18 +159,36 @@ class WebhookDeliveries:
                 return
             await self._pause(LOOK_SECONDS if wait is None else min(wait, LOOK_SECONDS))
         with contextlib.suppress(PlatformError):  # the next node finds them
-            await self._start_due(webhooks, jobs, last=True)
+            await self._start_last(webhooks, jobs)
         while self._trying:
             await asyncio.wait(self._trying.values())
 
+    async def _start_last(self, webhooks: WebhookStorePort, jobs: JobStorePort) -> None:
+        """Begin what was never tried as places become free, for as long as one try may take: what finds no place
+        until then is left to the next node."""
+        until = self._clock.now() + rules.SEND_SECONDS
+        self._turn, waiting = "", False
+        while True:
+            self._news.clear()
+            before = self._turn
+            wait = await self._start_due(webhooks, jobs, last=True)
+            waiting = waiting or wait is not None or bool(self._trying)  # what a busy receiver has is not read
+            seen_all = not self._turn or (before and self._turn <= before)
+            if (seen_all and not waiting) or self._clock.now() >= until:
+                return
+            if seen_all:
+                waiting = False
+                await self._pause(min(until - self._clock.now(), LOOK_SECONDS))
+
     async def _start_due(self, webhooks: WebhookStorePort, jobs: JobStorePort, *, last: bool = False) -> float | None:
-        """Begin what is due (`last`: and was never tried); seconds until more is, None = nothing is left."""
+        """Begin what is due (`last`: and was never tried); seconds until more is, None = nothing is left (`last`: of
+        the workspaces that were looked at)."""
         soonest: float | None = None
         turn = self._turn
         workspaces = await webhooks.workspaces(durable=self._durable, after=turn, limit=WORKSPACES_AT_ONCE)
         more = len(workspaces) == WORKSPACES_AT_ONCE
         self._turn = workspaces[-1] if more else ""
-        full = [] if last else [whose for whose, tries in self._busy.items() if tries >= MOST_PER_RECEIVER]
+        full = [whose for whose, tries in self._busy.items() if tries >= MOST_PER_RECEIVER]
         rows = await webhooks.pending(durable=self._durable, workspaces=workspaces, limit=READ_AT_ONCE, without=full)
         seen = {(row["id"], row["tries"]) for row in rows}
         known = {at: self._first_seen.get(at, self._clock.now()) for at in seen}
@@ -185,7 +203,7 @@ class WebhookDeliveries:
             if row["id"] in self._trying or (last and row["tries"]):
                 continue
             wait = self._wait_seconds(row)
-            if wait <= 0 and (last or self._has_place(row)):
+            if wait <= 0 and self._has_place(row):
                 self._begin(row, webhooks, jobs)
             elif wait <= 0 and self._no_place_in(row["workspace"]):
                 soonest = LOOK_SECONDS if soonest is None else soonest  # the next try to end says that there is a place
@@ -194,7 +212,7 @@ class WebhookDeliveries:
                 soonest = wait if soonest is None else min(soonest, wait)
         if receivers_full:
             return 0.0  # a receiver has just taken all that it may, and the next look is for the others
-        if more:
+        if more and not last:
             return TURN_SECONDS if soonest is None else min(soonest, TURN_SECONDS)
         return soonest
 

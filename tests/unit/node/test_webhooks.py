@@ -138,7 +138,8 @@ class Script:
     open: asyncio.Event = field(default_factory=asyncio.Event)
     under_way: int = 0
     most: int = 0
-
+    seconds: float = 0.0
+    """how long an answer takes"""
     more: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
@@ -156,6 +157,8 @@ class Script:
         self.under_way += 1
         self.most = max(self.most, self.under_way)
         await self.open.wait()
+        if self.seconds:
+            await self.clock.sleep(self.seconds)
         self.under_way -= 1
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
@@ -487,6 +490,54 @@ async def test_closing_tries_once_what_is_new_and_waits_for_what_is_under_way() 
     assert {row["id"]: row["tries"] for row in here.memory.rows.values()} == {"msg_1": 1, "msg_2": 1, "msg_3": 1}
     here.deliveries.wake()
     assert here.deliveries._task is None
+
+
+async def closed_beside(*rows: dict[str, Any], slow: bool) -> Here:
+    """Deliveries that a node sees for the first time as it is closed; a slow receiver answers after eight seconds."""
+    here = Here(200, durable=True)
+    here.deliveries.wake()
+    await here.clock.sleep(1)
+    for number, row in enumerate(rows):
+        here.memory.add(number, durable=True, **row)
+    if slow:
+        here.post.seconds = 8.0
+    await here.deliveries.close()
+    return here
+
+
+NEW = {
+    "a receiver": ([{"receiver": "x:80"} for _ in range(80)], MOST_PER_RECEIVER),
+    "a workspace": ([{"receiver": f"x{number}:80"} for number in range(80)], MOST_PER_WORKSPACE),
+    "all": (
+        [{"workspace": f"w{number % 40:02}", "receiver": f"x{number}:80"} for number in range(400)],
+        MOST_AT_ONCE,
+    ),
+}
+
+
+@pytest.mark.parametrize("whose", NEW)
+async def test_closing_passes_no_places(whose: str) -> None:
+    """However much was never tried: what finds no place while one try may last is left to the next node."""
+    rows, places = NEW[whose]
+    here = await closed_beside(*rows, slow=True)
+    assert (here.post.most, len(here.post.heard), here.clock.now()) == (places, 2 * places, 17.0)
+    assert {row["tries"] for row in here.memory.rows.values()} == {0}
+
+
+async def test_closing_tries_once_all_that_finds_a_place_in_time() -> None:
+    """Also where there are more workspaces than are looked at together."""
+    count = 3 * WORKSPACES_AT_ONCE + 5
+    new = [{"workspace": f"w{number % count:03}", "receiver": f"x{number}:80"} for number in range(3 * count)]
+    here = await closed_beside(*new, slow=False)
+    assert (len(here.memory.ends), here.clock.now()) == (3 * count, 1.0)
+
+
+async def test_closing_does_not_wait_for_what_it_leaves_to_others() -> None:
+    """What was tried before, of however many workspaces."""
+    due = (START + timedelta(seconds=5)).isoformat()
+    old = [{"workspace": f"w{number:03}", "tries": 1, "due_at": due} for number in range(2 * WORKSPACES_AT_ONCE)]
+    here = await closed_beside(*old, slow=False)
+    assert (here.post.heard, here.clock.now()) == ([], 1.0)
 
 
 async def test_a_server_looks_for_what_others_have_left() -> None:
