@@ -56,7 +56,8 @@ class JobStorePort(Protocol):
         is what another process needs to go on with it; `delivery` is the webhook delivery, {id, url, receiver, secret,
         durable, state}, that becomes due with the job's end, in the same transaction. The id of the job that stands:
         this one's, or that of the job that was accepted before with the same `key`; then nothing has been stored.
-        Raises ValidationError for a key that came with another request."""
+        Raises ValidationError for a key that came with another request, and NotFoundError where a version of the
+        catalogue that `lineage` names was deleted."""
 
     async def find_answer(self, workspace: str, key: IdempotencyKey) -> str | None:
         """The id of the job that was accepted with this key, None = none was. Raises ValidationError likewise."""

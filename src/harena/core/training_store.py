@@ -21,7 +21,7 @@ class TrainingStorePort(Protocol):
     ) -> str:
         """Accept a job, with its first events (as in `write`). The id of the job that stands: this one's, or that of
         the job that was accepted before with the same `key`. Raises ValidationError for a key that came with another
-        request."""
+        request, and NotFoundError where a published object of `resolved` was deleted."""
 
     async def find_answer(self, workspace: str, key: IdempotencyKey) -> str | None:
         """The id of the job that was accepted with this key, None = none was. Raises ValidationError likewise."""

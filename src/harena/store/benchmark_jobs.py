@@ -14,6 +14,7 @@ from harena.core.job_store import LEASE_LOST, Batch, Row
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.store.database import Database
 from harena.store.idempotency import answer_to, claim, forget_answers
+from harena.store.references import hold_versions
 from harena.store.rows import insert_rows, update_rows
 from harena.store.tables import benchmark_jobs, calibrations, events, job_requests, runs, webhook_deliveries
 from harena.store.webhook_deliveries import make_due
@@ -56,6 +57,7 @@ class JobStore:
             if delivery is not None:
                 whose = job.get("workspace", DEFAULT_WORKSPACE)
                 connection.execute(insert(webhook_deliveries), {"job_id": job_id, "workspace": whose, **delivery})
+            hold_versions(connection, job.get("workspace", DEFAULT_WORKSPACE), job.get("lineage"))
             return job_id
 
         return await self._database.run(accept)

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, and_, delete, exists, false, func, insert, select, update
+from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from harena.core.catalog import CatalogKind, Row
 from harena.core.errors import PlatformError
 from harena.store.database import Database, insert_new
+from harena.store.references import DELETED, become_writer
 from harena.store.tables import benchmark_jobs, calibrations, catalog, catalog_contents
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
-_DELETED = ""
-"""the digest, and the time of archiving, of a version that was deleted and is the newest of its name"""
+_DELETED = DELETED
+"""the time of archiving, too"""
 TRIES = 10
 """number of attempts when several writers add a version to the same name at the same moment"""
 
@@ -108,7 +109,8 @@ class CatalogStore:
         standing = select(jobs.id, jobs.lineage).where(jobs.workspace == workspace, jobs.state.in_(list(while_in)))
         async with self._database.transaction() as connection:
             await _alone(connection, workspace)
-            found = select(catalog.c.digest).where(*this, catalog.c.digest != _DELETED)
+            # the lock comes before the look at the jobs: see `harena.store.references`
+            found = select(catalog.c.digest).where(*this, catalog.c.digest != _DELETED).with_for_update()
             if (digest := await connection.scalar(found)) is None:
                 return None
             open_jobs = (await connection.execute(standing)).all()
@@ -193,8 +195,8 @@ async def _alone(connection: AsyncConnection, workspace: str) -> None:
     if connection.dialect.name == "postgresql":
         key = func.hashtextextended(f"harena catalog of {workspace}", 0)
         await connection.execute(select(func.pg_advisory_xact_lock(key)))
-    else:  # SQLite's driver begins a transaction with the first statement that writes, be it nothing
-        await connection.execute(update(catalog).where(false()).values(name=catalog.c.name))
+    else:
+        await connection.execute(become_writer(catalog))
 
 
 async def _add(connection: AsyncConnection, entry: Mapping[str, Any], content: bytes) -> tuple[Row, bool]:

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, delete, func, select
 from harena.core.registry import ObjectKind, Row
 from harena.core.training_jobs import OPEN_STATES
 from harena.store.database import Database, insert_new
+from harena.store.references import become_writer
 from harena.store.tables import objects, training_jobs
 
 
@@ -44,13 +45,16 @@ class RegistryStore:
 
     async def remove(self, workspace: str, kind: ObjectKind, name: str, version: str) -> list[str]:
         """See RegistryStorePort."""
-        jobs = training_jobs.c
+        jobs, this = training_jobs.c, _of(workspace, kind, name, version)
         standing = select(jobs.id, jobs.resolved).where(jobs.workspace == workspace, jobs.state.in_(OPEN_STATES))
         async with self._database.transaction() as connection:
+            # the lock comes before the look at the jobs: see `harena.store.references`
+            await connection.execute(become_writer(objects))
+            await connection.execute(select(objects.c.sequence).where(*this).with_for_update())
             found = (await connection.execute(standing)).all()
             users = [job.id for job in found if any(_is(ref, kind, name, version) for ref in job.resolved)]
             if not users:
-                await connection.execute(delete(objects).where(*_of(workspace, kind, name, version)))
+                await connection.execute(delete(objects).where(*this))
         return users
 
     async def has_tree(self, digest: str) -> bool:

@@ -13,6 +13,7 @@ from harena.core.idempotency import IdempotencyKey
 from harena.core.job_store import LEASE_LOST, Row
 from harena.store.database import Database
 from harena.store.idempotency import answer_to, claim, forget_answers
+from harena.store.references import hold_objects
 from harena.store.rows import insert_rows
 from harena.store.tables import training_events, training_jobs
 
@@ -43,6 +44,7 @@ class TrainingStore:
             if standing == job_id:
                 connection.execute(insert(training_jobs), {**job, "last_cursor": len(events)})
                 insert_rows(connection, training_events, _numbered(events, 1), fixed={"job_id": job_id})
+                hold_objects(connection, job["workspace"], job["resolved"])
             return standing
 
         return await self._database.run(accept)

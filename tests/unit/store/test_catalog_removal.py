@@ -33,7 +33,8 @@ async def test_a_version_stays_while_an_open_job_refers_to_it(
 ) -> None:
     """The job could not be gone on with after a restart; once it has ended, it keeps the digest."""
     catalog = CatalogStore(database)
-    await catalog.add(entry(kind), b"content")
+    for whose in ({"name": "a"}, {"name": "b"}, {"workspace": "other"}, {"workspace": "other", "name": "b"}):
+        await catalog.add({**entry(kind), **whose}, b"content")
     await store.insert_job(job("job_1", lineage=lineage), queued(1))
     await store.insert_job(job("job_2", lineage=None), queued(1))
     await store.insert_job(job("job_3", workspace="other", lineage=lineage), queued(1))

@@ -1,0 +1,85 @@
+"""What a job refers to stays from the moment that the job is accepted: looked at in the transaction that inserts it.
+
+A job is checked a good while before it is inserted, and what it refers to can be deleted in between. Whoever deletes
+locks the row and looks for open jobs after that; whoever accepts inserts the job and looks, with a lock of its own, for
+the rows after that. Of two that meet one waits for the other and sees what it did. SQLite has one writer at a time:
+there whoever writes before it looks is alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Table, false, select, tuple_, update
+
+from harena.core.catalog import parse_reference
+from harena.core.errors import NotFoundError
+from harena.store.tables import catalog, objects
+
+DELETED = ""
+"""the digest of a catalogue's version that was deleted and is the newest of its name"""
+LOOKED_AT_ONCE = 200
+"""references in one query"""
+
+_NOUNS = {"scenarios": "scenarios", "scoring_contracts": "scoring contract"}
+
+
+def hold_versions(connection: Connection, workspace: str, lineage: Mapping[str, Any] | None) -> None:
+    """Lock the versions of the catalogue that a job needs to be gone on with. Call it when the job was inserted. Raises
+    NotFoundError for those that were deleted."""
+    if lineage is None:
+        return
+    scenarios = lineage.get("scenarios")
+    needed = {"scenarios": [] if scenarios is None else [scenarios], "scoring_contracts": lineage.get("contracts", ())}
+    for kind, references in needed.items():
+        wanted = {parse_reference(reference): reference for reference in references}
+        of_kind = (catalog.c.workspace == workspace, catalog.c.kind == kind, catalog.c.digest != DELETED)
+        # what is deleted stays as a row with another digest: only FOR SHARE waits for that
+        there = _held(connection, catalog, ("name", "version"), of_kind, wanted, key_share=False)
+        _check(_NOUNS[kind], [reference for key, reference in wanted.items() if key not in there])
+
+
+def hold_objects(connection: Connection, workspace: str, resolved: Sequence[Mapping[str, Any]]) -> None:
+    """Lock the published objects that a training job uses. Call it when the job was inserted. Raises NotFoundError for
+    those that were deleted."""
+    wanted = {
+        (ref["kind"], ref["name"], ref["version"]): f"{ref['name']}@{ref['version']}"
+        for ref in resolved
+        if ref["version"] is not None and "/" not in ref["name"]  # else it is a folder, or a model that is not harena's
+    }
+    there = _held(
+        connection, objects, ("kind", "name", "version"), (objects.c.workspace == workspace,), wanted, key_share=True
+    )
+    for kind in sorted({key[0] for key in wanted}):
+        _check(kind, [ref for key, ref in wanted.items() if key[0] == kind and key not in there])
+
+
+def become_writer(table: Table) -> Any:
+    """A statement that writes nothing: with it SQLite's driver begins a transaction, in which nobody else writes."""
+    column = next(iter(table.columns))
+    return update(table).where(false()).values({column.name: column})
+
+
+def _held(
+    connection: Connection,
+    table: Table,
+    names: Collection[str],
+    where: Iterable[ColumnElement[bool]],
+    wanted: Iterable[tuple[Any, ...]],
+    *,
+    key_share: bool,
+) -> set[tuple[Any, ...]]:
+    columns = [table.c[name] for name in names]
+    found: set[tuple[Any, ...]] = set()
+    keys = iter(wanted)
+    while some := list(islice(keys, LOOKED_AT_ONCE)):
+        rows = select(*columns).where(*where, tuple_(*columns).in_(some))
+        found.update(tuple(row) for row in connection.execute(rows.with_for_update(read=True, key_share=key_share)))
+    return found
+
+
+def _check(noun: str, gone: Sequence[str]) -> None:
+    if gone:
+        raise NotFoundError(f"{noun} {', '.join(gone[:10])}: deleted while the job was being accepted")

@@ -1,0 +1,98 @@
+"""What jobs refer to can be deleted, or the job is accepted: over SQLite and PostgreSQL, never both."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from test_training_store import job as training_job
+
+from harena.core.catalog import CatalogKind
+from harena.core.errors import NotFoundError
+from harena.store.benchmark_jobs import JobStore
+from harena.store.catalog import CatalogStore
+from harena.store.database import Database
+from harena.store.registry import RegistryStore
+from harena.store.training_jobs import TrainingStore
+from harena.testing.conformance_job_store import job, queued
+from harena.testing.conformance_registry_store import row
+
+OPEN = ("queued", "running")
+TRIES = 25
+
+
+def entry(kind: str, name: str) -> dict[str, Any]:
+    whose = {"workspace": "default", "kind": kind, "name": name, "digest": f"d {name}"}
+    return {**whose, "metadata": {}, "described": {}, "created_at": "t"}
+
+
+def lineage(kind: str, name: str) -> dict[str, Any]:
+    ref = f"{name}@1"
+    return {
+        "scenarios": {"scenarios": ref, "digest": "d", "contracts": []},
+        "scoring_contracts": {"scenarios": None, "digest": None, "contracts": ["other@1", ref]},
+    }[kind]
+
+
+async def at_once(accept: Callable[[], Awaitable[object]], remove: Callable[[], Awaitable[object]]) -> bool:
+    """Whether the job was accepted; who deletes must have been told the opposite."""
+    accepted, users = await asyncio.gather(accept(), remove(), return_exceptions=True)
+    assert isinstance(users, list), users
+    if isinstance(accepted, BaseException):
+        assert isinstance(accepted, NotFoundError), accepted
+        assert users == [], "neither was the job accepted nor the deletion done"
+        return False
+    assert users == [accepted], "the job was accepted, and what it needs was deleted"
+    return True
+
+
+@pytest.mark.parametrize("kind", ["scenarios", "scoring_contracts"])
+async def test_a_job_and_the_deletion_of_its_version_at_one_time(
+    database: Database, other_database: Database, kind: CatalogKind
+) -> None:
+    """The version stays or the job is refused, in whatever order the two are done."""
+    catalog, store = CatalogStore(database), JobStore(other_database)
+    await catalog.add(entry("scoring_contracts", "other"), b"c")
+    for number in range(TRIES):
+        name = f"n{number}"
+        await catalog.add(entry(kind, name), b"c")
+        made = job(f"job_{number}", lineage=lineage(kind, name))
+        accepted = await at_once(
+            lambda made=made: store.insert_job(made, queued(2)),  # type: ignore[misc]
+            lambda name=name: catalog.remove("default", kind, name, 1, while_in=OPEN),  # type: ignore[misc]
+        )
+        assert (await store.read_job(f"job_{number}") is not None) == accepted
+        assert (await catalog.find("default", kind, name, 1) is not None) == accepted
+    await catalog.remove("default", kind, "n0", 1, while_in=())
+    with pytest.raises(NotFoundError, match="n0@1: deleted while the job was being accepted"):
+        await store.insert_job(job("late", lineage=lineage(kind, "n0")), queued(2))
+    assert await store.read_job("late") is None
+    assert await store.list_runs("late") == []
+
+
+async def test_a_training_job_and_the_deletion_of_its_object_at_one_time(
+    database: Database, other_database: Database
+) -> None:
+    """The object stays or the job is refused; folders and models of others are nobody's to delete."""
+    registry, store = RegistryStore(database), TrainingStore(other_database)
+    for number in range(TRIES):
+        name = f"n{number}"
+        await registry.add(row(name, "1", workspace="default"))
+        resolved = [
+            {"kind": "model", "name": "org/cached", "version": "abc"},
+            {"kind": "model", "name": "./folder", "version": None},
+            {"kind": "dataset", "name": name, "version": "1"},
+        ]
+        made = training_job(name, resolved=resolved)
+        accepted = await at_once(
+            lambda made=made: store.insert_job(made, []),  # type: ignore[misc]
+            lambda name=name: registry.remove("default", "dataset", name, "1"),  # type: ignore[misc]
+        )
+        assert (await store.read_job(f"id_{name}") is not None) == accepted
+        assert (await registry.find("default", "dataset", name, "1") is not None) == accepted
+    late = [{"kind": "dataset", "name": "never", "version": "1"}]
+    with pytest.raises(NotFoundError, match="dataset never@1: deleted while"):
+        await store.insert_job(training_job("late", resolved=late), [])
+    assert await store.read_job("id_late") is None
