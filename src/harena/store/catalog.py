@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 _DELETED = DELETED
 """the time of archiving, too"""
+MOST_DELETED = 10_000
+"""names of one workspace and kind of which no version is left, and of which each keeps a row for its number"""
+_FLOOR = ""
+"""the name of the row whose version is the highest of all names that are not remembered any more: where there is one, a
+name that is new begins behind it, since it may be one of these"""
 TRIES = 10
 """number of attempts when several writers add a version to the same name at the same moment"""
 
@@ -26,8 +31,10 @@ TRIES = 10
 class CatalogStore:
     """Implements `CatalogStorePort` over one database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, most_deleted: int = MOST_DELETED) -> None:
+        """`most_deleted`: names of which it is remembered how far they had counted when they were deleted."""
         self._database = database
+        self._most_deleted = most_deleted
 
     async def add(self, entry: Mapping[str, Any], content: bytes) -> tuple[Row, bool]:
         """See CatalogStorePort."""
@@ -122,6 +129,7 @@ class CatalogStore:
             await connection.execute(update(catalog).where(*this).values(emptied))
             gone = delete(catalog).where(*of_name, catalog.c.digest == _DELETED)
             await connection.execute(gone.where(catalog.c.version < newest.scalar_subquery()))
+            await _forget_oldest(connection, workspace, kind, self._most_deleted)
             others = exists().where(catalog.c.workspace == workspace, catalog.c.digest == digest)
             await connection.execute(delete(catalog_contents).where(*_content_key(workspace, digest), ~others))
             if kind == "scenarios":
@@ -189,6 +197,24 @@ def _is_followed(workspace: str, kind: str) -> ColumnElement[bool]:
     )
 
 
+async def _forget_oldest(connection: AsyncConnection, workspace: str, kind: str, most: int) -> None:
+    """Remember of the names that were deleted first only how far any of them had counted."""
+    emptied = (*_of(workspace, kind), catalog.c.digest == _DELETED, catalog.c.name != _FLOOR)
+    kept = select(catalog.c.sequence).where(*emptied).order_by(catalog.c.sequence.desc()).offset(most).limit(1)
+    if (newest_too_many := await connection.scalar(kept)) is None:
+        return
+    forgotten = delete(catalog).where(*emptied, catalog.c.sequence <= newest_too_many).returning(catalog.c.version)
+    highest = max(await connection.scalars(forgotten))
+    of_floor = (*_of(workspace, kind), catalog.c.name == _FLOOR)
+    before = await connection.scalar(select(catalog.c.version).where(*of_floor))
+    if before is None:
+        row = {"workspace": workspace, "kind": kind, "name": _FLOOR, "version": highest, "digest": _DELETED}
+        row |= {"metadata": {}, "described": {}, "created_at": _DELETED, "archived_at": _DELETED}
+        await connection.execute(insert(catalog), row)
+    elif before < highest:
+        await connection.execute(update(catalog).where(*of_floor).values(version=highest))
+
+
 async def _alone(connection: AsyncConnection, workspace: str) -> None:
     """Wait until no other transaction adds or removes versions of this workspace. Content is shared by digest: one who
     adds a version of it and one who removes the last other version must see each other."""
@@ -204,6 +230,9 @@ async def _add(connection: AsyncConnection, entry: Mapping[str, Any], content: b
     of_name = (*_of(entry["workspace"], entry["kind"]), catalog.c.name == entry["name"])
     # first: whoever stores the same after this takes the same number, and one of the two looks again
     newest = await connection.scalar(select(func.max(catalog.c.version)).where(*of_name))
+    if newest is None:
+        floor = (*_of(entry["workspace"], entry["kind"]), catalog.c.name == _FLOOR)
+        newest = await connection.scalar(select(catalog.c.version).where(*floor))
     same = select(catalog).where(*of_name, catalog.c.digest == entry["digest"], catalog.c.archived_at.is_(None))
     for row in (await connection.execute(same.order_by(catalog.c.version.desc()))).mappings():
         if row["metadata"] == entry["metadata"]:

@@ -1,7 +1,9 @@
 """How many bytes of the database are a workspace's: the sum over every table that says whose its rows are.
 
 A table counts by its columns: by its `workspace`, or by whose the job of its `job_id` is. A new table counts
-without a word here; one of which no column says whose it is has to be named, with the reason.
+without a word here; one of which no column says whose it is, or whose rows no workspace can delete, has to be named,
+with the reason. What stays of a deleted version of the catalogue, its number, does not count: nobody can delete it, and
+how many of these stay is bounded by the catalogue's store.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ from sqlalchemy import (
 )
 
 from harena.store.database import Database
-from harena.store.tables import benchmark_jobs, metadata, training_jobs
+from harena.store.references import DELETED
+from harena.store.tables import benchmark_jobs, catalog, metadata, training_jobs
 
 ROW_BYTES = 100
 """size of a row beside its texts"""
@@ -35,9 +38,10 @@ OCTET_LENGTH_SINCE = (3, 43, 0)
 """version of SQLite"""
 OF_THE_SERVER = {
     "workspaces": "what an operator sets: one row for each workspace",
+    "api_keys": "what an operator makes: one row for each key, also of revoked ones",
     "spent_requests": "one row for each key and server, forgotten after a while",
 }
-"""tables whose rows no workspace makes -> why there are few"""
+"""tables whose rows no workspace makes or can delete -> why there are few"""
 
 
 class StoredBytes:
@@ -58,7 +62,8 @@ class StoredBytes:
 
 def _bytes_of(connection: Connection, table: Table, workspace: str) -> Select[Any]:
     sizes = [func.coalesce(_size(connection, column), 0) for column in table.columns if _is_long(column)]
-    return select(func.sum(reduce(add, sizes)) + func.count() * ROW_BYTES).where(_is_of(table, workspace))
+    counted = select(func.sum(reduce(add, sizes)) + func.count() * ROW_BYTES).where(_is_of(table, workspace))
+    return counted.where(catalog.c.digest != DELETED) if table is catalog else counted
 
 
 def _is_of(table: Table, workspace: str) -> ColumnElement[bool]:

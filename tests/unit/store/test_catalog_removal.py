@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from harena.core.catalog import CatalogKind
 from harena.store.benchmark_jobs import JobStore
 from harena.store.catalog import CatalogStore
 from harena.store.database import Database
 from harena.store.stored_bytes import StoredBytes
+from harena.store.tables import catalog
 from harena.testing.conformance_job_store import job, queued
 
 OPEN = ("queued", "running")
@@ -32,32 +34,52 @@ async def test_a_version_stays_while_an_open_job_refers_to_it(
     database: Database, store: JobStore, kind: CatalogKind, lineage: dict[str, Any]
 ) -> None:
     """The job could not be gone on with after a restart; once it has ended, it keeps the digest."""
-    catalog = CatalogStore(database)
+    versions = CatalogStore(database)
     for whose in ({"name": "a"}, {"name": "b"}, {"workspace": "other"}, {"workspace": "other", "name": "b"}):
-        await catalog.add({**entry(kind), **whose}, b"content")
+        await versions.add({**entry(kind), **whose}, b"content")
     await store.insert_job(job("job_1", lineage=lineage), queued(1))
     await store.insert_job(job("job_2", lineage=None), queued(1))
     await store.insert_job(job("job_3", workspace="other", lineage=lineage), queued(1))
-    assert await catalog.remove("default", kind, "a", 1, while_in=OPEN) == ["job_1"]
-    assert await catalog.find("default", kind, "a", 1) is not None
+    assert await versions.remove("default", kind, "a", 1, while_in=OPEN) == ["job_1"]
+    assert await versions.find("default", kind, "a", 1) is not None
     await store.update_job("job_1", {"state": "completed"}, while_in=OPEN)
-    assert await catalog.remove("default", kind, "a", 1, while_in=OPEN) == []
-    assert await catalog.remove("default", kind, "a", 1, while_in=OPEN) is None
+    assert await versions.remove("default", kind, "a", 1, while_in=OPEN) == []
+    assert await versions.remove("default", kind, "a", 1, while_in=OPEN) is None
     kept = await store.read_job("job_1")
     assert kept is not None
     assert kept["lineage"] == lineage
 
 
 async def test_content_goes_with_the_last_version_that_has_it(database: Database) -> None:
-    """Also of another kind; what stays of the newest version's number is small."""
-    catalog, measures = CatalogStore(database), StoredBytes(database)
+    """Also of another kind; what stays of the newest version's number does not count, since nobody can delete it."""
+    versions, measures = CatalogStore(database), StoredBytes(database)
     for kind in ("scenarios", "scoring_contracts"):
-        await catalog.add(entry(kind), b"x" * 10_000)
-    await catalog.add(entry("scenarios", "d2"), b"y" * 10_000)
-    assert await catalog.remove("default", "scenarios", "a", 1, while_in=OPEN) == []
-    assert await catalog.content("default", "d1") is not None
-    assert await catalog.remove("default", "scenarios", "a", 2, while_in=OPEN) == []
-    assert await catalog.remove("default", "scoring_contracts", "a", 1, while_in=OPEN) == []
-    assert [await catalog.content("default", digest) for digest in ("d1", "d2")] == [None, None]
-    assert await measures.measured("default") < 500
-    assert (await catalog.add(entry("scenarios"), b"x"))[0]["version"] == 3
+        await versions.add(entry(kind), b"x" * 10_000)
+    await versions.add(entry("scenarios", "d2"), b"y" * 10_000)
+    assert await versions.remove("default", "scenarios", "a", 1, while_in=OPEN) == []
+    assert await versions.content("default", "d1") is not None
+    assert await versions.remove("default", "scenarios", "a", 2, while_in=OPEN) == []
+    assert await versions.remove("default", "scoring_contracts", "a", 1, while_in=OPEN) == []
+    assert [await versions.content("default", digest) for digest in ("d1", "d2")] == [None, None]
+    assert await measures.measured("default") == 0
+    assert (await versions.add(entry("scenarios"), b"x"))[0]["version"] == 3
+
+
+async def test_numbers_of_deleted_names_stay_few(database: Database) -> None:
+    """Those of the oldest names are forgotten, and yet no number of theirs is used again."""
+    store = CatalogStore(database, most_deleted=3)
+    for name in ("first", "first", *(f"n{number}" for number in range(8))):
+        await store.add({**entry("scenarios", f"d {name}"), "name": name, "metadata": {"of": name}}, b"c")
+        await store.add({**entry("scenarios", f"d2 {name}"), "name": name, "metadata": {}}, b"c")
+    await store.add({**entry("scoring_contracts"), "name": "kept"}, b"c")
+    for name, version in [("first", 1), ("first", 2), *((f"n{n}", v) for n in range(8) for v in (1, 2))]:
+        assert await store.remove("default", "scenarios", name, version, while_in=OPEN) == []
+    async with database.transaction() as connection:
+        names = list(await connection.scalars(select(catalog.c.name).order_by(catalog.c.sequence)))
+    assert sorted(names) == ["", "kept", "n5", "n6", "n7"]
+    assert await store.page("default", "scenarios", metadata={}, archived=True, limit=9) == []
+    made = [
+        (await store.add({**entry("scenarios"), "name": name}, b"c"))[0]["version"] for name in ("first", "n7", "new")
+    ]
+    assert made == [3, 3, 3]
+    assert (await store.add({**entry("scoring_contracts"), "name": "other"}, b"c"))[0]["version"] == 1

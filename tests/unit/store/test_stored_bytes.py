@@ -63,7 +63,7 @@ async def test_contents_are_measured_without_being_read(database: Database) -> N
 
 
 def test_tables_of_the_server_are_there() -> None:
-    """And none of them says whose a row is."""
+    """And none of them says whose a row is, but for keys, which an operator makes and nobody deletes."""
     assert OF_THE_SERVER.keys() <= metadata.tables.keys()
-    for name in OF_THE_SERVER:
+    for name in OF_THE_SERVER.keys() - {"api_keys"}:
         assert not {"workspace", "job_id"}.intersection(metadata.tables[name].columns.keys())
