@@ -396,25 +396,32 @@ def machine(kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch, *, pid_max
 @pytest.mark.parametrize(
     ("pid_max", "memory", "pids", "bytes_"),
     [(32768, 16 * GIB, 24576, 14 * GIB), (4194304, 2 * GIB, 75000, 3 * GIB // 2), (32768, GIB, 24576, 3 * GIB // 4)],
+    ids=["16 GiB", "2 GiB", "1 GiB"],
 )
 def test_all_sandboxes_together_leave_processes_and_memory_to_the_host(
     kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch, pid_max: int, memory: int, pids: int, bytes_: int
 ) -> None:
-    """Whatever one of them was granted; so do templates, which have less."""
+    """Whatever one of them was granted: they have three quarters of that part of the machine, and templates one."""
     machine(kernel, monkeypatch, pid_max=pid_max, memory=memory)
     v1_host(kernel)
     look(kernel).open_pool("1-2-3").acquire(pids=pid_max, memory_bytes=memory)
     base = kernel.sys / "fs/cgroup"
     limits = (base / "pids/harena-1-2-3/pids.max", base / "memory/box/one/harena-1-2-3/memory.limit_in_bytes")
-    assert [int(path.read_text()) for path in limits] == [pids, bytes_]
+    assert [int(path.read_text()) for path in limits] == [pids // 4 * 3, bytes_ // 4 * 3]
+    look(kernel).open_template_pool("1-2-3")
+    limits += tuple(path.parents[1] / "harena-1-2-3-templates" / path.name for path in limits)
+    assert [int(path.read_text()) for path in limits[2:]] == [pids // 4, bytes_ // 4]
     second = SimulatedKernel(kernel.sys.parent / "second")
     root = v2_host(second, "/")
     backend = look(second)
     backend.open_pool("1-2-3")
     backend.open_template_pool("1-2-3")
-    for name, part in (("harena-1-2-3/sandboxes", (1, 1)), ("harena-1-2-3/templates", (4, 2))):
+    for name, part in (("harena-1-2-3/sandboxes", 3), ("harena-1-2-3/templates", 1)):
         found = [int((root / name / file).read_text()) for file in ("pids.max", "memory.max")]
-        assert found == [pids // part[0], bytes_ // part[1]]
+        assert found == [pids // 4 * part, bytes_ // 4 * part]
+    told = {"memory_bytes": (bytes_ // 4 * 3, bytes_ // 4), "pids": (pids // 4 * 3, pids // 4)}
+    assert look(kernel).sums() == backend.sums() == told
+    assert all(sum(both) <= most for both, most in zip(told.values(), (memory, pid_max), strict=True))
 
 
 def test_the_sum_is_a_part_of_what_a_limit_above_leaves(
@@ -427,8 +434,8 @@ def test_the_sum_is_a_part_of_what_a_limit_above_leaves(
     (base / "pids/pids.max").write_text("1000")
     (base / "memory/memory.limit_in_bytes").write_text(str(8 * GIB))
     look(kernel).open_pool("1-2-3")
-    assert (base / "pids/harena-1-2-3/pids.max").read_text() == "750"
-    assert (base / "memory/box/one/harena-1-2-3/memory.limit_in_bytes").read_text() == str(7 * GIB)
+    assert (base / "pids/harena-1-2-3/pids.max").read_text() == "563"
+    assert (base / "memory/box/one/harena-1-2-3/memory.limit_in_bytes").read_text() == str(7 * GIB // 4 * 3)
 
 
 def test_a_host_that_tells_nothing_of_itself_has_groups_all_the_same(
@@ -440,6 +447,7 @@ def test_a_host_that_tells_nothing_of_itself_has_groups_all_the_same(
     look(kernel).open_pool("1-2-3").acquire(pids=7)
     base = kernel.sys / "fs/cgroup/pids/harena-1-2-3"
     assert [(base / name).read_text() for name in ("pids.max", "g0/pids.max")] == ["max", "7"]
+    assert look(kernel).sums() == {}
 
 
 def test_controllers_mounted_together_are_attached_once(kernel: SimulatedKernel) -> None:

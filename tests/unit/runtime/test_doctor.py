@@ -184,6 +184,15 @@ def test_limits_that_are_not_enforced_restrict_but_do_not_forbid() -> None:
     assert usable(judge(facts))
 
 
+def test_what_all_sandboxes_may_have_together_is_told() -> None:
+    """Beside the limits that enforce it."""
+    facts = HostFacts(sums={"memory_bytes": (21 << 29, 7 << 29), "pids": (18432, 6144)})
+    details = {finding.name: finding.detail for finding in judge(facts)}
+    assert details["limit: memory"] == ("cgroup v2; all sandboxes together at most 10.5 GiB, all templates 3.5 GiB")
+    assert details["limit: processes"] == "cgroup v2; all sandboxes together at most 18432, all templates 6144"
+    assert details["limit: cpu"] == "cgroup v2"
+
+
 def test_a_systemd_scope_makes_up_for_cgroups_that_are_not_writable_yet() -> None:
     """The spawner will be started in one."""
     enforcement = dict.fromkeys(("memory_bytes", "pids", "cpu"), "not enforced: holds other processes")

@@ -209,12 +209,21 @@ def _limits(facts: HostFacts) -> list[Finding]:
     for limit, name in (("memory_bytes", "limit: memory"), ("pids", "limit: processes"), ("cpu", "limit: cpu")):
         how = facts.enforcement.get(limit, "not enforced: unknown")
         if not how.startswith("not enforced"):
-            findings.append(Finding(name=name, ok=True, detail=how))
+            findings.append(Finding(name=name, ok=True, detail=how + _sums(facts, limit)))
         elif facts.delegated:
             findings.append(Finding(name=name, ok=True, detail="cgroup v2, in a systemd scope that is made for it"))
         else:
             findings.append(Finding(name=name, ok=None, detail=how, fix=facts.cgroup_fix))
     return findings
+
+
+def _sums(facts: HostFacts, limit: str) -> str:
+    if limit not in facts.sums:
+        return ""
+    sandboxes, templates = (
+        f"{most / (1 << 30):.1f} GiB" if limit == "memory_bytes" else str(most) for most in facts.sums[limit]
+    )
+    return f"; all sandboxes together at most {sandboxes}, all templates {templates}"
 
 
 def _open_files(facts: HostFacts) -> list[Finding]:

@@ -47,6 +47,8 @@ class HostFacts:
     enforcement: Mapping[str, str] = field(
         default_factory=lambda: dict.fromkeys(cgroups.LIMIT_CONTROLLERS, "cgroup v2")
     )
+    sums: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """limit name -> what all sandboxes, and all templates, may have together"""
     cgroup_fix: str = ""
     delegated: bool = False
     """the spawner will be started in a systemd scope of its own"""
@@ -87,6 +89,7 @@ def examine() -> HostFacts:
         apparmor=_apparmor(),
         masked_proc=masked_proc(_read("/proc/self/mountinfo")),
         enforcement=backend.describe(),
+        sums=backend.sums(),
         cgroup_fix=backend.fix if isinstance(backend, cgroups.NoCgroups) else "",
         delegated=scope is not None,
         open_files=resource.getrlimit(resource.RLIMIT_NOFILE)[1] % (1 << 63),  # "infinity" is -1

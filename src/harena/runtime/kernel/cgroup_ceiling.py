@@ -1,7 +1,8 @@
 """What all groups of one owner may have together: limits of single sandboxes bound no sum, and one that is granted as
 many processes as the kernel has numbers for leaves none for the host.
 
-The sum is a part of what the machine has, or of what a limit above the owner's directory leaves. The host keeps the
+The sum is a part of what the machine has, or of what a limit above the owner's directory leaves. Sandboxes have three
+quarters of it and templates one: the two together can be given all that they may have at one time. The host keeps the
 rest: harena's own process, and whatever else runs there. A refused ceiling is no fault: limits of single sandboxes hold
 without it.
 """
@@ -9,6 +10,7 @@ without it.
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 
 from harena.runtime.kernel.cgroup_tree import CgroupFiles
@@ -20,6 +22,8 @@ _HOST_PART = 8
 _LEAST_HOST_BYTES = 512 << 20
 _MOST_HOST_PART = 4
 """the host's memory is no more than one part in so many, however small the machine"""
+_TEMPLATES_PART = 4
+"""one part in so many of what sandboxes and templates have together is the templates'"""
 
 
 def limit_sums(files: CgroupFiles, directory: str, *, is_for_templates: bool = False) -> None:
@@ -29,11 +33,16 @@ def limit_sums(files: CgroupFiles, directory: str, *, is_for_templates: bool = F
         if not files.exists(path):
             continue
         with suppress(OSError, ValueError):  # one that is not there to be read or is refused, see above
-            bounds = [*_of_machine(files, name), *_above(files, directory, name)]
-            most = _share_of_processes(min(bounds)) if name == "pids.max" else _share_of_memory(min(bounds))
-            if is_for_templates:
-                most //= 4 if name == "pids.max" else 2
-            files.write(path, str(most))
+            files.write(path, str(shares(files, directory, name)[is_for_templates]))
+
+
+def shares(files: CgroupFiles, directory: str, name: str) -> tuple[int, int]:
+    """What all sandboxes, and all templates, of an owner with this directory may have: of processes where `name` is
+    pids.max, else bytes of memory by the limits in files of that name. Raises OSError and ValueError."""
+    least = min(*_of_machine(files, name), *_above(files, directory, name), sys.maxsize)
+    most = _share_of_processes(least) if name == "pids.max" else _share_of_memory(least)
+    templates = max(1, most // _TEMPLATES_PART)
+    return max(1, most - templates), templates
 
 
 def _share_of_processes(most: int) -> int:

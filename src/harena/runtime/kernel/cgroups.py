@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from harena.runtime.kernel import cgroup_v1, cgroup_v2
-from harena.runtime.kernel.cgroup_ceiling import limit_sums
+from harena.runtime.kernel.cgroup_ceiling import limit_sums, shares
 from harena.runtime.kernel.cgroup_tree import (
     CgroupFiles,
     Group,
@@ -69,6 +70,7 @@ class CgroupBackend:
     """What this host offers. `parents` maps a controller to the directory below which owners make theirs."""
 
     kind = "none"
+    _memory_limit = "memory.max"
 
     def __init__(self, files: CgroupFiles, parents: Mapping[str, str], refused: Mapping[str, str]) -> None:
         self.parents = dict(parents)
@@ -83,6 +85,16 @@ class CgroupBackend:
             else f"not enforced: {self._refused.get(controller, 'no cgroups')}"
             for limit, controller in LIMIT_CONTROLLERS.items()
         }
+
+    def sums(self) -> dict[str, tuple[int, int]]:
+        """Limit name -> what all sandboxes, and all templates, of one owner may have together; without those that
+        nothing bounds."""
+        found = {}
+        for limit, controller in (("memory_bytes", "memory"), ("pids", "pids")):
+            with suppress(OSError, ValueError, KeyError):
+                file = "pids.max" if controller == "pids" else self._memory_limit
+                found[limit] = shares(self._files, f"{self.parents[controller]}/harena", file)
+        return found
 
     def open_pool(self, owner: str) -> Pool:
         """Make the owner's directories. Raises OSError that names the file which the kernel refused."""
@@ -137,6 +149,7 @@ class V1Cgroups(CgroupBackend):
     """Groups below this process's own v1 directories, so that limits which are above it stay in force."""
 
     kind = "v1"
+    _memory_limit = "memory.limit_in_bytes"
 
     def open_pool(self, owner: str) -> Pool:
         """One directory per controller."""
