@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,8 @@ class SimulatedKernel(CgroupFiles):
         self.killed: list[int] = []
         self.refused_controllers: set[str] = set()
         self.busy_removals = 0
+        self.when_killed: Callable[[], object] = lambda: None
+        """what the others do while one is killed"""
         self.more_files: dict[str, dict[str, str]] = {}
         """controller -> files that not every kernel has"""
         self.contents: dict[str, str] = {}
@@ -133,6 +136,7 @@ class SimulatedKernel(CgroupFiles):
 
     def kill(self, pid: int) -> None:
         self.killed.append(pid)
+        self.when_killed()
         for procs in self.sys.rglob("cgroup.procs"):
             procs.write_text("".join(f"{p}\n" for p in procs.read_text().split() if p != str(pid)))
 
@@ -756,6 +760,80 @@ def test_v2_kill_uses_the_kernel_s_own_and_does_without_on_older_ones(kernel: Si
     group.attach(502)
     group.kill()
     assert (group.processes(), kernel.killed) == ([], [502])
+
+
+@pytest.mark.parametrize("controllers", ["memory pids", "memory"])
+def test_v2_kill_on_older_kernels_walks_until_nothing_is_left(kernel: SimulatedKernel, controllers: str) -> None:
+    """A tree that forks faster than it is killed: forks are forbidden and everything is frozen first, where the kernel
+    has files for it; the next sandbox has its own limit, and is not frozen."""
+    root = v2_host(kernel, "/")
+    kernel.refused_controllers = {"memory", "pids", "cpu"} - set(controllers.split())
+    pool = look(kernel).open_pool("1-2-3")
+    group = pool.acquire(memory_bytes=4096, pids=300)
+    directory = root / "harena-1-2-3/sandboxes/g0"
+    (directory / "cgroup.kill").unlink()
+    (directory / "cgroup.freeze").write_text("0")
+    group.attach(1000)
+    forks = iter(range(1001, 1400))
+    kernel.written.clear()
+    kernel.when_killed = lambda: forking(kernel, directory, forks)
+    group.kill()
+    assert group.processes() == []
+    first = [(path.rsplit("/", 1)[1], text) for path, text in kernel.written if not path.endswith("procs")]
+    forbidden = [("pids.max", "0")] if "pids" in controllers else []
+    assert first == [*forbidden, ("cgroup.freeze", "1"), ("cgroup.freeze", "0")]
+    assert kernel.killed == [1000]
+    assert pool.release(group)
+    assert pool.acquire(memory_bytes=4096, pids=300) is group
+    assert (directory / "pids.max").read_text() == "300" if forbidden else not (directory / "pids.max").exists()
+
+
+def forking(kernel: SimulatedKernel, directory: Path, forks: Iterator[int]) -> None:
+    """What is in the group forks, unless it is forbidden or frozen."""
+    frozen = directory / "cgroup.freeze"
+    if frozen.exists() and frozen.read_text() == "1":
+        return
+    if (directory / "pids.max").exists() and (directory / "pids.max").read_text() == "0":
+        return
+    for pid in islice(forks, 2):
+        with (directory / "cgroup.procs").open("a") as procs:
+            procs.write(f"{pid}\n")
+
+
+def test_v2_kill_where_nothing_forbids_forks(kernel: SimulatedKernel) -> None:
+    """No pids controller and no freezer: whatever was forked during a walk is found by the next one."""
+    root = v2_host(kernel, "/")
+    kernel.refused_controllers = {"pids", "cpu"}
+    group = look(kernel).open_pool("1-2-3").acquire(memory_bytes=4096)
+    directory = root / "harena-1-2-3/sandboxes/g0"
+    (directory / "cgroup.kill").unlink()
+    group.attach(1000)
+    forks = iter(range(1001, 1120))
+    kernel.when_killed = lambda: forking(kernel, directory, forks)
+    group.kill()
+    assert group.processes() == []
+    assert kernel.killed == [*range(1000, 1120)]
+
+
+def test_owners_have_no_swap_beside_their_memory(kernel: SimulatedKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the kernel counts swap: the sum of memory and swap is the sum of memory."""
+    machine(kernel, monkeypatch, pid_max=32768, memory=16 * GIB)
+    v1_host(kernel)
+    kernel.more_files["memory"] = {"memory.memsw.limit_in_bytes": "-1"}
+    base = kernel.sys / "fs/cgroup/memory/box/one"
+    backend = look(kernel)
+    backend.open_pool("1-2-3")
+    backend.open_template_pool("1-2-3")
+    for name in ("harena-1-2-3", "harena-1-2-3-templates"):
+        both = [(base / name / f"memory.{file}limit_in_bytes").read_text() for file in ("", "memsw.")]
+        assert both[0] == both[1] != "-1"
+    second = SimulatedKernel(kernel.sys.parent / "second")
+    root = v2_host(second, "/")
+    backend = look(second)
+    backend.open_pool("1-2-3")
+    backend.open_template_pool("1-2-3")
+    swap = [(root / "harena-1-2-3" / name / "memory.swap.max").read_text() for name in ("sandboxes", "templates")]
+    assert swap == ["0", "0"]
 
 
 def test_close_kills_and_removes_everything_and_tries_again_when_busy(kernel: SimulatedKernel) -> None:

@@ -17,6 +17,7 @@ from harena.runtime.kernel.cgroup_tree import CgroupFiles
 
 PROC = "/proc"
 _MEMORY_FILES = ("memory.max", "memory.limit_in_bytes")
+_SWAP_FILES = {"memory.max": "memory.swap.max", "memory.limit_in_bytes": "memory.memsw.limit_in_bytes"}
 _HOST_PART = 8
 """one part in so many of the memory is the host's"""
 _LEAST_HOST_BYTES = 512 << 20
@@ -33,7 +34,11 @@ def limit_sums(files: CgroupFiles, directory: str, *, is_for_templates: bool = F
         if not files.exists(path):
             continue
         with suppress(OSError, ValueError):  # one that is not there to be read or is refused, see above
-            files.write(path, str(shares(files, directory, name)[is_for_templates]))
+            most = str(shares(files, directory, name)[is_for_templates])
+            files.write(path, most)
+            if (swap := _SWAP_FILES.get(name)) is not None and files.exists(f"{directory}/{swap}"):
+                # no way around the sum by swapping; on version 1 the file holds memory and swap together
+                files.write(f"{directory}/{swap}", "0" if name == "memory.max" else most)
 
 
 def shares(files: CgroupFiles, directory: str, name: str) -> tuple[int, int]:

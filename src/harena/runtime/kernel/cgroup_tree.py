@@ -133,6 +133,10 @@ def parse_own_paths(text: str) -> dict[str, str]:
     return paths
 
 
+MOST_WALKS = 1000
+"""number of looks for processes that were forked while a group was killed, where nothing can forbid forks"""
+
+
 class Group:
     """The cgroup directories of one sandbox, one per controller. Without directories every operation does nothing;
     that is how a host without cgroups looks."""
@@ -198,12 +202,14 @@ class Group:
 
     def kill(self) -> None:
         """SIGKILL everything inside; it does not wait for the end."""
-        for _ in range(10):  # a second look finds what was forked during the first; more only without a pids limit
-            pids = [pid for pid in self.processes() if pid > 0]
-            if not pids:
+        killed: set[int] = set()
+        for _ in range(MOST_WALKS):  # a second look finds what was forked during the first
+            pids = [pid for pid in self.processes() if pid > 0 and pid not in killed]
+            if not pids:  # what was killed may take a while to go
                 return
             for pid in pids:
                 self._files.kill(pid)
+            killed.update(pids)
 
     def reset(self, oom_kills: int | None = None) -> bool:
         """Make ready for another sandbox; False while a process is inside, and nothing is changed then.

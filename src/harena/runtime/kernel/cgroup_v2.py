@@ -152,11 +152,25 @@ class V2Group(Group):
         self._directory = next(iter(self.directories.values()))
 
     def kill(self) -> None:
-        """`cgroup.kill` (Linux 5.14) takes everything at once, whatever forks meanwhile."""
+        """`cgroup.kill` (Linux 5.14) takes everything at once, whatever forks meanwhile. Before that the list is walked
+        until it is empty, with forks forbidden and everything frozen, as far as the kernel can do that."""
         try:
             self._files.write(self._directory + "/cgroup.kill", "1")
+            return
         except FileNotFoundError:
+            pass
+        if "pids" in self.directories:
+            self._files.write(self._directory + "/pids.max", "0")
+            self.limits = (self.limits[0], 0, self.limits[2])
+        freezer = self._directory + "/cgroup.freeze"
+        freezes = self._files.exists(freezer)
+        if freezes:
+            self._files.write(freezer, "1")
+        try:
             super().kill()
+        finally:
+            if freezes:  # who is killed ends all the same; the next sandbox must not begin frozen
+                self._files.write(freezer, "0")
 
     def weigh(self, *, lightly: bool) -> None:
         """See `Group`."""
