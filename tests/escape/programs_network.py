@@ -191,3 +191,19 @@ for family in (socket.AF_UNIX, socket.AF_INET):
     with socket.socket(family, socket.SOCK_DGRAM) as there:
         print(int.from_bytes(there.getsockopt(socket.SOL_SOCKET, 71, 8), "little"))  # SO_NETNS_COOKIE: never given twice
 """
+
+WAITING = r"""
+import socket
+listener = socket.create_server(("127.0.0.1", 0), backlog=100_000)
+kept = []
+for _ in range(400):
+    caller = socket.socket()
+    caller.setblocking(False)
+    caller.connect_ex(listener.getsockname())
+    kept.append(caller)
+waiting = sum(1 for line in open("/proc/net/tcp").read().splitlines()[1:] if line.split()[3] == "01") // 2
+if not 100 <= waiting <= 130:
+    escaped(f"{waiting} connections wait at one listener")
+done()
+"""
+"""Connections that nobody accepts; each is in the list twice, once for each end."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from escape_world import World
-from programs_network import COOKIE, COUNTERS, HOLD, MARK, POOLS, PROGRAMS
+from programs_network import COOKIE, COUNTERS, HOLD, MARK, POOLS, PROGRAMS, WAITING
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -36,6 +36,11 @@ async def test_nothing_is_left_in_a_network_namespace(world: World) -> None:
 async def test_no_pool_of_the_whole_host_is_filled(world: World) -> None:
     """Error queues, corks, programs and flow labels are charged to no cgroup, or counted for the whole host."""
     await world.attempt(POOLS)
+
+
+async def test_few_connections_wait_at_a_listener(world: World) -> None:
+    """What they have received is charged to no cgroup; a program that asks for a longer queue gets the same."""
+    await world.attempt(WAITING)
 
 
 async def test_a_network_namespace_is_never_used_twice(world: World) -> None:

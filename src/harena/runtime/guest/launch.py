@@ -48,7 +48,8 @@ WRITABLE = (("tmp", "/tmp", 0o1777), ("workspace", "/workspace", 0o755), ("data"
             ("root", "/root", 0o700), ("shm", "/dev/shm", 0o1777))  # fmt: skip
 WRITABLE_PLACES = (*(target for _, target, _ in WRITABLE), "/var/tmp")
 _SCRATCH = b"/.new"
-_SENT_TIMES = b"/data/.sent_times"  # what a sandbox has there covers it
+_SETTINGS = tuple(b"/data/.network%d" % place for place, _ in enumerate(network.SETTINGS))
+"""links to the files of `network.SETTINGS`; what a sandbox has there covers them"""
 
 
 class TemplateRoot:
@@ -149,7 +150,8 @@ def _nest_user_namespace(_: TemplateRoot) -> None:
 
 def _name_settings(_: TemplateRoot) -> None:
     # in the template's own network namespace; where such a setting is the host's, a sandbox writes to nothing
-    os.symlink(network.SENT_TIMES if os.access(network.SENT_TIMES, os.W_OK) else b"/dev/null", _SENT_TIMES)
+    for link, (file, _) in zip(_SETTINGS, network.SETTINGS, strict=True):
+        os.symlink(file if os.access(file, os.W_OK) else b"/dev/null", link)
 
 
 def _read_only_root(_: TemplateRoot) -> None:
@@ -214,9 +216,10 @@ class SandboxLaunch:
         self._call("close everything else", "close_range", CONTROL + 1, 0xFFFFFFFF, 0)
 
     def _own_settings(self) -> None:
-        self._call("times of packets", "openat", _AT_FDCWD, _SENT_TIMES, os.O_WRONLY | os.O_CLOEXEC, 0)
-        self._call("no times of packets", "write", NOTHING + 1, b"0", 1)
-        self._call("times of packets", "close", NOTHING + 1)
+        for link, (_, value) in zip(_SETTINGS, network.SETTINGS, strict=True):
+            self._call("network setting", "openat", _AT_FDCWD, link, os.O_WRONLY | os.O_CLOEXEC, 0)
+            self._call("network setting", "write", NOTHING + 1, value, len(value))
+            self._call("network setting", "close", NOTHING + 1)
 
     def _own_files(self, options: bytes) -> None:
         self._mount("writable", b"sandbox", _SCRATCH, b"tmpfs", _SCRATCH_FLAGS, options)

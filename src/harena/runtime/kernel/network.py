@@ -1,5 +1,5 @@
 """The network namespace of a sandbox: nothing but a loopback interface, and that one up; and no packet that was
-sent comes back with its time."""
+sent comes back with its time, and few connections wait at one listener."""
 
 from __future__ import annotations
 
@@ -10,3 +10,10 @@ SENT_TIMES = b"/proc/sys/net/core/tstamp_allow_data"
 """Whether a socket's error queue takes copies of what it has sent, when a message asks for the time of that (which lies
 in memory that no filter of system calls reads). No cgroup counts them. A setting of each network namespace where the
 kernel has it so; elsewhere it is the host's own, which no namespace shows."""
+WAITING_CONNECTIONS = b"/proc/sys/net/core/somaxconn"
+"""How many connections may wait at one listener until they are accepted. What these have received is charged to no
+cgroup, 97 KB each, and the kernel lets 4,096 wait."""
+MOST_WAITING = 128
+"""the kernel's own default until Linux 5.3; programs ask for more, and get this without a word"""
+SETTINGS = ((SENT_TIMES, b"0"), (WAITING_CONNECTIONS, b"%d" % MOST_WAITING))
+"""file, and what is written to it in the network namespace of each sandbox"""
