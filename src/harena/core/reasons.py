@@ -28,6 +28,11 @@ ERROR_REASONS = (
         "Create sandboxes in the process that uses them.",
     ),
     ErrorReason(
+        "BLUEPRINTS",
+        "The workspace keeps as many blueprints, or bytes in them, as it may.",
+        "Delete blueprints that nobody needs any more (`harena blueprint rm`).",
+    ),
+    ErrorReason(
         "BEGUN_ELSEWHERE",
         "Another server of the same database has created something with this idempotency key.",
         "Send the request to that server, or wait ten minutes.",
@@ -128,6 +133,11 @@ ERROR_REASONS = (
     ),
     ErrorReason("TOO_LARGE", "A file, body or answer is larger than it may be.", "Send or read it in parts."),
     ErrorReason("URL_TOO_LONG", "The address of a request is too long.", "Shorten its query."),
+    ErrorReason(
+        "TRAINING_FILES",
+        "The files of the workspace's training jobs take as many bytes as they may.",
+        "Delete training jobs that have ended (`harena train rm`).",
+    ),
     ErrorReason("VERSION_TAKEN", "The version is published already, with other content.", "Publish another version."),
 )
 """The table, in alphabetical order."""

@@ -58,6 +58,12 @@ class WorkspaceLimits:
     """total size of their files; what two versions share counts twice"""
     stored_bytes: int = 16 * 1024 * MIB
     """size in the database of its jobs, their results, scenarios, contracts, definitions and all else it has stored"""
+    blueprints: int = 10_000
+    """versions of blueprints"""
+    blueprint_bytes: int = 16 * 1024 * MIB
+    """total size of their records, which hold the files that they bring; packages are shared by all workspaces"""
+    training_bytes: int = 1024 * 1024 * MIB
+    """total size of the files of its training jobs (checkpoints, logs) with which another job is still accepted"""
     leases: int = 10_000
     """number of leases open at one time; each client that has sandboxes needs one"""
     output_bytes: int = 4 * 1024 * MIB
@@ -124,6 +130,9 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     "request_memory_bytes": (MIB, 2**50),
     "request_disk_bytes": (MIB, 2**60),
     "stored_bytes": (0, 2**60),
+    "blueprints": (0, 10**6),
+    "blueprint_bytes": (0, 2**60),
+    "training_bytes": (0, 2**60),
     "leases": (0, 10**6),
     "objects": (0, 10**9),
     "object_bytes": (0, 2**60),

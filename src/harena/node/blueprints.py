@@ -31,11 +31,11 @@ from typing import TYPE_CHECKING, Any
 
 from harena.core.checked import checked_text, encodable, shown
 from harena.core.clock import Clock
-from harena.core.errors import NotFoundError, PlatformError, ValidationError
+from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.core.home import harena_home, private_folder, private_opener
 from harena.core.models import Blueprint, Package
 from harena.core.threads import PACKAGES
-from harena.core.workspace import DEFAULT_WORKSPACE, checked_workspace
+from harena.core.workspace import DEFAULT_WORKSPACE, WorkspaceLimits, checked_workspace
 
 if TYPE_CHECKING:
     from harena.runtime.host.layers import LayerStore
@@ -65,6 +65,8 @@ class Blueprints:
         self._python = python
         self._loaded: dict[Path, tuple[tuple[int, int], Blueprint]] = {}
         """what was read, and of which file: a name that was removed and made anew begins with version 1 again"""
+        self._sizes: dict[Path, dict[Path, int]] = {}
+        """folder of a workspace -> record there -> its bytes"""
 
     async def create(
         self,
@@ -76,11 +78,14 @@ class Blueprints:
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,
         warm: Sequence[str] | None = None,
+        limits: WorkspaceLimits | None = None,
     ) -> Blueprint:
         """Check, install, record. Raises ValidationError before any work for what is malformed, NotFoundError for an
-        image that is not here, and as `LayerStore.install` does."""
+        image that is not here, LimitExceededError where that is more than `limits` (None = nothing is), and as
+        `LayerStore.install` does."""
         files, env = dict(files or {}), dict(env or {})
         _check(name, image, files, env, warm)
+        self._check_room(workspace, sum(map(len, files.values())), limits)
         made = await PACKAGES.run(self._layers.install, packages, python=self._python) if packages else None
         _check_modules_exist(warm or (), self._layers.path(made.digest) if made else None, packages)
         blueprint = Blueprint(
@@ -95,7 +100,7 @@ class Blueprints:
             layer=made.digest if made else None,
             created_at=self._clock.utcnow(),
         )
-        self._record(workspace, blueprint)
+        self._record(workspace, blueprint, limits)
         return blueprint
 
     async def get(self, workspace: str, name_or_id: str) -> Blueprint:
@@ -117,6 +122,7 @@ class Blueprints:
             if name == blueprint.name and name_or_id in (name, found := self._load(path).id):
                 try:
                     path.unlink(missing_ok=True)
+                    self._sizes.get(root, {}).pop(path, None)
                     deleted.append(found)
                 except OSError as error:
                     message = f"blueprint {name} cannot be removed from {root}: {error}"
@@ -169,14 +175,37 @@ class Blueprints:
             self._loaded[path] = (now, blueprint)
         return blueprint
 
-    def _record(self, workspace: str, blueprint: Blueprint) -> None:
+    def _check_room(self, workspace: str, more: int, limits: WorkspaceLimits | None) -> None:
+        """One more record, of so many bytes. Raises LimitExceededError."""
+        if limits is None:
+            return
+        root = self._root_of(workspace)
+        known = self._sizes.get(root, {})
+        self._sizes[root] = sizes = {}
+        for name, version in _versions(root):
+            path = _path(root, name, version)
+            with suppress(OSError):  # removed just now
+                sizes[path] = known.get(path) or path.stat().st_size
+        told = None
+        if len(sizes) >= limits.blueprints:
+            told = f"{len(sizes)} versions of blueprints and may have {limits.blueprints} (blueprints)"
+        elif sum(sizes.values()) + more > limits.blueprint_bytes:
+            told = f"{sum(sizes.values())} bytes of blueprints and may have {limits.blueprint_bytes} (blueprint_bytes)"
+        if told is not None:
+            raise LimitExceededError(
+                f"this workspace has {told}: delete blueprints that nobody needs any more", reason="BLUEPRINTS"
+            )
+
+    def _record(self, workspace: str, blueprint: Blueprint, limits: WorkspaceLimits | None) -> None:
         """Write the next version; a link cannot replace a file, so that two writers get two versions."""
         root = self._root_of(workspace)
+        written = _to_json(blueprint)
+        self._check_room(workspace, len(written), limits)  # nothing else of this loop runs until it is written
         draft = root / f".{blueprint.id}.draft"
         try:
             private_folder(root)
             with open(draft, "w", opener=private_opener) as file:
-                file.write(_to_json(blueprint))
+                file.write(written)
             stamp = _stamp(draft)
             version = max((number for name, number in _versions(root) if name == blueprint.name), default=0) + 1
             while True:

@@ -64,6 +64,7 @@ class CatalogOperations:
     async def delete_catalog_entry(self, kind: CatalogKind, reference: str) -> None:
         """See `Operations`."""
         await self._parts.benchmark_jobs().catalog.delete(self.workspace, kind, reference)
+        self._parts.deleted(self.workspace)
 
     async def create_calibration(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None

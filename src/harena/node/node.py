@@ -69,7 +69,14 @@ class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations)
     ) -> Blueprint:
         """See `Operations`."""
         return await self._parts.blueprints.create(
-            self.workspace, name, image=image, packages=packages, files=files, env=env, warm=warm
+            self.workspace,
+            name,
+            image=image,
+            packages=packages,
+            files=files,
+            env=env,
+            warm=warm,
+            limits=await self._parts.limits_of(self.workspace),
         )
 
     async def get_blueprint(self, name_or_id: str) -> Blueprint:
@@ -127,6 +134,7 @@ class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations)
     async def delete_benchmark_job(self, job_id_or_name: str) -> None:
         """See `Operations`."""
         await self._parts.benchmark_jobs().delete(self.workspace, job_id_or_name)
+        self._parts.deleted(self.workspace)
 
     async def cancel_benchmark_job(self, job_id_or_name: str) -> BenchmarkJob:
         """See `Operations`."""

@@ -17,7 +17,7 @@ from harena.node.sandboxes import Sandboxes
 
 if TYPE_CHECKING:
     from harena.core.registry import RegistryStorePort
-    from harena.core.workspace import LimitsOf
+    from harena.core.workspace import LimitsOf, WorkspaceLimits
     from harena.jobs.webhooks import Network
     from harena.node.benchmark_jobs import BenchmarkJobs
     from harena.node.registry import Registry
@@ -62,6 +62,15 @@ class NodeParts:
         self._registry: Registry | None = None
         self._training: TrainingJobs | None = None
         self._closed = False
+
+    async def limits_of(self, workspace: str) -> WorkspaceLimits | None:
+        """What a workspace may use; None = everything."""
+        return None if self._limits_of is None else await self._limits_of(workspace)
+
+    def deleted(self, workspace: str) -> None:
+        """Something that this workspace had stored is gone."""
+        if self._jobs is not None:
+            self._jobs.stored_room.deleted(workspace)
 
     def delete_blueprint(self, workspace: str, name_or_id: str) -> None:
         """Forget a blueprint, and keep nothing ready for it. Raises as `Blueprints.delete`."""

@@ -37,6 +37,7 @@ class RegistryOperations:
     async def delete_object(self, kind: ObjectKind, ref: str) -> None:
         """See `Operations`."""
         await self._parts.registry().delete(self.workspace, kind, ref)
+        self._parts.deleted(self.workspace)
 
     def pull_object(self, kind: ObjectKind, ref: str) -> AsyncIterator[bytes]:
         """See `Operations`."""

@@ -2,8 +2,8 @@
 
 A measurement reads every row of the workspace, so it is cached for a time that grows with its duration: at most one
 part in MEASURE_PART of the time is spent on measuring. Whatever is accepted meanwhile is added to it, whether or not a
-row comes of it. Before a refusal the cache is valid for a shorter time (REFUSED_PART). Results of runs under way are
-seen by the next measurement.
+row comes of it. Before a refusal the cache is valid for a shorter time (REFUSED_PART), and after a deletion nothing is
+refused by an earlier measurement. Results of runs under way are seen by the next measurement.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from harena.core.workspace import LimitsOf
 MEASURE_PART = 20
 REFUSED_PART = 3
 """likewise before something is refused"""
+DELETED_PART = 1
+"""likewise where something was deleted since; the request waits until then"""
 MOST_KNOWN = 10_000
 """workspaces whose measures are remembered"""
 
@@ -51,6 +53,8 @@ class StoredRoom:
         most = (await self._limits_of(workspace)).stored_bytes
         known = await self._measured(workspace)
         if known.bytes + more > most:  # as far as is known: something may be gone, or never have been kept
+            if known.deleted:  # what was deleted has made room: measured anew, as soon as the pace allows it
+                await self._clock.sleep(known.at + known.seconds - self._clock.now())
             known = await self._measured(workspace, refused=True)
         if known.bytes + more > most:
             raise LimitExceededError(
@@ -60,6 +64,11 @@ class StoredRoom:
             )
         known.bytes += more
 
+    def deleted(self, workspace: str) -> None:
+        """Something of the workspace was deleted: the cached measurement is too high."""
+        if (known := self._known.get(workspace)) is not None:
+            known.deleted = True
+
     async def _measured(self, workspace: str, *, refused: bool = False) -> _Measurement:
         known = self._believed(workspace, refused)
         if known is None:
@@ -68,11 +77,15 @@ class StoredRoom:
                 if known is None:
                     old = self._known.get(workspace)
                     before = 0 if old is None else old.bytes
+                    if old is not None:
+                        old.deleted = False
                     began = self._clock.now()
                     size = await (await self._measures()).measured(workspace)
                     ended = self._clock.now()
                     size += 0 if old is None else old.bytes - before  # accepted meanwhile, and perhaps not yet kept
-                    known = self._known[workspace] = _Measurement(size, ended, ended - began)
+                    known = self._known[workspace] = _Measurement(
+                        size, ended, ended - began, deleted=old is not None and old.deleted
+                    )
         self._known.move_to_end(workspace)
         if len(self._known) > MOST_KNOWN:
             self._known.popitem(last=False)
@@ -82,7 +95,7 @@ class StoredRoom:
         known = self._known.get(workspace)
         if known is None:
             return None
-        part = REFUSED_PART if refused else MEASURE_PART
+        part = (DELETED_PART if known.deleted else REFUSED_PART) if refused else MEASURE_PART
         return known if self._clock.now() < known.at + part * known.seconds else None
 
 
@@ -93,3 +106,5 @@ class _Measurement:
     """when it had been measured"""
     seconds: float
     """for which that took"""
+    deleted: bool = False
+    """something was deleted since it began to be measured, or after"""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import os
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,23 @@ def files_below(folder: Path, artifacts: Mapping[str, Any]) -> list[TrainingFile
     except OSError as error:
         raise PlatformError(f"the files of {folder} cannot be listed: {error}", step="artifacts") from error
     return [TrainingFile(path=path, size_bytes=found[path]) for path in sorted(found)]
+
+
+def size_below(folders: Iterable[Path]) -> int:
+    """Bytes of all files in these folders, as they lie on the disk; what is removed meanwhile is left out."""
+    return sum(_disk_bytes(folder) for folder in folders)
+
+
+def _disk_bytes(folder: Path) -> int:
+    size, waiting = 0, [str(folder)]
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    size += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+    return size
 
 
 async def pieces_of(path: Path) -> AsyncIterator[bytes]:

@@ -54,7 +54,7 @@ from harena.node.training_answers import (
     training_answer,
     training_event_answer,
 )
-from harena.node.training_files import files_below, pieces_of
+from harena.node.training_files import files_below, pieces_of, size_below
 from harena.node.training_queue import POLL_SECONDS, OpenDatabase, TrainingQueue
 
 if TYPE_CHECKING:
@@ -302,13 +302,26 @@ class TrainingJobs:
     async def _check_room(self, workspace: str, store: TrainingStorePort) -> None:
         if self._limits_of is None:
             return
-        most = (await self._limits_of(workspace)).open_jobs
+        limits = await self._limits_of(workspace)
+        most = limits.open_jobs
         if (there_are := await store.count_jobs(workspace, states=OPEN_STATES)) >= most:
             raise LimitExceededError(
                 f"the workspace {workspace} may have {most} training jobs that have not ended, and has {there_are}: "
                 "wait for one of them, cancel one, or ask for more (harena workspaces set)",
                 reason="OPEN_JOBS",
                 retry_delay=timedelta(seconds=RETRY_SECONDS),
+            )
+        folders = []
+        before: int | None = None
+        while rows := await store.list_jobs(workspace, wanted={}, before=before, limit=MAX_JOBS_PAGE):
+            folders += [self._queue.folders / str(row["id"]) for row in rows]
+            before = rows[-1]["sequence"]
+        size = await TRAINING.run(size_below, folders)
+        if size >= limits.training_bytes:
+            raise LimitExceededError(
+                f"the files of this workspace's training jobs have {size} bytes, and with {limits.training_bytes} no "
+                "other job is accepted (training_bytes): delete jobs that nobody needs any more",
+                reason="TRAINING_FILES",
             )
 
     async def _find(self, workspace: str, job: str) -> Row:

@@ -64,6 +64,7 @@ class TrainingOperations:
     async def delete_training_job(self, job_id_or_name: str) -> None:
         """See `Operations`."""
         await self._parts.training_jobs().delete(self.workspace, job_id_or_name)
+        self._parts.deleted(self.workspace)
 
     def training_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[TrainingEvent]:
         """See `Operations`."""

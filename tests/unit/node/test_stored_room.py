@@ -77,3 +77,22 @@ async def test_a_refusal_measures_anew_at_a_pace() -> None:
     with pytest.raises(LimitExceededError):
         await room.check("a", 200)
     assert store.measures == 3
+
+
+async def test_a_deletion_makes_room_at_once() -> None:
+    """Nothing is refused by a measure from before it; the measure keeps its pace, and the request waits for it."""
+    store = Store()
+    room = store.room()
+    store.bytes = MOST
+    with pytest.raises(LimitExceededError):
+        await room.check("a", 10)
+    measures, ended = store.measures, store.clock.now()
+    store.bytes = 0
+    room.deleted("a")
+    room.deleted("nobody")
+    await room.check("a", 10)
+    assert (store.measures, store.clock.now()) == (measures + 1, ended + 2 * store.seconds)
+    store.bytes = MOST
+    with pytest.raises(LimitExceededError):
+        await room.check("a", MOST)
+    assert store.measures == measures + 1, "nothing was deleted since"

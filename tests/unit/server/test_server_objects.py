@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -18,6 +19,8 @@ from test_server_limits import Given
 from harena.core.errors import LimitExceededError, ValidationError
 from harena.core.output import OutputBuffer
 from harena.core.workspace import LIMITS, WorkspaceLimits
+from harena.node.blueprints import Blueprints
+from harena.runtime.host.layers import LayerStore
 from harena.sdk.http.operations import HttpOperations
 from harena.server.kept_outputs import LOOK_SECONDS, KeptOutputs
 from harena.server.quotas import KNOWN_SECONDS, Quotas
@@ -93,6 +96,71 @@ async def test_what_a_job_uses_is_not_deleted(keyed: World, tmp_path: Path) -> N
         assert not [*(tmp_path / "objects" / "trees").glob("*/*")]
     finally:
         await ours.close()
+
+
+async def test_blueprints_of_a_workspace(keyed: World, given: Given) -> None:
+    """As many, and as large, as were set, also of those that come at one time; another workspace has its own."""
+    given.kept["ours"] = {"blueprints": 2}
+    given.kept["large"] = {"blueprint_bytes": 200_000}
+    tokens = {name: await key_for(keyed, name) for name in ("ours", "theirs", "large")}
+
+    async def create(whose: str, name: str, size: int = 1) -> tuple[int, Any]:
+        files = {"/workspace/f": base64.b64encode(b"x" * size).decode()}
+        return await ask(keyed, tokens[whose], "POST", "/v1/blueprints", {"name": name, "files": files})
+
+    made = await asyncio.gather(*(create("ours", f"b{number // 2}") for number in range(4)))
+    assert sorted(status for status, _ in made) == [201, 201, 429, 429]
+    assert {problem["reason"] for status, problem in made if status == 429} == {"BLUEPRINTS"}
+    assert (await create("theirs", "b"))[0] == 201
+    assert (await create("large", "b", 100_000))[0] == 201
+    status, problem = await create("large", "b", 100_000)
+    assert (status, problem["reason"]) == (429, "BLUEPRINTS")
+    assert "(blueprint_bytes)" in problem["detail"]
+    assert (await create("large", "b", 1000))[0] == 201
+
+
+async def test_a_deleted_blueprint_makes_room(tmp_path: Path) -> None:
+    """Also where its record was removed by another process."""
+    blueprints = Blueprints(FakeClock(), layers=LayerStore(tmp_path / "layers"), root=tmp_path / "blueprints")
+    limits = WorkspaceLimits(blueprints=1)
+    for remove in (
+        lambda: blueprints.delete("w", "b"),
+        lambda: next((tmp_path / "blueprints/w").glob("b@*")).unlink(),
+        lambda: None,
+    ):
+        await blueprints.create("w", "b", limits=limits)
+        with pytest.raises(LimitExceededError, match="may have 1"):
+            await blueprints.create("w", "b", limits=limits)
+        remove()
+
+
+async def test_files_of_training_jobs_of_a_workspace(keyed: World, given: Given, tmp_path: Path) -> None:
+    """With more than was set no other job is accepted, nor an ended one retried, until one is deleted."""
+    given.kept["ours"] = given.kept["theirs"] = {"training_bytes": 900_000}
+    ours, theirs = [HttpOperations(keyed.url, api_key=await key_for(keyed, name)) for name in ("ours", "theirs")]
+    try:
+        await ours.push_object("dataset", "p", "1", stream(tar_of(("rows.jsonl", ROW))))
+        await theirs.push_object("dataset", "p", "1", stream(tar_of(("rows.jsonl", ROW))))
+        request = asked(tmp_path / "none", "hang")
+        request["config"]["prompt_dataset_ref"] = {"name": "p", "version": "1"}
+        job = await ours.create_training_job(request)
+        await ours.cancel_training_job(job["id"])
+        await ours.wait_training_job(job["id"])
+        kept = tmp_path / "training" / job["id"] / "1" / "checkpoint"
+        kept.mkdir(parents=True, exist_ok=True)
+        (kept / "weights").write_bytes(b"x" * 1_000_000)
+        for again in (ours.create_training_job(request), ours.retry_training_job(job["id"])):
+            with pytest.raises(LimitExceededError, match="training_bytes") as caught:
+                await again
+            assert caught.value.reason == "TRAINING_FILES"
+        other = await theirs.create_training_job(request)
+        await theirs.cancel_training_job(other["id"])
+        await ours.delete_training_job(job["id"])
+        made = await ours.create_training_job(request)
+        await ours.cancel_training_job(made["id"])
+    finally:
+        await ours.close()
+        await theirs.close()
 
 
 async def test_every_limit_can_be_one_workspaces(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def _nest_user_namespace(_: TemplateRoot) -> None:
 
 def _name_settings(_: TemplateRoot) -> None:
     # in the template's own network namespace; where such a setting is the host's, a sandbox writes to nothing
-    for link, (file, _) in zip(_SETTINGS, network.SETTINGS, strict=True):
+    for link, (file, _value) in zip(_SETTINGS, network.SETTINGS, strict=True):
         os.symlink(file if os.access(file, os.W_OK) else b"/dev/null", link)
 
 
