@@ -12,6 +12,7 @@ from harena.scoring.contracts.parts import (
     Arguments,
     Contract,
     Files,
+    Gold,
     RelativePath,
     Seconds,
     Strict,
@@ -30,10 +31,6 @@ class Proof(Strict):
 
 def _shell(written: Any) -> Any:
     return ("bash", "-c", written) if isinstance(written, str) else written
-
-
-def _gold(written: Any) -> Any:
-    return {"solution.py": written} if isinstance(written, str) else written
 
 
 Command = Annotated[
@@ -65,7 +62,7 @@ class CommandContract(Contract):
     """with `pytest` and `unittest`: "sandbox": the candidate's modules live in a sandbox of their own, and the tests
     see stand-ins for them, which makes the trust `separate`; true: in a process of their own in the suite's sandbox;
     false: in the suite's process; "auto": the first of these three that pays `gold`, or the first without a gold"""
-    gold: Annotated[Files, BeforeValidator(_gold)] = {}
+    gold: Gold = {}
     """with `isolate: auto`: files of a right solution, or its text (as `solution.py`); it decides how the suite runs,
     and with `asserts` where the candidate does, and which names it shares with them"""
     scorer_timeout_seconds: Seconds = 30.0

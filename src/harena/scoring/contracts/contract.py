@@ -19,6 +19,7 @@ from harena.scoring.contracts.judge import JudgeMessage, LabelModelContract, Sam
 from harena.scoring.contracts.parts import (
     Arguments,
     Contract,
+    Gold,
     RelativePath,
     Score,
     Seconds,
@@ -148,6 +149,9 @@ class PythonContract(Contract):
     pass_mark: Score = 1.0
     """passed = the score is at least this"""
     scorer_timeout_seconds: Seconds = 30.0
+    gold: Gold = {}
+    """files of a right solution, or its text (as `solution.py`); without `run_candidate`, a right answer. Where the
+    scorer fails for a candidate, it is broken if it fails for this one, too"""
 
     @property
     def trust(self) -> Trust:
@@ -163,7 +167,7 @@ class PythonContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "python-3"
+        return "python-4"
 
 
 _Plain: TypeAlias = (

@@ -71,6 +71,10 @@ def regular_expression(pattern: str) -> str:
     return pattern
 
 
+def _gold(written: Any) -> Any:
+    return {"solution.py": written} if isinstance(written, str) else written
+
+
 def _seconds(value: float) -> float:
     if not 0 < value <= MAX_SECONDS:
         raise ValueError(f"must be more than 0 and at most {MAX_SECONDS} (a day), not {value!r}")
@@ -129,6 +133,8 @@ Value = Annotated[Any, BeforeValidator(_value), WithJsonSchema({DEFINITION: "Val
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
 RelativePath = Annotated[str, Field(max_length=1024), AfterValidator(relative_path)]
 Files = Annotated[dict[RelativePath, Text], Field(max_length=MOST_FILES), AfterValidator(no_collisions)]
+Gold = Annotated[Files, BeforeValidator(_gold)]
+"""files of a right solution, or its text (as `solution.py`)"""
 Seconds = Annotated[float, AfterValidator(_seconds), WithJsonSchema(_SECONDS_SCHEMA)]
 Weight = Annotated[float, Field(ge=0)]
 Score = Annotated[float, Field(ge=0, le=1)]

@@ -41,19 +41,32 @@ _ADAPTER = """\
 import json
 
 
+class NotGivenError(KeyError):
+    pass
+
+
+class Given(dict):
+    def __missing__(self, key):
+        raise NotGivenError(key)
+
+
+item = json.loads({item}, object_pairs_hook=Given)
+namespace = {{"__name__": "grader"}}
+exec(compile({source}, "grader.py", "exec"), namespace)
+
+
 def score(run):
     text = run.answer
     try:
         parsed = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         parsed = None
-    message = {{"role": "assistant", "content": text}}
-    sample = {{"output_text": text, "output_json": parsed, "output_tools": [], "choices": [{{"message": message}}]}}
-    namespace = {{"__name__": "grader"}}
-    exec(compile({source}, "grader.py", "exec"), namespace)
-    return float(namespace["grade"](sample, json.loads({item})))
+    message = Given(role="assistant", content=text)
+    sample = Given(output_text=text, output_json=parsed, output_tools=[], choices=[Given(message=message)])
+    return namespace["grade"](sample, item)
 """
-"""runs in the scorer's sandbox; the grader has a namespace of its own, because it may define a `score` too"""
+"""runs in the scorer's sandbox; the grader has a namespace of its own, because it may define a `score` too. It is read
+before the answer is: a grader that cannot be is broken, whatever the answer is"""
 
 
 def read_grader_file(path: str | Path) -> Mapping[str, Any]:

@@ -1,7 +1,9 @@
 """Runs the custom code of a `python` contract, in a sandbox in which nothing of the candidate ever runs.
 
-Standard input holds one JSON object: nonce, source (or pattern) and the candidate's run. The answer is one line on the
-real standard output, the nonce and one JSON object; whatever the scorer prints goes to standard error.
+Standard input holds one JSON object: nonce, source (or pattern) and the candidate's run. The answer is on the real
+standard output: a line of the nonce and `read` as soon as the scorer reads something of the candidate's, and a line of
+the nonce and one JSON object, which is a score, or how the scorer failed. Whatever the scorer prints goes to standard
+error.
 """
 
 from __future__ import annotations
@@ -13,19 +15,68 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable, Iterable
+    from typing import Any, ClassVar
 
 
 _MOST_FOUND = 100_000
 """characters of what matches a pattern: more is no number"""
+_MOST_DETAIL = 2_000
+_MOST_TOLD = 100
+_FIELDS_OF_THE_CANDIDATE = frozenset({
+    "stdout", "stderr", "exit_code", "outcome", "timed_out", "files", "candidate", "entry", "answer", "__dict__",
+})  # fmt: skip
+
+
+class NoScoreError(Exception):
+    """What a scorer gave is no score."""
+
+
+class NotGivenError(KeyError):
+    """A key that the problem does not give, or a file that `output_files` does not name."""
+
+
+class Given(dict):  # type: ignore[type-arg]
+    """Trusted values by name."""
+
+    def __missing__(self, key: object) -> None:
+        raise NotGivenError(key)
+
+
+class Files(dict):  # type: ignore[type-arg]
+    """Texts that the candidate wrote, by the names that `output_files` gives."""
+
+    def __init__(self, texts: dict[str, str], names: Iterable[str]) -> None:
+        super().__init__(texts)
+        self._names = frozenset(names)
+
+    def __missing__(self, key: object) -> None:
+        raise KeyError(key) if key in self._names else NotGivenError(key)
 
 
 class Run:
     """What the candidate did: stdout, stderr, exit_code, outcome, timed_out, files (name -> text), candidate (name ->
     text), entry, answer (the entry's text after its reasoning), scenario_id, metadata."""
 
+    on_read: ClassVar[Callable[[], None] | None] = None
+    """told whenever something of the candidate's is read"""
+
     def __init__(self, seen: dict[str, Any]) -> None:
-        self.__dict__.update(seen)
+        fields = {name: value for name, value in seen.items() if name != "output_files"}
+        fields["metadata"] = _given(seen["metadata"])
+        fields["files"] = Files(seen["files"], seen["output_files"])
+        object.__getattribute__(self, "__dict__").update(fields)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in _FIELDS_OF_THE_CANDIDATE and Run.on_read is not None:
+            Run.on_read()
+        return object.__getattribute__(self, name)
+
+
+def _given(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Given({name: _given(part) for name, part in value.items()})
+    return [_given(part) for part in value] if isinstance(value, list) else value
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -34,23 +85,52 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         pattern = re.compile(request["pattern"], re.MULTILINE if request["multiline"] else 0)
         found = (pattern.fullmatch if request["mode"] == "whole" else pattern.search)(request["text"])
         return {"found": found is not None}
-    if "shapes" in request:
-        tools: dict[str, Any] = {"__name__": "scorer_shapes"}
-        exec(compile(request["shapes"], "<shapes>", "exec"), tools)  # noqa: S102 (our own, sent with the request)
-        found_answer: dict[str, Any] = tools["answer_of_any_form"](request["source"], request["run"], Run)
-        return found_answer
     if "pattern" in request:
         found = None
         for found in re.finditer(request["pattern"], request["text"], re.MULTILINE):  # noqa: B007 (the last one)
             pass
         text = None if found is None else found[1] if found.re.groups else found[0]
         return {"found": None if text is None else text[:_MOST_FOUND]}
-    namespace: dict[str, Any] = {"__name__": "scorer"}
-    exec(compile(request["source"], "<scorer>", "exec", dont_inherit=True), namespace)  # noqa: S102 (the purpose of this process)
-    value = namespace["score"](Run(request["run"]))
+    if "shapes" in request:
+        ours = _ours(request, "faults", "shapes")
+        answered: dict[str, Any] = ours["answer_of_any_form"](request["source"], request["run"], Run, score_of)
+        return answered
+    try:
+        return score_of(request["source"], Run(request["run"]))
+    except BaseException as error:  # noqa: BLE001 - whatever a scorer raises, SystemExit too, is told
+        failure: dict[str, Any] = _ours(request, "faults")["failure_of"](error, request["source"])
+        return {"failure": failure}
+
+
+def _ours(request: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Names of programs of our own, which are sent with the request."""
+    namespace: dict[str, Any] = {"__name__": "harena", "Run": Run, "NoScoreError": NoScoreError}
+    for name in names:
+        exec(compile(request[name], f"<{name}>", "exec"), namespace)  # noqa: S102 (our own, sent with the request)
+    return namespace
+
+
+def score_of(source: str, run: Run, **more: Any) -> dict[str, Any]:
+    """The score and the detail that a scorer gives of a run. Raises what it raises, and NoScoreError."""
+    namespace: dict[str, Any] = {"__name__": "scorer", **more}
+    exec(compile(source, "<scorer>", "exec", dont_inherit=True), namespace)  # noqa: S102 (the purpose of this process)
+    if "score" not in namespace:
+        raise NoScoreError("its source defines no function `score`")
+    value, detail = namespace["score"](run), ""
     if isinstance(value, dict):
-        return {"score": value["score"], "detail": str(value.get("detail", ""))}
-    return {"score": value, "detail": ""}
+        if "score" not in value:
+            raise NoScoreError("it gave a dict without `score`")
+        value, detail = value["score"], str(value.get("detail", ""))[:_MOST_DETAIL]
+    try:
+        score = float(value)
+    except OverflowError:
+        raise NoScoreError("it gave a number that no float holds; a score is a number from 0 to 1") from None
+    except (TypeError, ValueError):
+        told = repr(value)[:_MOST_TOLD] if isinstance(value, str) else f"a value of the type {type(value).__name__}"
+        raise NoScoreError(f"it gave {told}; a score is a number from 0 to 1") from None
+    if not 0 <= score <= 1:  # as NaN
+        raise NoScoreError(f"it gave {score!r}; a score is a number from 0 to 1")
+    return {"score": score, "detail": detail}
 
 
 def main() -> None:
@@ -58,9 +138,13 @@ def main() -> None:
     replies = os.dup(1)
     os.dup2(2, 1)
     request = json.loads(sys.stdin.buffer.read())
+
+    def tell_read() -> None:
+        Run.on_read = None
+        os.write(replies, f"{request['nonce']} read\n".encode("ascii"))
+
+    Run.on_read = tell_read
     made = answer(request)
-    if "score" in made:
-        made["score"] = float(made["score"])
-    line = request["nonce"] + " " + json.dumps(made) + "\n"
+    Run.on_read = None
     with open(replies, "w", encoding="ascii") as out:
-        out.write(line)
+        out.write(f"{request['nonce']} {json.dumps(made)}\n")

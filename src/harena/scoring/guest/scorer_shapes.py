@@ -1,10 +1,11 @@
 """Whether a `python` scorer has an answer for anything at all that a candidate may say.
 
 Many scorers take one form only (`json.loads(run.stdout)["result"]["value"]`, `re.search(...)[1]`), and raise for a
-candidate that says nothing. Here such a scorer is shown texts that have any form: what is parsed, searched or split of
-them gives a value that has every key, every group and as many parts as it likes. A scorer that raises for these too (it
-names what is not there, reads metadata that the problem lacks, gives no number) is broken. It runs in a sandbox of its
-own, where nothing of the candidate is.
+candidate that says nothing. Here such a scorer is shown the texts and numbers that stand in its source, and then texts
+that have any form: what is parsed, searched or split of them gives a value that has every key, every group and as many
+parts as it likes. Where none of them gets a score, what the source itself shows of its author's mistakes is told: such
+a text leads a scorer further than any that is plain. It runs in a sandbox of its own, where nothing of the candidate
+is.
 """
 
 from __future__ import annotations
@@ -22,7 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from harena.scoring.guest.scorer_faults import own_fault, sources_of, tree_of
+
 _MOST_SIZES = 16
+_MOST_CONSTANTS = 40
+_MOST_CONSTANT = 10_000
+"""number of texts of the source that are tried as answers, and characters of one"""
 _SECONDS = 1.0
 """processor time for one try"""
 
@@ -240,41 +246,66 @@ def _isinstance(value: Any, kinds: Any) -> bool:
     return Form.agrees if type(value) is Value else isinstance(value, kinds)
 
 
-def _sizes(source: str) -> list[int]:
+def _sizes(program: ast.Module) -> list[int]:
     """How many parts a text may have: what scorers unpack, and the numbers that this one names."""
-    nodes = list(ast.walk(ast.parse(source)))
+    nodes = list(ast.walk(program))
     named = {node.value for node in nodes if isinstance(node, ast.Constant) and type(node.value) is int}
     named |= {len(node.elts) for node in nodes if isinstance(node, ast.Tuple)}
     near = [size for number in sorted(named) if 0 <= number <= 1000 for size in (number, number + 1)]
-    return list(dict.fromkeys([1, 2, 3, 4, *near]))[:_MOST_SIZES]
+    return list(dict.fromkeys([1, 2, 3, 4, *near]))
 
 
-def answer_of_any_form(source: str, seen: dict[str, Any], run: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
-    """The score of the first form that the scorer takes. Raises ValueError if there is none."""
-    sizes = _sizes(source)
-    code = compile(source, "<scorer>", "exec", dont_inherit=True)
-    _reads_any_form()
+def _constants(source: str) -> list[str]:
+    """Texts and numbers of a source: what a scorer compares with, or looks up, is often written there."""
+    nodes = (node for program in _programs(source) for node in ast.walk(program))
+    found = [node.value for node in nodes if isinstance(node, ast.Constant) and type(node.value) in (str, int, float)]
+    return list(dict.fromkeys(str(value) for value in found if len(str(value)) <= _MOST_CONSTANT))[:_MOST_CONSTANTS]
+
+
+def _programs(source: str) -> Iterator[ast.Module]:
+    for text in sources_of(source).values():
+        tree = tree_of(text)
+        if tree is not None:
+            yield tree
+
+
+def answer_of_any_form(
+    source: str, seen: dict[str, Any], run: Callable[[dict[str, Any]], Any], score_of: Callable[..., dict[str, Any]]
+) -> dict[str, Any]:
+    """The score of the first text that the scorer takes; else `fault`, what its author did wrong (see `own_fault`)."""
+    sizes = [size for program in _programs(source) for size in _sizes(program)] or [1]
     signal.signal(signal.SIGPROF, _too_long)
-    for text, agrees, size in itertools.product(("1", "0"), (True, False), sizes):
-        Form.agrees, Form.size = agrees, size
-        said = Said(text)
-        told = {name: said if isinstance(value, str) else value for name, value in seen.items() if name != "entry"}
-        for files in ("files", "candidate"):
-            told[files] = dict.fromkeys([*seen[files], *seen["output_files"]], said)
-        told |= {name: seen[name] for name in ("entry", "scenario_id", "outcome")}
+    faults: list[str] = []
+
+    def scored(text: str, **more: Any) -> dict[str, Any] | None:
         signal.setitimer(signal.ITIMER_PROF, _SECONDS)
         try:
-            namespace: dict[str, Any] = {"__name__": "scorer", "isinstance": _isinstance}
-            exec(code, namespace)  # noqa: S102 (the purpose of this process)
-            value = namespace["score"](run(told))
-            score = float(value["score"] if isinstance(value, dict) else value)
-        except BaseException:  # noqa: BLE001, S112 - whatever a scorer raises, SystemExit too, is no answer
-            continue
+            return score_of(source, run(_told(seen, text)), **more)
+        except BaseException as error:  # noqa: BLE001 - whatever a scorer raises, SystemExit too, is no answer
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            faults.append(own_fault(error, source))
+            return None
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
-        if 0 <= score <= 1:
-            return {"score": score, "detail": ""}
-    raise ValueError("the scorer has no answer for any form")
+
+    for constant in _constants(source):
+        if (made := scored(constant)) is not None:
+            return made
+    _reads_any_form()
+    for text, agrees, size in itertools.product(("1", "0"), (True, False), list(dict.fromkeys(sizes))[:_MOST_SIZES]):
+        Form.agrees, Form.size = agrees, size
+        if (made := scored(Said(text), isinstance=_isinstance)) is not None:
+            return made
+    return {"fault": next(filter(None, faults), "")}
+
+
+def _told(seen: dict[str, Any], said: str) -> dict[str, Any]:
+    """A run that says a text wherever a candidate says one."""
+    trusted = ("entry", "scenario_id", "outcome")
+    told = {name: said if isinstance(value, str) and name not in trusted else value for name, value in seen.items()}
+    told["files"] = dict.fromkeys([*seen["files"], *seen["output_files"]], said)
+    told["candidate"] = dict.fromkeys(seen["candidate"], said)
+    return told
 
 
 def _too_long(*_: Any) -> None:

@@ -20,8 +20,9 @@ from harena.scoring.contracts.judge import JudgeContract
 from harena.scoring.contracts.text import TextContract
 from harena.scoring.scorers.harbor import CLEANING_SECONDS
 from harena.scoring.scorers.judgement import longest_judging
-from harena.scoring.scorers.python import MOST_ANSWERS, PATTERN_SECONDS
+from harena.scoring.scorers.python import PATTERN_SECONDS
 from harena.scoring.scorers.reference import SOLUTION_SECONDS
+from harena.scoring.scorers.scorer_blame import MOST_ANSWERS
 from harena.scoring.scorers.time_limits import wall_limit
 
 _WITH_AND_WITHOUT = 2
@@ -34,11 +35,14 @@ _CONFIRMATIONS = 2
 
 def limits_of(contract: Contract) -> int:
     """How many time limits its candidate has, one after the other: each part of a `weighted` contract has its own, and
-    the cases of `stdio` may all be run once more. Asserts with a gold may be run apart and beside, with it, too."""
+    the cases of `stdio` may all be run once more. Asserts with a gold may be run apart and beside, with it, too; the
+    gold of a `python` contract may be run once."""
     if isinstance(contract, WeightedContract):
         return sum(limits_of(part.scoring) for part in contract.parts.values())
     if isinstance(contract, CommandContract) and contract.asserts is not None and contract.gold:
         return 4 if contract.calls else 2
+    if isinstance(contract, PythonContract) and contract.gold and contract.run_candidate:
+        return 2
     return 2 if isinstance(contract, StdioContract) else 1
 
 
@@ -49,7 +53,7 @@ def longest_trusted(contract: Contract) -> float:
     if isinstance(contract, JudgeContract):
         return longest_judging(contract)
     if isinstance(contract, PythonContract):
-        return (1 + MOST_ANSWERS) * wall_limit(contract.scorer_timeout_seconds)
+        return (_WITH_AND_WITHOUT + MOST_ANSWERS) * wall_limit(contract.scorer_timeout_seconds)
     if isinstance(contract, NumericContract | TextContract):
         return _WITH_AND_WITHOUT * wall_limit(PATTERN_SECONDS)
     if isinstance(contract, CommandContract) and contract.suite:

@@ -13,7 +13,8 @@ from harena.scoring.compare import compare_output, parse_number
 from harena.scoring.contracts.contract import Case, NumericContract, StdioContract
 from harena.scoring.contracts.formula import share_of
 from harena.scoring.scorers.program import WORKSPACE, Bench, output_file, put_files, run_candidate
-from harena.scoring.scorers.python import ScorerBrokenError, ScorerFailedError, search_pattern
+from harena.scoring.scorers.python import search_pattern
+from harena.scoring.scorers.scorer_process import ScorerBrokenError, ScorerFailedError
 from harena.scoring.slices import aside, last_text_line, text_of
 from harena.scoring.verdict import (
     CheckOutcome,

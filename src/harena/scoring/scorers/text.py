@@ -9,7 +9,8 @@ from harena.scoring.contracts.templates import SampleError
 from harena.scoring.contracts.text import RegexContract, StringCheckContract, TextContract, TextSimilarityContract
 from harena.scoring.formats.answers import UNENDED, final_answer
 from harena.scoring.scorers.program import Bench
-from harena.scoring.scorers.python import ScorerBrokenError, ScorerFailedError, matches_pattern
+from harena.scoring.scorers.python import matches_pattern
+from harena.scoring.scorers.scorer_process import ScorerBrokenError, ScorerFailedError
 from harena.scoring.slices import aside, sliced
 from harena.scoring.verdict import Verdict, broken_contract, digest, failed, one_line
 

@@ -1,0 +1,136 @@
+"""One question to a scorer: a program of the contract's author in a sandbox in which nothing of the candidate runs."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from harena.core.errors import HarenaError, PlatformError
+from harena.core.models import ExecOutcome, ExecRequest, ExecResult
+from harena.scoring.contracts.contract import PythonContract
+from harena.scoring.guest import scorer as guest_scorer
+from harena.scoring.guest import scorer_faults, scorer_shapes
+from harena.scoring.scorers.program import Bench
+from harena.scoring.slices import aside, json_parts, last_line, size_of
+from harena.scoring.verdict import one_line
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """How a scorer failed, as the process that ran it tells."""
+
+    detail: str
+    has_read: bool = False
+    """something of the candidate's was read before"""
+    fault: str = ""
+    """what its author did wrong, where the source shows that no answer could cause it"""
+    steady: str = ""
+    """an error of a kind that an answer seldom causes; equal for every answer, it is its author's"""
+    is_endless: bool = False
+    """it did not come to an end of its own"""
+
+
+class ScorerFailedError(HarenaError):
+    """The scorer gave no answer; the message says how it ended."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.detail)
+        self.failure = failure
+
+
+class ScorerBrokenError(HarenaError):
+    """The scorer has no answer for a candidate that does nothing, too: the contract's fault."""
+
+
+@cache
+def _scorer_program() -> str:
+    return Path(guest_scorer.__file__).read_text(encoding="utf-8") + "\n\nmain()\n"
+
+
+@cache
+def _text_of(path: str) -> str:
+    return Path(path).read_text(encoding="utf-8")
+
+
+def _json(request: Mapping[str, Any]) -> bytes:
+    return b"".join(part.encode("utf-8", "surrogatepass") for part in json_parts(request, ensure_ascii=False))
+
+
+async def ask_scorer(bench: Bench, request: Mapping[str, Any], timeout_seconds: float) -> dict[str, Any]:
+    """One answer of the scorer program, from a fresh sandbox with the job's own limits.
+
+    Raises ScorerFailedError, and PlatformError where the platform is to blame."""
+    nonce = secrets.token_hex(16)
+    told = await aside(size_of(request), _json, {**request, "nonce": nonce})
+    async with bench.sandboxes.sandbox(bench.base_spec) as sandbox:
+        result = await bench.run_trusted(
+            sandbox,
+            ExecRequest(
+                argv=("python", "-c", _scorer_program()),
+                stdin=told,
+                timeout_seconds=timeout_seconds,
+            ),
+        )
+    if result.outcome is ExecOutcome.EXITED and result.returncode in (126, 127):
+        raise PlatformError(_how_it_ended(result), step="start the scorer's interpreter")
+    mark = f"{nonce} ".encode("ascii")
+    before, _, answer = result.stdout.rpartition(mark)
+    has_read = result.stdout.startswith(mark + b"read\n")
+    is_whole = result.outcome is ExecOutcome.EXITED and result.returncode == 0
+    if not is_whole or not answer.endswith(b"}\n") or before not in (b"", mark + b"read\n"):
+        raise ScorerFailedError(Failure(_how_it_ended(result), has_read=has_read, is_endless=True))
+    made: dict[str, Any] = json.loads(answer)
+    if "failure" in made:
+        raise ScorerFailedError(_failure(made["failure"], has_read=has_read))
+    return made
+
+
+def _how_it_ended(result: ExecResult) -> str:
+    said = last_line(result.stderr)
+    return one_line(f"the scorer ended with {result.outcome} {result.returncode}: {said}")
+
+
+def _failure(told: Mapping[str, Any], *, has_read: bool) -> Failure:
+    where = f" in line {told['line']}" if told["line"] else ""
+    what = f"{told['kind']}{where}: {told['text']}" if told["kind"] else told["text"]
+    return Failure(
+        one_line(f"the scorer failed: {what}"),
+        has_read=has_read,
+        fault=one_line(told["fault"]),
+        steady=what if told["is_steady"] else "",
+        is_endless=told["is_endless"],
+    )
+
+
+def run_shown(contract: PythonContract, seen: Mapping[str, Any]) -> dict[str, Any]:
+    """What the scorer program is told of a run."""
+    return {**seen, "output_files": contract.output_files}
+
+
+async def score_of_run(bench: Bench, contract: PythonContract, seen: Mapping[str, Any]) -> tuple[float, str]:
+    """(score from 0 to 1, detail). Raises ScorerFailedError, and PlatformError where the platform is to blame."""
+    request = {
+        "source": contract.source,
+        "faults": _text_of(scorer_faults.__file__),
+        "run": run_shown(contract, seen),
+    }
+    answer = await ask_scorer(bench, request, contract.scorer_timeout_seconds)
+    return answer["score"], answer["detail"]
+
+
+async def score_of_any_form(bench: Bench, contract: PythonContract, seen: Mapping[str, Any]) -> str | None:
+    """What the scorer's author did wrong, as answers of any form show, "" if they show nothing; None where one of them
+    gets a score. Raises ScorerFailedError, and PlatformError where the platform is to blame."""
+    request = {
+        "source": contract.source,
+        "faults": _text_of(scorer_faults.__file__),
+        "shapes": _text_of(scorer_shapes.__file__),
+        "run": run_shown(contract, seen),
+    }
+    answer = await ask_scorer(bench, request, contract.scorer_timeout_seconds)
+    return None if "score" in answer else one_line(answer["fault"])
