@@ -55,7 +55,7 @@ def test_no_answer_passes_for_a_mistake_of_the_author(data: st.DataObject) -> No
         [*names_in(source), *"{}[]():,.=+-'\"\n 019", "import", "null", "raise", "NameError", "run"]
     )
     answer = data.draw(st.text(max_size=40) | st.lists(words, max_size=12).map("".join))
-    told = scorer.answer({"source": source, "run": shown(answer), **FAULTS})
+    told = scorer.answer({"source": source, "run": shown(answer), "is_idle": False, **FAULTS})
     if "failure" in told:
         assert told["failure"]["fault"] == ""
     else:
@@ -112,6 +112,14 @@ FORGERS = {
     "a name that is there": ("exec(run.answer)\nreturn score is None", "raise NameError('x', name='score')"),
     "an import": ("exec(run.answer)\nreturn 0.5", "import no_such_module"),
     "an attribute": ("exec(run.answer)\nreturn 0.5", "run.nothing"),
+    "an attribute taken away": ("exec(run.answer)\nreturn run.stdout == 'x'", "del run.stdout"),
+    "metadata taken away": ("exec(run.answer)\nreturn run.metadata['a'] == 3", "del run.metadata['a']"),
+    "a part of a module taken away": ("import math\nexec(run.answer)\nreturn math.pi - 3", "import math; del math.pi"),
+    "a module taken away": ("exec(run.answer)\nimport json\nreturn 0.5", "import sys; sys.modules['json'] = None"),
+    "a function taken away": (
+        "exec(run.answer, globals())\nreturn float(run.answer == '')",
+        "import builtins; del builtins.float",
+    ),
     "a chosen attribute": ("return getattr(run, run.answer) == run.stdout.strip('.')", "strip"),
     "a template": ("return run.answer.format(run).strip() == 'a'", "{0.strip}"),
     "chosen metadata": ("return run.metadata[run.answer] == run.metadata['a']", "b"),

@@ -28,6 +28,7 @@ from harena.scoring.formats.answers import final_answer
 from harena.scoring.formats.graders import contract_of
 from harena.scoring.reading import ScenarioFileError
 from harena.scoring.scorers import python as score_python
+from harena.scoring.scorers import scorer_process
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.weighted import combined, score_weighted
 from harena.scoring.verdict import Verdict, failed, tampered
@@ -445,7 +446,7 @@ async def test_a_search_that_fails_for_every_text_is_nobodys_zero(monkeypatch: p
     monkeypatch.setattr(score_python, "PATTERN_SECONDS", 1.0)
     slow = await scored("a" * 60 + "!", {"type": "regex", "pattern": "^(a+)+$"})
     assert (slow.score, slow.reason) == (0.0, Reason.BAD_VALUE)
-    monkeypatch.setattr(score_python, "_scorer_program", lambda: "raise SystemExit(3)")
+    monkeypatch.setattr(scorer_process, "_scorer_program", lambda: "raise SystemExit(3)")
     broken = await scored("a", {"type": "regex", "pattern": "a"})
     assert (broken.score, broken.validity, broken.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
     numeric = {"type": "numeric", "target": 3, "source": {"pattern": "[0-9]"}}

@@ -98,8 +98,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     try:
         return score_of(request["source"], Run(request["run"]))
     except BaseException as error:  # noqa: BLE001 - whatever a scorer raises, SystemExit too, is told
-        failure: dict[str, Any] = _ours(request, "faults")["failure_of"](error, request["source"])
-        return {"failure": failure}
+        failure_of = _ours(request, "faults")["failure_of"]
+        return {"failure": failure_of(error, request["source"], is_idle=request["is_idle"])}
 
 
 def _ours(request: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -39,7 +39,7 @@ _SCORER = "<scorer>"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
-def failure_of(error: BaseException, source: str) -> dict[str, Any]:
+def failure_of(error: BaseException, source: str, *, is_idle: bool) -> dict[str, Any]:
     """What is told of a scorer that raised: kind, text, line, `fault` (what its author did wrong; "" = that cannot be
     told), `is_steady` (of a kind that an answer seldom causes, unless it causes it for some answers only) and
     `is_endless` (it would not have come to an end)."""
@@ -61,14 +61,15 @@ def failure_of(error: BaseException, source: str) -> dict[str, Any]:
         "kind": "" if isinstance(error, NoScoreError) else kind,
         "text": text,
         "line": 0 if frame is None else frame.tb_lineno,
-        "fault": own_fault(error, source),
+        "fault": own_fault(error, source, is_idle=is_idle),
         "is_steady": steady and not fills_names and not is_raised,
         "is_endless": isinstance(error, (RecursionError, MemoryError)),
     }
 
 
-def own_fault(error: BaseException, source: str) -> str:
-    """What the author did wrong, where no answer could cause this error; else ""."""
+def own_fault(error: BaseException, source: str, *, is_idle: bool) -> str:
+    """What the author did wrong, where no answer could cause this error; else "". `is_idle`: the answer is none of a
+    candidate's; what else a scorer executes could take a name, a module or an attribute away."""
     sources = sources_of(source)
     if isinstance(error, NoScoreError):
         return _fault_of_returns(sources)
@@ -76,7 +77,7 @@ def own_fault(error: BaseException, source: str) -> str:
     if place is None:
         return ""
     tree = tree_of(sources[place.tb_frame.f_code.co_filename])
-    if tree is None:
+    if tree is None or (_fills_names(tree) and not is_idle):
         return ""
     line = f"line {place.tb_lineno}"
     if isinstance(error, ImportError):

@@ -283,7 +283,7 @@ def answer_of_any_form(
             return score_of(source, run(_told(seen, text)), **more)
         except BaseException as error:  # noqa: BLE001 - whatever a scorer raises, SystemExit too, is no answer
             signal.setitimer(signal.ITIMER_PROF, 0)
-            faults.append(own_fault(error, source))
+            faults.append(own_fault(error, source, is_idle=True))
             return None
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)

@@ -97,7 +97,7 @@ async def _idle_fault(bench: Bench, contract: PythonContract, seen: Mapping[str,
     failures: list[Failure] = []
     for text in (*PLAIN_ANSWERS, *await aside(len(contract.source), _answers_by_words, contract.source)):
         try:
-            await score_of_run(bench, contract, run_that_says(contract, seen, text))
+            await score_of_run(bench, contract, run_that_says(contract, seen, text), is_idle=True)
         except ScorerFailedError as error:
             failures.append(error.failure)
         else:

@@ -112,12 +112,16 @@ def run_shown(contract: PythonContract, seen: Mapping[str, Any]) -> dict[str, An
     return {**seen, "output_files": contract.output_files}
 
 
-async def score_of_run(bench: Bench, contract: PythonContract, seen: Mapping[str, Any]) -> tuple[float, str]:
-    """(score from 0 to 1, detail). Raises ScorerFailedError, and PlatformError where the platform is to blame."""
+async def score_of_run(
+    bench: Bench, contract: PythonContract, seen: Mapping[str, Any], *, is_idle: bool = False
+) -> tuple[float, str]:
+    """(score from 0 to 1, detail). `is_idle`: the run is none of a candidate's. Raises ScorerFailedError, and
+    PlatformError where the platform is to blame."""
     request = {
         "source": contract.source,
         "faults": _text_of(scorer_faults.__file__),
         "run": run_shown(contract, seen),
+        "is_idle": is_idle,
     }
     answer = await ask_scorer(bench, request, contract.scorer_timeout_seconds)
     return answer["score"], answer["detail"]
