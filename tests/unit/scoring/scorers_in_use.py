@@ -161,6 +161,10 @@ BROKEN = {
     "a sum of text and number": source_of("return run.answer + 1"),
     "metadata": source_of("text = run.answer\nreturn run.metadata['none'] == text"),
     "metadata by another name": source_of("known, text = run.metadata, run.answer\nreturn known['a']['none'] == text"),
+    "metadata in a function": source_of(
+        "text = run.answer\nreturn known(run) == text", "def known(run):\n    return run.metadata['none']"
+    ),
+    "metadata below another name": source_of("a = run.metadata['a']\nreturn a['none'] == run.answer"),
     "a file that is not written": source_of("return run.files['out.txt'] == run.answer"),
     "a call with too much": source_of("return same(run.answer, '3', 4)", "def same(a, b):\n    return a == b"),
     "nothing returned": source_of("run.answer == '3'"),

@@ -85,7 +85,8 @@ def own_fault(error: BaseException, source: str, *, is_idle: bool) -> str:
         return f"{line} imports what cannot be imported" if statement is not None else ""
     if isinstance(error, KeyError) and type(error).__name__ == "NotGivenError":  # a grader has one of its own
         node = _node(tree, ast.Subscript, place)
-        is_written = node is not None and isinstance(node.slice, ast.Constant) and node.slice.value == error.args[0]
+        key = node.slice if node is not None else None
+        is_written = isinstance(key, ast.Constant) and key.value == error.args[0] and _is_fixed(node.value, tree)
         return f"{line} reads {error.args[0]!r}, which the problem does not give" if is_written else ""
     if place.tb_next is not None:  # it was raised below: in a library, or in a text that was executed
         return ""
@@ -113,7 +114,7 @@ def _fault_of_attribute(error: AttributeError, tree: ast.Module, place: Tracebac
         return f"{line} reads `run.{node.attr}`, which no run has"
     name = getattr(owner, "__name__", "")
     is_module = type(owner) is type(sys) and sys.modules.get(name) is owner
-    if (is_module or isinstance(owner, type)) and not _fills_names(tree):
+    if (is_module or isinstance(owner, type)) and not _fills_names(tree) and _is_fixed(node.value, tree):
         return f"{line} names {node.attr!r} of {name!r}, which lacks it"
     return ""
 
@@ -131,6 +132,8 @@ def _fault_of_call(tree: ast.Module, place: TracebackType, line: str) -> str:
     if node is None or not isinstance(node.func, ast.Name) or _fills_names(tree):
         return ""
     if any(isinstance(part, ast.Starred) for part in node.args) or any(part.arg is None for part in node.keywords):
+        return ""
+    if any(isinstance(part, ast.Name) and part.id == node.func.id for part in _stored(tree)):
         return ""
     defined = [part for part in tree.body if isinstance(part, ast.FunctionDef) and part.name == node.func.id]
     code, called = place.tb_frame.f_code, place.tb_frame.f_globals.get(node.func.id)
@@ -152,9 +155,7 @@ def _fault_of_returns(sources: dict[str, str]) -> str:
     found = [] if tree is None else [
         node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS[:2]) and node.name == name
     ]  # fmt: skip
-    is_bound = tree is not None and any(
-        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in ast.walk(tree)
-    )
+    is_bound = tree is not None and any(isinstance(node, ast.Name) and node.id == name for node in _stored(tree))
     if len(found) != 1 or tree is None or is_bound or found[0] not in tree.body or found[0].decorator_list:
         return ""
     nodes = list(_own_nodes(found[0]))
@@ -179,6 +180,53 @@ def _may_be_score(value: ast.expr) -> bool:
         except (TypeError, ValueError, OverflowError):
             return False
     return not isinstance(value, (ast.List, ast.Tuple, ast.Set, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp))
+
+
+def _is_fixed(value: ast.expr, tree: ast.Module) -> bool:
+    """Whether an expression stands for one thing, whatever the answer is: names, attributes and constant keys, and no
+    name that anything else is given to."""
+    waiting: list[ast.expr] = [value]
+    names: set[str] = set()
+    while waiting:
+        value = waiting.pop()
+        while isinstance(value, ast.Attribute) or (
+            isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant)
+        ):
+            if isinstance(value, ast.Attribute) and value.attr in ("metadata", "files"):
+                break  # a run has them, and there is one run
+            value = value.value
+        if isinstance(value, ast.Attribute) or (isinstance(value, ast.Name) and value.id in names):
+            continue
+        given = _given_to(value.id, tree) if isinstance(value, ast.Name) else None
+        if given is None:
+            return False
+        names.add(getattr(value, "id", ""))
+        waiting += given
+    return not any(isinstance(node, ast.Attribute) for node in _stored(tree))
+
+
+def _given_to(name: str, tree: ast.Module) -> list[ast.expr] | None:
+    """What is assigned to a name; None where it gets a value in another way, but by `import`, `class` and `def`, and as
+    what `score` or `grade` is called with."""
+    given: list[ast.expr] = []
+    called = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in ("score", "grade")]
+    outer = {id(part) for function in called for part in function.args.args}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg) and node.arg == name and id(node) not in outer:
+            return None
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            pairs = [(target, node.value)]
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                pairs = list(zip(target.elts, node.value.elts))  # noqa: B905 (no strict= before 3.10)
+            given += [part for one, part in pairs if isinstance(one, ast.Name) and one.id == name]
+    stored = [node for node in _stored(tree) if isinstance(node, ast.Name) and node.id == name]
+    return given if len(stored) == len(given) else None
+
+
+def _stored(tree: ast.Module) -> list[ast.expr]:
+    """Names and attributes that are given a value."""
+    kinds = (ast.Name, ast.Attribute)
+    return [node for node in ast.walk(tree) if isinstance(node, kinds) and not isinstance(node.ctx, ast.Load)]
 
 
 def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
