@@ -214,7 +214,9 @@ def _given_to(name: str, tree: ast.Module) -> list[ast.expr] | None:
     for node in ast.walk(tree):
         if isinstance(node, ast.arg) and node.arg == name and id(node) not in outer:
             return None
-        for target in node.targets if isinstance(node, ast.Assign) else ():
+        if not isinstance(node, ast.Assign):
+            continue
+        for target in node.targets:
             pairs = [(target, node.value)]
             if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
                 pairs = list(zip(target.elts, node.value.elts))  # noqa: B905 (no strict= before 3.10)
