@@ -110,7 +110,7 @@ class CommandContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "command-7"
+        return "command-8"
 
     @property
     def suite(self) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ A suite may skip tests where a module is missing (`importorskip`, `skipIf(find_s
 such module was sought, and the host compares what was skipped with what is skipped where nobody takes part
 (`guest_nobody`)
 
-    granting   where whatever the candidate could bring is there, has every name, and is true
+    granting   where whatever the candidate could bring is there, has every name, lists all words of the suite as its
+               names (`granting_more`: and one that no suite has), and is true
     denying    where only what is imported unconditionally is there, a name that is only looked for is missing,
                and everything is false
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-AS_IT_IS, GRANTING, DENYING = "", "granting", "denying"
+AS_IT_IS, GRANTING, GRANTING_MORE, DENYING = "", "granting", "granting_more", "denying"
 """the stances of nobody; a candidate has the first"""
 _WORD = re.compile(r"[^\W\d]\w*")
 

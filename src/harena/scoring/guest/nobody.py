@@ -16,16 +16,18 @@ suite which no candidate can mend: a file, a module, a name or a fixture that is
 from __future__ import annotations
 
 import dis
+import keyword
+import re
 import sys
 import types
 
-from harena.scoring.guest.absent import AS_IT_IS, DENYING
+from harena.scoring.guest.absent import AS_IT_IS, DENYING, GRANTING, GRANTING_MORE
 from harena.scoring.guest.given import is_outcome
 from harena.scoring.guest.home import SPECIAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from typing import Any
 
 TYPE_NAME = "NameOfTheCandidate"
@@ -33,6 +35,10 @@ TYPE_NAME = "NameOfTheCandidate"
 _ANSWERED = frozenset({"__eq__", "__ne__", "__hash__", "__bool__", "__str__", "__repr__"})
 """special methods that have an answer here, and are counted like the others"""
 _MORE_SPECIAL = ("__fspath__", "__length_hint__", "__divmod__", "__buffer__")
+_WORD = re.compile(r"[^\W\d]\w*")
+_MOST_WORDS = 20_000
+_NEVER_HEARD_OF = "name_of_nobody_zq"
+"""a name that no suite asks for"""
 _HERE = (lambda: None).__code__.co_filename
 _MISSING = (OSError, ImportError, NameError, SyntaxError)
 """what is raised where something is not there that no candidate brings"""
@@ -45,10 +51,17 @@ class NobodyAskedError(Exception):
 class Nobody:
     """In place of `guest_proxy.Candidate`."""
 
-    def __init__(self, trusted: Collection[str] = (), stance: str = AS_IT_IS) -> None:
+    def __init__(self, trusted: Collection[str] = (), stance: str = AS_IT_IS, texts: Iterable[str] = ()) -> None:
         """`trusted`: the files of the suite, whose looks count; without any, everybody's do. `stance`: see
-        `guest_absent`."""
+        `guest_absent`. `texts`: what the suite's files hold, whose words are the names that are listed."""
         self.denies = stance == DENYING
+        self.grants = stance in (GRANTING, GRANTING_MORE)
+        words = {word for text in texts for word in _WORD.findall(text)} if self.grants else set()
+        names = sorted(word for word in words if word[:2] != "__" and not keyword.iskeyword(word))[:_MOST_WORDS]
+        self.names = [*names, _NEVER_HEARD_OF] if stance == GRANTING_MORE else names
+        """names that `dir`, `vars` and `__all__` list while tests are read"""
+        self.kind: Any = None
+        """the class of all names"""
         self.asked = 0
         self.notes: list[str] = []
         self.doubts: list[str] = []
@@ -60,6 +73,10 @@ class Nobody:
         """something of the candidate's was seen then"""
         self._trusted = frozenset(trusted)
 
+    def lists_names(self) -> bool:
+        """The names that are granted are listed: tests are read, and none is run."""
+        return self.grants and not self.is_collected
+
     def ask(self, *question: Any) -> Any:
         """Tell that somebody was asked."""
         self.asked += 1
@@ -68,9 +85,7 @@ class Nobody:
     def look(self, name: str = "__") -> None:
         """Something of the candidate's is looked at, by an attribute with this name or by an operation. To import it,
         or to name it (`solution.f`), is to see nothing of it yet."""
-        frame: Any = sys._getframe(1)
-        while frame is not None and frame.f_code.co_filename == _HERE:
-            frame = frame.f_back
+        frame: Any = _asker()
         if not self._is_of_suite(frame):
             return
         self.asked += self.is_collected
@@ -85,7 +100,7 @@ class Nobody:
         """Code of the suite's has led to this frame, other than by an import."""
         while frame is not None and "importlib" not in frame.f_code.co_filename:
             if self.is_by_suite(frame):
-                return not _imports(frame)
+                return not is_importing(frame)
             frame = frame.f_back
         return False
 
@@ -94,13 +109,19 @@ def _operation(frame: types.FrameType) -> str:
     return dis.opname[frame.f_code.co_code[frame.f_lasti]]
 
 
-def _imports(frame: types.FrameType) -> bool:
+def is_importing(frame: types.FrameType) -> bool:
+    """This frame is in an import statement."""
     return _operation(frame).startswith(("IMPORT", "CALL_INTRINSIC"))
 
 
 def name_of(nobody: Nobody, name: str) -> Any:
     """Something that a suite may import, derive from, expect to be raised, and use as a decorator's argument."""
+    if nobody.kind is None:
+        nobody.kind = _kind_of_names(nobody)
+    return nobody.kind(name, (Exception,), {"__module__": "solution", "__harena_anything__": True, "__test__": False})
 
+
+def _kind_of_names(nobody: Nobody) -> Any:
     class Anything(type):
         def __init__(cls, name: str, bases: Any, namespace: Any, **_: Any) -> None:
             super().__init__(name, bases, namespace)
@@ -120,6 +141,8 @@ def name_of(nobody: Nobody, name: str) -> Any:
 
         def __getattribute__(cls, wanted: str) -> Any:
             nobody.look(wanted)
+            if wanted == "__dict__" and nobody.lists_names() and nobody.is_by_suite(_asker()):
+                return _named(nobody)
             return super().__getattribute__(wanted)
 
         def __eq__(cls, other: object) -> Any:
@@ -152,7 +175,7 @@ def name_of(nobody: Nobody, name: str) -> Any:
 
         def __dir__(cls) -> Any:
             nobody.look()
-            return super().__dir__()
+            return nobody.names if nobody.lists_names() else super().__dir__()
 
     def asked(cls: Any, *_: Any, **__: Any) -> Any:
         nobody.ask()
@@ -161,7 +184,20 @@ def name_of(nobody: Nobody, name: str) -> Any:
         if each not in _ANSWERED and each not in vars(Anything):
             setattr(Anything, each, asked)
     Anything.__name__ = Anything.__qualname__ = TYPE_NAME
-    return Anything(name, (Exception,), {"__module__": "solution", "__harena_anything__": True, "__test__": False})
+    return Anything
+
+
+def _named(nobody: Nobody) -> dict[str, Any]:
+    """All names that are listed, and what they are."""
+    return {name: name_of(nobody, name) for name in nobody.names}
+
+
+def _asker() -> Any:
+    """The frame in which code asks that is not of this module."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename == _HERE:
+        frame = frame.f_back
+    return frame
 
 
 def is_of_candidate(
@@ -214,12 +250,23 @@ class NobodysModule(types.ModuleType):
         nobody: Nobody | None = super().__getattribute__("__dict__").get("__harena__")
         if nobody is not None:
             nobody.look(name)
+            if name in ("__dict__", "__all__") and nobody.lists_names():
+                frame = _asker()
+                if nobody.is_by_suite(frame) and not is_importing(frame):
+                    return _named(nobody) if name == "__dict__" else nobody.names
         return super().__getattribute__(name)
+
+    def __dir__(self) -> Any:
+        nobody: Nobody | None = super().__getattribute__("__dict__").get("__harena__")
+        if nobody is None:
+            return super().__dir__()
+        nobody.look()
+        return nobody.names if nobody.lists_names() else super().__dir__()
 
     def __getattr__(self, name: str) -> Any:
         nobody: Nobody | None = super().__getattribute__("__dict__").get("__harena__")
         frame = sys._getframe(1)
-        is_by_suite = nobody is not None and nobody.is_by_suite(frame) and not _imports(frame)
+        is_by_suite = nobody is not None and nobody.is_by_suite(frame) and not is_importing(frame)
         if nobody is None or (name[:2] == "__" and not is_by_suite):
             raise AttributeError(name)  # what Python and the runners look for in any module
         if nobody.denies and _is_only_looked_for(frame):

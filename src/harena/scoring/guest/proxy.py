@@ -46,8 +46,9 @@ from harena.scoring.guest.home import (
     state_of_instance,
     write_frame,
 )
+from harena.scoring.guest.leaving import sources
 from harena.scoring.guest.looks import PURE, Looks, is_tested
-from harena.scoring.guest.nobody import Nobody, nobodys_module
+from harena.scoring.guest.nobody import Nobody, is_importing, nobodys_module
 from harena.scoring.guest.standins import (
     Member,
     Method,
@@ -1128,6 +1129,18 @@ def _function(candidate: Candidate, reference: Any, name: str, qualified: str, d
 
 class StandInModule(types.ModuleType):
     """A module of the candidate's."""
+
+    def __getattribute__(self, name: str) -> Any:
+        """`__all__` is what the candidate lists, but for star imports; `__dict__` holds none of its names."""
+        if name in ("__all__", "__dict__"):
+            frame = sys._getframe(1)
+            if frame.f_code.co_filename in sources:
+                if name == "__dict__":
+                    held = super().__getattribute__("__dict__")
+                    held["__harena__"].note(f"it reads the names of {held['__name__']} as a dict")
+                elif not is_importing(frame):
+                    return self.__getattr__(name)
+        return super().__getattribute__(name)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name not in ("__all__", "__version__", "__author__"):

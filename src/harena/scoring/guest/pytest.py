@@ -56,6 +56,7 @@ def main() -> None:
                 )
                 raised = getattr(getattr(getattr(report, "call", None), "excinfo", None), "value", None)
                 unasked = run.is_unasked(asked, raised)
+                tally.unread.append(collector.nodeid)
                 tally.failed(collector.nodeid, f"cannot be collected: {found}", unasked, run.is_unserved(notes))
             elif not report.skipped:
                 tally.read.append(collector.nodeid)

@@ -54,6 +54,8 @@ class Tally:
         """tests that were begun and not excused, whatever became of them"""
         self.read: list[str] = []
         """files, classes and fixtures that were not skipped as a whole"""
+        self.unread: list[str] = []
+        """files that failed as they were read"""
         self.has_waited: Callable[[], bool] = lambda: False
         """the test under way waited for what cannot come from another process"""
         self.is_refused: Callable[[str], bool] = lambda error: False
@@ -220,6 +222,8 @@ class Run:
             "excused": tally.excused[:_MOST_NAMES],
             "ran": _functions(tally.ran) if self._home != NOWHERE else tally.ran[:_MOST_NAMES],
             "read": tally.read[:_MOST_NAMES] if self._home == NOWHERE else [],
+            "unread": tally.unread[:_MOST_NAMES] if self._home == NOWHERE else [],
+            "counts": _counts(tally),
             "sought": self._absent.is_sought,
             "passed": tally.passed,
         }
@@ -268,11 +272,11 @@ class Run:
 
     def _find_absent(self, not_theirs: list[str]) -> None:
         """From here on, hear of modules that nobody has."""
-        from harena.scoring.guest.absent import GRANTING, Absent
+        from harena.scoring.guest.absent import GRANTING, GRANTING_MORE, Absent
 
         texts = _sources(self._ours)
         self._absent = Absent(self.here, texts, not_theirs)
-        if self._stance == GRANTING:
+        if self._stance in (GRANTING, GRANTING_MORE):
             from harena.scoring.guest.nobody import nobodys_module
 
             exported = _exports(texts)
@@ -298,7 +302,7 @@ class Run:
             if path in {os.path.join(self.here, each) for each in on_both_sides}
         ]
         if self._home == NOWHERE:
-            self.candidate = Nobody(self.trusted, self._stance)
+            self.candidate = Nobody(self.trusted, self._stance, texts.values())
             os.dup2(2, 1)
         elif self._home == ELSEWHERE:
             answers = os.dup(0)
@@ -360,6 +364,17 @@ def _functions(tests: list[str]) -> list[str]:
     """The tests without their parameters, each once; none where there are too many to be compared."""
     found = {test.partition("[")[0] for test in tests}
     return sorted(found) if len(found) <= _MOST_FUNCTIONS else []
+
+
+def _counts(tally: Tally) -> dict[str, int]:
+    """How often each test function was there, run or excused; none where there are too many to be compared. An empty
+    set of parameters is no test."""
+    found: dict[str, int] = {}
+    for test in (*tally.ran, *tally.excused):
+        name, _, parameters = test.partition("[")
+        if not parameters.startswith("NOTSET"):
+            found[name] = found.get(name, 0) + 1
+    return found if len(found) <= _MOST_NAMES else {}
 
 
 def _is_taken(name: str) -> bool:

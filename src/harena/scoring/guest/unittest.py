@@ -206,6 +206,7 @@ def main() -> None:
             traceback.print_exc()
             if not isinstance(error, unittest.SkipTest) or run.is_answered_by_nobody(asked):
                 unasked = run.is_unasked(asked, error)
+                tally.unread.append(path)
                 tally.failed(path, f"cannot be read: {told(error)}", unasked, run.is_unserved(notes))
             else:
                 tally.excused.append(path)

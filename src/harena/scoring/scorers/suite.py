@@ -18,9 +18,11 @@ from typing import Literal, cast
 from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.scenario import Candidate
+from harena.scoring.scorers.defined_tests import Dependence
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.suite_apart import Attempt, score_apart
 from harena.scoring.scorers.suite_beside import score_beside, with_room_for_suite
+from harena.scoring.scorers.suite_defined import Missing, dependence_of, may_lack, missing_from
 from harena.scoring.scorers.suite_nobody import (
     Norm,
     Remembered,
@@ -61,7 +63,7 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
         # the suite believed something that the candidate's own code decided
         return broken_contract(_unserved(doubt)) if bench.demands_separate else replace(verdict, trust=Trust.SHARED)
     if not contract.gold:
-        verdict, unserved = await _scored(bench, contract, "sandbox")
+        verdict, unserved = await _scored(bench, contract, "sandbox", confirms=True)
         if verdict.passed:
             return await _confirmed(bench, contract, verdict, unserved)
         if unserved:
@@ -121,7 +123,9 @@ async def _confirmed(bench: Bench, contract: CommandContract, verdict: Verdict, 
 
     It has the trust of the first run, which judged its values where the candidate was not; but with a `doubt`, of what
     was not judged there at all (that nobody logged, say), that of the second."""
-    beside, _ = await _scored(with_room_for_suite(bench, contract), contract, False, pays_gold=True)
+    beside, untold = await _scored(with_room_for_suite(bench, contract), contract, False, pays_gold=True)
+    if untold and beside.score is None:
+        return beside
     if beside.passed and doubt:
         return broken_contract(_unserved(doubt)) if bench.demands_separate else beside
     if beside.passed:
@@ -191,16 +195,18 @@ async def _strongest(bench: Bench, contract: CommandContract) -> Mode | str:
 
 
 async def _scored(
-    bench: Bench, contract: CommandContract, mode: Mode, *, pays_gold: bool = False
+    bench: Bench, contract: CommandContract, mode: Mode, *, pays_gold: bool = False, confirms: bool = False
 ) -> tuple[Verdict, str]:
     """(the verdict, what of the suite cannot be served if that is why nothing is known of the candidate). `pays_gold`:
     the gold solution is paid like this, so that the suite is not broken: a module that is missing is the candidate's to
-    bring."""
+    bring. `confirms`: a pass is followed by a run in one process, which says which tests are missing."""
     attempt = await (score_apart(bench, contract) if mode == "sandbox" else score_beside(bench, contract, mode))
     verdict = replace(attempt.verdict, trust=Trust.SEPARATE if mode == "sandbox" else Trust.SHARED)
     if verdict.passed:
-        verdict = await _without_excuses(bench, contract, mode, attempt, verdict)
-        return verdict, attempt.unserved if verdict.passed else ""
+        verdict, doubt = await _without_excuses(bench, contract, mode, attempt, verdict, confirms)
+        if doubt and not confirms:
+            return broken_contract(_undefined(doubt)), doubt
+        return verdict, (attempt.unserved or doubt) if verdict.passed else ""
     if verdict.score is None or pays_gold:
         return verdict, ""
     if (missing := await missing_modules(bench, contract)) is not None:
@@ -217,20 +223,35 @@ async def _scored(
 
 
 async def _without_excuses(
-    bench: Bench, contract: CommandContract, mode: Mode, attempt: Attempt, verdict: Verdict
-) -> Verdict:
+    bench: Bench, contract: CommandContract, mode: Mode, attempt: Attempt, verdict: Verdict, confirms: bool
+) -> tuple[Verdict, str]:
     """The verdict, unless a test is not run because of what the candidate says or lacks: that test has not passed. The
-    gold solution says by what it skips what may be skipped; where it is not paid, or there is none, nobody does."""
+    gold solution says by what it skips what may be skipped; where it is not paid, or there is none, nobody does. And
+    why it cannot be told whether a test is missing; with stand-ins, which show less, also that one is missing."""
     told = attempt.told
     if dict(bench.scenario.candidate.files) == dict(contract.gold):
-        return verdict
+        return verdict, ""
     norm = await _norm_of_gold(bench, contract, mode) if contract.gold else None
-    if norm is None and not (told.excused or told.sought):
-        return verdict
-    norm = norm or await norm_of_nobody(bench, contract, sees_files=mode != "sandbox")
+    is_beside = mode is False and contract.isolate is False  # else who passes has passed over stand-ins, too
+    on = Dependence() if norm else await dependence_of(bench, contract, is_beside=is_beside)
+    if on.uncountable:
+        return verdict, f"how many tests there are depends on what the candidate answers or has ({on.uncountable})"
+    lacks = bool(on) and may_lack(told, on)
+    if norm is None and not (told.excused or told.sought or lacks):
+        return verdict, ""
+    norm = norm or await norm_of_nobody(bench, contract, sees_files=mode != "sandbox", counts=lacks)
     if why := skipped_because_of(told, norm):
-        return failed(Reason.EXITED_EARLY, one_line(why, 600), observation="skipped")
-    return verdict
+        return failed(Reason.EXITED_EARLY, one_line(why, 600), observation="skipped"), ""
+    missing = missing_from(told, on, norm.shown) if norm.shown is not None else Missing()
+    if missing.lacks and not confirms and (mode is False or not attempt.unserved):
+        why = f"not there, because the candidate lacks what it needs: {missing.lacks}"
+        return failed(Reason.EXITED_EARLY, one_line(why, 600), observation="undefined"), ""
+    return verdict, missing.untold or missing.lacks
+
+
+def _undefined(why: str) -> str:
+    detail = f"it cannot be told whether the candidate has passed every test: {why}"
+    return one_line(f"{detail}; give the contract a `gold` solution, whose tests every candidate has to pass", 600)
 
 
 async def _norm_of_gold(bench: Bench, contract: CommandContract, mode: Mode) -> Norm | None:

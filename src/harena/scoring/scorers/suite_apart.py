@@ -12,8 +12,8 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
 from harena.core.errors import SandboxExecutionError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
@@ -103,6 +103,10 @@ class Report:
     """tests that were run; of a candidate without their parameters"""
     read: tuple[str, ...] = ()
     """files, classes and fixtures that were not skipped as a whole, where there is no candidate"""
+    unread: tuple[str, ...] = ()
+    """files that failed as they were read, where there is no candidate"""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """how often each test function was there, run or excused; empty where there are too many"""
     sought: bool = False
     """a module was asked for that nobody has, and that a candidate could have brought"""
 
@@ -121,6 +125,8 @@ def parsed_report(line: bytes, word: str) -> Report:
         excused=tuple(map(str, written["excused"])),
         ran=tuple(map(str, written["ran"])),
         read=tuple(map(str, written["read"])),
+        unread=tuple(map(str, written["unread"])),
+        counts={str(name): int(count) for name, count in dict(written["counts"]).items()},
         sought=bool(written["sought"]),
     )
 

@@ -11,19 +11,20 @@ import asyncio
 import re
 import secrets
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Iterable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from harena.core.models import ExecOutcome, ExecRequest
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.digests import digest_of
 from harena.scoring.guest import pytest as guest_pytest
-from harena.scoring.guest.absent import AS_IT_IS, DENYING, GRANTING
+from harena.scoring.guest.absent import AS_IT_IS, DENYING, GRANTING, GRANTING_MORE
 from harena.scoring.guest.suite import NOWHERE
 from harena.scoring.scorers.program import WORKSPACE, Bench, put_files
 from harena.scoring.scorers.suite_apart import NOTHING_TOLD, Report, parsed_report
 from harena.scoring.scorers.time_limits import wall_limit
+from harena.scoring.scorers.trusted_names import steers
 from harena.scoring.scorers.trusted_suite import (
     ENVIRONMENT,
     LIST_IT,
@@ -37,7 +38,7 @@ from harena.scoring.slices import aside, size_of
 _MOST_REMEMBERED = 1024
 _MOST_STUBS = 100
 _NO_PYTEST = "the image has no pytest; add it to the blueprint's packages"
-_FILE = re.compile(r"\b[\w/-]+\.py\b")
+_FILE = re.compile(r"\b[\w/-]+\.py\b|(?<=[\"'])[\w-][\w/-]*\.\w{1,8}(?=[\"'])")
 _T = TypeVar("_T")
 
 
@@ -52,6 +53,19 @@ class Nobody:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """How often each test function is there with nobody as the candidate, run or excused."""
+
+    granted: Mapping[str, int]
+    more: Mapping[str, int]
+    """where one more name is listed than the suite has words"""
+    denied: Mapping[str, int]
+    read: tuple[str, ...]
+    unread: tuple[str, ...]
+    """files that failed as they were read, so that their tests are unknown"""
+
+
+@dataclass(frozen=True, slots=True)
 class Norm:
     """What a suite runs if nothing of it is skipped because of the candidate."""
 
@@ -59,6 +73,7 @@ class Norm:
     functions: frozenset[str]
     """the tests, without their parameters, that are run"""
     is_of_gold: bool = False
+    shown: Shown | None = None
 
 
 class Remembered:
@@ -99,23 +114,30 @@ def norm_of_report(report: Report) -> Norm:
     return Norm(frozenset(report.excused), _functions(report), is_of_gold=True)
 
 
-async def norm_of_nobody(bench: Bench, contract: CommandContract, *, sees_files: bool) -> Norm:
+async def norm_of_nobody(bench: Bench, contract: CommandContract, *, sees_files: bool, counts: bool) -> Norm:
     """What may be skipped whoever the candidate is: what is skipped where everything that it could bring is there, and
-    is not run where only what must be there is. `sees_files`: the suite may look at the candidate's files."""
+    is not run where only what must be there is. `sees_files`: the suite may look at the candidate's files. `counts`:
+    which tests there are depends on the candidate."""
     theirs = tuple(sorted(await taking_part(bench, contract)))
+    trusted = {**bench.scenario.files, **contract.files}
+    size = size_of(trusted)
+    files = await aside(size, _files_named, trusted) if sees_files else ()
 
     async def found() -> Norm:
-        trusted = {**bench.scenario.files, **contract.files}
-        size = size_of(trusted)
-        anything = {*theirs, *await aside(size, imported_paths, contract, trusted)}
-        files = await aside(size, _files_named, trusted) if sees_files else ()
-        granted = (await _run_without(bench, contract, sorted(anything), GRANTING, files)).told
+        anything = sorted({*theirs, *await aside(size, imported_paths, contract, trusted)})
+        granted = (await _run_without(bench, contract, anything, GRANTING, files)).told
         certain = await aside(size, _certain_paths, contract, trusted)
         denied = (await _run_without(bench, contract, certain, DENYING)).told
         run = {*granted.ran, *granted.read, *denied.ran, *denied.read}
-        return Norm(frozenset(granted.excused) - run, _functions(granted))
+        norm = Norm(frozenset(granted.excused) - run, _functions(granted))
+        if not counts:
+            return norm
+        more = (await _run_without(bench, contract, anything, GRANTING_MORE, files)).told
+        unread = tuple({*granted.unread, *more.unread, *denied.unread})
+        shown = Shown(granted.counts, more.counts, denied.counts, granted.read, unread)
+        return replace(norm, shown=shown)
 
-    return await _norms.get(suite_key(bench, contract, "norm", sees_files, theirs), found)
+    return await _norms.get(suite_key(bench, contract, "norm", files, counts, theirs), found)
 
 
 def skipped_because_of(candidate: Report, norm: Norm) -> str:
@@ -150,7 +172,8 @@ def _certain_paths(contract: CommandContract, trusted: dict[str, str]) -> tuple[
 def _files_named(trusted: dict[str, str]) -> tuple[str, ...]:
     """Files that the trusted ones may look for."""
     found = {name for text in trusted.values() for name in _FILE.findall(text)}
-    return tuple(sorted(found - set(trusted))[:_MOST_STUBS])
+    folders = {"/".join(name.split("/")[:count]) for name in found for count in range(1, name.count("/") + 1)}
+    return tuple(sorted(name for name in found - set(trusted) - folders if not steers(name))[:_MOST_STUBS])
 
 
 async def nobody_of(bench: Bench, contract: CommandContract) -> Nobody:

@@ -1,0 +1,420 @@
+"""Which tests of a suite are there only because of the candidate, as far as the text of the suite tells.
+
+A suite that says `if hasattr(solution, "mul"):` above a test defines it for some candidates only. Most suites define
+the same tests for everybody: what the definition of a test depends on (a condition, a loop, parameters, a decorator, a
+base, an assignment to `__test__`) uses nothing that comes from the candidate. A name comes from the candidate if it is
+imported from a module that is neither of the standard library nor of the image, or is bound by an expression with such
+a name, or with one that looks at files. Whatever cannot be followed counts as the candidate's.
+
+What depends on the candidate does so in one of two ways
+
+    by presence   it asks only whether a name, a module or a file is there: a candidate that is nobody shows which tests
+                  there are (`suite_nobody`)
+    by content    anything else: nobody can say which tests there should be
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from harena.scoring.python_source import syntax_tree
+from harena.scoring.scorers.suite_syntax import (
+    BLOCKS,
+    DEFINITIONS,
+    FUNCTIONS,
+    bound_by,
+    import_names,
+    is_main,
+    is_nothing,
+    is_star,
+    is_test,
+    lists_names,
+    outside_of_functions,
+    roots,
+    steers_runner,
+    tests_in,
+    values_of,
+    word_of,
+    worst,
+)  # fmt: skip
+
+_LOOKS_AT_FILES = frozenset({
+    "open", "listdir", "scandir", "walk", "glob", "iglob", "rglob", "iterdir", "read_text", "read_bytes", "readlines",
+    "stat", "lstat", "getsize", "loadtxt", "genfromtxt", "run", "Popen", "check_output", "call", "check_call", "input",
+    "stdin", "argv", "modules", "import_module", "__import__", "getmembers", "getsource", "runpy", "run_path",
+})  # fmt: skip
+_PRESENCE_OF_FILES = frozenset({"exists", "isfile", "isdir", "is_file", "is_dir", "find_spec", "importorskip"})
+_DEFINES = frozenset({"setattr", "delattr", "globals", "locals", "vars", "exec", "eval", "__dict__", "addTest"})
+"""names by which a statement defines tests that it does not spell"""
+_HOOKS_OF_NUMBER = frozenset({"pytest_generate_tests", "load_tests", "pytest_pycollect_makeitem"})
+_PLAIN_MARKS = frozenset({
+    "fixture", "skip", "skipif", "skipIf", "skipUnless", "xfail", "expectedFailure", "usefixtures", "staticmethod",
+    "classmethod", "property", "patch", "object", "dict", "multiple", "dataclass", "contextmanager",
+    "asyncio", "timeout", "filterwarnings", "wraps", "lru_cache", "cache", "total_ordering",
+})  # fmt: skip
+"""decorators that leave a test where it is; one that is skipped is told"""
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+
+
+@dataclass(slots=True)
+class Dependence:
+    """What of a suite's definitions depends on the candidate."""
+
+    conditional: set[str] = field(default_factory=set)
+    """names of test functions that are there only under a condition on the candidate"""
+    is_counted: bool = False
+    """how often a test is there depends on which names, modules or files the candidate has"""
+    is_by_content: bool = False
+    """a condition asks for more than whether something is there"""
+    uncountable: str = ""
+    """a place at which nobody can say how many tests there should be"""
+    files: set[str] = field(default_factory=set)
+    """the files in which one of these is"""
+
+    def __bool__(self) -> bool:
+        return bool(self.conditional or self.is_counted or self.uncountable)
+
+
+def dependence(trusted: Mapping[str, str], of_image: Collection[str], *, is_beside: bool = False) -> Dependence:
+    """What the definitions in the trusted files depend on. `of_image`: modules that no candidate brings. `is_beside`: a
+    star import brings whatever the candidate lists, `__test__` too."""
+    trees = {path: _tree(text) for path, text in trusted.items() if path.endswith(".py")}
+    ours = {path[:-3].replace("/", ".").rpartition(".")[2] for path in trees}
+    of_suite = {
+        path[:-3].replace("/", ".").rpartition(".")[2]
+        for path, tree in trees.items()
+        if tree is not None and not _imports_more(tree, {*of_image, *sys.stdlib_module_names, *ours})
+    }
+    known = frozenset({*of_image, *sys.stdlib_module_names, *of_suite})
+    found = Dependence()
+    for path, tree in trees.items():
+        if tree is not None:  # one that cannot be parsed fails for everybody
+            _File(path, tree, known, frozenset(ours), found, is_beside=is_beside).judge()
+    return found
+
+
+def _tree(text: str) -> ast.Module | None:
+    try:
+        found = syntax_tree(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return found if isinstance(found, ast.Module) else None
+
+
+def _imports_more(tree: ast.Module, known: Collection[str]) -> bool:
+    """It imports something that may be the candidate's, or looks at files."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import) and any(alias.name.partition(".")[0] not in known for alias in node.names):
+            return True
+        if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2] not in known:
+            return True
+        if word_of(node) in _LOOKS_AT_FILES | _PRESENCE_OF_FILES:
+            return True
+    return False
+
+
+class _File:
+    """One trusted file."""
+
+    def __init__(
+        self,
+        path: str,
+        tree: ast.Module,
+        known: frozenset[str],
+        ours: frozenset[str],
+        found: Dependence,
+        *,
+        is_beside: bool,
+    ) -> None:
+        self._path = path
+        self._tree = tree
+        self._known = known
+        self._found = found
+        self._is_beside = is_beside
+        self._stars = any(isinstance(node, ast.ImportFrom) and is_star(node) for node in ast.walk(tree))
+        self._theirs: set[str] = set()
+        self._present: set[str] = set()
+        """names of which the truth, and whether they are None, says only that something is there"""
+        self._follow_names()
+        self._makers = {
+            node.name
+            for node in tree.body
+            if isinstance(node, FUNCTIONS) and any(word_of(each) in _DEFINES for each in ast.walk(node))
+        }
+        """functions by which a statement may define tests, and what trusted modules bring"""
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2] in ours:
+                self._makers.update(import_names(node))
+
+    # What comes from the candidate.
+
+    def _follow_names(self) -> None:
+        outside = list(outside_of_functions(self._tree))
+        known = {*vars(builtins), "__file__", "__name__", "__doc__", "__builtins__", "__class__"}
+        bound = known | {name for node in ast.walk(self._tree) for name in bound_by(node)}
+        self._unbound(ast.walk(self._tree), bound)
+        self._unbound(outside, known | {name for node in outside for name in bound_by(node)})
+        for node in outside:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                self._theirs.update(self._imported(node))
+        for node in outside:
+            if isinstance(node, ast.Try):
+                names = {name for part in node.body for each in ast.walk(part) for name in import_names(each)}
+                self._present |= names & self._theirs
+        before = -1
+        while before != len(self._theirs) + len(self._present):
+            before = len(self._theirs) + len(self._present)
+            for part in outside:
+                self._follow(part)
+
+    def _unbound(self, nodes: Iterable[ast.AST], bound: set[str]) -> None:
+        """A name that nothing binds comes from a star import."""
+        self._theirs.update(
+            node.id
+            for node in nodes
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in bound
+        )
+
+    def _imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+        for alias in node.names:
+            module = alias.name if isinstance(node, ast.Import) else node.module or ""
+            names = {module.partition(".")[0], module.rpartition(".")[2]}
+            if not names & self._known:
+                yield (alias.asname or alias.name).partition(".")[0]
+
+    def _follow(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if self._is_theirs(node.value):
+                names = {name for target in targets for name in roots(target)}
+                self._theirs |= names
+                if self._way(node.value) == "presence" and not isinstance(node, ast.AugAssign):
+                    self._present |= names
+                elif self._present & names and not is_nothing(node.value):
+                    self._present -= names
+        elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension) and self._is_theirs(node.iter):
+            self._theirs.update(roots(node.target))
+        elif isinstance(node, DEFINITIONS) and not is_test(node.name):
+            if any(self._is_theirs(part) for part in node.body):
+                self._theirs.add(node.name)
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in ("append", "extend", "add", "update", "insert", "setdefault")
+            and any(map(self._is_theirs, node.args))
+        ):
+            self._theirs.update(roots(node.func.value))
+
+    def _is_theirs(self, node: ast.AST) -> bool:
+        """It holds something that comes from the candidate."""
+        return any(
+            word_of(each) in _LOOKS_AT_FILES | _PRESENCE_OF_FILES or self._is_name(each) for each in ast.walk(node)
+        )
+
+    def _is_name(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            return any(True for _ in self._imported(node))
+        return isinstance(node, ast.Name | ast.Attribute) and word_of(node) in self._theirs
+
+    # In which way something depends on it.
+
+    def _way(self, node: ast.AST | None) -> str:
+        """How the truth of an expression, or the number of its items, depends on the candidate: "", "presence" or
+        "content"."""
+        if node is None or not self._is_theirs(node):
+            return ""
+        if isinstance(node, ast.BoolOp):
+            return worst(map(self._way, node.values))
+        if isinstance(node, ast.UnaryOp):
+            return self._way(node.operand)
+        if isinstance(node, ast.IfExp):
+            return worst(map(self._way, (node.test, node.body, node.orelse)))
+        if isinstance(node, ast.Name):
+            return "presence" if node.id in self._present else "content"
+        if isinstance(node, ast.Call):
+            return self._way_of_call(node)
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            return self._way_of_comparison(node.left, node.ops[0], node.comparators[0])
+        if isinstance(node, ast.List | ast.Tuple | ast.Set):
+            return "content" if any(isinstance(each, ast.Starred) for each in node.elts) else ""
+        if isinstance(node, ast.Dict):
+            return "" if None not in node.keys else "content"
+        if isinstance(node, _COMPREHENSIONS):
+            sources = [way for part in node.generators for way in map(self._way_of_items, [part.iter])]
+            return worst([*sources, *(self._way(each) for part in node.generators for each in part.ifs)])
+        return self._way_of_items(node)
+
+    def _way_of_items(self, node: ast.AST) -> str:
+        """What lists names."""
+        if lists_names(node) or (isinstance(node, ast.Name) and node.id in self._present):
+            return "presence"
+        if isinstance(node, ast.Attribute):
+            return "content" if self._is_theirs(node) else ""
+        return self._way(node) if isinstance(node, (*_COMPREHENSIONS, ast.List, ast.Tuple, ast.Call)) else (
+            "content" if self._is_theirs(node) else "")  # fmt: skip
+
+    def _way_of_call(self, node: ast.Call) -> str:
+        called = word_of(node.func)
+        if called in ("sorted", "list", "tuple", "set", "bool", "enumerate", "reversed", "any", "all") and node.args:
+            return self._way_of_items(node.args[0]) if called != "bool" else self._way(node.args[0])
+        if called in ("hasattr", "callable") or called in _PRESENCE_OF_FILES:
+            return "presence"
+        is_default = called == "getattr" and len(node.args) == 3 and is_nothing(node.args[2])
+        return "presence" if is_default or lists_names(node) else "content"
+
+    def _way_of_comparison(self, left: ast.expr, sign: ast.cmpop, right: ast.expr) -> str:
+        if isinstance(sign, ast.In | ast.NotIn) and not self._is_theirs(left):
+            return self._way_of_items(right)
+        if isinstance(sign, ast.In | ast.NotIn) and lists_names(right) and isinstance(left, ast.Name):
+            return "presence"
+        if isinstance(sign, ast.Is | ast.IsNot) and is_nothing(right):
+            return self._way(left)
+        return "content"
+
+    # What is defined.
+
+    def judge(self) -> None:
+        """Add what is found to what is known."""
+        before = repr(self._found)
+        self._body(self._tree.body, ())
+        if self._stars and self._is_beside:
+            self._found.conditional |= {name for part in self._tree.body for name in tests_in(part)}
+        if repr(self._found) != before:
+            self._found.files.add(self._path)
+
+    def _body(self, body: Iterable[ast.stmt], ways: tuple[str, ...]) -> None:
+        """`ways`: how the blocks around it depend on the candidate."""
+        for part in body:
+            if isinstance(part, FUNCTIONS):
+                self._function(part, ways)
+            elif isinstance(part, ast.ClassDef):
+                self._class(part, ways)
+            elif isinstance(part, BLOCKS):
+                self._block(part, ways)
+            else:
+                self._statement(part, ways)
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, ways: tuple[str, ...]) -> None:
+        is_hook = node.name.startswith("pytest_") or node.name in ("load_tests", "__getattr__", "__dir__")
+        if is_hook and any(self._is_theirs(each) for each in node.body):
+            self._hook(node.name)
+        if any(ways):
+            self._under(ways, {node.name} if is_test(node.name) else set())
+        if is_test(node.name):
+            for decorator in node.decorator_list:
+                self._decorated({node.name}, decorator)
+
+    def _class(self, node: ast.ClassDef, ways: tuple[str, ...]) -> None:
+        tests = set(tests_in(node))
+        if any(ways):
+            self._under(ways, tests)
+        if tests:
+            for decorator in node.decorator_list:
+                self._decorated(tests, decorator)
+            if any(map(self._is_theirs, [*node.bases, *(each.value for each in node.keywords)])):
+                self._found.conditional |= tests
+                self._found.is_by_content = True
+        self._body(node.body, ways)
+
+    def _block(self, node: ast.stmt, ways: tuple[str, ...]) -> None:
+        if isinstance(node, ast.If) and is_main(node.test):
+            return
+        if isinstance(node, ast.If):
+            inside = [*node.body, *node.orelse]
+            self._body(inside, (*ways, self._way(node.test)))
+        elif isinstance(node, ast.Try):
+            way = "presence" if any(map(self._is_theirs, node.body)) else ""
+            inside = [*node.body, *(each for part in node.handlers for each in part.body), *node.orelse]
+            self._body(inside, (*ways, way))
+            self._body(node.finalbody, ways)
+        elif isinstance(node, ast.For | ast.AsyncFor):
+            way = self._way_of_items(node.iter)
+            if way and self._is_defining([*node.body, *node.orelse]):
+                self._many(way, node.lineno)
+            self._body([*node.body, *node.orelse], (*ways, way))
+        elif isinstance(node, ast.With | ast.AsyncWith):
+            way = "content" if any(self._is_theirs(each.context_expr) for each in node.items) else ""
+            self._body(node.body, (*ways, way))
+        elif isinstance(node, ast.While):
+            self._body([*node.body, *node.orelse], (*ways, "content" if self._is_theirs(node.test) else ""))
+        elif isinstance(node, ast.Match):
+            way = "content" if self._is_theirs(node.subject) else ""
+            self._body([each for case in node.cases for each in case.body], (*ways, way))
+
+    def _statement(self, node: ast.stmt, ways: tuple[str, ...]) -> None:
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = {name for target in targets for name in roots(target)}
+            if any(map(steers_runner, names)) or (self._spells_tests(node) and any((*ways, self._is_theirs(node)))):
+                if names == {"pytestmark"} and node.value is not None:
+                    marks = node.value.elts if isinstance(node.value, ast.List | ast.Tuple) else [node.value]
+                    for mark in marks:
+                        self._decorated({name for part in self._tree.body for name in tests_in(part)}, mark)
+                else:
+                    self._assigned(node, ways)
+        elif isinstance(node, ast.Delete):
+            names = {name for target in node.targets for name in roots(target)}
+            self._under(ways, set(filter(is_test, names)))
+        elif isinstance(node, ast.Expr) and self._spells_tests(node):
+            way = worst([*ways, "presence" if self._is_theirs(node) else ""])
+            if way:
+                self._many(way, node.lineno)
+
+    def _assigned(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, ways: tuple[str, ...]) -> None:
+        """`__test__ = ...`, `test_it = ...`, `globals()["test_it"] = ...`"""
+        way = worst([*ways, self._way(node.value)])
+        is_flag = isinstance(node, ast.Assign) and {"__test__"} == {n for t in node.targets for n in roots(t)}
+        if way == "content" and not is_flag and self._spells_tests(node):
+            way = worst(ways) or "presence"  # what is put there is a test, whatever it does
+        if way:
+            self._many(way, node.lineno)
+
+    def _spells_tests(self, node: ast.AST) -> bool:
+        return any(word_of(each) in _DEFINES or word_of(each) in self._makers for each in ast.walk(node))
+
+    def _is_defining(self, body: Iterable[ast.stmt]) -> bool:
+        return any(
+            self._spells_tests(part) or any(isinstance(each, DEFINITIONS) for each in ast.walk(part)) for part in body
+        )
+
+    def _decorated(self, tests: set[str], decorator: ast.expr) -> None:
+        if isinstance(decorator, ast.Call) and word_of(decorator.func) in ("parametrize", "expand"):
+            first = 1 if word_of(decorator.func) == "parametrize" else 0
+            named = (each.value for each in decorator.keywords if each.arg in ("argvalues", "input"))
+            given = [*decorator.args[first : first + 1], *named]
+            for each in given:
+                if way := self._way_of_values(each):
+                    self._many(way, decorator.lineno)
+            return
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if word_of(called) in _PLAIN_MARKS and not self._is_name(called):
+            return
+        if self._is_theirs(decorator):
+            self._found.conditional |= tests
+            self._found.is_by_content = True
+
+    def _way_of_values(self, node: ast.expr) -> str:
+        """How the number of parameters depends on the candidate."""
+        if isinstance(node, ast.Name) and node.id in self._theirs:
+            values = values_of(self._tree, node.id)
+            return worst(map(self._way, values)) if values else "content"
+        return self._way(node)
+
+    def _hook(self, name: str) -> None:
+        if name in _HOOKS_OF_NUMBER:
+            self._many("content", 1)
+        self._found.is_counted = self._found.is_by_content = True
+
+    def _under(self, ways: tuple[str, ...], tests: set[str]) -> None:
+        if way := worst(ways):
+            self._found.conditional |= tests
+            self._found.is_by_content |= bool(tests) and way == "content"
+
+    def _many(self, way: str, line: int) -> None:
+        if way == "content":
+            self._found.uncountable = self._found.uncountable or f"{self._path}:{line}"
+        self._found.is_counted = True

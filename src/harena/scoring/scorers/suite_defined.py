@@ -1,0 +1,101 @@
+"""Tests that a suite does not define because of what the candidate lacks, or has.
+
+Nobody is paid for a test that is not there. What a suite's definitions depend on, its text tells (`defined_tests`); where
+they depend on the candidate, and there is no gold solution to compare with, three runs with nobody as the candidate
+show which tests there are (`suite_nobody`): where every name is there that the suite has a word for, where one more is
+there, and where only what must be there is. A candidate that passes
+
+    has failed       if a test is missing that is there for everybody who has all names
+    has no score     if that cannot be told: a test depends on more than whether something is there, the number of
+                     tests is that of the candidate's names, or a test is missing that is there only for some
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.scorers.defined_tests import Dependence, dependence
+from harena.scoring.scorers.program import Bench
+from harena.scoring.scorers.suite_apart import Report
+from harena.scoring.scorers.suite_nobody import Remembered, Shown, suite_key
+from harena.scoring.scorers.trusted_suite import not_theirs
+from harena.scoring.slices import aside, size_of
+
+_dependences = Remembered()
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Why a pass is not one."""
+
+    lacks: str = ""
+    """a test that the candidate has made to be missing"""
+    untold: str = ""
+    """why it cannot be told whether one is missing"""
+
+
+async def dependence_of(bench: Bench, contract: CommandContract, *, is_beside: bool) -> Dependence:
+    """What the suite's definitions depend on, found out once."""
+
+    async def found() -> Dependence:
+        trusted = {**bench.scenario.files, **contract.files}
+        of_image = not_theirs(contract)
+        return await aside(size_of(trusted), lambda: dependence(trusted, of_image, is_beside=is_beside))
+
+    return await _dependences.get(suite_key(bench, contract, "defined", is_beside), found)
+
+
+def may_lack(told: Report, on: Dependence) -> bool:
+    """A test may be missing, as far as the text of the suite tells."""
+    return on.is_counted or not told.counts or not on.conditional <= set(map(_last, told.counts))
+
+
+def missing_from(told: Report, on: Dependence, shown: Shown) -> Missing:
+    """What is missing from the tests that a candidate has passed."""
+    if not told.counts:
+        return Missing(untold="there are too many tests to be compared")
+    by_name = [set(map(_last, counts)) for counts in (shown.granted, shown.more, shown.denied)]
+    granted = by_name[0] & by_name[1]
+    others = (by_name[0] | by_name[1] | by_name[2]) - granted
+    names = set(map(_last, told.counts))
+    # who runs what is there only for some may be right without the rest
+    is_certain = not on.is_by_content and names.isdisjoint(others)
+    unread = _unread(on, shown)
+    gone = on.conditional - names
+    wanted = gone if on.is_by_content or unread else gone & (granted | others)
+    if is_certain and wanted & granted:
+        return Missing(lacks=min(wanted & granted))
+    if wanted:
+        return Missing(untold=f"{min(wanted)} is there only for some candidates")
+    return _miscounted(told.counts, shown, unread, is_certain) if on.is_counted else Missing()
+
+
+def _miscounted(counts: Mapping[str, int], shown: Shown, unread: str, is_certain: bool) -> Missing:
+    if unread:
+        return Missing(untold=f"which tests {unread} defines depends on what the candidate answers")
+    untold = ""
+    for test in sorted({*shown.granted, *shown.more, *shown.denied}):
+        most = max(each.get(test, 0) for each in (shown.granted, shown.more, shown.denied))
+        if counts.get(test, 0) >= most:
+            continue
+        if is_certain and shown.granted.get(test, 0) == shown.more.get(test, 0) == most:
+            times = f" ({counts.get(test, 0)} of {most})" if most > 1 else ""
+            return Missing(lacks=f"{test}{times}")
+        untold = untold or f"how often {test} is there depends on the candidate's names"
+    return Missing(untold=untold)
+
+
+def _unread(on: Dependence, shown: Shown) -> str:
+    """A file of which nobody shows no tests, although these depend on the candidate."""
+    unread = {name.partition("::")[0] for name in shown.unread}
+    if unread & on.files:
+        return min(unread & on.files)
+    others = on.files - unread - set(shown.read)  # whose hooks and functions decide for other files
+    return min(unread) if others and unread else ""
+
+
+def _last(test: str) -> str:
+    """`test_it.py::TestIt::test_one` and `test_it.TestIt.test_one` -> test_one"""
+    return test.rpartition("::")[2].rpartition(".")[2]

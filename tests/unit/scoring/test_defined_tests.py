@@ -1,0 +1,113 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""What the definitions of a suite's tests depend on, as its text tells."""
+
+from __future__ import annotations
+
+import pytest
+
+from harena.scoring.scorers.defined_tests import Dependence, dependence
+
+HEAD = "import os, pytest, sys, unittest\nimport numpy as np\nimport solution\nfrom solution import Vec, add\n"
+TEST = "    def test_b(): pass\n"
+
+
+def _found(text: str, *, is_beside: bool = False, **more: str) -> Dependence:
+    return dependence({"test_it.py": HEAD + text, **more}, {"pytest", "numpy"}, is_beside=is_beside)
+
+
+THE_SAME = {
+    "tests": "def test_a(): assert vars(add(1, 2))\nclass T(unittest.TestCase):\n    def setUp(self): self.x = Vec()\n    def test_b(self): pass\nif __name__ == '__main__':\n    unittest.main()\n",
+    "objects as it is read": "S = solution.Stack()\nS.push(1)\n@pytest.fixture\ndef s(): return Vec(S)\ndef test_a(s): pass\n",
+    "a table of objects": "CASES = [(Vec(1), 1), (Vec(2), add(1, 1))]\n@pytest.mark.parametrize('v, n', CASES)\ndef test_a(v, n): pass\n",
+    "objects in a loop": "@pytest.mark.parametrize('v', [Vec(n) for n in range(3) if n % 2])\ndef test_a(v): pass\n",
+    "classes": "@pytest.mark.parametrize('c', (solution.A, solution.B))\ndef test_a(c): pass\n",
+    "an array": "@pytest.mark.parametrize('n', np.arange(3))\ndef test_a(n): pass\n",
+    "words": "@pytest.mark.parametrize('n', 'a b'.split())\ndef test_a(n): pass\n",
+    "a platform": "if sys.platform == 'win32':\n" + TEST,
+    "a skipped file": "if add(2, 2) != 4: pytest.skip('no', allow_module_level=True)\ndef test_b(): pass\n",
+    "a mark": "pytestmark = pytest.mark.skipif(not hasattr(solution, 'm'), reason='no')\n@pytest.mark.skipif(not hasattr(solution, 'm'), reason='no')\ndef test_b(): pass\n",
+    "another way": "try:\n    from solution import more\nexcept ImportError:\n    more = None\ndef test_b(): assert more\n",
+    "names of a body": "def test_a():\n    for i in add(1, 2): pass\n@pytest.mark.parametrize('i', [i for i in range(9) if i > 2])\ndef test_b(i): pass\n",
+    "a base of its own": "class Base(unittest.TestCase):\n    def test_a(self): pass\nclass TestMore(Base):\n    pass\nclass Node(Vec):\n    def value(self): pass\n",
+}  # fmt: skip
+BY_PRESENCE = {
+    "hasattr": "if hasattr(solution, 'mul'):\n" + TEST,
+    "dir": "if 'mul' not in dir(solution):\n" + TEST,
+    "vars": "if 'mul' in vars(solution) or 'mul' in solution.__dict__:\n" + TEST,
+    "a flag": "HAS = hasattr(solution, 'mul') and not hasattr(solution, 'x')\nif HAS:\n" + TEST,
+    "an alias": "s = solution\nif hasattr(s, 'mul'):\n" + TEST,
+    "a missing module": "try:\n    import extra\nexcept ImportError:\n    extra = None\nif extra is not None:\n" + TEST,
+    "within a try": "try:\n    solution.mul\n    def test_b(): pass\nexcept AttributeError: pass\n",
+    "a deletion": "def test_b(): pass\nif not hasattr(solution, 'mul'):\n    del test_b\n",
+    "a file": "if os.path.exists('extra.py'):\n" + TEST,
+}  # fmt: skip
+COUNTED = {
+    "__test__": "class TestX:\n    __test__ = hasattr(solution, 'mul')\n    def test_b(self): pass\n",
+    "a name that is taken": "def test_b(): pass\nif not hasattr(solution, 'mul'):\n    test_b = None\n",
+    "parameters": "NAMES = [n for n in ('a', 'b') if hasattr(solution, n)]\n@pytest.mark.parametrize('n', NAMES)\ndef test_b(n): pass\n",
+    "names": "for n in solution.__all__:\n    globals()['test_' + n] = lambda: None\n",
+    "a function that sets": "def define(t, n): setattr(t, n, lambda self: solution.f())\nclass T(unittest.TestCase): pass\nif hasattr(solution, 'f'): define(T, 'test_f')\n",
+}  # fmt: skip
+BY_CONTENT = {
+    "types": "if type(solution.a) is not type(solution.b):\n" + TEST,
+    "a value": "if add(1, 1) == 2:\n" + TEST,
+    "a function of its own": "def has(n): return hasattr(solution, n)\nif has('mul'):\n" + TEST,
+    "a decorator": "@solution.decorated\ndef test_b(): pass\n",
+    "a base": "class TestX(solution.Base):\n    def test_b(self): pass\n",
+    "a context": "with solution.context():\n" + TEST,
+    "a case": "match solution.KIND:\n    case 'a':\n        def test_b(): pass\n",
+    "a star": "from solution import *\nif mul:\n" + TEST,
+}  # fmt: skip
+UNCOUNTABLE = {
+    "cases": "@pytest.mark.parametrize('n', solution.CASES)\ndef test_b(n): pass\n",
+    "names that begin alike": "@pytest.mark.parametrize('n', [n for n in dir(solution) if n.startswith('f')])\ndef test_b(n): pass\n",
+    "lines": "@pytest.mark.parametrize('n', open('cases.txt').read().split())\ndef test_b(n): pass\n",
+    "lines in a loop": "from pathlib import Path\nfor n in Path('cases.txt').read_text().split():\n    def test_b(): pass\n",
+    "generated": "def pytest_generate_tests(metafunc): metafunc.parametrize('n', solution.CASES)\ndef test_b(n): pass\n",
+    "grown": "CASES = []\nCASES.extend(solution.CASES)\n@pytest.mark.parametrize('n', CASES)\ndef test_b(n): pass\n",
+    "all of them": "@pytest.mark.parametrize('n', [1, *solution.CASES])\ndef test_b(n): pass\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", THE_SAME)
+def test_most_suites_define_the_same_tests_for_all(name: str) -> None:
+    assert not _found(THE_SAME[name])
+
+
+@pytest.mark.parametrize("name", BY_PRESENCE)
+def test_what_is_there_under_a_condition_is_named(name: str) -> None:
+    found = _found(BY_PRESENCE[name])
+    assert (found.conditional, found.is_by_content, found.uncountable) == ({"test_b"}, False, "")
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_what_is_defined_without_its_name_is_counted(name: str) -> None:
+    found = _found(COUNTED[name])
+    assert (found.is_counted, found.is_by_content, found.uncountable) == (True, False, "")
+
+
+@pytest.mark.parametrize("name", BY_CONTENT)
+def test_what_nobody_can_show_is_told(name: str) -> None:
+    found = _found(BY_CONTENT[name])
+    assert (found.conditional, found.is_by_content) == ({"test_b"}, True)
+
+
+@pytest.mark.parametrize("name", UNCOUNTABLE)
+def test_a_number_that_the_candidate_chooses_is_told(name: str) -> None:
+    assert _found(UNCOUNTABLE[name]).uncountable
+
+
+def test_helpers_and_hooks_are_looked_at() -> None:
+    """A trusted module that imports nothing of the candidate's has nothing of it; a hook that drops tests has."""
+    test = "from cases import CASES\n@pytest.mark.parametrize('n', CASES)\ndef test_b(n): pass\n"
+    assert not _found(test, **{"cases.py": "import math\nCASES = [math.pi]\n"})
+    assert _found(test, **{"cases.py": "import solution\nCASES = solution.CASES\n"}).uncountable
+    hook = "import sys\ndef pytest_collection_modifyitems(items):\n    if not hasattr(sys.modules['solution'], 'f'): items[:] = []\n"
+    assert _found("def test_b(): pass\n", **{"conftest.py": hook}).is_counted
+
+
+def test_a_star_beside_the_suite_may_bring_anything() -> None:
+    """`__test__`, for instance; stand-ins bring no such name."""
+    star = "from solution import *\ndef test_b(): assert mul(1, 2) == 2\n"
+    assert not _found(star)
+    assert _found(star, is_beside=True).conditional == {"test_b"}
