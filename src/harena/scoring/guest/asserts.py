@@ -15,7 +15,7 @@ import os
 import re
 import sys
 
-from harena.scoring.guest.compared import COMPARED, PAIR, Comparisons, compared, pair
+from harena.scoring.guest.compared import COMPARED, MEMBER, PAIR, Comparisons, compared, member, pair
 from harena.scoring.guest.equals import equals_everything
 from harena.scoring.guest.imports import import_for
 from harena.scoring.guest.loops import LOOPS
@@ -156,7 +156,7 @@ def main() -> None:
     rebinds = REBINDING.search(program) is not None
     exec(compile(program, path, "exec", dont_inherit=True), vars(module))  # noqa: S102 (the purpose of this process)
     names.update(kept)
-    trusted = {**kept, **LOOPS, COMPARED: compared, PAIR: pair}
+    trusted = {**kept, **LOOPS, COMPARED: compared, PAIR: pair, MEMBER: member}
     own = whose.names(vars(module), trusted, rebinds)
     exec(tests, own)  # noqa: S102 (the purpose of this process)
     names.update(kept)

@@ -11,10 +11,10 @@ import random
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
-COMPARED, PAIR = "__harena_compared__", "__harena_pair__"
+COMPARED, PAIR, MEMBER = "__harena_compared__", "__harena_pair__", "__harena_member__"
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), list, tuple, dict, set, frozenset)
 _STANDARD = {
     "decimal": ("Decimal",),
@@ -32,12 +32,19 @@ _EQUAL = (
     "assertListEqual",
     "assertTupleEqual",
     "assertDictEqual",
+    "assertSetEqual",
+    "assertCountEqual",
+    "assertAlmostEqual",
+    "assertAlmostEquals",
 )
 _dice = random.SystemRandom()
+made_by_tests: list[Callable[[Any], bool]] = []
+"""what says of an object that the tests have made it, to match more than one value"""
 
 
 class Comparisons(ast.NodeTransformer):
-    """Puts `compared` in the place of `==`, `!=`, `in` and `not in`, and asks it for the two sides of `assertEqual`."""
+    """Puts `compared` in the place of `==`, `!=`, `in` and `not in`, and asks it for the two sides of `assertEqual` and
+    the like."""
 
     def __init__(self) -> None:
         self._made = 0
@@ -78,6 +85,16 @@ class Comparisons(ast.NodeTransformer):
         finally:
             self._depth -= 1
 
+    def visit_FunctionDef(self, node: Any) -> ast.AST:
+        """A function: what is assigned in it is its own, also in a method."""
+        around, self._depth = self._depth, 0
+        try:
+            return self.generic_visit(node)
+        finally:
+            self._depth = around
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
+
     visit_ClassDef = visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_Lambda = _within  # noqa: N815
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -85,8 +102,11 @@ class Comparisons(ast.NodeTransformer):
         self.generic_visit(node)
         given = node.args[:2]
         is_equality = isinstance(node.func, ast.Attribute) and node.func.attr in _EQUAL
-        if is_equality and len(given) == 2 and not any(isinstance(each, ast.Starred) for each in given):
-            pair = ast.copy_location(ast.Starred(_call(node, PAIR, given), ast.Load()), node)
+        is_member = isinstance(node.func, ast.Attribute) and node.func.attr == "assertIn"
+        is_either = (is_equality or is_member) and len(given) == 2
+        if is_either and not any(isinstance(each, ast.Starred) for each in given):
+            asked = _call(node, PAIR if is_equality else MEMBER, given)
+            pair = ast.copy_location(ast.Starred(asked, ast.Load()), node)
             node.args[:2] = [pair]
         return node
 
@@ -116,9 +136,16 @@ def pair(left: Any, right: Any) -> tuple[Any, Any]:
     return (left, right) if is_believable(left, right) else (object(), object())
 
 
+def member(left: Any, right: Any) -> tuple[Any, Any]:
+    """An item and what it shall be in; one that is in nothing where it is not to be believed."""
+    return (left, right) if compared("in", left, right) else (object(), [])
+
+
 def is_believable(left: Any, right: Any) -> bool:
     """No object in one of the sides equals every value that is put in the place of the plain one on the other side."""
-    return all(_tells_apart(*each) for each in _mixed(left, right))
+    return all(
+        any(is_made(each[0]) for is_made in made_by_tests) or _tells_apart(*each) for each in _mixed(left, right)
+    )
 
 
 def _mixed(left: Any, right: Any) -> Iterator[tuple[Any, Any, bool]]:

@@ -24,6 +24,20 @@ if TYPE_CHECKING:
 NO_PYTEST = 86
 
 
+def _compare_as_believed(rewrite: Any, trusted: list[str]) -> None:
+    """pytest compiles the tests by itself; see `guest_believed`."""
+    from harena.scoring.guest.believed import with_comparisons
+
+    rewrite_asserts = rewrite.rewrite_asserts
+
+    def rewritten(tree: Any, source: bytes, path: Any = None, *more: Any) -> None:
+        if path is not None and os.path.realpath(path) in trusted:
+            with_comparisons(tree)
+        rewrite_asserts(tree, source, path, *more)
+
+    rewrite.rewrite_asserts = rewritten
+
+
 def main() -> None:
     """See `guest_suite`; what is to be run are pytest's arguments."""
     run = Run()
@@ -35,6 +49,8 @@ def main() -> None:
 
     # a candidate in the same sandbox could leave compiled tests in the place of those that are collected later
     rewrite._read_pyc = lambda *_, **__: None
+    if run.candidate is None:
+        _compare_as_believed(rewrite, run.trusted)
     tally = run.tally
 
     class Proof:

@@ -97,6 +97,9 @@ class Run:
         if self._home == BESIDE:
             # a trusted helper beside its test comes before a file of the candidate's with its name
             sys.path[:0] = [*(os.path.join(self.here, folder) for folder in self._folders()), self.here]
+            from harena.scoring.guest.believed import compare_as_believed
+
+            compare_as_believed(self.trusted, _sources(self._ours).values())
         else:
             self._isolate(given["theirs"], given["on_both_sides"])
         self._find_absent(given["not_theirs"])

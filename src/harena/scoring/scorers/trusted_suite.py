@@ -18,6 +18,8 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest import absent as guest_absent
 from harena.scoring.guest import belief as guest_belief
+from harena.scoring.guest import believed as guest_believed
+from harena.scoring.guest import compared as guest_compared
 from harena.scoring.guest import driver as guest_driver
 from harena.scoring.guest import equals as guest_equals
 from harena.scoring.guest import given as guest_given
