@@ -74,6 +74,10 @@ _VALUE_CLASSES = {
     "Decimal": decimal.Decimal, "Fraction": fractions.Fraction, "datetime": datetime.datetime, "date": datetime.date,
     "timedelta": datetime.timedelta, "time": datetime.time,
 }  # fmt: skip
+_LOADED_AT_START = frozenset({
+    "abc", "builtins", "codecs", "encodings", "genericpath", "io", "marshal", "os", "posix", "posixpath", "site",
+    "stat", "sys", "time", "zipimport",
+})  # fmt: skip
 _IMMUTABLE = (int, float, complex, str, bytes, tuple, frozenset, *_VALUE_CLASSES.values())
 _CONTAINERS = tuple(MUTABLE)
 _PLAIN_CLASSES = frozenset({object, type, *PLAIN, bool, bytearray, memoryview, property, type(None)})
@@ -730,6 +734,15 @@ def _remade(name: Any, arguments: Any, message: str, number: int) -> BaseExcepti
     return made
 
 
+def _give_up_names(files: list[str]) -> None:
+    """The candidate's modules come before those of the standard library's of their names, as they do for a program that
+    lies beside them; but for those that every interpreter has loaded when a program starts."""
+    for name in {file.partition(".")[0] for file in files}:
+        if name in getattr(sys, "stdlib_module_names", ()) and name[:1] != "_" and name not in _LOADED_AT_START:
+            for loaded in [each for each in sys.modules if each == name or each.startswith(name + ".")]:
+                del sys.modules[loaded]
+
+
 def serve() -> None:
     """Live here, with the names of the common modules in `argv`."""
     try:  # where programs that close what they did not open do not look
@@ -740,4 +753,5 @@ def serve() -> None:
     os.dup2(null, 0)
     os.dup2(2, 1)
     sys.path.insert(0, os.getcwd())
+    _give_up_names(os.listdir("."))
     Home(requests, replies, set(filter(None, sys.argv[1].split(",") if len(sys.argv) > 1 else []))).serve()

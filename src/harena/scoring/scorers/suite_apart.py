@@ -166,7 +166,7 @@ class _Outcome:
 async def score_apart(bench: Bench, contract: CommandContract, shown: Collection[str] = ()) -> Attempt:
     """One suite, one candidate, two sandboxes. `shown`: trusted files that the candidate is given, too. Raises
     PlatformError and SandboxError for what is nobody's doing."""
-    found = await _run(bench, contract, await taking_part(bench, contract), shown)
+    found = await _run(bench, contract, await taking_part(bench, contract, is_apart=True), shown)
     report = found.heard.report or Report()
     if found.heard.tampered:
         return Attempt(tampered(found.heard.tampered))
@@ -189,7 +189,7 @@ async def score_apart(bench: Bench, contract: CommandContract, shown: Collection
 
 async def _broken_suite(bench: Bench, contract: CommandContract, found: _Outcome, observation: str) -> Verdict:
     """The suite's own sandbox has failed it: for what the candidate answered, or for any candidate."""
-    theirs = await taking_part(bench, contract)
+    theirs = await taking_part(bench, contract, is_apart=True)
 
     async def ended(idle: Bench) -> ExecResult:
         return (await _run(idle, contract, dict(idle.scenario.candidate.files))).suite

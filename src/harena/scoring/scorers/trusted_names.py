@@ -101,14 +101,24 @@ sys.stdout.write("\\n" + json.dumps(sorted(loaded)))
 _known: WeakKeyDictionary[Any, dict[tuple[str, ...], frozenset[str]]] = WeakKeyDictionary()
 
 
-def steers(path: str) -> bool:
-    """A candidate's file of this name could change how a trusted command runs, without being imported by its tests."""
+def own_names(contract: CommandContract, entry: str, trusted: Mapping[str, str]) -> frozenset[str]:
+    """Names of the standard library's that the task itself gives to modules of the candidate's: its gold solution, or
+    its entry, has a file of this name, and no trusted text imports or requires one."""
+    named = {_stem(PurePosixPath(path).parts[0]) for path in (*contract.gold, entry)}
+    imported, _ = _imported(contract, trusted)
+    required = {name.partition(".")[0] for name in contract.requires}
+    return frozenset(named & sys.stdlib_module_names) - imported - required
+
+
+def steers(path: str, own: Collection[str] = ()) -> bool:
+    """A candidate's file of this name could change how a trusted command runs, without being imported by its tests.
+    `own`: see `own_names`."""
     parts = [unicodedata.normalize("NFKC", part) for part in PurePosixPath(path).parts]
     return (
         parts[-1].lower() in _STEERING_NAMES
         or PurePosixPath(parts[-1]).suffix.lower() in _STEERING_SUFFIXES
         or any(_steers(part) for part in parts)
-        or _stem(parts[0]) in ALWAYS_TAKEN
+        or _stem(parts[0]) in ALWAYS_TAKEN.difference(own)
     )
 
 
@@ -121,17 +131,24 @@ def _steers(part: str) -> bool:
     )
 
 
-def hides(path: str, trusted: Collection[str], taken: Collection[str] = (), searched: Collection[str] = ()) -> bool:
+def hides(
+    path: str,
+    trusted: Collection[str],
+    taken: Collection[str] = (),
+    searched: Collection[str] = (),
+    own: Collection[str] = (),
+) -> bool:
     """Where a trusted program looks for modules, a candidate's file of this path would be found in the place of another
     one. `trusted`: the paths of trusted files; `taken`: names of modules that are found elsewhere; `searched`: folders
-    that the contract itself has searched, see `search_path`."""
+    that the contract itself has searched, see `search_path`; `own`: see `own_names`."""
     folders = _folders(trusted)
     for folder in (*_searched(trusted), *(folder for folder in searched if folder)):
         if not path.startswith(folder):
             continue
         first = path[len(folder) :].partition("/")[0]
         name = _stem(first)
-        is_taken = name in ALWAYS_TAKEN or name in taken or name in _modules(folder, trusted)
+        is_taken = (name in ALWAYS_TAKEN or name in taken) and name not in own
+        is_taken = is_taken or name in _modules(folder, trusted)
         if is_taken and folder + first not in folders:
             return True
     return False

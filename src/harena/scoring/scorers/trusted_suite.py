@@ -42,8 +42,8 @@ from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.program import WORKSPACE, Bench, overlaid
 from harena.scoring.scorers.public_packages import PUBLIC_PACKAGES
 from harena.scoring.scorers.shadowing import taking_no_part
-from harena.scoring.scorers.trusted_names import ALWAYS_TAKEN, hides, search_path, steers, taken_names
-from harena.scoring.slices import last_line
+from harena.scoring.scorers.trusted_names import ALWAYS_TAKEN, hides, own_names, search_path, steers, taken_names
+from harena.scoring.slices import aside, last_line, size_of
 from harena.scoring.verdict import one_line
 
 REQUIRES_SECONDS = 60.0
@@ -74,10 +74,15 @@ _PYTEST_OPTIONS = ("-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", WO
 
 
 def kept_files(
-    contract: CommandContract, files: Mapping[str, str], taken: Collection[str] = (), problems: Collection[str] = ()
+    contract: CommandContract,
+    files: Mapping[str, str],
+    taken: Collection[str] = (),
+    problems: Collection[str] = (),
+    own: Collection[str] = (),
 ) -> dict[str, str]:
     """The candidate's files that take part: not those that steer or hide a module (unless allowed), none that a trusted
-    one hides. `taken`: see `trusted_names.taken_names`; `problems`: paths of the problem's files."""
+    one hides. `taken`: see `trusted_names.taken_names`; `problems`: paths of the problem's files; `own`: see
+    `trusted_names.own_names`."""
     trusted = {*contract.files, *problems}
     searched = search_path(contract)
     return {
@@ -85,17 +90,20 @@ def kept_files(
         for path, text in overlaid(files, contract.files).items()
         if path not in contract.files
         and (
-            not (steers(path) or hides(path, trusted, taken, searched))
+            not (steers(path, own) or hides(path, trusted, taken, searched, own))
             or any(fnmatch.fnmatchcase(path, pattern) for pattern in contract.allow)
         )
     }
 
 
-async def taking_part(bench: Bench, contract: CommandContract) -> dict[str, str]:
-    """The files of the bench's candidate that take part."""
+async def taking_part(bench: Bench, contract: CommandContract, *, is_apart: bool = False) -> dict[str, str]:
+    """The files of the bench's candidate that take part. `is_apart`: in a sandbox of its own no trusted program looks
+    for modules, so that one that the task names may have the name of one of the standard library's."""
     trusted = {**bench.scenario.files, **contract.files}
     taken = await taken_names(bench, contract, trusted)
-    kept = kept_files(contract, bench.scenario.candidate.files, taken, bench.scenario.files)
+    candidate = bench.scenario.candidate
+    own = await aside(size_of(trusted), own_names, contract, candidate.entry, trusted) if is_apart else ()
+    kept = kept_files(contract, candidate.files, taken, bench.scenario.files, own)
     shadowing = taking_no_part(kept, trusted)
     return {
         path: text
@@ -162,8 +170,10 @@ def trusted_paths(contract: CommandContract, files: Mapping[str, str]) -> list[s
 
 
 def candidate_program() -> str:
-    """In which the candidate's modules live, where they are in another process than a suite."""
-    return guest_program((guest_driver, guest_graph, guest_given, guest_home), "serve")
+    """In which the candidate's modules live, where they are in another process than a suite. What it imports itself is
+    never the candidate's."""
+    start = "import sys\nsys.path[:] = [path for path in sys.path if path]\n"
+    return start + guest_program((guest_driver, guest_graph, guest_given, guest_home), "serve")
 
 
 def suite_argv(
@@ -179,7 +189,8 @@ def suite_argv(
     standing_in = (guest_belief, guest_standins, guest_trust, guest_proxy)
     judging = (guest_absent, guest_nobody, guest_looks, guest_leaving, *standing_in)
     border = (guest_driver, guest_graph, guest_given, guest_home, *judging)
-    source = guest_program((*border, guest_watch, guest_equals, guest_loops, guest_tools, guest_suite, runner), "main")
+    beside = (guest_equals, guest_loops, guest_tools, guest_compared, guest_believed)
+    source = guest_program((*border, guest_watch, *beside, guest_suite, runner), "main")
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
                         "stance": stance, "not_theirs": not_theirs(contract)})  # fmt: skip
     options = () if contract.unittest else _PYTEST_OPTIONS

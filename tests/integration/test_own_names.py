@@ -1,0 +1,48 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""A candidate's module with a name of the standard library's runs where the task names it, and hides nothing."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from test_unittest_suites import scored
+
+SUITE = "from solution import middle\ndef test_a(): assert middle([1, 2, 9]) == 2\n"
+OWN = "def middle(values): return sorted(values)[len(values) // 2]\n"
+WRONG = "def middle(values): return values[0]\n"
+
+
+@pytest.mark.parametrize("name", ["tabnanny", "statistics", "calendar", "queue", "random"])
+async def test_a_module_that_the_gold_has_runs_whatever_its_name(name: str) -> None:
+    """Also one that the interpreter loads for its own use; a wrong one has a 0."""
+    solution = f"from {name} import middle\n"
+    gold = {"solution.py": solution, f"{name}.py": OWN}
+    right, wrong = await asyncio.gather(
+        scored({"files": gold, "entry": "solution.py"}, SUITE, "pytest", gold=gold),
+        scored({"files": {**gold, f"{name}.py": WRONG}, "entry": "solution.py"}, SUITE, "pytest", gold=gold),
+    )
+    assert (right.score, str(right.trust)) == (1.0, "separate"), right.detail
+    assert (wrong.score, str(wrong.validity)) == (0.0, "valid"), wrong.detail
+
+
+USES = "import statistics\nfrom solution import middle\ndef test_a(): assert middle([1, 2, 9]) == statistics.median([1, 2, 9])\n"
+FORGED = "class Any:\n    __eq__ = lambda self, other: True\ndef median(values): return Any()\n"
+
+
+@pytest.mark.parametrize("isolate", ["auto", "sandbox", True, False])
+async def test_a_module_that_the_suite_uses_is_never_the_candidates(isolate: object) -> None:
+    """Whatever the gold solution has: the suite compares with what it means."""
+    files = {"solution.py": WRONG, "statistics.py": FORGED}
+    gold = {"solution.py": OWN, "statistics.py": "median = None\n"}
+    for scoring in ({"gold": gold}, {}) if isolate == "auto" else ({},):
+        forged = await scored({"files": files, "entry": "solution.py"}, USES, "pytest", isolate=isolate, **scoring)
+        assert (forged.score, str(forged.validity)) == (0.0, "valid"), (scoring, forged.detail)
+
+
+async def test_a_module_that_the_task_does_not_name_takes_no_part() -> None:
+    """Neither where it has a sandbox of its own, nor beside the suite; the detail tells it."""
+    files = {"solution.py": "from tabnanny import middle\n", "tabnanny.py": OWN}
+    for isolate in ("auto", False):
+        found = await scored({"files": files, "entry": "solution.py"}, SUITE, "pytest", isolate=isolate)
+        assert (found.score, "tabnanny.py" in found.detail) == (0.0, True), found.detail
