@@ -62,6 +62,8 @@ class Nobody:
         """names that `dir`, `vars` and `__all__` list while tests are read"""
         self.kind: Any = None
         """the class of all names"""
+        self.named: dict[str, Any] = {}
+        """all names that are listed, and what they are, once they were asked for"""
         self.asked = 0
         self.notes: list[str] = []
         self.doubts: list[str] = []
@@ -189,7 +191,8 @@ def _kind_of_names(nobody: Nobody) -> Any:
 
 def _named(nobody: Nobody) -> dict[str, Any]:
     """All names that are listed, and what they are."""
-    return {name: name_of(nobody, name) for name in nobody.names}
+    nobody.named = nobody.named or {name: name_of(nobody, name) for name in nobody.names}
+    return nobody.named
 
 
 def _asker() -> Any:
