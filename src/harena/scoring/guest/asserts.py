@@ -3,7 +3,7 @@
 For data sets whose tests are code (`check(candidate)`, lists of asserts) that cannot be read as calls with known
 answers. The candidate shares this process, so none of this is out of its reach; it is out of reach of the
 forgeries that are known: ending the process, hooks at its end, builtins of its own, ends of loops, functions of its
-own in libraries that the tests use, and objects that equal everything.
+own in libraries that the tests use, and objects whose operators say what a test expects.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import os
 import re
 import sys
 
-from harena.scoring.guest.compared import COMPARED, MEMBER, PAIR, Comparisons, compared, member, pair
-from harena.scoring.guest.equals import equals_everything
+from harena.scoring.guest.compared import Comparisons, judging
 from harena.scoring.guest.imports import import_for
+from harena.scoring.guest.judged import Judged
 from harena.scoring.guest.loops import LOOPS
+from harena.scoring.guest.plain import Plain
 from harena.scoring.guest.tools import Tools
 
 TYPE_CHECKING = False
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 REBINDING = re.compile(r"\b(?:global|globals|vars|exec|eval|setattr|modules|__dict__|import_module|__import__)\b")
 """words of a program that may give its module's names other values while the tests run"""
+
+
+_line_of = type.__dict__["__mro__"].__get__
 
 
 class TestNames(dict):  # type: ignore[type-arg]
@@ -105,6 +109,13 @@ class Whose:
         free = used - bound - set(self.aliases)
         self.live = {name for name in free if name in self.tested or (name not in vars(builtins) and name[:2] != "__")}
         """the candidate's names that the tests use"""
+        self.classes = set(names["classes"])
+        """names among these that are classes', as far as trusted texts tell"""
+
+    def is_named(self, module: dict[str, Any], kind: type) -> bool:
+        """The tests name this class, or one that it derives from."""
+        named = [found for found in map(module.get, self.classes) if found is not None]
+        return any(each is found for each in _line_of(kind, type) for found in named)
 
     def names(self, module: Any, trusted: Any, rebinds: bool) -> dict[str, Any]:
         """The globals that the tests' code runs with. Names of builtins are Python's own (`trusted`), whatever the
@@ -145,10 +156,12 @@ def main() -> None:
     whose = Whose(tree, request["names"])
     if whose.shared:
         GlobalStatements(whose.shared).visit(tree)
-    tests = compile(Comparisons().visit(tree), "<asserts>", "exec", dont_inherit=True)
+    module = type(sys)(os.path.splitext(entry)[0].replace("/", "."))
+    theirs = whose.tested | {module.__name__.partition(".")[0]}
+    tests = compile(Comparisons(tree, theirs).visit(tree), "<asserts>", "exec", dont_inherit=True)
+    judged = judging(Judged(Plain(lambda kind: whose.is_named(vars(module), kind))))
     sys.argv[:] = [path]
     sys.path.insert(0, here)
-    module = type(sys)(os.path.splitext(entry)[0].replace("/", "."))
     module.__file__ = path
     sys.modules[module.__name__] = module
     with open(path, encoding="utf-8-sig") as file:
@@ -156,14 +169,14 @@ def main() -> None:
     rebinds = REBINDING.search(program) is not None
     exec(compile(program, path, "exec", dont_inherit=True), vars(module))  # noqa: S102 (the purpose of this process)
     names.update(kept)
-    trusted = {**kept, **LOOPS, COMPARED: compared, PAIR: pair, MEMBER: member}
+    trusted = {**kept, **LOOPS, **judged}
     own = whose.names(vars(module), trusted, rebinds)
     exec(tests, own)  # noqa: S102 (the purpose of this process)
     names.update(kept)
     replaced = tools.replaced()
     if replaced:
         write(2, ("the candidate has replaced " + replaced + ", which the tests use\n").encode())
-    if replaced or equals_everything(here, []):
+    if replaced:
         leave(1)
     write(out, b"\nharena-proof " + word.encode() + b"\n")
     leave(0)

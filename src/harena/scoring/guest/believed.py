@@ -1,6 +1,6 @@
 """Has a suite beside its candidate believe no object that calls itself equal to whatever it is compared with.
 
-The trusted files are compiled with the comparisons of `guest_compared`: an object that says to equal a known value must
+The trusted files are compiled with the comparisons of `guest_compared_beside`: an object that says to equal a known value must
 say no to what is next to it. An object that the tests have made themselves, to match more than one value (`ANY`,
 `approx`, one of a class of theirs), is believed. Standard library only, Python 3.8 and up.
 """
@@ -13,7 +13,7 @@ import os
 import re
 import sys
 
-from harena.scoring.guest import compared
+from harena.scoring.guest import compared_beside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _MATCHERS = {"mock": "ANY", "python_api": "approx"}
 
 def compare_as_believed(trusted: Collection[str], texts: Iterable[str]) -> None:
     """From here on, modules of these paths are compiled with such comparisons. `texts`: what they hold."""
-    compared.made_by_tests.append(_Own(trusted, texts).made)
+    compared_beside.made_by_tests.append(_Own(trusted, texts).made)
     compile_source = importlib.machinery.SourceFileLoader.source_to_code
 
     def source_to_code(self: Any, data: Any, path: Any, **keywords: Any) -> Any:
@@ -42,13 +42,13 @@ def compare_as_believed(trusted: Collection[str], texts: Iterable[str]) -> None:
 
 def with_comparisons(tree: Any) -> Any:
     """The module's tree, changed, with an import of what it then needs."""
-    compared.Comparisons().visit(tree)
+    compared_beside.Comparisons().visit(tree)
     aliases = [
-        ast.alias("compared", compared.COMPARED),
-        ast.alias("pair", compared.PAIR),
-        ast.alias("member", compared.MEMBER),
+        ast.alias("compared", compared_beside.COMPARED),
+        ast.alias("pair", compared_beside.PAIR),
+        ast.alias("member", compared_beside.MEMBER),
     ]
-    needed = ast.ImportFrom("harena.scoring.guest.compared", aliases, 0)
+    needed = ast.ImportFrom("harena.scoring.guest.compared_beside", aliases, 0)
     place = 0
     for place, part in enumerate([*tree.body, None]):  # noqa: B007 (behind the text and what has to be first)
         is_text = isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)

@@ -1,4 +1,4 @@
-"""Has the comparisons of test code believe no object that calls itself equal to whatever it is compared with.
+"""Has test code compute and compare by `guest_judged` where a candidate's value may be in it.
 
 Part of the programs that run trusted tests in one process with a candidate. Standard library only, Python 3.8 and up.
 """
@@ -6,61 +6,208 @@ Part of the programs that run trusted tests in one process with a candidate. Sta
 from __future__ import annotations
 
 import ast
-import collections
-import random
+import builtins
+
+from harena.scoring.guest.judged import Judged, chained
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
-COMPARED, PAIR, MEMBER = "__harena_compared__", "__harena_pair__", "__harena_member__"
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), list, tuple, dict, set, frozenset)
-_STANDARD = {
-    "decimal": ("Decimal",),
-    "fractions": ("Fraction",),
-    "datetime": ("date", "datetime", "time", "timedelta"),
-    "collections": ("Counter", "OrderedDict", "defaultdict", "deque"),
-    "builtins": ("range", "bytearray"),
-}
-"""types of the standard library whose values tests expect, by their module"""
-_SIGNS = {ast.Eq: "==", ast.NotEq: "!=", ast.In: "in", ast.NotIn: "not in"}
-_EQUAL = (
-    "assertEqual",
-    "assertEquals",
-    "assertSequenceEqual",
-    "assertListEqual",
-    "assertTupleEqual",
-    "assertDictEqual",
-    "assertSetEqual",
-    "assertCountEqual",
-    "assertAlmostEqual",
-    "assertAlmostEquals",
+_SIGNS = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.In: "in", ast.NotIn: "not in",
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+_OPERATORS = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.LShift: "<<", ast.RShift: ">>", ast.BitOr: "|", ast.BitAnd: "&", ast.BitXor: "^", ast.MatMult: "@",
+}  # fmt: skip
+_SINGLE = {ast.UAdd: "+", ast.USub: "-", ast.Invert: "~"}
+_ASSERTIONS = {
+    **dict.fromkeys(
+        ("assertEqual", "assertEquals", "assertSequenceEqual", "assertListEqual", "assertTupleEqual", "assertDictEqual",
+         "assertSetEqual", "assertMultiLineEqual", "assertCountEqual"), "=="),
+    "assertNotEqual": "!=", "assertLess": "<", "assertLessEqual": "<=", "assertGreater": ">",
+    "assertGreaterEqual": ">=", "assertIn": "in", "assertNotIn": "not in", "assertAlmostEqual": "-",
+}  # fmt: skip
+"""assertions of unittest with two sides, and how they are judged"""
+_TRUTHS = ("assertTrue", "assertFalse")
+_COMPUTING = frozenset(
+    {*("abs", "bool", "complex", "dict", "divmod", "float", "frozenset", "int", "list", "max", "min", "pow", "round")}
+    | {*("set", "sorted", "sum", "tuple", "all", "any")}
 )
-_dice = random.SystemRandom()
-made_by_tests: list[Callable[[Any], bool]] = []
-"""what says of an object that the tests have made it, to match more than one value"""
+"""builtins that compute with the values of what they are given"""
+_LIBRARIES = frozenset(
+    {*("math", "cmath", "statistics", "operator", "bisect", "heapq", "decimal", "fractions", "numpy", "string", "json")}
+    | {"collections", "re"}
+)
+"""modules whose functions do"""
+_METHODS = frozenset(
+    {name for kind in (int, float, complex, str, bytes, tuple, frozenset) for name in dir(kind) if name[:1] != "_"}
+    | {*("equals", "equal", "is_equal", "eq", "equal_to", "is_equal_to", "almost_equals", "almost_equal", "is_same")}
+    | {*("same_as", "isclose", "is_close", "close_to", "allclose", "__eq__", "__contains__")}
+)
+"""methods of plain values, and those that judge what they are given"""
+_COMPARED, _PAIR, _CHAIN, _OPERATED, _SINGLED, _NUMBER, _TRUTH, _ARGUMENT, _MEASURED, _IS_INSTANCE, _METHOD = (
+    f"__harena_{name}__"
+    for name in ("compared", "pair", "chain", "operated", "single", "number", "truth", "argument", "measured",
+                 "is_instance", "method")
+)  # fmt: skip
+
+
+def judging(judged: Judged) -> dict[str, Any]:
+    """What stands in the tests' code, by its name there."""
+    return {
+        _COMPARED: judged.compared,
+        _PAIR: judged.pair,
+        _CHAIN: chained(judged),
+        _OPERATED: judged.operated,
+        _SINGLED: judged.single,
+        _NUMBER: judged.number,
+        _TRUTH: judged.truth,
+        _ARGUMENT: judged.argument,
+        _MEASURED: judged.measured,
+        _IS_INSTANCE: judged.is_instance,
+        _METHOD: judged.method,
+    }
+
+
+class _Names:
+    """What the names in test code stand for, as far as its text tells."""
+
+    def __init__(self, tree: ast.AST, others: Any) -> None:
+        """`others`: names of builtins that are the candidate's, and of modules that are."""
+        self.modules: dict[str, str] = {}
+        """name -> the module that it is, or is from"""
+        self.packages: set[str] = set()
+        """names that are modules"""
+        classes: set[str] = set()
+        bound: dict[str, list[ast.expr | None]] = {}
+        """name -> what it is bound to, None where that is anything"""
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                self._import(node, others)
+            elif isinstance(node, ast.ClassDef):
+                classes.add(node.name)
+            for name, value in _bindings(node):
+                bound.setdefault(name, []).append(value)
+        self._own = {*self.modules, *(classes - {name for name in classes if len(bound[name]) > 1})}
+        self.builtins = set(vars(builtins)) - set(bound) - set(others) - set(self.modules)
+        self._clean: set[str] = set()
+        while True:
+            more = {
+                name
+                for name, values in bound.items()
+                if name not in self._clean and all(value is not None and self.is_clean(value) for value in values)
+            }
+            if not more:
+                break
+            self._clean |= more
+
+    def _import(self, node: ast.Import | ast.ImportFrom, others: Any) -> None:
+        for alias in node.names:
+            module = node.module if isinstance(node, ast.ImportFrom) else alias.name
+            if (
+                module is None
+                or (isinstance(node, ast.ImportFrom) and node.level)
+                or module.partition(".")[0] in others
+            ):
+                continue
+            name = alias.asname or alias.name.partition(".")[0]
+            self.modules[name] = module.partition(".")[0]
+            if isinstance(node, ast.Import):
+                self.packages.add(name)
+
+    def is_clean(self, node: ast.expr) -> bool:
+        """It is a plain number or text of the tests' own, whatever the candidate does."""
+        if isinstance(node, ast.Name):
+            return node.id in self._clean
+        if isinstance(node, ast.BinOp):
+            return self.is_clean(node.left) and self.is_clean(node.right)
+        if isinstance(node, ast.UnaryOp):
+            return self.is_clean(node.operand)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return node.func.id in ("len", "range") and node.func.id in self.builtins
+        return isinstance(node, ast.Constant)
+
+    def is_own(self, node: ast.expr) -> bool:
+        """It is made of what the tests have imported and of classes of theirs alone."""
+        return all(
+            part.id in self._own or part.id in self._clean or part.id in self.builtins
+            for part in ast.walk(node)
+            if isinstance(part, ast.Name)
+        ) and not any(isinstance(part, (ast.Lambda, ast.comprehension, ast.NamedExpr)) for part in ast.walk(node))
+
+
+def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
+    """Names that a node binds, with what they are bound to where that is said."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                yield target.id, node.value
+    elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.NamedExpr)):
+        if isinstance(node.target, ast.Name) and node.value is not None:
+            yield node.target.id, node.value
+    elif isinstance(node, (ast.For, ast.comprehension)):
+        ranged = node.iter if isinstance(node.iter, ast.Call) else None
+        is_range = ranged is not None and isinstance(ranged.func, ast.Name) and ranged.func.id == "range"
+        if isinstance(node.target, ast.Name):
+            yield node.target.id, node.iter if is_range else None
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield node.name, None
+    elif isinstance(node, ast.arg):
+        yield node.arg, None
+    elif isinstance(node, (ast.Global, ast.Nonlocal)):
+        yield from ((name, None) for name in node.names)
+    elif isinstance(node, ast.ExceptHandler) and node.name:
+        yield node.name, None
+    elif isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Store):
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name):
+                yield part.id, None
+    elif isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
+        yield node.optional_vars.id, None
+    elif type(node).__name__ in ("MatchAs", "MatchStar") and node.name:  # type: ignore[attr-defined]
+        yield node.name, None  # type: ignore[attr-defined]
+    elif type(node).__name__ == "MatchMapping" and node.rest:  # type: ignore[attr-defined]
+        yield node.rest, None  # type: ignore[attr-defined]
 
 
 class Comparisons(ast.NodeTransformer):
-    """Puts `compared` in the place of `==`, `!=`, `in` and `not in`, and asks it for the two sides of `assertEqual` and
-    the like."""
+    """Puts the functions of `Judged` in the place of operators, comparisons, truths and calls."""
 
-    def __init__(self) -> None:
+    def __init__(self, tree: ast.AST, others: Any = ()) -> None:
+        """`others`: names of builtins that are the candidate's, and of modules that are."""
+        self._names = _Names(tree, others)
         self._made = 0
         self._depth = 0
         """how many classes, comprehensions and lambdas are around, where an assignment in an expression ends"""
 
+    def _own(self, *sides: ast.expr) -> int:
+        return sum(1 << place for place, side in enumerate(sides) if self._names.is_own(side))
+
+    def _are_clean(self, *sides: ast.expr) -> bool:
+        return all(map(self._names.is_clean, sides))
+
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         """One comparison. A chain becomes pairs that are joined by `and`, each side of which is computed once."""
+        sides = [node.left, *node.comparators]
+        clean = [self._are_clean(*pair) for pair in zip(sides, sides[1:])]  # noqa: B905, RUF007 (Python 3.8)
+        owns = [self._own(*pair) for pair in zip(sides, sides[1:])]  # noqa: B905, RUF007
+        judged = [type(sign) in _SIGNS and not is_clean for sign, is_clean in zip(node.ops, clean)]  # noqa: B905
         self.generic_visit(node)
-        if not any(type(sign) in _SIGNS for sign in node.ops):
+        if not any(judged):
             return node
         sides = [node.left, *node.comparators]
         between = sides[1:-1]
         if not all(isinstance(side, (ast.Name, ast.Constant)) for side in between):
             if self._depth:
-                return node
+                simple = all(isinstance(side, (ast.Name, ast.Constant)) for side in sides[2:])
+                if not simple or not all(type(sign) in _SIGNS for sign in node.ops):
+                    return node
+                signs = ast.Tuple([ast.Constant(_SIGNS[type(sign)]) for sign in node.ops], ast.Load())
+                return _call(node, _CHAIN, [signs, *sides])
             for place in range(1, len(sides) - 1):
                 self._made += 1
                 name = f"__harena_side_{self._made}__"
@@ -71,8 +218,9 @@ class Comparisons(ast.NodeTransformer):
             left, right = sides[place], sides[place + 1]
             if place and isinstance(left, ast.NamedExpr):
                 left = ast.copy_location(ast.Name(left.target.id, ast.Load()), node)
-            if type(sign) in _SIGNS:
-                pairs.append(_call(node, COMPARED, [ast.Constant(_SIGNS[type(sign)]), left, right]))
+            if judged[place]:
+                given = [ast.Constant(_SIGNS[type(sign)]), left, right, ast.Constant(owns[place])]
+                pairs.append(_call(node, _COMPARED, given))
             else:
                 pairs.append(ast.copy_location(ast.Compare(left, [sign], [right]), node))
         made = pairs[0] if len(pairs) == 1 else ast.BoolOp(ast.And(), pairs)
@@ -85,195 +233,117 @@ class Comparisons(ast.NodeTransformer):
         finally:
             self._depth -= 1
 
-    def visit_FunctionDef(self, node: Any) -> ast.AST:
-        """A function: what is assigned in it is its own, also in a method."""
-        around, self._depth = self._depth, 0
-        try:
-            return self.generic_visit(node)
-        finally:
-            self._depth = around
-
-    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
-
     visit_ClassDef = visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_Lambda = _within  # noqa: N815
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """One operator."""
+        is_clean, own = self._are_clean(node.left, node.right), self._own(node.left, node.right)
+        self.generic_visit(node)
+        if is_clean:
+            return node
+        sign = ast.Constant(_OPERATORS[type(node.op)])
+        return _call(node, _OPERATED, [sign, node.left, node.right, ast.Constant(own)])
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        """A number that is added to another one."""
+        is_clean = self._are_clean(node.value)
+        self.generic_visit(node)
+        if not is_clean:
+            node.value = _call(node.value, _NUMBER, [node.value])
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        """One operator with one operand."""
+        is_clean = self._are_clean(node.operand)
+        if isinstance(node.op, ast.Not):
+            node.operand = self._truth(node.operand)
+            return node
+        self.generic_visit(node)
+        return node if is_clean else _call(node, _SINGLED, [ast.Constant(_SINGLE[type(node.op)]), node.operand])
+
+    def _truth(self, node: ast.expr) -> ast.expr:
+        """An expression of which only the truth is used."""
+        if isinstance(node, ast.BoolOp):
+            node.values = [self._truth(value) for value in node.values]
+            return node
+        is_said = isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
+        is_said = is_said or self._are_clean(node)
+        found: ast.expr = self.visit(node)
+        return found if is_said else _call(node, _TRUTH, [found])
+
+    def _tested(self, node: Any) -> ast.AST:
+        """A statement or an expression with a condition."""
+        condition = self._truth(node.test)
+        node.test = ast.Constant(True)
+        self.generic_visit(node)
+        node.test = condition
+        return ast.fix_missing_locations(node)  # type: ignore[no-any-return]
+
+    visit_Assert = visit_If = visit_While = visit_IfExp = _tested  # noqa: N815
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        """A part of a comprehension."""
+        conditions = [self._truth(condition) for condition in node.ifs]
+        node.ifs = []
+        self.generic_visit(node)
+        node.ifs = conditions
+        return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """One call."""
+        func = node.func
+        own = [self._names.is_own(each) for each in node.args]
         self.generic_visit(node)
-        given = node.args[:2]
-        is_equality = isinstance(node.func, ast.Attribute) and node.func.attr in _EQUAL
-        is_member = isinstance(node.func, ast.Attribute) and node.func.attr == "assertIn"
-        is_either = (is_equality or is_member) and len(given) == 2
-        if is_either and not any(isinstance(each, ast.Starred) for each in given):
-            asked = _call(node, PAIR if is_equality else MEMBER, given)
-            pair = ast.copy_location(ast.Starred(asked, ast.Load()), node)
-            node.args[:2] = [pair]
+        if isinstance(func, ast.Name):
+            if func.id in self._names.builtins:
+                self._builtin(node, func, own)
+            elif self._names.modules.get(func.id) in _LIBRARIES:
+                self._give(node, own)
+        elif isinstance(func, ast.Attribute):
+            self._method(node, func, own)
         return node
 
+    def _builtin(self, node: ast.Call, func: ast.Name, own: list[bool]) -> None:
+        if func.id == "isinstance" and len(node.args) == 2 and not node.keywords:
+            node.func = ast.copy_location(ast.Name(_IS_INSTANCE, ast.Load()), func)
+        elif func.id == "len" and len(node.args) == 1 and not isinstance(node.args[0], ast.Starred):
+            node.args = [_call(node, _MEASURED, node.args)]
+        elif func.id in ("all", "any") and any(
+            isinstance(each, (ast.GeneratorExp, ast.ListComp)) for each in node.args
+        ):
+            return
+        elif func.id in _COMPUTING:
+            self._give(node, own)
 
-def _call(at: ast.expr, name: str, given: list[ast.expr]) -> ast.Call:
-    made = ast.Call(ast.Name(name, ast.Load()), given, [])
+    def _method(self, node: ast.Call, func: ast.Attribute, own: list[bool]) -> None:
+        root: ast.expr = func
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if isinstance(root, ast.Name) and root.id in self._names.modules:
+            is_library = root.id in self._names.packages and self._names.modules[root.id] in _LIBRARIES
+            if is_library:
+                self._give(node, own)
+            return
+        is_plain = not any(isinstance(each, ast.Starred) for each in node.args[:2])
+        if func.attr in _ASSERTIONS and len(node.args) >= 2 and is_plain:
+            given = [ast.Constant(_ASSERTIONS[func.attr]), *node.args[:2], ast.Constant(own[0] + 2 * own[1])]
+            node.args[:2] = [ast.copy_location(ast.Starred(_call(node, _PAIR, given), ast.Load()), node)]
+        elif func.attr in _TRUTHS and node.args and is_plain:
+            node.args[0] = _call(node, _TRUTH, [node.args[0]])
+        elif func.attr in _METHODS:
+            node.func = _call(func, _METHOD, [func.value, ast.Constant(func.attr)])
+
+    def _give(self, node: ast.Call, own: list[bool]) -> None:
+        """Give the arguments as plain values."""
+        for place, given in enumerate(node.args):
+            if own[place]:
+                continue
+            if isinstance(given, ast.Starred):
+                given.value = _call(given.value, _ARGUMENT, [given.value])
+            else:
+                node.args[place] = _call(given, _ARGUMENT, [given])
+
+
+def _call(at: ast.expr, name: str, given: list[Any]) -> ast.Call:
+    made = ast.Call(ast.copy_location(ast.Name(name, ast.Load()), at), given, [])
     return ast.fix_missing_locations(ast.copy_location(made, at))
-
-
-def compared(sign: str, left: Any, right: Any) -> Any:
-    """What Python says; but two sides are not equal where an object in one of them would equal other values, too."""
-    if sign in ("==", "!="):
-        result = left == right if sign == "==" else left != right
-        try:
-            claims = bool(result) is (sign == "==")
-        except Exception:  # noqa: BLE001 (arrays have no truth)
-            return result
-        return result if not claims or is_believable(left, right) else sign != "=="
-    claims = left in right
-    if claims and type(left) not in _PLAIN and type(right) in _PLAIN and not isinstance(right, (str, bytes)):
-        claims = any(left == each and is_believable(left, each) for each in right)
-    return claims if sign == "in" else not claims
-
-
-def pair(left: Any, right: Any) -> tuple[Any, Any]:
-    """Both sides; two that equal nothing where they are not to be believed."""
-    return (left, right) if is_believable(left, right) else (object(), object())
-
-
-def member(left: Any, right: Any) -> tuple[Any, Any]:
-    """An item and what it shall be in; one that is in nothing where it is not to be believed."""
-    return (left, right) if compared("in", left, right) else (object(), [])
-
-
-def is_believable(left: Any, right: Any) -> bool:
-    """No object in one of the sides equals every value that is put in the place of the plain one on the other side."""
-    return all(
-        any(is_made(each[0]) for is_made in made_by_tests) or _tells_apart(*each) for each in _mixed(left, right)
-    )
-
-
-def _mixed(left: Any, right: Any) -> Iterator[tuple[Any, Any, bool]]:
-    """Pairs of an object and a known value, and whether the object was on the left."""
-    waiting = [(left, right)]
-    seen = set()
-    while waiting:
-        one, other = waiting.pop()
-        if _is_known(one) and _is_known(other):
-            if (id(one), id(other)) not in seen:
-                seen.add((id(one), id(other)))
-                waiting.extend(_inner(one, other))
-        elif _is_known(other):
-            yield one, other, True
-        elif _is_known(one):
-            yield other, one, False
-
-
-def _is_known(value: Any) -> bool:
-    """It is of a type that says the truth about equality: plain, or of the standard library, and no class derived."""
-    kind = type(value)
-    return kind in _PLAIN or kind.__name__ in _STANDARD.get(kind.__module__, ())
-
-
-def _inner(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
-    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        yield from zip(one, other)  # noqa: B905 (Python 3.8)
-    elif isinstance(one, dict) and isinstance(other, dict):
-        yield from zip(one.values(), (other.get(key) for key in one))  # noqa: B905
-        yield from _of_sets(one.keys(), other.keys())
-    elif isinstance(one, (set, frozenset)) and isinstance(other, (set, frozenset)):
-        yield from _of_sets(one, other)
-
-
-def _of_sets(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
-    for each, rest in ((one, other), (other, one)):
-        for odd in (item for item in each if type(item) not in _PLAIN):
-            yield from ((odd, item) if each is one else (item, odd) for item in rest if odd == item)
-
-
-def _tells_apart(asked: Any, known: Any, on_left: bool) -> bool:
-    """It says no to all that is next to the known value, and to half of what is far from it. It cannot know which of
-    them is asked for what: they come in any order, the known value among them."""
-    near, far = _near(known), _far(known)
-    questions = [(value, True) for value in near] + [(value, False) for value in far]
-    asked_for = [*questions, (known, None)]
-    _dice.shuffle(asked_for)
-    said_no = 0
-    for value, is_near in asked_for:
-        try:
-            equal = bool(asked == value if on_left else value == asked)
-        except Exception:  # noqa: BLE001 (an honest comparison may fail for a value that it does not expect)
-            equal = False
-        if is_near and equal:
-            return False
-        said_no += is_near is False and not equal
-    return 2 * said_no >= len(far)
-
-
-def _near(known: Any) -> list[Any]:
-    """Values next to it: of the same kind and size, with one part that is another."""
-    if known is None:
-        return [False, 0]
-    if isinstance(known, bool):
-        return [not known]
-    if isinstance(known, float) and known != known:
-        return [0.0, 1.0]
-    if isinstance(known, (list, tuple, collections.deque)):
-        return [_with(known, place, each) for place, each in _changed(list(known))] or [type(known)([None])]
-    if isinstance(known, dict):
-        return [{**known, key: each} for key, each in _changed_items(known)] or [{None: None}]
-    if isinstance(known, (set, frozenset)):
-        items = list(known)
-        others = [type(known)([*items[:place], each, *items[place + 1 :]]) for place, each in _changed(items)]
-        return others or [type(known)([None])]
-    if isinstance(known, (str, bytes, bytearray)):
-        return _next_texts(known)
-    if isinstance(known, range):
-        return [range(known.start, known.stop + known.step, known.step)]
-    return _next_numbers(known)
-
-
-def _with(known: Any, place: int, each: Any) -> Any:
-    items = list(known)
-    items[place] = each
-    return type(known)(items)
-
-
-def _changed(items: list[Any]) -> list[tuple[int, Any]]:
-    """Some places, and what stands next to the item there."""
-    places = _dice.sample(range(len(items)), min(len(items), 3))
-    return [(place, _near(items[place])[0] if _is_known(items[place]) else None) for place in places]
-
-
-def _changed_items(known: dict[Any, Any]) -> list[tuple[Any, Any]]:
-    keys = list(known)
-    return [(keys[place], each) for place, each in _changed(list(known.values()))]
-
-
-def _next_texts(known: Any) -> list[Any]:
-    """Texts of the same length, and longer ones."""
-    letter = _dice.choice("abcdefghij")
-    more = letter if isinstance(known, str) else letter.encode()
-    found = [known + more, more + known]
-    if known:
-        place = _dice.randrange(len(known))
-        other = known[:place] + more + known[place + 1 :]
-        found += [other] if other != known and str(other).lower() != str(known).lower() else []
-    return found
-
-
-def _next_numbers(known: Any) -> list[Any]:
-    """A number, a date or a time, one unit up and down."""
-    one: Any = 1
-    if type(known).__module__ == "datetime":
-        days = type(known).__name__ != "time"
-        one = type(known - known)(1) if days and hasattr(known, "__sub__") else None
-    if one is None:
-        return [known.replace(hour=(known.hour + 1) % 24)]
-    try:
-        return [value for value in (known + one, known - one) if value != known]
-    except (ArithmeticError, ValueError):
-        return []
-
-
-def _far(known: Any) -> list[Any]:
-    """Values far from it."""
-    number = _dice.randrange(10**6, 10**9)
-    if isinstance(known, (int, float, complex)) and not isinstance(known, bool):
-        return [number, -number, number + 0.5, known * 2 + 3]
-    return [number, -number, f"{number}", [number]]

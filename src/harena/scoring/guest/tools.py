@@ -9,6 +9,8 @@ import ast
 import sys
 from types import FunctionType, ModuleType
 
+from harena.scoring.guest.plain import PROTECTED
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +68,8 @@ class Tools:
         return ""
 
     def _found(self) -> Iterator[tuple[str, Any]]:
+        for cls in PROTECTED:
+            yield from _described(f"{cls.__module__}.{cls.__name__}", cls, cls.__module__)
         for module_name, module in self._modules.items():
             for name, value in list(vars(module).items()):
                 if name in self._set or f"{module_name}.{name}" in _HOOKS:

@@ -37,6 +37,8 @@ class AssertNames:
     """what the tests define for the candidate to use; it takes the place of what the candidate has by that name"""
     lent: tuple[str, ...] = ()
     """what the tests define for the candidate to use if it has nothing by that name"""
+    classes: tuple[str, ...] = ()
+    """names of the candidate's that the tests use as classes: of a gold solution's classes where there is one"""
     unclear: str = ""
     """why nobody can tell what the tests call"""
 
@@ -58,11 +60,19 @@ class _Names:
         self.variables: set[str] = set()
         self.global_ones: set[str] = set()
         self.inner: set[str] = set()
+        self.used_as_classes: set[str] = set()
         for node in ast.walk(tree):
             if isinstance(node, ast.Name):
                 (self.loaded if isinstance(node.ctx, ast.Load) else self.inner).add(node.id)
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 self.called.add(node.func.id)
+                if node.func.id in ("isinstance", "issubclass") and len(node.args) == 2:
+                    self.used_as_classes |= {part.id for part in ast.walk(node.args[1]) if isinstance(part, ast.Name)}
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                self.used_as_classes.add(node.value.id)
+            elif isinstance(node, ast.ClassDef):
+                self.inner.add(node.name)
+                self.used_as_classes |= {base.id for base in node.bases if isinstance(base, ast.Name)}
             elif isinstance(node, ast.Global):
                 self.global_ones.update(node.names)
             elif isinstance(node, ast.arg):
@@ -90,6 +100,11 @@ class _Names:
     def free(self) -> set[str]:
         """Names that are used and nowhere bound; those of builtins are among them."""
         return self.loaded - self.inner - self.global_ones
+
+
+def _capital(names: Iterable[str]) -> set[str]:
+    """Names that are written as a class's name is."""
+    return {name for name in names if name.lstrip("_")[:1].isupper()}
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
@@ -122,6 +137,7 @@ def assert_names(tests: str, gold: str | None) -> AssertNames:
         state=tuple(sorted(mine.variables & theirs.global_ones)),
         given=tuple(sorted(given)),
         lent=tuple(sorted(mine.imported & needed)),
+        classes=tuple(sorted((theirs.classes | _capital(theirs.variables)) & mine.loaded)),
     )
 
 
@@ -160,6 +176,7 @@ def _without_gold(mine: _Names) -> AssertNames:
         tested=tuple(sorted(tested)),
         given=tuple(sorted(unused)),
         lent=tuple(sorted((mine.classes | mine.imported) - unused)),
+        classes=tuple(sorted(_capital(mine.free) | (mine.used_as_classes & mine.free))),
         unclear=unclear,
     )
 

@@ -30,13 +30,15 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.ports import FileWatch, SandboxPort, WatchesFiles
 from harena.core.results import Reason
 from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.guest import asked as guest_asked
 from harena.scoring.guest import asserts as guest_asserts
 from harena.scoring.guest import calls as guest_calls
 from harena.scoring.guest import compared as guest_compared
 from harena.scoring.guest import driver as guest_driver
-from harena.scoring.guest import equals as guest_equals
 from harena.scoring.guest import imports as guest_imports
+from harena.scoring.guest import judged as guest_judged
 from harena.scoring.guest import loops as guest_loops
+from harena.scoring.guest import plain as guest_plain
 from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest import tools as guest_tools
 from harena.scoring.scorers.asserts import score_asserts, shared_names
@@ -64,7 +66,10 @@ from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, p
 _PROGRAMS = (".py", ".sh", ".bash", ".pl", ".rb", ".js")
 _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
 
-_IN_ONE_PROCESS = (guest_compared, guest_equals, guest_imports, guest_loops, guest_tools, guest_asserts)
+_IN_ONE_PROCESS = (
+    *(guest_plain, guest_asked, guest_judged, guest_compared),
+    *(guest_imports, guest_loops, guest_tools, guest_asserts),
+)
 """what runs asserts that share their process with the candidate; the last one begins"""
 _SPARE_BYTES = 256 * 1024
 _MAX_CHANGED_BYTES = 64 * 1024 * 1024

@@ -17,9 +17,10 @@ from types import ModuleType
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest import absent as guest_absent
+from harena.scoring.guest import asked as guest_asked
 from harena.scoring.guest import belief as guest_belief
 from harena.scoring.guest import believed as guest_believed
-from harena.scoring.guest import compared as guest_compared
+from harena.scoring.guest import compared_beside as guest_compared_beside
 from harena.scoring.guest import driver as guest_driver
 from harena.scoring.guest import equals as guest_equals
 from harena.scoring.guest import given as guest_given
@@ -29,6 +30,7 @@ from harena.scoring.guest import leaving as guest_leaving
 from harena.scoring.guest import looks as guest_looks
 from harena.scoring.guest import loops as guest_loops
 from harena.scoring.guest import nobody as guest_nobody
+from harena.scoring.guest import plain as guest_plain
 from harena.scoring.guest import proxy as guest_proxy
 from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest import standins as guest_standins
@@ -189,7 +191,7 @@ def suite_argv(
     standing_in = (guest_belief, guest_standins, guest_trust, guest_proxy)
     judging = (guest_absent, guest_nobody, guest_looks, guest_leaving, *standing_in)
     border = (guest_driver, guest_graph, guest_given, guest_home, *judging)
-    beside = (guest_equals, guest_loops, guest_tools, guest_compared, guest_believed)
+    beside = (guest_equals, guest_loops, guest_plain, guest_tools, guest_asked, guest_compared_beside, guest_believed)
     source = guest_program((*border, guest_watch, *beside, guest_suite, runner), "main")
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
                         "stance": stance, "not_theirs": not_theirs(contract)})  # fmt: skip

@@ -1,0 +1,337 @@
+"""What test code computes of values that a candidate gave: operators, comparisons, truths and calls that judge.
+
+`guest_compared` puts these functions in the place of what Python does. Plain values, which are nearly all, pass at
+once. What is an instance of a subclass of a plain type is that plain value (`guest_plain`), and what an object of
+another class says of a plain value is believed where it tells it from others (`guest_asked`).
+
+Part of the programs that run trusted tests in one process with a candidate. Standard library only, Python 3.8 and up.
+"""
+
+from __future__ import annotations
+
+import operator
+from types import GeneratorType
+
+from harena.scoring.guest.asked import ORDERS, contains_some, heeds, is_orderly, says_yes_to_some, tells_apart
+from harena.scoring.guest.plain import (
+    ATOMS,
+    CONTAINERS,
+    NUMBERS,
+    Plain,
+    calls_anything_equal,
+    holds_atoms,
+    is_atomic,
+    is_known,
+    is_static,
+    overrides,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": operator.pow, "<<": operator.lshift, ">>": operator.rshift, "|": operator.or_,
+    "&": operator.and_, "^": operator.xor, "@": operator.matmul,
+}  # fmt: skip
+SINGLE: dict[str, Callable[[Any], Any]] = {"+": operator.pos, "-": operator.neg, "~": operator.invert}
+_ALGEBRA = frozenset({"|", "&", "^", "-"})
+"""operators of sets, by which what is expected can be told"""
+_JUDGES = frozenset({
+    "issubset", "issuperset", "isdisjoint", "startswith", "endswith", "is_integer", "equals", "equal", "is_equal", "eq",
+    "equal_to", "is_equal_to", "almost_equals", "almost_equal", "is_same", "same_as", "isclose", "is_close", "close_to",
+    "allclose", "__eq__", "__contains__",
+})  # fmt: skip
+"""methods whose yes or no judges what they are given"""
+_OF_SETS = frozenset({"union", "intersection", "difference", "symmetric_difference", "count", "index"})
+_really_isinstance = isinstance
+_HASHED = frozenset({dict, set, frozenset, range})
+"""containers that are told what is sought only where its hash is that of an item: nobody knows that beforehand"""
+_ITERATORS: tuple[type, ...] = (
+    GeneratorType,
+    type(iter([])),
+    type(iter(())),
+    type(map(int, [])),
+    type(filter(int, [])),
+    type(zip()),
+)
+
+
+class Judged:
+    """The functions that stand in test code."""
+
+    def __init__(self, plain: Plain) -> None:
+        self._plain = plain
+
+    def compared(self, sign: str, left: Any, right: Any, own: int = 0) -> Any:
+        """What Python says; but an object that says yes to other values, too, has not said it. `own`: 1 where the left
+        side is the tests' alone, 2 where the right one is, 3 where both are."""
+        if type(left) in ATOMS and type(right) in ATOMS:
+            return _COMPARE[sign](left, right)
+        if own == 3:
+            return _COMPARE[sign](left, right)
+        if sign in ("in", "not in"):
+            return self._holds(left, right, own) is (sign == "in")
+        left, right = self._sides(sign, left, right, own)
+        if sign in ORDERS:
+            return self._ordered(sign, left, right, own)
+        is_believed = self._is_equality_believed(left, right, own)
+        result = _COMPARE[sign](left, right)
+        try:
+            claims = bool(result) is (sign == "==")
+        except Exception:  # noqa: BLE001 (arrays have no truth)
+            return result
+        return result if not claims or is_believed else sign != "=="
+
+    def _sides(self, sign: str, left: Any, right: Any, own: int) -> tuple[Any, Any]:
+        """Both sides as plain as they are judged. Two instances of one class that is no number compare themselves."""
+        kind = type(left)
+        if kind is type(right) and (base := self._plain.base(left)) is not None and base not in NUMBERS:
+            bases = self._plain.whole(left), self._plain.whole(right)
+            if sign in ("==", "!=") and bases[0] == bases[1]:
+                return bases
+            return left, right
+        return self._plain.both(left, right, own)
+
+    def _is_equality_believed(self, left: Any, right: Any, own: int) -> bool:
+        return all(_is_believed(*each) for each in _mixed(left, right, own))
+
+    def _ordered(self, sign: str, left: Any, right: Any, own: int) -> Any:
+        is_left_known, is_right_known = is_known(left), is_known(right)
+        if is_left_known and is_right_known:
+            return ORDERS[sign](left, right)
+        is_believed = True
+        if is_right_known and not own & 1:
+            is_believed = is_orderly(sign, left, right)
+        elif is_left_known and not own & 2:
+            is_believed = is_orderly(_TURNED[sign], right, left)
+        result = ORDERS[sign](left, right)
+        try:
+            claims = bool(result)
+        except Exception:  # noqa: BLE001 (arrays have no truth)
+            return result
+        if claims and is_believed and not is_left_known and not is_right_known:
+            is_believed = not _is_contradicted(sign, left, right)
+        return result if not claims or is_believed else False
+
+    def _holds(self, sought: Any, held: Any, own: int) -> bool:
+        kind = type(held)
+        if kind in _ITERATORS:
+            return any(self.compared("==", sought, each, own) for each in held)
+        if self._plain.base(held) is not None:
+            held = self._plain.shallow(held)
+            kind = type(held)
+        if (kind in _HASHED or (kind in CONTAINERS and holds_atoms(held))) and type(sought) in ATOMS:
+            return sought in held
+        if kind in CONTAINERS and kind not in _HASHED:
+            sought, held = self._plain.both(sought, held, own)
+        else:
+            sought = self._plain.whole(sought, is_own=bool(own & 1))
+        claims = bool(sought in held)
+        if not claims or kind in (str, bytes) or (is_atomic(sought) and kind in _HASHED):
+            return claims
+        if is_known(held):
+            return any(
+                sought is each or (sought == each and self._is_equality_believed(sought, each, own)) for each in held
+            )
+        return claims if own & 2 or not is_known(sought) else contains_some(held, sought)
+
+    def pair(self, sign: str, left: Any, right: Any, own: int = 0) -> tuple[Any, Any]:
+        """Both sides of an assertion; two that fail it where what they say is not believed."""
+        if type(left) in ATOMS and type(right) in ATOMS:
+            return left, right
+        if sign in ("in", "not in"):
+            is_told = self._holds(left, right, own) is (left in right)
+        elif sign == "-":
+            sides = self._sides("==", left, right, own)
+            is_told = all(map(is_known, sides)) or self._is_difference_believed(*sides, own)
+            left, right = sides if all(map(is_known, sides)) else (left, right)
+        else:
+            sides = self._sides(sign, left, right, own)
+            said = self.compared(sign, *sides, own)
+            try:
+                is_told = bool(said) is bool(_COMPARE[sign](*sides))
+            except Exception:  # noqa: BLE001 (whatever it is, the assertion meets it, too)
+                is_told = True
+            left, right = sides
+        return (left, right) if is_told else (object(), object())
+
+    def _is_difference_believed(self, left: Any, right: Any, own: int) -> bool:
+        if not self._is_equality_believed(left, right, own) and bool(left == right):
+            return False
+        if is_known(right) and not own & 1:
+            return heeds("-", operator.sub, left, right)
+        if is_known(left) and not own & 2:
+            return heeds("-", lambda asked, value: value - asked, right, left)
+        return True
+
+    def operated(self, sign: str, left: Any, right: Any, own: int = 0) -> Any:
+        """What an operator gives."""
+        if (type(left) in ATOMS and type(right) in ATOMS) or own == 3:
+            return OPERATORS[sign](left, right)
+        left, right = self._operand(sign, left, right), self._operand(sign, right, left)
+        compute = OPERATORS[sign]
+        is_believed = True
+        if is_static(left) or is_static(right):
+            return compute(left, right)
+        if not is_known(left) and is_known(right) and not own & 1:
+            is_believed = heeds(sign, compute, left, right)
+        elif is_known(left) and not is_known(right) and not own & 2:
+            is_believed = heeds(sign, lambda asked, value: compute(value, asked), right, left)
+        result = compute(left, right)
+        return result if is_believed or not is_known(result) else object()
+
+    def _operand(self, sign: str, value: Any, other: Any) -> Any:
+        base = self._plain.base(value)
+        if base is None:
+            return value
+        is_set = base in (set, frozenset) and sign in _ALGEBRA
+        if base in NUMBERS or (is_set and type(value) is not type(other)):
+            return self._plain.whole(value)
+        return value
+
+    def single(self, sign: str, value: Any) -> Any:
+        """What an operator with one operand gives."""
+        return SINGLE[sign](value if type(value) in ATOMS else self.number(value))
+
+    def number(self, value: Any) -> Any:
+        """The plain number, where it is one of a subclass."""
+        return self._plain.shallow(value) if self._plain.base(value) in NUMBERS else value
+
+    def truth(self, value: Any) -> Any:
+        """What is true or false in its place."""
+        return value if type(value) in ATOMS else self._plain.shallow(value)
+
+    def argument(self, value: Any, own: int = 0) -> Any:
+        """What a function that computes with values is given."""
+        if type(value) in ATOMS or own:
+            return value
+        if type(value) in _ITERATORS:
+            return self._each(value)
+        return self._plain.whole(value)
+
+    def measured(self, value: Any) -> Any:
+        """What `len` is given."""
+        return value if type(value) in ATOMS else self._plain.shallow(value)
+
+    def _each(self, items: Any) -> Iterator[Any]:
+        for item in items:
+            yield self._plain.whole(item)
+
+    def is_instance(self, value: Any, kinds: Any) -> bool:
+        """`isinstance`, which believes the class, and not what an object has by the name `__class__`."""
+        if not _really_isinstance(value, kinds):
+            return False
+        if type(value) in ATOMS or type(value) in CONTAINERS or value.__class__ is type(value):
+            return True
+        plain = [kind for kind in (kinds if type(kinds) is tuple else (kinds,)) if type(kind) is type]
+        claimed = [kind for kind in plain if issubclass(value.__class__, kind) and not issubclass(type(value), kind)]
+        rest = tuple(kind for kind in (kinds if type(kinds) is tuple else (kinds,)) if kind not in claimed)
+        return bool(rest) and _really_isinstance(value, rest)
+
+    def method(self, value: Any, name: str) -> Any:
+        """A method of a value by its name."""
+        kind = type(value)
+        if kind in ATOMS or kind in CONTAINERS:
+            return getattr(self._plain.whole(value) if name in _JUDGES or name in _OF_SETS else value, name)
+        base = self._plain.base(value)
+        if base is not None:
+            is_value = base not in (list, dict, set) and name[:1] != "_"
+            is_judged = name in _JUDGES or name in _OF_SETS or is_value
+            if is_judged and hasattr(base, name) and overrides(kind, base, name):
+                return getattr(self._plain.whole(value), name)
+        found = getattr(value, name)
+        if name not in _JUDGES or is_known(value):
+            return found
+
+        def judges(*positional: Any, **keywords: Any) -> Any:
+            is_told = bool(positional) and is_known(positional[0])
+            is_believed = not is_told or says_yes_to_some(
+                lambda asked, each: getattr(asked, name)(each, *positional[1:], **keywords), value, positional[0]
+            )
+            said = found(*positional, **keywords)
+            return said if is_believed or not is_known(said) or not said else False
+
+        return judges
+
+
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "in": lambda left, right: left in right,
+    "not in": lambda left, right: left not in right,
+    **ORDERS,
+}
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _is_contradicted(sign: str, left: Any, right: Any) -> bool:
+    """The other way round it is true, too, and the two are not equal."""
+    try:
+        if not bool(ORDERS[sign](right, left)):
+            return False
+        return len(sign) == 1 or not bool(left == right) or calls_anything_equal(left)
+    except Exception:  # noqa: BLE001 (of the candidate's own methods)
+        return False
+
+
+def _is_believed(asked: Any, known: Any, on_left: bool, is_two: bool) -> bool:
+    if is_two:
+        return asked is known or not (calls_anything_equal(asked) or calls_anything_equal(known))
+    return tells_apart(asked, known, on_left)
+
+
+def _mixed(left: Any, right: Any, own: int) -> Iterator[tuple[Any, Any, bool, bool]]:
+    """Pairs of an object and a known value, whether the object was on the left, and whether it is two objects."""
+    waiting = [(left, right)]
+    seen = set()
+    while waiting:
+        one, other = waiting.pop()
+        if one is other or (type(one) in ATOMS and type(other) in ATOMS):
+            continue
+        if is_known(one) and is_known(other):
+            if (id(one), id(other)) not in seen:
+                seen.add((id(one), id(other)))
+                waiting.extend(_inner(one, other))
+        elif is_known(other):
+            if not own & 1:
+                yield one, other, True, False
+        elif is_known(one):
+            if not own & 2:
+                yield other, one, False, False
+        elif not own:
+            yield one, other, True, True
+
+
+def _inner(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
+    if type(one) in CONTAINERS and type(other) in CONTAINERS and is_atomic(one) and is_atomic(other):
+        return
+    if _really_isinstance(one, (list, tuple)) and _really_isinstance(other, (list, tuple)):
+        yield from zip(one, other)  # noqa: B905 (Python 3.8)
+    elif _really_isinstance(one, dict) and _really_isinstance(other, dict):
+        yield from zip(one.values(), (other.get(key) for key in one))  # noqa: B905
+        yield from _of_sets(one.keys(), other.keys())
+    elif _really_isinstance(one, (set, frozenset)) and _really_isinstance(other, (set, frozenset)):
+        yield from _of_sets(one, other)
+
+
+def _of_sets(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
+    for each, rest in ((one, other), (other, one)):
+        for odd in (item for item in each if not is_known(item)):
+            yield from ((odd, item) if each is one else (item, odd) for item in rest if odd == item)
+
+
+def chained(judged: Judged) -> Callable[..., Any]:
+    """A chain of comparisons whose sides are values already."""
+
+    def chain(signs: tuple[str, ...], *sides: Any) -> Any:
+        result: Any = True
+        for place, sign in enumerate(signs):
+            result = judged.compared(sign, sides[place], sides[place + 1])
+            if not result:
+                break
+        return result
+
+    return chain
