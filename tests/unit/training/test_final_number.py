@@ -20,7 +20,7 @@ _HONEST_UNITS = (
 _SPOILING = (
     " bn", "bn", "k", " k", "K", " M", " mn", " lakh", " crore", "/x", "/ x", " / x", "x", " x", "i", "n", "\u03c0",
     " pi", "^n", "^{n}", "\u00b2", "\u00bd", " or so", "+", " dozen", " squared", " times x", "\\pi", "\\times x",
-    "\\sqrt{x}", "e", " < x", "_n", " and a half", " hundredths", "#", "&",
+    "\\sqrt{x}", "e", " < x", "_n", " and a half", " hundredths", "#", "&", " &", " & \\\\",
     "\\cdot x", " mod n", " score", " doz", "nds", "th", " gross",
 )  # fmt: skip
 _SPOILED = (
@@ -29,6 +29,8 @@ _SPOILED = (
     "2\u00d7({})", "2\u00b7({})", "1+ ({})", "100 - $ {}", "0.({})", "-|{}|", "- \\boxed{{{}}}", "2\\boxed{{{}}}",
     "\\boxed{{2}}\\boxed{{{}}}", "2 \u00d7 **{}**", "1 + $({})", "\\sqrt{{\\text{{{}}}}}", "**not** {}",
     "minus **{}**", "minus\n{}", "negative\n\n**{}**", "it is not\n{}", "100 -\n{}", "2 \u00d7\n({})",
+    "twice {}", "thrice {}", "double **{}**", "Half ({})", "triple ${}", "a third of {}", "20% of {}",
+    "the double of {}",
 )  # fmt: skip
 
 
@@ -69,6 +71,8 @@ def test_a_final_number_of_any_text_is_found_in_it(text: str) -> None:
         "\\fcolorbox{a}{b}{42}",
         "**Answer:** 42", "| Total | 42 |", "---\n42", "So it rose by 20%\n42", "It is:\n\n**42**", "- **42**",
         "forty-two (42)", "\\text{Answer: }\\boxed{42}", "1. (42)", "6 \u00d7 7 = (42)", "It was not.\n42", "41\n42",
+        "It doubled: 42", "Twice that is 42", "He did it twice.\n42", "twice, so 42", "a total of 42",
+        "it doubles to 42", "half the apples: 42", "the number of thirds is 42",
     ],
 )  # fmt: skip
 def test_marks_around_a_number_leave_it_what_it_is(text: str) -> None:

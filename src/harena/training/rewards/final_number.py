@@ -34,11 +34,12 @@ _PART = re.compile(
     r"""\d[:'\u2019_]$ | [A-Za-z\d^\])}]\([ \t]*$
     | [<\u2260\u2264\u2265\u221a][ \t]*$ | [!<>]=[ \t]*$ | (?<=[\w)])[ \t]+>[ \t]*$
     | (?:\b(?:not|minus|negative|plus|times|(?:divided|multiplied)\ by|sqrt|log|ln)|n['\u2019]t)[ \t]+$
-    | \b(?:out|half|root)\ of[ \t]+$
+    | \b(?:out|root|double|(?:per\ ?cent|half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)s?)\ of[ \t]+$
+    | %\ of[ \t]+$ | \b(?:twice|thrice|double|triple|quadruple|half)[ \t]+$
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""before a number that is a part of another one (3:42, sqrt(42)), or that is said not to be the answer"""
+"""before a number that is a part of another one (3:42, sqrt(42), twice 42), or that is said not to be the answer"""
 _BRACE = re.compile(r"(\\?[A-Za-z]+|[\w^\]}])\{[ \t\\]*$")
 _TEXT_BRACES = frozenset(
     f"\\{name}"
