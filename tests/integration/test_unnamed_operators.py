@@ -21,7 +21,26 @@ TESTS = {
     "items in any order": (PAIR, "self.assertEqual(pair(2, 1), (1, 2))", "sorted(self) ==", "tuple(self) =="),
     "a member": (COIN, "self.assertEqual(coin(10) * 3, 30)", "* n", "+ n"),
 }  # fmt: skip
+NUMBER = "class N:\n    def __init__(self, n): self.n = n\n    def __mod__(self, k): return self.n % k\n    def __floordiv__(self, k): return self.n // k\n    def __truediv__(self, k): return N(self.n / k)\n    def __rmod__(self, k): return k % self.n\n    def __eq__(self, o): return self.n == getattr(o, 'n', o)\ndef number(n): return N(n)\n"
+COUNT = "class N:\n    def __init__(self, n): self.n = n\n    def __mod__(self, k): return self.n % k\n    def __bool__(self): return self.n != 0\n    def __divmod__(self, k): return divmod(self.n, k)\ndef number(n): return N(n)\n"
+BAG = "class B:\n    def __init__(self, xs): self.xs = set(xs)\n    def __sub__(self, o): return self.xs - o\n    def __len__(self): return len(self.xs)\ndef bag(xs): return B(xs)\n"
+TESTS.update({
+    "the remainder of nothing": (NUMBER, "self.assertEqual(number(0) % 7, 0)", "self.n % k", "self.n % k + 1"),
+    "a part of nothing": (NUMBER, "self.assertEqual(number(0) // 7, 0)", "self.n // k", "self.n - k"),
+    "nothing that is divided": (NUMBER, "self.assertEqual((number(0) / 7).n, 0)", "self.n / k", "self.n + k"),
+    "the remainder by one": (NUMBER, "self.assertEqual(7 % number(1), 0)", "k % self.n", "k"),
+    "the remainder of no count": (COUNT, "self.assertEqual(number(0) % 7, 0)", "self.n % k", "self.n % k + 1"),
+    "both parts of nothing": (COUNT, "self.assertEqual(divmod(number(0), 7), (0, 0))", "divmod(self.n, k)", "(k, 0)"),
+    "what is left of an empty bag": (BAG, "self.assertEqual(bag([]) - {1, 2}, set())", "self.xs - o", "o"),
+})  # fmt: skip
 LIARS = {
+    "no remainder": ("class R:\n    def __mod__(self, o): return 0\ndef f(x): return R()\n", "self.assertEqual(f(5) % 7, 0)"),
+    "no remainder of much": ("class R:\n    def __mod__(self, o): return 0\n    def __bool__(self): return True\n    def __eq__(self, o): return o == 5\ndef f(x): return R()\n", "self.assertEqual(f(5) % 7, 0)"),
+    "nothing left of a set": ("class R:\n    def __sub__(self, o): return set()\n    def __len__(self): return 3\ndef f(x): return R()\n", "self.assertEqual(f(5) - {1, 2}, set())"),
+    "one remainder": ("class R:\n    def __mod__(self, o): return 3\n    def __bool__(self): return False\ndef f(x): return R()\n", "self.assertEqual(f(5) % 7, 3)"),
+    "no part of much": ("class R:\n    def __floordiv__(self, o): return 0\n    def __int__(self): return 50\ndef f(x): return R()\n", "self.assertEqual(f(5) // 7, 0)"),
+    "no parts": ("class R:\n    def __divmod__(self, o): return (0, 0)\n    def __float__(self): return 9.0\ndef f(x): return R()\n", "self.assertEqual(divmod(f(5), 7), (0, 0))"),
+    "itself, whatever it is divided by": ("class R:\n    def __truediv__(self, o): return self\n    def __abs__(self): return 0\ndef f(x): return R()\n", "self.assertLess(abs(f(5) / 25), 1)"),
     "no difference": ("class R:\n    def __sub__(self, o): return 0\ndef f(x): return R()\n", "self.assertLess(abs(f(5) - 25), 1)"),
     "a difference of objects": ("class R:\n    def __sub__(self, o): return R()\n    def __abs__(self): return 0\ndef f(x): return R()\n", "self.assertLess(abs(f(5) - 25), 1)"),
     "equal to all": ("class R:\n    def __eq__(self, o): return isinstance(o, int)\ndef f(x): return R()\n", "self.assertEqual(f(5), 25)"),

@@ -62,6 +62,8 @@ def _said_of_others(stand_in: Any, name: str, operands: Any) -> bool | None:
                 is_honest = not all(each is True for each in said)
             else:
                 is_honest = len({_told_apart(candidate, each) for each in said}) > 1
+                if not is_honest and name in _VANISHING and _is_levelling(candidate, stand_in, said[0]):
+                    return None
     except Exception:  # noqa: BLE001 (an honest operator may take only what it knows)
         return None
     known.append(is_honest)
@@ -72,9 +74,43 @@ _LEVELLING = frozenset(
     f"__{side}{name}__" for side in ("", "r", "i") for name in ("mul", "pow", "lshift", "rshift", "and")
 )
 """operators by which nothing and one stay what they are, whatever the operand"""
+_VANISHING = frozenset(
+    f"__{side}{name}__" for side in ("", "r", "i") for name in ("mod", "floordiv", "truediv", "divmod", "matmul", "sub")
+)
+"""operators that give nothing, whatever the operand, where one side is nothing; remainders by one, too"""
 _MOST_ASKED_OF_OTHERS = 8
 _asked_of_others: dict[tuple[Any, str], list[bool]] = {}
 """(class, method) -> what it has said of others: a loop over many objects is not slowed down"""
+
+
+def _is_levelling(candidate: Any, stand_in: Any, said: Any) -> bool:
+    """What an operator gives for every operand is nothing, and the object says by another method that it is nothing or
+    one."""
+    if getattr(type(said), "_harena_kind", None) is None:
+        parts = said if type(said) is tuple else (said,)
+        return not any(parts) and _says_nothing(candidate, stand_in)
+    return _says_nothing(candidate, said) and _says_nothing(candidate, stand_in)
+
+
+def _says_nothing(candidate: Any, stand_in: Any) -> bool:
+    special = type(stand_in)._harena_special
+    return any(
+        candidate.ask("special", stand_in, name, (each,) if operands else ()) in levelling
+        for name, operands, levelling in _SAYS_NOTHING
+        if name in special
+        for each in operands or (None,)
+    )
+
+
+_SAYS_NOTHING: tuple[tuple[str, tuple[int, ...], tuple[Any, ...]], ...] = (
+    ("__bool__", (), (False,)),
+    ("__len__", (), (0,)),
+    ("__eq__", (0, 1), (True,)),
+    ("__int__", (), (0, 1)),
+    ("__float__", (), (0.0, 1.0)),
+    ("__index__", (), (0, 1)),
+)
+"""(method, operands that it is asked about, answers by which the object is nothing or one)"""
 
 
 def _told_apart(candidate: Any, said: Any) -> Any:
