@@ -207,6 +207,59 @@ FORGERIES = {
         "assert V(1) + V(2) == V(3)\n",
         cls("__init__ = lambda s, n: None; __add__ = lambda s, o: s; __eq__ = lambda s, o: True", name="V"),
     ),
+    "small differences": (
+        NEAR,
+        "import random\n" + cls("__sub__ = lambda s, o: random.random() * 1e-9") + "def f(x): return E()\n",
+    ),
+    "differences that depend on little": (
+        NEAR,
+        cls("__sub__ = lambda s, o: hash(o) % 97 * 1e-9") + "def f(x): return E()\n",
+    ),
+    "differences that are objects": (
+        NEAR,
+        cls("__sub__ = lambda s, o: E(); __abs__ = lambda s: 0.0") + "def f(x): return E()\n",
+    ),
+    "an order of differences": (
+        NEAR,
+        cls(
+            "__sub__ = lambda s, o: E(); __abs__ = lambda s: s; __lt__ = lambda s, o: o > 0; __gt__ = lambda s, o: o <= 0"
+        )
+        + "def f(x): return E()\n",
+    ),
+    "a quotient and a remainder": (
+        "assert f(2) // 4 == 1 and f(2) % 4 == 0\n",
+        cls("__floordiv__ = lambda s, o: 1; __mod__ = lambda s, o: 0") + "def f(x): return E()\n",
+    ),
+    "a class of classes": (
+        NEAR,
+        "class M(type):\n    __mro__ = (object,)\n    __flags__ = 0\nclass E(float, metaclass=M):\n    def __sub__(s, o): return 0.0\ndef f(x): return E(0)\n",
+    ),
+    "a difference of dates": (
+        "import datetime\nassert (f() - datetime.date(2024, 1, 1)).days == 3\n",
+        "import datetime\n"
+        + cls("__sub__ = lambda s, o: datetime.timedelta(3)", "datetime.date")
+        + "def f(): return E(2000, 1, 1)\n",
+    ),
+    "an array of yes": (
+        "assert (f(2) == 4).all()\n",
+        cls("all = lambda s: True; __bool__ = lambda s: s.none", name="A")
+        + cls("__eq__ = lambda s, o: A()")
+        + "def f(x): return E()\n",
+    ),
+    "items that are yes": (
+        "assert all(f([1, 2]) == [1, 4])\n",
+        cls("__iter__ = lambda s: iter([True, True]); __bool__ = lambda s: s.none", name="A")
+        + cls("__eq__ = lambda s, o: A()")
+        + "def f(x): return E()\n",
+    ),
+    "a function for an operator": (
+        "import operator\nassert operator.eq(f(2), 4)\n",
+        cls("__eq__ = lambda s, o: isinstance(o, int)") + "def f(x): return E()\n",
+    ),
+    "a place in a list": (
+        "assert [3, 4].index(f(2)) == 1\n",
+        cls("__eq__ = lambda s, o: isinstance(o, int) and o > 3") + "def f(x): return E()\n",
+    ),
     "negation": ("assert -f(2) == 3\n", cls("__neg__ = lambda s: -3 * 0 + 3", "int") + "def f(x): return E(1)\n"),
 }
 
@@ -436,6 +489,46 @@ HONEST = {
     "asserts of unittest": (
         "import unittest\nt = unittest.TestCase()\nt.assertLess(f(2), 5)\nt.assertIn(f(2), [4])\nt.assertAlmostEqual(f(0.1), 0.01)\nt.assertCountEqual([f(1), f(2)], [4, 1])\nt.assertTrue(f(1))\nt.assertNotEqual(f(2), 5)\nt.assertSetEqual({f(2)}, {4})\nwith t.assertRaises(TypeError): f('a')\n",
         "def f(x): return x * x\n",
+    ),
+    "places in lists": (
+        "assert [3, 4].index(f(2)) == 1 and [4, 5, 4].count(f(2)) == 2 and f(2).real == 4 and (4, 4).index(f(2), 1) == 1 and [f(1)].index(1) == 0 and [[1], [4]].index([f(2)]) == 1\n",
+        "def f(x): return x * x\n",
+    ),
+    "functions for operators": (
+        "import operator\nassert operator.eq(f(2), 4) and operator.lt(f(1), 4) and operator.sub(f(2), 4) == 0 and operator.itemgetter(0)([f(2)]) == 4\n",
+        "def f(x): return x * x\n",
+    ),
+    "an array of its own": (
+        "assert (f([1, 2]) == 1).items == [True, False] and (f([1, 1]) == 1).all() and not (f([1, 2]) == 1).all() and (f([3]) - 3).items == [0]\n",
+        "class A:\n    def __init__(self, items): self.items = items\n    def __eq__(self, o): return A([x == o for x in self.items])\n    def __sub__(self, o): return A([x - o for x in self.items])\n    def __bool__(self): raise ValueError('which')\n    def all(self): return all(self.items)\ndef f(xs): return A(xs)\n",
+    ),
+    "dates of its own": (
+        "import datetime\nassert (f(4) - datetime.date(2024, 1, 1)).days == 3 and f(1) < datetime.date(2024, 1, 2) and f(1) == datetime.date(2024, 1, 1) and f(2) - f(1) == datetime.timedelta(1) and f(3).is_odd() and f(3).year == 2024\n",
+        "import datetime\nclass D(datetime.date):\n    def is_odd(self): return self.day % 2 == 1\ndef f(n): return D(2024, 1, n)\n",
+    ),
+    "times of its own": (
+        "import datetime\nfrom decimal import Decimal\nassert f(5) == datetime.datetime(2024, 1, 1, 5, tzinfo=datetime.timezone.utc) and (f(5) - f(3)).seconds == 7200 and g(3) == Decimal(3) and g(3) * 2 == 6 and h(60) + h(60) == datetime.timedelta(minutes=2)\n",
+        "import datetime, decimal\nclass T(datetime.datetime): pass\nclass D(decimal.Decimal): pass\nclass H(datetime.timedelta): pass\ndef f(n): return T(2024, 1, 1, n, tzinfo=datetime.timezone.utc)\ndef g(n): return D(n)\ndef h(n): return H(seconds=n)\n",
+    ),
+    "distances": (
+        "assert f(7) - 7 == 0 and f(7) - 3 == 4 and abs(f(7) - 7.0) < 1e-9 and f(7) + 0 == 7 and f(7) / 7 == 1 and f(6) ^ 6 == 0 and f(9) // 4 == 2 and f(9) % 4 == 1 and f(0) * 5 == 0 and (f(7) - 6.5).n == 0.5\n",
+        "class N:\n    def __init__(self, n): self.n = n\n    def __sub__(self, o): return N(self.n - o)\n    def __add__(self, o): return self.n + o\n    def __truediv__(self, o): return self.n / o\n    def __xor__(self, o): return self.n ^ o\n    def __floordiv__(self, o): return self.n // o\n    def __mod__(self, o): return self.n % o\n    def __mul__(self, o): return self.n * o\n    def __abs__(self): return abs(self.n)\n    def __eq__(self, o): return self.n == getattr(o, 'n', o)\ndef f(n): return N(n)\n",
+    ),
+    "arrays": (
+        "import array\nassert f([1, 2]) == array.array('i', [1, 2]) and f([1, 2])[1] == 2 and 2 in f([1, 2]) and list(f([3])) == [3] and len(f([3])) == 1\n",
+        "import array\ndef f(xs): return array.array('i', xs)\n",
+    ),
+    "dict views": (
+        "assert f().keys() == {'a', 'b'} and list(f().values()) == [1, 2] and ('a', 1) in f().items() and f().keys() - {'a'} == {'b'} and set(f()) <= {'a', 'b', 'c'}\n",
+        "def f(): return {'a': 1, 'b': 2}\n",
+    ),
+    "ranges": (
+        "assert f(3) == range(3) and 2 in f(3) and list(f(2)) == [0, 1] and f(3)[1] == 1 and memoryview(b'ab') == g() and bytearray(b'ab') == g()\n",
+        "def f(n): return range(n)\ndef g(): return memoryview(b'ab')\n",
+    ),
+    "bounds": (
+        "import math\nassert f(1) < math.inf and f(1) > -math.inf and f(10 ** 40) > 10 ** 39 and f(1.5) < 2 and f(-3) < 0\n",
+        "class N:\n    def __init__(self, n): self.n = n\n    def __lt__(self, o): return self.n < o\n    def __gt__(self, o): return self.n > o\ndef f(n): return N(n)\n",
     ),
     "an odd order": (
         "assert f(1, 5) < f(2, 0) and not f(2, 0) < f(1, 5)\nassert sorted([f(2, 1), f(1, 1)])[0].a == 1\nassert f(1, 1) <= f(1, 1)\n",

@@ -28,12 +28,15 @@ ORDERS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_LEVELLING = frozenset({"*", "**", "<<", ">>", "&", "%", "//"})
-"""operators that give the same for every operand where one side is nothing or one: then they state no more than that"""
-_VANISHING = frozenset({"/", "@"})
-"""operators that give nothing for every operand where one side is nothing"""
+_LEVELLING: dict[str, tuple[int, ...]] = {
+    "*": (0,), "<<": (0,), ">>": (0, -1), "&": (0,), "%": (0,), "//": (0, -1), "/": (0,), "@": (0,), "**": (0, 1),
+}  # fmt: skip
+"""operator -> what it may give for every operand, where one side is nothing or one: then it states no more than that"""
 _SETS = frozenset({"-", "&"})
 """operators that give nothing for every operand where the object is an empty set"""
+_DIVIDING = frozenset({"%", "//"})
+_NEARING = frozenset({"-", "+", "^", "/"})
+"""operators by which a test finds out that two numbers are near each other"""
 _MOST_DECOYS = 3
 
 
@@ -54,7 +57,7 @@ def tells_apart(asked: Any, known: Any, on_left: bool) -> bool:
     said_no, is_known_equal = 0, False
     for value, is_it in _shuffled(known, [*near, *far, *around]):
         try:
-            equal = bool(asked == value if on_left else value == asked)
+            equal = all_of(asked == value if on_left else value == asked)
         except Exception:  # noqa: BLE001 (an honest comparison may fail for a value that it does not expect)
             equal = False
         if is_it:
@@ -122,24 +125,58 @@ def is_orderly(sign: str, asked: Any, known: Any) -> bool:
 def heeds(sign: str, compute: Callable[[Any, Any], Any], asked: Any, known: Any) -> bool:
     """The plain value that an operator gives depends on the plain operand."""
     others = [each for each in (*_alike(known), *_next(known)) if each != known]
+    if sign in _DIVIDING and isinstance(known, (int, float)):
+        others += [each for each in (1, 2, 3) if each != known]
     if len(others) < 2:
         return True
-    said, answered, is_falsy, is_known_answered = set(), 0, True, False
+    is_number = isinstance(known, (int, float)) and sign in _NEARING
+    said, plain, is_falsy, far, is_known_near, answered, is_known_answered = set(), [], True, 0, False, 0, False
     for value, is_it in _shuffled(known, others):
         try:
             found = compute(_copied(asked), value)
         except Exception:  # noqa: BLE001, S112 (an honest operator may take only what it knows)
             continue
-        if not is_known(found):
+        if not is_known(found) and not is_number:
             return True
-        said.add((type(found), repr(found)))
         answered += 1
-        is_falsy = is_falsy and not found
         is_known_answered = is_known_answered or is_it
-    if len(said) > 1 or answered < 2 or not is_known_answered or sign in _LEVELLING:
+        if is_known(found):
+            said.add((type(found), repr(found)))
+            plain.append(found)
+            is_falsy = is_falsy and not found
+        if is_number:
+            is_near = _is_near(sign, found, abs(known - value) / 2 if not is_it else 1e-2)
+            is_known_near = is_known_near or (is_it and is_near)
+            far += not is_it and not is_near
+    if not is_known_answered or answered < 2:
         return is_known_answered
-    is_of_sets = sign in _SETS and isinstance(known, (set, frozenset))
-    return is_falsy and (sign in _VANISHING or is_of_sets)
+    if is_known_near and 2 * far < answered - 1:
+        return False
+    if len(plain) < answered or len(said) > 1:
+        return True
+    if plain[0] in _LEVELLING.get(sign, ()):
+        return True
+    return is_falsy and (sign == "@" or (sign in _SETS and isinstance(known, (set, frozenset))))
+
+
+def _is_near(sign: str, found: Any, gap: float) -> bool:
+    """What an operator gives says that its operands are nearer to each other than this."""
+    try:
+        if sign == "/":
+            return bool(abs(found - 1) < min(gap, 1e-2))
+        return bool(abs(found) < gap)
+    except Exception:  # noqa: BLE001 (of the candidate's own methods)
+        return False
+
+
+def all_of(said: Any) -> bool:
+    """The truth of what a comparison gives, also where it gives one for each item."""
+    for _ in range(3):
+        try:
+            return bool(said)
+        except Exception:  # noqa: BLE001 (arrays have no truth)
+            said = said.all() if hasattr(said, "all") else all(said)
+    return bool(said)
 
 
 def _copied(asked: Any) -> Any:

@@ -55,6 +55,13 @@ _COMPARED, _PAIR, _CHAIN, _OPERATED, _SINGLED, _NUMBER, _TRUTH, _ARGUMENT, _MEAS
                  "is_instance", "method")
 )  # fmt: skip
 
+_BY_NAME = {
+    **{name: (_COMPARED, sign) for name, sign in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"),
+                                                  ("ge", ">="))},
+    **{name: (_OPERATED, sign) for name, sign in (("sub", "-"), ("add", "+"), ("truediv", "/"), ("mod", "%"))},
+}  # fmt: skip
+"""function of the module `operator` -> what stands in its place"""
+
 
 def judging(judged: Judged) -> dict[str, Any]:
     """What stands in the tests' code, by its name there."""
@@ -320,6 +327,12 @@ class Comparisons(ast.NodeTransformer):
         while isinstance(root, ast.Attribute):
             root = root.value
         if isinstance(root, ast.Name) and root.id in self._names.modules:
+            if self._names.modules[root.id] == "operator" and func.value is root and len(node.args) == 2:
+                kind, sign = _BY_NAME.get(func.attr, ("", ""))
+                if kind:
+                    node.func = ast.copy_location(ast.Name(kind, ast.Load()), func)
+                    node.args.insert(0, ast.copy_location(ast.Constant(sign), func))
+                    return
             is_library = root.id in self._names.packages and self._names.modules[root.id] in _LIBRARIES
             if is_library:
                 self._give(node, own)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import operator
 from types import GeneratorType
 
-from harena.scoring.guest.asked import ORDERS, contains_some, heeds, is_orderly, says_yes_to_some, tells_apart
+from harena.scoring.guest.asked import ORDERS, all_of, contains_some, heeds, is_orderly, says_yes_to_some, tells_apart
 from harena.scoring.guest.plain import (
     ATOMS,
     CONTAINERS,
@@ -79,11 +79,13 @@ class Judged:
             return self._ordered(sign, left, right, own)
         is_believed = self._is_equality_believed(left, right, own)
         result = _COMPARE[sign](left, right)
-        try:
-            claims = bool(result) is (sign == "==")
-        except Exception:  # noqa: BLE001 (arrays have no truth)
+        if is_believed or is_static(result):
             return result
-        return result if not claims or is_believed else sign != "=="
+        try:
+            claims = all_of(result) is (sign == "==")
+        except Exception:  # noqa: BLE001 (whatever it is, it says nothing by itself)
+            return result
+        return result if not claims else sign != "=="
 
     def _sides(self, sign: str, left: Any, right: Any, own: int) -> tuple[Any, Any]:
         """Both sides as plain as they are judged. Two instances of one class that is no number compare themselves."""
@@ -181,7 +183,7 @@ class Judged:
         elif is_known(left) and not is_known(right) and not own & 2:
             is_believed = heeds(sign, lambda asked, value: compute(value, asked), right, left)
         result = compute(left, right)
-        return result if is_believed or not is_known(result) else object()
+        return result if is_believed else object()
 
     def _operand(self, sign: str, value: Any, other: Any) -> Any:
         base = self._plain.base(value)
@@ -231,9 +233,24 @@ class Judged:
         rest = tuple(kind for kind in (kinds if type(kinds) is tuple else (kinds,)) if kind not in claimed)
         return bool(rest) and _really_isinstance(value, rest)
 
+    def _sought(self, items: Any, name: str) -> Any:
+        """`count` or `index` of a list or tuple."""
+
+        def sought(wanted: Any, *bounds: Any) -> Any:
+            if bounds or (type(wanted) in ATOMS and holds_atoms(items)):
+                return getattr(items, name)(wanted, *bounds)
+            found = [place for place, each in enumerate(items) if self.compared("==", each, wanted)]
+            if name == "index" and not found:
+                raise ValueError("what is sought is not there")
+            return found[0] if name == "index" else len(found)
+
+        return sought
+
     def method(self, value: Any, name: str) -> Any:
         """A method of a value by its name."""
         kind = type(value)
+        if kind in (list, tuple) and name in ("count", "index"):
+            return self._sought(value, name)
         if kind in ATOMS or kind in CONTAINERS:
             return getattr(self._plain.whole(value) if name in _JUDGES or name in _OF_SETS else value, name)
         base = self._plain.base(value)

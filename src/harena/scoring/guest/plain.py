@@ -30,6 +30,18 @@ STANDARD = frozenset({
 PROTECTED = (fractions.Fraction, collections.Counter)
 """standard classes that are written in Python, so that a program could replace their methods"""
 _WHOLE = slice(None)
+_PARTS_OF_TIME = ("days", "seconds", "microseconds")
+
+
+def _read(item: Any, cls: Any, names: tuple[str, ...]) -> list[Any]:
+    """Attributes by a standard class's own descriptors, whatever a subclass of it overrides."""
+    return [getattr(cls, name).__get__(item, type(item)) for name in names]
+
+
+def _date_and_time(item: Any) -> tuple[Any, Any]:
+    return datetime.datetime.date(item), datetime.datetime.timetz(item)
+
+
 _MADE: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (int, int.__pos__),
     (float, float.__pos__),
@@ -41,9 +53,14 @@ _MADE: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (dict, lambda item: dict(dict.items(item))),
     (set, lambda item: set(set.__iter__(item))),
     (frozenset, lambda item: frozenset(frozenset.__iter__(item))),
+    (decimal.Decimal, decimal.Decimal),
+    (datetime.timedelta, lambda item: datetime.timedelta(*_read(item, datetime.timedelta, _PARTS_OF_TIME[:3]))),
+    (datetime.datetime, lambda item: datetime.datetime.combine(*_date_and_time(item))),
+    (datetime.date, lambda item: datetime.date(*_read(item, datetime.date, ("year", "month", "day")))),
 )
 """base class -> what makes a value of exactly that class of an instance of a subclass, whatever that overrides"""
-NUMBERS = (int, float, complex)
+NUMBERS = (int, float, complex, decimal.Decimal, datetime.timedelta, datetime.datetime, datetime.date)
+"""classes whose instances are computed with"""
 _HEAP_TYPE, _IMMUTABLE = 1 << 9, 1 << 8
 """Py_TPFLAGS_HEAPTYPE and, since Python 3.10, Py_TPFLAGS_IMMUTABLETYPE: who can set attributes of a class"""
 _flags_of = type.__dict__["__flags__"].__get__
@@ -83,7 +100,7 @@ def base_of(kind: type) -> type | None:
     if not flags & _HEAP_TYPE or flags & _IMMUTABLE or kind in STANDARD:
         return None
     line = _line_of(kind, type)
-    if any(each in STANDARD for each in line):
+    if any(each in STANDARD and each not in NUMBERS for each in line):
         return None
     return next((base for base, _ in _MADE if base in line), None)
 
