@@ -1,6 +1,7 @@
 """Has the comparisons of suites beside their candidate believe no object that calls itself equal to whatever it meets.
 
-Asserts have more: see `guest_compared`. Part of the programs that run trusted suites in one process with a candidate. Standard library only, Python 3.8 and up.
+Asserts have more: see `guest_compared`. Part of the programs that run trusted suites in one process with a
+candidate. Standard library only, Python 3.8 and up.
 """
 
 from __future__ import annotations
