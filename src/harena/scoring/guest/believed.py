@@ -1,8 +1,8 @@
 """Has a suite beside its candidate believe no object that calls itself equal to whatever it is compared with.
 
 The trusted files are compiled with the comparisons of `guest_compared_beside`: an object that says to equal a known
-value must say no to what is next to it. An object that the tests have made themselves, to match more than one value (`ANY`,
-`approx`, one of a class of theirs), is believed. Standard library only, Python 3.8 and up.
+value must say no to what is next to it. An object that the tests have made themselves, to match more than one value
+(`ANY`, `approx`, one of a class of theirs), is believed. Standard library only, Python 3.8 and up.
 """
 
 from __future__ import annotations
