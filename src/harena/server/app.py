@@ -144,7 +144,9 @@ async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     asked = f"{request.method} {_cut(request.url.path, MOST_SENTENCE)}"
     known: HarenaError
-    if isinstance(error.__cause__, HarenaError):  # raised while FastAPI read the body
+    if isinstance(error.__cause__, RequestValidationError):  # raised while FastAPI read the body, as what follows
+        return await _mistakes(request, error.__cause__)
+    if isinstance(error.__cause__, HarenaError):
         return ProblemResponse(error.__cause__, _request_id(request))
     if error.status_code == 404:
         known = NotFoundError(f"{asked}: there is no such route; see /openapi.json", reason="ROUTE_NOT_FOUND")

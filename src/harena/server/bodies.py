@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Coroutine
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
 from harena.core.checked import shown
@@ -19,11 +20,14 @@ from harena.core.errors import ValidationError
 from harena.core.models import MIB
 from harena.core.threads import BODIES
 
+if TYPE_CHECKING:
+    from fastapi._compat import ModelField
+
 JSON = "application/json"
 LINES = "application/x-ndjson"
 OCTETS = "application/octet-stream"
 IN_THREAD_BYTES = MIB // 16
-"""a larger body is read in a thread: others shall not wait for it"""
+"""a larger body is read and checked in a thread: others shall not wait for it"""
 MOST_VALUES = 1_000_000
 """most values of one body: numbers, texts, lists, objects and so on"""
 MOST_DEPTH = 200
@@ -51,17 +55,36 @@ class JsonRoute(APIRoute):
                     else f"a body without a content-type: send JSON, as content-type: {JSON}",
                     reason="CONTENT_TYPE",
                 )
-            return await handler(_StrictRequest(request.scope, request.receive))
+            return await handler(_StrictRequest(request, self._whole_body()))
 
         return strict
 
+    def _whole_body(self) -> ModelField | None:
+        """What checks a body that is one parameter of its route; None = it is several."""
+        return next((field for field in self.dependant.body_params if field is self.body_field), None)
+
 
 class _StrictRequest(Request):
-    """Reads its body with `read_json`."""
+    """Reads its body as `read_json` does; a large one is checked by its model in the same thread."""
+
+    def __init__(self, request: Request, model: ModelField | None) -> None:
+        super().__init__(request.scope, request.receive)
+        self._model = model
 
     async def json(self) -> Any:
-        """The body. Raises ValidationError."""
-        return await read_json(await self.body())
+        """The body, or what its model made of it: that passes the model a second time without being looked at. Raises
+        ValidationError, and RequestValidationError with what the model has found."""
+        body = await self.body()
+        if self._model is None or len(body) <= IN_THREAD_BYTES:
+            return await read_json(body)
+        return await BODIES.run(_checked, body, self._model)
+
+
+def _checked(body: bytes, model: ModelField) -> Any:
+    made, mistakes = model.validate(json_in(body), {}, loc=("body",))
+    if mistakes:
+        raise RequestValidationError(mistakes)
+    return made
 
 
 async def read_bounded(request: Request, most_bytes: int) -> bytes:

@@ -3,19 +3,25 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import threading
 import tracemalloc
 from asyncio import StreamReader, StreamWriter
 from pathlib import Path
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
+from fastapi import APIRouter, FastAPI
+from pydantic import BaseModel, field_validator
 from server_world import World, world
+from starlette.exceptions import HTTPException
 
 from harena.core.errors import ValidationError
 from harena.core.models import MIB
+from harena.server import app as server_app
 from harena.server import bodies
-from harena.server.bodies import MOST_DEPTH, MOST_VALUES, json_in
+from harena.server.bodies import IN_THREAD_BYTES, MOST_DEPTH, MOST_VALUES, JsonRoute, json_in
 
 JSON = {"content-type": "application/json"}
 
@@ -148,3 +154,58 @@ def test_texts_without_an_end_take_no_time_of_their_square() -> None:
     """Each byte is looked at once."""
     with pytest.raises(ValidationError, match="no JSON"):
         json_in(b'["",{"' * 60 + b"[" * 90 + b'\\"' * 2_000_000)
+
+
+class Slow(BaseModel):
+    """A body whose check takes until it is let go on."""
+
+    began: ClassVar[asyncio.Event]
+    may_end: ClassVar[threading.Event]
+    loop: ClassVar[asyncio.AbstractEventLoop]
+
+    texts: list[str]
+
+    @field_validator("texts")
+    @classmethod
+    def wait(cls, texts: list[str]) -> list[str]:
+        cls.loop.call_soon_threadsafe(cls.began.set)
+        if not cls.may_end.wait(30):
+            raise ValueError("the event loop did nothing meanwhile")
+        if texts[0] == "wrong":
+            raise ValueError("wrong")
+        return texts
+
+
+slow_routes = APIRouter(route_class=JsonRoute)
+
+
+@slow_routes.post("/")
+async def take(asked: Slow) -> int:
+    return len(asked.texts)
+
+
+@pytest.mark.parametrize(("first", "status", "says"), [("x", 200, b"20000"), ("wrong", 422, b"texts: wrong")])
+async def test_the_model_of_a_large_body_holds_up_no_loop(first: str, status: int, says: bytes) -> None:
+    """It runs where the body is parsed, and once: the loop goes on while it takes its time."""
+    Slow.began, Slow.may_end, Slow.loop = asyncio.Event(), threading.Event(), asyncio.get_running_loop()
+    app = FastAPI()
+    app.include_router(slow_routes)
+    app.add_exception_handler(HTTPException, server_app._http_error)
+    body = json.dumps({"texts": [first] + ["x"] * 19_999}).encode()
+    assert len(body) > IN_THREAD_BYTES
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": headers, "query_string": b"", "state": {}}
+    answering = asyncio.create_task(app(scope, receive, send))  # type: ignore[arg-type]
+    await Slow.began.wait()
+    Slow.may_end.set()
+    await answering
+    assert sent[0]["status"] == status, sent
+    assert says in sent[1]["body"]

@@ -152,7 +152,7 @@ async def events(
 
 
 async def _create(jobs: Operations, asked: shapes.JobBody, key: IdempotencyKey | None) -> BenchmarkJob:
-    request = asked.model_dump(include={"name", "blueprint_id", "format", "grader"})
+    request: dict[str, Any] = {name: getattr(asked, name) for name in ("name", "blueprint_id", "format", "grader")}
     request["config"] = asked.config.model_dump(exclude_unset=True)
     request["webhook"] = asked.webhook and asked.webhook.model_dump()
     async with with_files({**request, "scenarios": asked.scenarios, "candidates": asked.candidates}) as asking:

@@ -17,4 +17,4 @@ router = APIRouter(prefix="/v1/scores", tags=["scores"], route_class=JsonRoute)
 async def score(asked: ScoreRequest, caller: Writer, state: State) -> JsonAnswer:
     """Run one candidate in a fresh sandbox, and score it: the answer is its envelope. Nothing is stored."""
     state.check_not_draining()
-    return JsonAnswer(await state.operations.in_workspace(caller.workspace).score(asked.model_dump()))
+    return JsonAnswer(await state.operations.in_workspace(caller.workspace).score(dict(asked)))
