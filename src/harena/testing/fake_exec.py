@@ -243,6 +243,7 @@ class FakeExec:
             terminal, self._terminal, self._stdin = self._terminal, None, None
             self._loop.remove_writer(terminal)
             os.close(terminal)
+            self._wake_writer()
         self.close_stdin()
 
     def _refuse(self, returncode: int, message: str) -> None:
@@ -297,23 +298,31 @@ def marked(mark: str) -> list[int]:
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit():
-            words = _environment(name).split(b"\0")
+            words = environment(name).split(b"\0")
             if any(word == wanted or word.startswith(wanted + b"/") for word in words):
                 found.append(int(name))
     return sorted(found)
 
 
-def _environment(pid: str) -> bytes:
-    """What /proc shows; empty for a process that has ended, or is not ours."""
+def environment(pid: str) -> bytes:
+    """What /proc shows; empty for a process that has ended, has none, or is not ours."""
     try:
-        # a process in the middle of execve shows an empty environment for a moment; only the dead have no program file
+        # a process in the middle of execve has no environment for a moment; only the dead have no program file
         for _ in range(_MOST_EXECVE_LOOKS):
-            if (found := Path("/proc", pid, "environ").read_bytes()) or not os.readlink(f"/proc/{pid}/exe"):
+            if found := Path("/proc", pid, "environ").read_bytes():
                 return found
+            os.readlink(f"/proc/{pid}/exe")
+            if _environment_end(pid):
+                return b""  # it was started with none: to look again costs a time slice of each busy process
             os.sched_yield()
     except OSError:
         pass
     return b""
+
+
+def _environment_end(pid: str) -> int:
+    """The address behind its environment, which execve sets last; 0 = not yet."""
+    return int(Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[48])
 
 
 def kill_marked(mark: str) -> None:
