@@ -28,14 +28,14 @@ ERROR_REASONS = (
         "Create sandboxes in the process that uses them.",
     ),
     ErrorReason(
-        "BLUEPRINTS",
-        "The workspace keeps as many blueprints, or bytes in them, as it may.",
-        "Delete blueprints that nobody needs any more (`harena blueprint rm`).",
-    ),
-    ErrorReason(
         "BEGUN_ELSEWHERE",
         "Another server of the same database has created something with this idempotency key.",
         "Send the request to that server, or wait ten minutes.",
+    ),
+    ErrorReason(
+        "BLUEPRINTS",
+        "The workspace keeps as many blueprints, or bytes in them, as it may.",
+        "Delete blueprints that nobody needs any more (`harena blueprint rm`).",
     ),
     ErrorReason("BODY", "The body of a request is not the JSON that it says it is.", "Correct what the message names."),
     ErrorReason("BROKEN_ANSWER", "A server's answer cannot be understood.", "Check what answers at `HARENA_BASE_URL`."),
@@ -132,12 +132,12 @@ ERROR_REASONS = (
         "STORE_UNAVAILABLE", "The database does not answer.", "Ask again; the operator checks the database's server."
     ),
     ErrorReason("TOO_LARGE", "A file, body or answer is larger than it may be.", "Send or read it in parts."),
-    ErrorReason("URL_TOO_LONG", "The address of a request is too long.", "Shorten its query."),
     ErrorReason(
         "TRAINING_FILES",
         "The files of the workspace's training jobs take as many bytes as they may.",
         "Delete training jobs that have ended (`harena train rm`).",
     ),
+    ErrorReason("URL_TOO_LONG", "The address of a request is too long.", "Shorten its query."),
     ErrorReason("VERSION_TAKEN", "The version is published already, with other content.", "Publish another version."),
 )
 """The table, in alphabetical order."""

@@ -101,7 +101,8 @@ class CatalogConformance:
             {"name": "of stored", "scenarios": {"ref": "add-set@1"}, "candidates": answers("p")}
         )
         results = await operations.wait_benchmark_job(job["id"])
-        assert job["lineage"] == {"scenarios": "add-set@1", "digest": stored["digest"], "contracts": ["adding@1"]}
+        lineage = {"scenarios": "add-set@1", "digest": stored["digest"], "contracts": ["adding@1"]}
+        assert job["lineage"].to_dict() == lineage
         assert {
             run["scenario_id"]: (run["score"], run["scenario_version"], run["contract_version"], run["scorer_version"])
             for run in results["runs"]
@@ -125,7 +126,7 @@ class CatalogConformance:
             "first": (1.0, "inline@1"),
             "own": (1.0, None),
         }
-        assert (await operations.get_benchmark_job(job["id"]))["lineage"] == {
+        assert (await operations.get_benchmark_job(job["id"]))["lineage"].to_dict() == {
             "scenarios": None,
             "digest": None,
             "contracts": ["inline@1", "inline@2"],
@@ -176,7 +177,7 @@ class CatalogConformance:
         assert await refs(name="page-0") == ["page-0@2", "page-0@1"]
         first = await operations.list_catalog_entries("scenarios", prefix="page-", limit=2)
         assert [entry["ref"] for entry in first["entries"]] == ["page-1@2", "page-0@2"]
-        assert await refs(cursor=first["cursor"]) == ["page-2@1"]
+        assert await refs(cursor=first["next_cursor"]) == ["page-2@1"]
         await operations.archive_catalog_entry("scenarios", "page-1@2")
         assert await refs() == ["page-0@2", "page-2@1", "page-1@1"]
         assert len(await refs(archived=True)) == 5

@@ -78,7 +78,8 @@ class DefinitionsConformance:
         file.unlink()
         job = await operations.create_benchmark_job({"definition": "adding-up", "candidates": answers("p")})
         results = await operations.wait_benchmark_job(job["id"])
-        assert (job["name"], job["definition"]) == ("adding-up", {"ref": kept["ref"], "digest": kept["digest"]})
+        made_of = {"ref": kept["ref"], "digest": kept["digest"]}
+        assert (job["name"], job["definition"].to_dict()) == ("adding-up", made_of)
         assert (job["config"]["attempts"], job["config"]["timeout_seconds"]) == (2, 9.0)
         assert sorted((run["scenario_id"], run["score"]) for run in results["runs"]) == [
             *(("max", 0.0), ("max", 0.0), ("sum", 1.0), ("sum", 1.0)),

@@ -158,8 +158,8 @@ class RegistryConformance:
             await push(operations, "dataset", place, f"listed@{version}")
         page = await operations.list_objects("dataset", name="listed", limit=2)
         assert [entry["ref"] for entry in page["objects"]] == ["listed@c", "listed@b"]
-        rest = await operations.list_objects("dataset", name="listed", limit=2, cursor=page["cursor"])
-        assert ([entry["ref"] for entry in rest["objects"]], rest["cursor"]) == (["listed@a"], None)
+        rest = await operations.list_objects("dataset", name="listed", limit=2, cursor=page["next_cursor"])
+        assert ([entry["ref"] for entry in rest["objects"]], rest["next_cursor"]) == (["listed@a"], None)
         assert not (await operations.list_objects("model", name="listed"))["objects"]
         assert (await operations.list_objects(limit=1))["objects"][0]["ref"] == "listed@c"
 

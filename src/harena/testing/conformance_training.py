@@ -48,7 +48,11 @@ class TrainingConformance:
         assert made["state"] in ("queued", "running")
         ended = await operations.wait_training_job("a/b ü")
         assert ended == await operations.get_training_job(made["id"])
-        assert (ended["state"], ended["error"], ended["progress"]) == ("completed", None, {"step": 4, "steps": 4})
+        assert (ended["state"], ended["error"], ended["progress"].to_dict()) == (
+            "completed",
+            None,
+            {"step": 4, "steps": 4},
+        )
         assert (ended["algorithm"], ended["trainer_type"], ended["model"]) == ("grpo", "rl", "tiny-llama")
         assert ended["metrics"] == {
             "steps": 4, "train/reward": 0.4, "train/tokens": 4, "eval/steps": 4, "eval/reward": 0.5
@@ -106,7 +110,7 @@ class TrainingConformance:
         assert (again["attempt"], again["metrics"], again["progress"]["step"]) == (2, {}, 0)
         ended = await operations.wait_training_job(made["id"])
         assert (await until(operations, made["id"], "training_start", after=again["cursor"]))["data"]["from"] == 0
-        assert ended["progress"] == {"step": 3, "steps": 3}
+        assert ended["progress"].to_dict() == {"step": 3, "steps": 3}
         assert (await operations.training_job_metrics(made["id"]))["metrics"]["steps"] == [1, 2, 3]
 
     async def test_a_worker_that_dies(self, operations: Operations, prompts: Path) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from fake_answers import filled
 from harena.core.errors import HarenaError, PlatformError, ValidationError
+from harena.core.results import RunResult
 from harena.sdk import scores
-from harena.sdk.benchmark_jobs import BenchmarkRun
 from harena.training.data.prompts import PromptRow
 from harena.training.rewards import CachedRecipe, CodeTests, Rule, prepare, reward_recipe, rewarded
 from harena.training.rollouts import scored
@@ -168,12 +169,12 @@ class Scores:
         self.raises: dict[str, Exception] = {}
         self.asked: list[str] = []
 
-    async def aio(self, program: str, scoring: Any, **_: Any) -> BenchmarkRun:
+    async def aio(self, program: str, scoring: Any, **_: Any) -> RunResult:
         self.asked.append(program)
         if (error := self.raises.get(program)) is not None:
             raise error
         base = {"score": 1.0, "passed": True, "validity": "valid", "reason": "passed", "detail": ""}
-        return BenchmarkRun({**base, **self.says.get(program, {})})
+        return filled(RunResult, {**base, **self.says.get(program, {})})
 
 
 @pytest.fixture
@@ -226,7 +227,7 @@ async def test_a_platform_that_is_up_again_judges_as_ever(said: Scores) -> None:
     said.says["right"] = INFRA
     judge = said.aio
 
-    async def up_again(program: str, scoring: Any, **fields: Any) -> BenchmarkRun:
+    async def up_again(program: str, scoring: Any, **fields: Any) -> RunResult:
         answer = await judge(program, scoring, **fields)
         said.says.pop("right", None)
         return answer

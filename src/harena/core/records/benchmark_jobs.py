@@ -115,6 +115,8 @@ class BenchmarkJob(Record):
 class BenchmarkJobsPage(Record):
     """One page of jobs, newest first."""
 
+    MOST_ITEMS: ClassVar[Mapping[str, int]] = {"benchmark_jobs": 1000}
+
     benchmark_jobs: list[BenchmarkJob]
     next_cursor: int | None
     """asks for what follows; null = this was the last page"""
@@ -308,6 +310,8 @@ class BenchmarkResults(Record):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultsPage(Record):
     """Some runs of a job, in the order in which they ended; what follows comes after `cursor`."""
+
+    MOST_ITEMS: ClassVar[Mapping[str, int]] = {"runs": 1000}
 
     job_id: str
     state: str

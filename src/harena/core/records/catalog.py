@@ -44,7 +44,7 @@ class CalibrationOutline(Record):
 class StoredScenarios(CatalogEntry):
     """One version of stored scenarios."""
 
-    OMITTED_WHEN_NONE: ClassVar[frozenset[str]] = frozenset({"calibrations", "scenarios"})
+    OMITTED_WHEN_NONE: ClassVar[frozenset[str]] = frozenset({"calibrations", "calibration", "scenarios", "grader"})
 
     format: str
     """the data format that was stored"""
@@ -174,6 +174,8 @@ class StoredObject(Record):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredObjectsPage(Record):
     """One page of objects: every version, newest first."""
+
+    MOST_ITEMS: ClassVar[Mapping[str, int]] = {"objects": 1000}
 
     objects: list[StoredObject]
     next_cursor: int | None

@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, Union, get_args,
 
 _Translate = Callable[[Any], Any]
 
+MOST_ENTRIES = 1_500_000
+"""entries of one list of an answer: a job has a million runs at most"""
+
 
 class Record:
     """One typed record. Every field is an attribute, and a key too: `job.state`, `job["state"]`, `{**job}`."""
@@ -24,6 +27,8 @@ class Record:
 
     __pydantic_config__: ClassVar[dict[str, Any]] = {"use_attribute_docstrings": True, "extra": "forbid"}
     """how the OpenAPI document describes it: the docstring below a field is that field's description"""
+    MOST_ITEMS: ClassVar[Mapping[str, int]] = {}
+    """the most entries of a list, by its field; MOST_ENTRIES where nothing is said"""
     OMITTED_WHEN_NONE: ClassVar[frozenset[str]] = frozenset()
     """fields that `to_dict` leaves out while they are None: they belong to some answers only"""
 
@@ -31,6 +36,15 @@ class Record:
         # a dataclass keeps those that its class has itself, and writes its own over what a base class has
         cls.__hash__ = Record.__hash__  # type: ignore[method-assign]
         cls.__repr__ = Record.__repr__  # type: ignore[method-assign]
+        cls.__pydantic_config__ = {**Record.__pydantic_config__, "json_schema_extra": cls._add_bounds}
+
+    @classmethod
+    def _add_bounds(cls, schema: dict[str, Any]) -> None:
+        """Say in the OpenAPI document how long lists can be."""
+        for name, described in schema.get("properties", {}).items():
+            for part in (described, *described.get("anyOf", ())):
+                if part.get("type") == "array":
+                    part["maxItems"] = cls.MOST_ITEMS.get(name, MOST_ENTRIES)
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
@@ -64,17 +78,18 @@ class Record:
         return told
 
     def keys(self) -> Iterator[str]:
-        """The names of the fields."""
-        return iter(_shape(type(self)).names)
+        """The names of the fields that `to_dict` tells."""
+        omitted = self.OMITTED_WHEN_NONE
+        return (name for name in _shape(type(self)).names if name not in omitted or getattr(self, name) is not None)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
 
     def __contains__(self, name: object) -> bool:
-        return name in _shape(type(self)).names
+        return any(name == told for told in self.keys())
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self:
+        if name not in _shape(type(self)).names:
             raise KeyError(name)
         return getattr(self, name)
 
@@ -90,7 +105,9 @@ class Record:
         def __getattr__(self, name: str) -> Any:
             if name.startswith("_"):
                 raise AttributeError(name)
-            raise AttributeError(f"{type(self).__name__} has no {name!r}; it has {', '.join(sorted(self))}")
+            raise AttributeError(
+                f"{type(self).__name__} has no {name!r}; it has {', '.join(sorted(_shape(type(self)).names))}"
+            )
 
 
 @dataclass(frozen=True, slots=True)

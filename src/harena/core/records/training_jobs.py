@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from harena.core.records.record import Record
 
@@ -67,6 +67,8 @@ class TrainingJob(Record):
 class TrainingJobsPage(Record):
     """One page of jobs, newest first."""
 
+    MOST_ITEMS: ClassVar[Mapping[str, int]] = {"training_jobs": 1000}
+
     training_jobs: list[TrainingJob]
     next_cursor: int | None
     """asks for what follows; null = this was the last page"""
@@ -103,6 +105,8 @@ class TrainingLog(Record):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingLogsPage(Record):
     """Some of what was said; what follows comes after `cursor`."""
+
+    MOST_ITEMS: ClassVar[Mapping[str, int]] = {"items": 5000}
 
     items: list[TrainingLog]
     cursor: int
