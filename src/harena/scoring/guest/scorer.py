@@ -12,6 +12,7 @@ import json
 import os
 import re
 import sys
+import types
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ _MOST_FOUND = 100_000
 """characters of what matches a pattern: more is no number"""
 _MOST_DETAIL = 2_000
 _MOST_TOLD = 100
+_ROUNDING = 1e-9
+"""how far from 0 or 1 a sum of floats may end that is meant to be it, as 0.4 + 0.2 + 0.3 + 0.1"""
 _FIELDS_OF_THE_CANDIDATE = frozenset({
     "stdout", "stderr", "exit_code", "outcome", "timed_out", "files", "candidate", "entry", "answer", "__dict__",
 })  # fmt: skip
@@ -112,7 +115,10 @@ def _ours(request: dict[str, Any], *names: str) -> dict[str, Any]:
 
 def score_of(source: str, run: Run, **more: Any) -> dict[str, Any]:
     """The score and the detail that a scorer gives of a run. Raises what it raises, and NoScoreError."""
-    namespace: dict[str, Any] = {"__name__": "scorer", **more}
+    module = types.ModuleType("scorer")  # dataclasses, pickle and typing look for the module of a class
+    sys.modules["scorer"] = module
+    namespace = vars(module)
+    namespace.update(more)
     exec(compile(source, "<scorer>", "exec", dont_inherit=True), namespace)  # noqa: S102 (the purpose of this process)
     if "score" not in namespace:
         raise NoScoreError("its source defines no function `score`")
@@ -128,9 +134,9 @@ def score_of(source: str, run: Run, **more: Any) -> dict[str, Any]:
     except (TypeError, ValueError):
         told = repr(value)[:_MOST_TOLD] if isinstance(value, str) else f"a value of the type {type(value).__name__}"
         raise NoScoreError(f"it gave {told}; a score is a number from 0 to 1") from None
-    if not 0 <= score <= 1:  # as NaN
+    if not -_ROUNDING <= score <= 1 + _ROUNDING:  # as NaN
         raise NoScoreError(f"it gave {score!r}; a score is a number from 0 to 1")
-    return {"score": score, "detail": detail}
+    return {"score": min(1.0, max(0.0, score)), "detail": detail}
 
 
 def main() -> None:

@@ -46,6 +46,10 @@ async def _ask_pattern(bench: Bench, request: dict[str, Any]) -> dict[str, Any]:
         raise
 
 
+ROUNDING = 1e-9
+"""how far below the pass mark a sum of floats may end that is meant to be it"""
+
+
 async def score_python(bench: Bench, contract: PythonContract) -> Verdict:
     """Run, observe, ask the scorer. Raises PlatformError and SandboxError for what is not the program's doing."""
     seen, failure = await observed(bench, contract)
@@ -56,7 +60,7 @@ async def score_python(bench: Bench, contract: PythonContract) -> Verdict:
     except ScorerFailedError as error:
         detail = f"what the candidate did breaks the scorer, which is the lowest score: {error}"
         return failed(Reason.SCORER_REJECTED, one_line(detail, 500))
-    passed = score >= contract.pass_mark
+    passed = score >= contract.pass_mark - ROUNDING
     reason, detail = (Reason.PASSED, "") if passed else failure or (Reason.SCORER_REJECTED, "")
     return Verdict(
         score=score,

@@ -6,6 +6,7 @@ no score. If a candidate could make its own failure look like the scorer's, it c
 So whether a scorer is broken is decided by the contract alone, in this order:
 
 1. by its source, where the expression that raised shows a mistake that no answer can cause (`guest.scorer_faults`);
+   this is not asked of a scorer that may run or import the answer's text, which can make any expression fail;
 2. by the contract's `gold`, where it has one: the scorer is broken if it fails for the gold, too;
 3. else by answers that are not the candidate's: nothing, `0`, `0 0`, texts made of the words in the source, the
    constants in it, and texts of any form (`guest.scorer_shapes`). If one of them gets a score, the scorer works. If
@@ -25,6 +26,7 @@ from contextlib import suppress
 from typing import Any
 
 from harena.core.models import ExecOutcome
+from harena.core.results import Trust
 from harena.scoring.contracts.contract import PythonContract
 from harena.scoring.digests import digest_of
 from harena.scoring.python_source import MOST_SCORER_TOKENS, syntax_tree
@@ -54,7 +56,7 @@ _working = Remembered()
 async def why_broken(bench: Bench, contract: PythonContract, seen: Mapping[str, Any], failure: Failure) -> str:
     """Why the scorer is broken that failed for a candidate like this; "" = it was the candidate's doing. Raises
     PlatformError and SandboxError."""
-    if failure.fault:
+    if failure.fault and contract.trust is Trust.SEPARATE:
         return f"{failure.fault}: {failure.detail}"
     try:
         await _working.get(_key(bench, contract), lambda: _must_work(bench, contract, seen))
