@@ -7,7 +7,7 @@
     http.md       every route, from the OpenAPI document
     openapi.json  that document itself
 
-`make reference` runs it, and tests/unit/test_reference.py fails when a file is not what it would write.
+`make reference` runs it, and tests/unit/test_reference_pages.py fails when a file is not what it would write.
 """
 
 from __future__ import annotations

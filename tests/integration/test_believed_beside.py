@@ -80,3 +80,27 @@ async def test_honest_comparisons_are_believed(name: str) -> None:
     suite, candidate = OF_TESTS[name]
     found = await scored({"files": {"solution.py": candidate}, "entry": "solution.py"}, suite, "pytest", isolate=False)
     assert found.score == 1.0, found.detail
+
+
+MET_WITHOUT_EQUALITY = {
+    "a float of its own": ("t.assertAlmostEqual(f(), 0.3)", "class Money(float): pass\ndef f(): return Money(0.1 + 0.2)\n"),
+    "numpy's float": ("t.assertAlmostEqual(f(), 0.3)", "import numpy\ndef f(): return numpy.float64(0.1) + numpy.float64(0.2)\n"),
+    "keys": ("t.assertCountEqual(f(), ['a', 'b'])", "def f(): return {'b': 1, 'a': 2}.keys()\n"),
+    "a generator": ("t.assertCountEqual(f(), ['a', 'b'])", "def f(): yield 'b'; yield 'a'\n"),
+    "members in another order": ("t.assertCountEqual(f(), ['red', 'green'])", "import enum\nclass C(str, enum.Enum):\n    G = 'green'\n    R = 'red'\ndef f(): return [C.G, C.R]\n"),
+    "a sequence of its own": ("t.assertSequenceEqual(f(), [2, 1])", "import collections.abc\nclass S(collections.abc.Sequence):\n    def __len__(self): return 2\n    def __getitem__(self, i): return [2, 1][i]\ndef f(): return S()\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MET_WITHOUT_EQUALITY)
+async def test_sides_that_are_not_equal_may_meet_an_assertion(name: str) -> None:
+    """It is the assertion that judges them; an object that equals too much is still refused."""
+    assertion, candidate = MET_WITHOUT_EQUALITY[name]
+    suite = f"import unittest\nfrom solution import f\nclass T(unittest.TestCase):\n    def test_a(t): {assertion}\n"
+    forged = "class E(float):\n    __hash__ = None\n    __eq__ = lambda s, o: True\n    __len__ = lambda s: 2\n    __sub__ = __rsub__ = lambda s, o: 0.0\ndef f(): return E(7)\n"
+    right, wrong = [
+        await scored({"files": {"solution.py": each}, "entry": "solution.py"}, suite, "unittest", isolate=False)
+        for each in (candidate, forged)
+    ]
+    assert right.score == 1.0, right.detail
+    assert wrong.score == 0.0, wrong.detail

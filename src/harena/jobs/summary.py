@@ -103,7 +103,7 @@ class Summing:
 
     def add(self, run: BenchmarkRun) -> None:
         """Count one run."""
-        self._reasons[run.reason.value] += 1
+        self._reasons[str(run.reason)] += 1
         if run.reason is Reason.CANCELLED:
             self._cancelled += 1
             return

@@ -157,8 +157,11 @@ class Calibrations:
         try:
             state = (await self._jobs.get(row["workspace"], row["job_id"])).state
         except NotFoundError:
+            self._planned.pop(row["job_id"], None)
             return _answer(row, None)
         if state != "completed":
+            if state in ENDED_STATES:  # it will have no report
+                self._planned.pop(row["job_id"], None)
             return _answer(row, state)
         planned = self._planned.get(row["job_id"])
         if planned is None:

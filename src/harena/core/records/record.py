@@ -1,8 +1,9 @@
 """`Record`: the base of all typed records, and their one translation to JSON types and back.
 
 A record is a frozen dataclass. Its fields are plain JSON values, other records, enumerations, or lists and mappings of
-these. `to_dict` gives JSON types; `from_dict` builds a record from them, ignores fields that it does not know (a newer
-server may send more), and raises ValueError, which names the field, for what it cannot understand.
+these. `to_dict` gives JSON types. `from_dict` builds a record from them: it ignores fields that it does not know and
+keeps words that an enumeration lacks as text, because another version may have stored or sent them. It raises
+ValueError, which names the field, for what it cannot understand.
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ def _reader(hint: Any) -> _Translate | None:
     if isinstance(hint, type) and issubclass(hint, Record):
         return hint.from_dict
     if isinstance(hint, type) and issubclass(hint, Enum):
-        return hint
+        return _member_of(hint)
     if origin is Literal or hint is Any or isinstance(hint, type):
         return None
     raise TypeError(f"no field of a record can be of the type {hint}")
@@ -211,5 +212,19 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _value_of(member: Enum) -> Any:
-    return member.value
+def _member_of(kind: type[Enum]) -> _Translate:
+    """A word that this version does not know stays text: another version has stored or sent it."""
+
+    def translate(given: Any) -> Any:
+        try:
+            return kind(given)
+        except ValueError:
+            if not isinstance(given, str):
+                raise
+            return given
+
+    return translate
+
+
+def _value_of(member: Any) -> Any:
+    return member.value if isinstance(member, Enum) else member

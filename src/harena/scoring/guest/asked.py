@@ -48,9 +48,9 @@ def _shuffled(known: Any, others: list[Any]) -> list[Any]:
     return questions
 
 
-def tells_apart(asked: Any, known: Any, on_left: bool) -> bool:
-    """It calls itself equal to the known value, to nothing that is next to it, and to at most half of what is far from
-    it."""
+def tells_apart(asked: Any, known: Any, on_left: bool, must_equal: bool = True) -> bool:
+    """It calls itself equal to the known value (where it must), to nothing that is next to it, and to at most half of
+    what is far from it."""
     near, far = _near(known), _far(known)
     around = [each for other in _alike(known) for each in (other, *_near(other)[:2])]
     roles = {**{id(value): "far" for value in far}, **{id(value): "near" for value in near}}
@@ -67,7 +67,7 @@ def tells_apart(asked: Any, known: Any, on_left: bool) -> bool:
         if equal and role == "near":
             return False
         said_no += role == "far" and not equal
-    return is_known_equal and 2 * said_no >= len(far)
+    return (is_known_equal or not must_equal) and 2 * said_no >= len(far)
 
 
 def says_yes_to_some(ask: Callable[[Any, Any], Any], asked: Any, known: Any) -> bool:

@@ -126,7 +126,8 @@ def compared(sign: str, left: Any, right: Any) -> Any:
 
 def pair(left: Any, right: Any) -> tuple[Any, Any]:
     """Both sides; two that equal nothing where they are not to be believed."""
-    return (left, right) if is_believable(left, right) else (object(), object())
+    # these assertions may be met by sides that are not equal: assertAlmostEqual, assertCountEqual in another order
+    return (left, right) if is_believable(left, right, must_equal=False) else (object(), object())
 
 
 def member(left: Any, right: Any) -> tuple[Any, Any]:
@@ -134,9 +135,12 @@ def member(left: Any, right: Any) -> tuple[Any, Any]:
     return (left, right) if compared("in", left, right) else (object(), [])
 
 
-def is_believable(left: Any, right: Any) -> bool:
+def is_believable(left: Any, right: Any, must_equal: bool = True) -> bool:
     """No object in one of the sides equals every value that is put in the place of the plain one on the other side."""
-    return all(any(is_made(each[0]) for is_made in made_by_tests) or tells_apart(*each) for each in _mixed(left, right))
+    return all(
+        any(is_made(each[0]) for is_made in made_by_tests) or tells_apart(*each, must_equal)
+        for each in _mixed(left, right)
+    )
 
 
 def _mixed(left: Any, right: Any) -> Iterator[tuple[Any, Any, bool]]:

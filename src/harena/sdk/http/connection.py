@@ -115,7 +115,10 @@ class Connection:
             sent["content-type"] = "application/json"
         async with self.request(method, path, query=query, body=body, headers=sent) as response:
             answer = await response.read()
-        return json.loads(answer) if answer else None
+        try:
+            return json.loads(answer) if answer else None
+        except (ValueError, RecursionError):
+            raise self.broken("an answer is no JSON") from None
 
     async def record(
         self,
