@@ -168,6 +168,59 @@ PYTHON = Setting(
     "program",
     "Python 3.11 or newer with which the environment of a checkout is made. Without it the first one on PATH is taken.",
 )
+MACHINE_CODE = Setting(
+    "HARENA_MACHINE_CODE",
+    NODE,
+    "on",
+    "on or off",
+    "Templates and inits do what is common in machine code; off = in Python.",
+)
+WARM_PROGRAMS = Setting(
+    "HARENA_WARM_PROGRAMS",
+    NODE,
+    "on",
+    "on or off",
+    "A Python program of a blueprint with a warm list runs in a fork of a started interpreter; off = each is "
+    "really started.",
+)
+HIDDEN_FRAMES = Setting(
+    "HARENA_HIDDEN_FRAMES",
+    NODE,
+    "on",
+    "on or off",
+    "A warm program finds no frame below itself; off = one frame of harena's is below it, and data sets without a "
+    "blueprint do not start warm.",
+)
+WARM_IMPORTS = Setting(
+    "HARENA_WARM_IMPORTS",
+    NODE,
+    "on",
+    "on or off",
+    "What a blueprint imports is imported once, and the memory of that process is forked; off = each program "
+    "imports it.",
+)
+KNOWN_PROGRAMS = Setting(
+    "HARENA_KNOWN_PROGRAMS",
+    NODE,
+    "on",
+    "on or off",
+    "What the driver of scored programs begins with is done once, in the template; off = in each run.",
+)
+REHEARSALS = Setting(
+    "HARENA_REHEARSALS",
+    NODE,
+    "on",
+    "on or off",
+    "A template does what its forks will need before the first fork; off = each fork does it.",
+)
+MADE_AHEAD = Setting(
+    "HARENA_MADE_AHEAD",
+    NODE,
+    "on",
+    "on or off",
+    "Sandboxes of a kind that is in demand are made before somebody asks for one; off = each is made when it is "
+    "asked for.",
+)
 
 SETTINGS = tuple(value for value in list(globals().values()) if isinstance(value, Setting))
 """all of them, in the order of the reference"""

@@ -81,7 +81,7 @@ class _StrictRequest(Request):
 
 
 def _checked(body: bytes, model: ModelField) -> Any:
-    made, mistakes = model.validate(json_in(body), {}, loc=("body",))
+    made, mistakes = model.validate(json_in(body, "the body"), {}, loc=("body",))
     if mistakes:
         raise RequestValidationError(mistakes)
     return made

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from harena.core.errors import ValidationError
+from harena.core.settings import SETTINGS
 from harena.runtime.host.linux import LinuxRuntime
 from harena.runtime.host.mechanisms import (
     MECHANISMS,
@@ -76,3 +77,9 @@ def test_each_is_documented() -> None:
     """By its setting, on the page that says what it earns."""
     page = PAGE.read_text(encoding="utf-8")
     assert [each.variable for each in MECHANISMS if f"`{each.variable}`" not in page] == []
+
+
+def test_settings_of_mechanisms_are_declared() -> None:
+    """Where all settings are, so that the reference has them."""
+    declared = {setting.name for setting in SETTINGS}
+    assert {mechanism.variable for mechanism in MECHANISMS} <= declared
