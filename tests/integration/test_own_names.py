@@ -46,3 +46,14 @@ async def test_a_module_that_the_task_does_not_name_takes_no_part() -> None:
     for isolate in ("auto", False):
         found = await scored({"files": files, "entry": "solution.py"}, SUITE, "pytest", isolate=isolate)
         assert (found.score, "tabnanny.py" in found.detail) == (0.0, True), found.detail
+
+
+@pytest.mark.parametrize("isolate", ["auto", "sandbox", True, False])
+async def test_a_suite_that_would_judge_pythons_module_scores_nobody(isolate: object) -> None:
+    """The entry has a name that the suite imports: its own functions would never be called."""
+    suite = "import statistics\ndef test_a(): assert statistics.mean([1, 2]) == 1.5\n"
+    for text in ("def mean(values): return 0\n", "def mean(values): return sum(values) / len(values)\n"):
+        candidate = {"files": {"statistics.py": text}, "entry": "statistics.py"}
+        found = await scored(candidate, suite, "pytest", isolate=isolate)
+        assert (found.score, str(found.validity)) == (None, "invalid"), found.detail
+        assert "another name" in found.detail

@@ -11,8 +11,10 @@ once without any candidate (`guest_nobody`), and a test that fails there before 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Literal, cast
 
 from harena.core.results import Reason, Trust
@@ -56,6 +58,11 @@ _modes = Remembered()
 
 async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
     """One suite over one candidate. Raises PlatformError and SandboxError for what is nobody's doing."""
+    if await _judges_another_module(bench, contract):
+        return broken_contract(
+            f"the entry {bench.scenario.candidate.entry!r} has the name of a module of the standard library's that the "
+            "suite imports or requires, so the suite would judge that one: give the entry another name"
+        )
     if contract.isolate != "auto":
         verdict, doubt = await _scored(bench, contract, contract.isolate)
         if not (verdict.passed and doubt and verdict.trust is Trust.SEPARATE):
@@ -84,6 +91,17 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
     if verdict.passed and found == "sandbox":
         return await _confirmed(bench, contract, verdict, doubt)
     return replace(verdict, trust=Trust.SEPARATE if found == "sandbox" else Trust.SHARED)
+
+
+async def _judges_another_module(bench: Bench, contract: CommandContract) -> bool:
+    """The entry takes no part, and the suite finds Python's own module of its name."""
+    candidate = bench.scenario.candidate
+    path = PurePosixPath(candidate.entry)
+    if path.suffix != ".py" or path.parts[0].partition(".")[0] not in sys.stdlib_module_names:
+        return False
+    alone = Candidate(files={candidate.entry: candidate.files.get(candidate.entry, "")}, entry=candidate.entry)
+    alone_bench = bench.with_candidate(alone, files=bench.scenario.files)
+    return candidate.entry not in await taking_part(alone_bench, contract, is_apart=True)
 
 
 async def _lacks_trusted_files(bench: Bench, contract: CommandContract, verdict: Verdict) -> str:
