@@ -30,6 +30,13 @@ BY_PRESENCE = {
     "a loop": FIRST + "for n in ('add', 'mul'):\n    if n in dir(solution):\n        globals()['test_' + n] = lambda n=n: getattr(solution, n)(2, 2) == 4 or 1 / 0\n",
     "unittest": CASE + "    if hasattr(solution, 'mul'):\n        def test_b(self): self.assertEqual(solution.mul(2, 3), 6)\n",
     "unittest, set": CASE + "for n in ('add', 'mul'):\n    if hasattr(solution, n): setattr(T, 'test_' + n, lambda self, n=n: self.assertEqual(getattr(solution, n)(2, 2), 4))\n",
+    "a flag": FIRST + "try:\n    from solution import mul\n    HAS = True\nexcept ImportError:\n    HAS = False\nif HAS:\n" + TEST,
+    "a level": FIRST + "LEVEL = 0\nif hasattr(solution, 'mul'): LEVEL = 1\nif LEVEL:\n" + TEST,
+    "suppressed": FIRST + "import contextlib\nwith contextlib.suppress(ImportError):\n    from solution import mul\n" + TEST,
+    "tests of a base": FIRST + "class Base:\n    name = 'add'\n    def test_b(self): assert getattr(solution, self.name)(2, 2) == 4\nclass TestAdd(Base): pass\nif hasattr(solution, 'mul'):\n    class TestMul(Base): name = 'mul'\n",
+    "a class that is deleted": CASE + "class U(unittest.TestCase):\n    def test_b(self): self.assertEqual(solution.mul(2, 3), 6)\nif not hasattr(solution, 'mul'): del U\n",
+    "a class that is nothing": CASE + "class U(unittest.TestCase):\n    def test_b(self): self.assertEqual(solution.mul(2, 3), 6)\nif not hasattr(solution, 'mul'): U = None\n",
+    "parameters of a fixture": FIRST + "import pytest\n@pytest.fixture(params=[n for n in ('add', 'mul') if hasattr(solution, n)])\ndef name(request): return request.param\ndef test_b(name): assert getattr(solution, name)(2, 2) == 4\n",
 }  # fmt: skip
 """suites that define a test only where the candidate has `mul`"""
 
@@ -70,6 +77,7 @@ UNTOLD: dict[str, tuple[str, dict[str, str], dict[str, str] | None]] = {
     "a data file": (FIRST + "import os\nif os.path.exists('cases.txt'):\n    for n, line in enumerate(open('cases.txt')): globals()[f'test_{n}'] = lambda line=line: add(int(line), 1) == int(line) + 1 or 1 / 0\n", LESS, {**LESS, "cases.txt": "1\n2\n"}),
     "where it is missing": (FIRST + "if 'extra' not in dir(solution):\n    def test_b(): assert solution.add(2, 3) == 5\n", {"solution.py": "extra = 1\ndef add(a, b): return 3\n"}, LESS),
     "a hook": (FIRST + "def test_b(): assert solution.mul(2, 3) == 6\n", LESS, FULL),
+    "cases that are added": (FIRST + "import pytest\nCASES = ['add']\nif hasattr(solution, 'mul'): CASES.append('mul')\n@pytest.mark.parametrize('n', CASES)\ndef test_b(n): assert getattr(solution, n)(2, 2) == 4\n", LESS, None),
     "one or the other": (FIRST + "if hasattr(solution, 'mul'):\n" + TEST + "else:\n    def test_c(): assert add(1, 1) == 2\n", LESS, None),
 }  # fmt: skip
 """suites; who must not be paid, and who is"""

@@ -27,7 +27,9 @@ from harena.scoring.scorers.suite_syntax import (
     DEFINITIONS,
     FUNCTIONS,
     bound_by,
+    changed_in,
     import_names,
+    is_change,
     is_main,
     is_nothing,
     is_star,
@@ -140,6 +142,7 @@ class _File:
         self._present: set[str] = set()
         """names of which the truth, and whether they are None, says only that something is there"""
         self._follow_names()
+        self._classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
         self._makers = {
             node.name
             for node in tree.body
@@ -201,13 +204,31 @@ class _File:
         elif isinstance(node, DEFINITIONS) and not is_test(node.name):
             if any(self._is_theirs(part) for part in node.body):
                 self._theirs.add(node.name)
-        elif (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in ("append", "extend", "add", "update", "insert", "setdefault")
-            and any(map(self._is_theirs, node.args))
-        ):
-            self._theirs.update(roots(node.func.value))
+        elif is_change(node) and any(map(self._is_theirs, node.args)):
+            self._theirs.update(roots(node.func))
+        elif isinstance(node, BLOCKS) and (way := self._way_of_block(node)):
+            names = {name for part in ast.iter_child_nodes(node) for name in changed_in(part)}
+            self._theirs |= names
+            if way == "presence":
+                self._present |= names
+
+    def _way_of_block(self, node: ast.AST) -> str:
+        """How what a block does depends on the candidate."""
+        if isinstance(node, ast.If):
+            return "" if is_main(node.test) else self._way(node.test)
+        if isinstance(node, ast.Try):
+            return "presence" if any(map(self._is_theirs, node.body)) else ""
+        if isinstance(node, ast.For | ast.AsyncFor):
+            return self._way_of_items(node.iter)
+        if isinstance(node, ast.With | ast.AsyncWith):
+            contexts = [each.context_expr for each in node.items]
+            is_tried = any(word_of(each) == "suppress" for part in contexts for each in ast.walk(part))
+            if is_tried and any(map(self._is_theirs, node.body)):
+                return "presence"  # as in a `try`
+            return "content" if any(map(self._is_theirs, contexts)) else ""
+        if isinstance(node, ast.While):
+            return "content" if self._is_theirs(node.test) else ""
+        return "content" if isinstance(node, ast.Match) and self._is_theirs(node.subject) else ""
 
     def _is_theirs(self, node: ast.AST) -> bool:
         """It holds something that comes from the candidate."""
@@ -304,14 +325,20 @@ class _File:
             self._hook(node.name)
         if any(ways):
             self._under(ways, {node.name} if is_test(node.name) else set())
-        if is_test(node.name):
-            for decorator in node.decorator_list:
+        for decorator in node.decorator_list:
+            if is_test(node.name):
                 self._decorated({node.name}, decorator)
+            elif isinstance(decorator, ast.Call) and word_of(decorator.func) == "fixture":
+                for given in (each.value for each in decorator.keywords if each.arg == "params"):
+                    if way := self._way_of_values(given):
+                        self._many(way, decorator.lineno)
 
     def _class(self, node: ast.ClassDef, ways: tuple[str, ...]) -> None:
         tests = set(tests_in(node))
         if any(ways):
             self._under(ways, tests)
+            if not tests and node.bases:  # those of its bases
+                self._many(worst(ways), node.lineno)
         if tests:
             for decorator in node.decorator_list:
                 self._decorated(tests, decorator)
@@ -323,32 +350,28 @@ class _File:
     def _block(self, node: ast.stmt, ways: tuple[str, ...]) -> None:
         if isinstance(node, ast.If) and is_main(node.test):
             return
-        if isinstance(node, ast.If):
-            inside = [*node.body, *node.orelse]
-            self._body(inside, (*ways, self._way(node.test)))
+        way = self._way_of_block(node)
+        if isinstance(node, ast.If | ast.While):
+            self._body([*node.body, *node.orelse], (*ways, way))
         elif isinstance(node, ast.Try):
-            way = "presence" if any(map(self._is_theirs, node.body)) else ""
             inside = [*node.body, *(each for part in node.handlers for each in part.body), *node.orelse]
             self._body(inside, (*ways, way))
             self._body(node.finalbody, ways)
         elif isinstance(node, ast.For | ast.AsyncFor):
-            way = self._way_of_items(node.iter)
             if way and self._is_defining([*node.body, *node.orelse]):
                 self._many(way, node.lineno)
             self._body([*node.body, *node.orelse], (*ways, way))
         elif isinstance(node, ast.With | ast.AsyncWith):
-            way = "content" if any(self._is_theirs(each.context_expr) for each in node.items) else ""
             self._body(node.body, (*ways, way))
-        elif isinstance(node, ast.While):
-            self._body([*node.body, *node.orelse], (*ways, "content" if self._is_theirs(node.test) else ""))
         elif isinstance(node, ast.Match):
-            way = "content" if self._is_theirs(node.subject) else ""
             self._body([each for case in node.cases for each in case.body], (*ways, way))
 
     def _statement(self, node: ast.stmt, ways: tuple[str, ...]) -> None:
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             names = {name for target in targets for name in roots(target)}
+            if any(ways) and names & self._classes:
+                self._many(worst(ways), node.lineno)
             if any(map(steers_runner, names)) or (self._spells_tests(node) and any((*ways, self._is_theirs(node)))):
                 if names == {"pytestmark"} and node.value is not None:
                     marks = node.value.elts if isinstance(node.value, ast.List | ast.Tuple) else [node.value]
@@ -359,6 +382,8 @@ class _File:
         elif isinstance(node, ast.Delete):
             names = {name for target in node.targets for name in roots(target)}
             self._under(ways, set(filter(is_test, names)))
+            if any(ways) and names & self._classes:
+                self._many(worst(ways), node.lineno)
         elif isinstance(node, ast.Expr) and self._spells_tests(node):
             way = worst([*ways, "presence" if self._is_theirs(node) else ""])
             if way:

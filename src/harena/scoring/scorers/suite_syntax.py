@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from typing import TypeGuard
 
 BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.With, ast.AsyncWith, ast.Match)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -49,7 +50,9 @@ def is_nothing(node: ast.expr) -> bool:
 
 
 def is_main(test: ast.expr) -> bool:
-    return isinstance(test, ast.Compare) and any(word_of(each) == "__name__" for each in (test.left, *test.comparators))
+    if not isinstance(test, ast.Compare):
+        return False
+    return any(isinstance(each, ast.Name) and each.id == "__name__" for each in (test.left, *test.comparators))
 
 
 def lists_names(node: ast.AST) -> bool:
@@ -77,6 +80,29 @@ def roots(target: ast.AST) -> Iterator[str]:
             yield node.id
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             yield node.attr
+
+
+def is_change(node: ast.AST) -> TypeGuard[ast.Call]:
+    """A call that puts something into a list, a set or a dict."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("append", "extend", "add", "update", "insert", "setdefault")
+    )
+
+
+def changed_in(node: ast.AST) -> Iterator[str]:
+    """Names that are bound or changed as this is run, but for tests."""
+    for part in (node, *outside_of_functions(node)):
+        if isinstance(part, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
+            for target in part.targets if isinstance(part, ast.Assign) else [part.target]:
+                yield from roots(target)
+        elif is_change(part):
+            yield from roots(part.func)
+        elif isinstance(part, DEFINITIONS) and not is_test(part.name):
+            yield part.name
+        else:
+            yield from import_names(part)
 
 
 def bound_by(node: ast.AST) -> Iterator[str]:
