@@ -68,7 +68,9 @@ async def test_a_pass_over_stand_ins_is_confirmed(name: str) -> None:
     paid, unpaid = await asyncio.gather(
         scored({"files": {"solution.py": right}}, text), scored({"files": {"solution.py": wrong}}, text)
     )
-    assert (paid.score, paid.trust) == (1.0, Trust.SEPARATE), paid.detail
+    # what `vars` tells of a stand-in is told as not served, so the run in one process decides there
+    trust = Trust.SHARED if name == "globals" else Trust.SEPARATE
+    assert (paid.score, paid.trust) == (1.0, trust), paid.detail
     assert (unpaid.score, str(unpaid.validity)) == (0.0, "valid"), unpaid.detail
 
 

@@ -71,8 +71,9 @@ def own_fault(error: BaseException, source: str, *, is_idle: bool) -> str:
     """What the author did wrong, where no answer could cause this error; else "". `is_idle`: the answer is none of a
     candidate's; what else a scorer executes could take a name, a module or an attribute away."""
     sources = sources_of(source)
-    if isinstance(error, NoScoreError):
-        return _fault_of_returns(sources)
+    never = _fault_of_returns(sources)  # then it is broken, whatever it raised
+    if never or isinstance(error, NoScoreError):
+        return never
     place = _last_frame(error.__traceback__, sources)
     if place is None:
         return ""
