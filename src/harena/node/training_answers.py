@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harena.core.records.training_jobs import (
+    CapabilityReference,
     TrainingEvent,
     TrainingJob,
     TrainingLog,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 def training_answer(row: Row) -> TrainingJob:
     """A job."""
     request: Mapping[str, Any] = row["request"]
+    capability = request.get("capability_ref")
     return TrainingJob(
         id=row["id"],
         name=row["name"],
@@ -31,7 +33,7 @@ def training_answer(row: Row) -> TrainingJob:
         model=request.get("model"),
         project_ref=request.get("project_ref"),
         run_ref=request.get("run_ref"),
-        capability_ref=request.get("capability_ref"),
+        capability_ref=None if capability is None else CapabilityReference.from_dict(capability),
         tags=request.get("tags"),
         config=request.get("config"),
         resolved=[_without_place(ref) for ref in row["resolved"]] if row["durable"] else row["resolved"],

@@ -118,7 +118,7 @@ class _Shape:
     names: tuple[str, ...]
     required: tuple[str, ...]
     readers: tuple[tuple[str, _Translate], ...]
-    """fields that are no plain JSON values, and how each is made from JSON types"""
+    """how the value of each field is made from JSON types, and refused where it is of another type"""
     writers: tuple[tuple[str, _Translate], ...]
     values: Callable[[Record], tuple[Any, ...]]
     """the values of all fields, in their order"""
@@ -148,14 +148,19 @@ def _read_shape(record: type[Record]) -> _Shape:
 
 
 def _reader(hint: Any) -> _Translate | None:
-    """How a value of this type is made from JSON types; None = it is one."""
+    """How a value of this type is made from JSON types; None = any value is one."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
-        readers = [reader for argument in arguments if argument is not type(None) and (reader := _reader(argument))]
-        if not readers:
+        plain = tuple(argument for argument in arguments if argument in _PLAIN)
+        others = [argument for argument in arguments if argument not in _PLAIN and argument is not type(None)]
+        readers = [reader for argument in others if (reader := _reader(argument))]
+        if len(readers) < len(others):
             return None
-        (read,) = readers
-        return lambda value: None if value is None else read(value)
+        if plain:
+            readers.append(_plain(*plain))
+        return _one_of(readers, plain)
+    if hint in _PLAIN:
+        return _plain(hint)
     if origin in (list, Sequence):
         return _list_of(_reader(arguments[0]))
     if origin in (dict, Mapping):
@@ -187,6 +192,30 @@ def _writer(hint: Any) -> _Translate | None:
     if isinstance(hint, type) and issubclass(hint, Enum):
         return _value_of
     return None
+
+
+_PLAIN: Mapping[Any, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+_ACCEPTED: Mapping[type, tuple[type, ...]] = {str: (str,), int: (int,), float: (float, int), bool: (bool,)}
+
+
+def _plain(*kinds: type) -> _Translate:
+    """Passes values of these plain types on. A whole number is a number; true and false are none."""
+    accepted = frozenset(kind for each in kinds for kind in _ACCEPTED[each])
+    wanted = " or ".join(_PLAIN[kind] for kind in kinds)
+
+    def translate(given: Any) -> Any:
+        if type(given) in accepted or (type(given) is not bool and isinstance(given, tuple(accepted))):
+            return given
+        raise TypeError(f"must be {wanted} (got {type(given).__name__})")
+
+    return translate
+
+
+def _one_of(readers: Sequence[_Translate], plain: tuple[type, ...]) -> _Translate:
+    """None stays None; what is of no plain type is read by the first, which is the only reader of other types."""
+    first, last = readers[0], readers[-1]
+    accepted = frozenset(kind for each in plain for kind in _ACCEPTED[each])
+    return lambda value: None if value is None else (last if type(value) in accepted else first)(value)
 
 
 def _list_of(one: _Translate | None) -> _Translate:

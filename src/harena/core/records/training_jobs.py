@@ -22,6 +22,14 @@ class TrainingProgress(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CapabilityReference(Record):
+    """A stored version of a capability."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingJob(Record):
     """A job, as it was when it was asked for."""
 
@@ -37,7 +45,7 @@ class TrainingJob(Record):
     """what was asked for: a reference, or a Hugging Face name"""
     project_ref: str | None
     run_ref: str | None
-    capability_ref: str | None
+    capability_ref: CapabilityReference | None
     tags: list[str] | None
     config: Mapping[str, Any] | None
     """the request's configuration"""

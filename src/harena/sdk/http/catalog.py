@@ -63,8 +63,9 @@ class HttpCatalog:
         if cursor is not None:
             query["cursor"] = cursor
         page = await self._connection.json("GET", f"/v1/{kind}", query=query)
-        entries = [self._connection.read(ENTRIES[kind], entry) for entry in page[kind]]
-        return CatalogPage(entries=entries, next_cursor=page["next_cursor"])
+        with self._connection.understanding("a page of the catalogue"):
+            entries = [self._connection.read(ENTRIES[kind], entry) for entry in page[kind]]
+            return CatalogPage(entries=entries, next_cursor=page["next_cursor"])
 
     async def archive_catalog_entry(self, kind: CatalogKind, reference: str) -> Archived:
         """See `Operations`."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -115,7 +115,7 @@ class Connection:
             sent["content-type"] = "application/json"
         async with self.request(method, path, query=query, body=body, headers=sent) as response:
             answer = await response.read()
-        return json.loads(answer) if answer else None
+        return self.parsed(answer) if answer else None
 
     async def record(
         self,
@@ -136,6 +136,25 @@ class Connection:
             return kind.from_dict(answer)
         except ValueError as error:
             raise self.broken(f"an answer cannot be understood ({error})") from error
+
+    def parsed(self, text: bytes) -> Any:
+        """The JSON of an answer. Raises SandboxUnavailableError for what is none."""
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            raise self.broken(f"an answer is no JSON ({text[:80]!r})") from None
+
+    @contextmanager
+    def understanding(self, what: str) -> Iterator[None]:
+        """Raises SandboxUnavailableError where an answer lacks what is read of it, or has another shape."""
+        try:
+            yield
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise self.broken(f"{what} cannot be understood ({error!r})") from error
+
+    async def pause(self, seconds: float) -> None:
+        """Wait before the next request."""
+        await self._clock.sleep(seconds)
 
     async def send(self, method: str, path: str, body: bytes) -> None:
         """Send bytes; the answer holds nothing."""

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from harena.core.errors import SandboxUnavailableError
 from harena.core.problems import from_problem
+from harena.core.reconnecting import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, MOST_AWAY_SECONDS
 from harena.core.records.benchmark_jobs import BenchmarkEvent
 from harena.core.records.training_jobs import TrainingEvent
 from harena.sdk.http.connection import Connection
@@ -37,9 +38,11 @@ async def followed(
     connection: Connection, kind_of_record: type[E], where: Callable[[], Awaitable[str]], after: int
 ) -> AsyncGenerator[E, None]:
     """The events of the job that `where` gives the path of, from the first after cursor `after` to its end. A
-    connection that breaks off is opened again where it ended, once without any news. Raises what a `problem` among them
-    says, and SandboxUnavailableError."""
+    connection that breaks off is opened again where it ended, once without any news. A stream that ends in good order
+    before the job does, as that of a server that stops, is opened again after pauses that grow, for ten minutes without
+    news. Raises what a `problem` among them says, and SandboxUnavailableError."""
     cursor, failed = after, False
+    away, pause = 0.0, FIRST_PAUSE_SECONDS
     while True:
         try:
             async with aclosing(_opened(connection, f"{await where()}/events", cursor)) as events:
@@ -49,16 +52,25 @@ async def followed(
                     if kind == "problem":
                         raise from_problem(event)
                     happened = connection.read(kind_of_record, event)
+                    if happened.cursor <= cursor:
+                        raise connection.broken("events come again")
                     cursor, failed = happened.cursor, False
+                    away, pause = 0.0, FIRST_PAUSE_SECONDS
                     yield happened
         except SandboxUnavailableError:
             if failed:
                 raise
-        failed = True
+            failed = True
+            continue
+        if away >= MOST_AWAY_SECONDS:
+            raise connection.broken(f"the events of a job end without the job's end, for {away:.0f} seconds")
+        await connection.pause(pause)
+        away, pause = away + pause, min(2 * pause, LONGEST_PAUSE_SECONDS)
 
 
 async def _opened(connection: Connection, path: str, after: int) -> AsyncGenerator[tuple[str, Any], None]:
     async with connection.request("GET", path, query={"after": after}) as response:
         async with aclosing(read_events(response.content.iter_any())) as events:
-            async for event in events:
-                yield event
+            with connection.understanding("an event"):
+                async for event in events:
+                    yield event

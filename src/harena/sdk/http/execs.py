@@ -61,7 +61,8 @@ class RemoteExec:
                 raise from_problem(json.loads(content))
             if kind is not Frame.STARTED:
                 raise self._connection.broken(f"a command's output begins with frame {kind.name}")
-            self._path = f"{self._sandbox_path}/execs/{json.loads(content)['exec_id']}"
+            with self._connection.understanding("the begin of a command"):
+                self._path = f"{self._sandbox_path}/execs/{json.loads(content)['exec_id']}"
             self._spawn(self._follow(response.content, stack.pop_all()))
         if large:
             self._in_turn(lambda: self._feed(request.stdin or b""))

@@ -52,7 +52,8 @@ class ClientLease:
 
     async def _open(self) -> str:
         answer = await self._connection.json("POST", "/v1/leases", content={"seconds": self._seconds})
-        lease_id = str(answer["id"])
+        with self._connection.understanding("a lease"):
+            lease_id = str(answer["id"])
         self._renewing = asyncio.get_running_loop().create_task(self._renew(lease_id))
         return lease_id
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -107,10 +106,13 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
         found: list[SandboxHandle] = []
         while True:
             page = await self._connection.json("GET", "/v1/sandboxes", query=query)
-            found += [self._handle(entry) for entry in page["sandboxes"]]
-            if page["next_cursor"] is None:
-                return found
-            query["cursor"] = page["next_cursor"]
+            with self._connection.understanding("a page of sandboxes"):
+                found += [self._handle(entry) for entry in page["sandboxes"]]
+                if (cursor := page["next_cursor"]) is None:
+                    return found
+                if cursor == query.get("cursor"):
+                    raise ValueError("the page is followed by itself")
+            query["cursor"] = cursor
 
     # -- blueprints --
 
@@ -149,7 +151,8 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
     async def list_blueprints(self) -> list[Blueprint]:
         """See `Operations`."""
         answer = await self._connection.json("GET", "/v1/blueprints")
-        return [self._blueprint(entry) for entry in answer["blueprints"]]
+        with self._connection.understanding("a list of blueprints"):
+            return [self._blueprint(entry) for entry in answer["blueprints"]]
 
     # -- scores and benchmark jobs --
 
@@ -238,7 +241,7 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
 
     async def _sent(self, path: str, upload: JobUpload, headers: Mapping[str, str]) -> BenchmarkJob:
         async with self._connection.request("POST", path, body=upload.body(), headers=headers) as response:
-            answer = json.loads(await response.read())
+            answer = self._connection.parsed(await response.read())
         return self._connection.read(BenchmarkJob, answer)
 
     async def _created_under_lease(self, spec: SandboxSpec) -> SandboxHandle:
@@ -299,13 +302,9 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
         return await self._connection.record(BenchmarkJob, "GET", await self._job_path(job_id_or_name), query=query)
 
     def _handle(self, answer: Any) -> RemoteHandle:
-        try:
+        with self._connection.understanding("a sandbox's record"):
             return RemoteHandle(self._connection, info_from_json(answer), self._known)
-        except (KeyError, TypeError, ValueError) as error:
-            raise self._connection.broken(f"a sandbox's record cannot be understood ({error!r})") from error
 
     def _blueprint(self, answer: Any) -> Blueprint:
-        try:
+        with self._connection.understanding("a blueprint"):
             return blueprint_from_json(answer)
-        except (KeyError, TypeError, ValueError) as error:
-            raise self._connection.broken(f"a blueprint cannot be understood ({error!r})") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator, AsyncIterable
 
 from harena.core.records.catalog import StoredObject, StoredObjectsPage
@@ -28,7 +27,7 @@ class HttpRegistry:
         async with self._connection.request(
             "POST", "/v1/objects", query=query, body=tree, headers={"content-type": OCTETS}
         ) as response:
-            answer = json.loads(await response.read())
+            answer = self._connection.parsed(await response.read())
         return self._connection.read(StoredObject, answer)
 
     async def get_object(self, kind: ObjectKind, ref: str) -> StoredObject:

@@ -108,10 +108,8 @@ class RemoteHandle:
         self, method: str, verb: str, *, query: Query | None = None, content: Mapping[str, object] | None = None
     ) -> SandboxInfo:
         answer = await self._connection.json(method, self._path + verb, query=query, content=content)
-        try:
+        with self._connection.understanding("a sandbox's record"):
             self._record = self._known.told(info_from_json(answer))
-        except (KeyError, TypeError, ValueError) as error:
-            raise self._connection.broken(f"a sandbox's record cannot be understood ({error!r})") from error
         return self._record.info
 
 
@@ -155,12 +153,15 @@ class RemoteSandbox:
 
     async def stat(self, path: str) -> FileInfo:
         """About one path."""
-        return file_from_json(await self._verb("GET", "files/stat", {"path": path}))
+        answer = await self._verb("GET", "files/stat", {"path": path})
+        with self._connection.understanding("a file's record"):
+            return file_from_json(answer)
 
     async def list_dir(self, path: str) -> list[FileInfo]:
         """A directory's entries."""
         answer = await self._verb("GET", "files/list", {"path": path})
-        return [file_from_json(entry) for entry in answer["entries"]]
+        with self._connection.understanding("a list of files"):
+            return [file_from_json(entry) for entry in answer["entries"]]
 
     async def make_dir(self, path: str, *, parents: bool = True) -> None:
         """Create a directory."""
@@ -183,7 +184,8 @@ class RemoteSandbox:
     async def processes(self) -> list[ProcessInfo]:
         """The processes inside."""
         answer = await self._verb("GET", "processes", {})
-        return [process_from_json(entry) for entry in answer["processes"]]
+        with self._connection.understanding("a list of processes"):
+            return [process_from_json(entry) for entry in answer["processes"]]
 
     async def signal(self, pid: int, signum: int) -> None:
         """Send a signal to one of them."""
