@@ -17,13 +17,18 @@ from harena.core.threads import NAMES
 class WorkspaceResolver(AbstractResolver):
     """Looks up names for the workspace for which the present task works."""
 
+    def __init__(self) -> None:
+        self.failed = False
+        """a name was not found"""
+
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         """The addresses of a name. Raises OSError."""
         try:
             found = await NAMES.run(socket.getaddrinfo, host, port, family, socket.SOCK_STREAM, 0, socket.AI_ADDRCONFIG)
-        except LimitExceededError as error:
+        except (OSError, UnicodeError, LimitExceededError) as error:
+            self.failed = True
             raise OSError(str(error)) from error
         return [
             ResolveResult(

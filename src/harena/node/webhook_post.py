@@ -13,9 +13,15 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from harena.core.errors import ValidationError
-from harena.jobs.webhooks import SEND_SECONDS, DeliveryOutcome, Network, is_allowed
+from harena.jobs.webhooks import SEND_SECONDS, DeliveryOutcome, Network, is_allowed, literal_address
 
 Address = tuple[int, int, int, str, tuple[str | int, ...] | tuple[bytes, ...] | tuple[str, int]]
+
+
+_NO_ADDRESS = (
+    "the receiver's name has no address that this server posts to; its operator can allow more: "
+    "`harena serve --webhook-allow`"
+)
 
 
 class Post(Protocol):
@@ -49,13 +55,11 @@ class HttpPost:
 
         from harena.node.webhook_names import WorkspaceResolver
 
-        sockets, refused = _Sockets(self._allowed), "this server does not post to that address"
+        sockets, names = _Sockets(self._allowed), WorkspaceResolver()
         try:
             async with (
                 aiohttp.ClientSession(
-                    connector=aiohttp.TCPConnector(
-                        force_close=True, socket_factory=sockets.make, resolver=WorkspaceResolver()
-                    ),
+                    connector=aiohttp.TCPConnector(force_close=True, socket_factory=sockets.make, resolver=names),
                     timeout=aiohttp.ClientTimeout(total=self._seconds),
                     cookie_jar=aiohttp.DummyCookieJar(),
                 ) as session,
@@ -65,11 +69,9 @@ class HttpPost:
         except TimeoutError:
             return DeliveryOutcome(error=f"the receiver did not answer within {self._seconds:g} seconds")
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            if sockets.refused and not sockets.made:
-                # not which address: that would tell what names mean inside this network
-                return DeliveryOutcome(
-                    error=f"{refused}; its operator can: `harena serve --webhook-allow`", for_good=True
-                )
+            if names.failed or (sockets.refused and not sockets.made):
+                # one outcome for both, and no address: else a webhook would tell which names exist inside this network
+                return DeliveryOutcome(error=_NO_ADDRESS, for_good=literal_address(url) is not None)
             # a URL that the library does not take will not be taken later either
             never = isinstance(error, aiohttp.InvalidURL)
             return DeliveryOutcome(error=f"the receiver could not be reached: {type(error).__name__}", for_good=never)

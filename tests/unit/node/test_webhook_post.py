@@ -70,12 +70,33 @@ async def test_a_server_does_not_connect_to_its_own_network() -> None:
         port = url.rpartition(":")[2]
         for host in ("127.0.0.1", "localhost", "0.0.0.0", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]"):
             answered = await HttpPost(())(f"http://{host}:{port}/", {}, b"")
-            assert (answered.status, answered.for_good) == (None, True), host
+            # what is looked up fails as a name that does not exist does: see the next test
+            assert (answered.status, answered.for_good) == (None, host not in ("localhost", "0x7f.1")), host
             assert "127.0.0.1" not in (answered.error or "?"), "what a name means inside is nobody's business"
         assert asked == []
         for host in ("127.0.0.1", "localhost"):
             assert (await HttpPost(LOOPBACK)(f"http://{host}:{port}/", {}, b"")).status == 200
         assert len(asked) == 2
+
+
+async def test_a_delivery_tells_no_name_of_the_servers_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that does not exist and one that means an address of this network have one outcome, and are tried again
+    alike; the same where the name cannot even be asked for."""
+    there = socket.getaddrinfo("127.0.0.1", 80, type=socket.SOCK_STREAM)
+
+    def look_up(host: str, *more: object) -> object:
+        if host == "exists.internal":
+            return there
+        if host == "strange.internal":
+            raise UnicodeError("label too long")
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    names = ("exists.internal", "absent.internal", "strange.internal")
+    outcomes = [await HttpPost(())(f"http://{name}:80/hook", {}, b"") for name in names]
+    assert len(set(outcomes)) == 1, outcomes
+    assert (outcomes[0].status, outcomes[0].for_good) == (None, False)
+    assert "--webhook-allow" in (outcomes[0].error or "")
 
 
 async def test_a_receiver_that_does_not_answer_is_not_waited_for() -> None:
