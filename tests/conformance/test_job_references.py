@@ -81,9 +81,9 @@ async def test_a_training_job_and_the_deletion_of_its_object_at_one_time(
         name = f"n{number}"
         await registry.add(row(name, "1", workspace="default"))
         resolved = [
-            {"kind": "model", "name": "org/cached", "version": "abc"},
-            {"kind": "model", "name": "./folder", "version": None},
-            {"kind": "dataset", "name": name, "version": "1"},
+            {"kind": "model", "name": "org/cached", "version": "abc", "digest": "m"},
+            {"kind": "model", "name": "./folder", "version": None, "digest": "f"},
+            {"kind": "dataset", "name": name, "version": "1", "digest": "d"},
         ]
         made = training_job(name, resolved=resolved)
         accepted = await at_once(
@@ -92,7 +92,38 @@ async def test_a_training_job_and_the_deletion_of_its_object_at_one_time(
         )
         assert (await store.read_job(f"id_{name}") is not None) == accepted
         assert (await registry.find("default", "dataset", name, "1") is not None) == accepted
-    late = [{"kind": "dataset", "name": "never", "version": "1"}]
+    late = [{"kind": "dataset", "name": "never", "version": "1", "digest": "d"}]
     with pytest.raises(NotFoundError, match="dataset never@1: deleted while"):
         await store.insert_job(training_job("late", resolved=late), [])
     assert await store.read_job("id_late") is None
+
+
+async def test_a_retried_training_job_and_the_deletion_of_its_object_at_one_time(
+    database: Database, other_database: Database
+) -> None:
+    """The object stays or the retry is refused, and the job is as it was; so where the name was published anew with
+    other content."""
+    registry, store = RegistryStore(database), TrainingStore(other_database)
+
+    async def retry(job_id: str) -> str:
+        assert await store.reopen(job_id, {"state": "queued"}, [], while_in=("failed",))
+        return job_id
+
+    for number in range(TRIES):
+        name = f"n{number}"
+        await registry.add(row(name, "1", workspace="default"))
+        resolved = [{"kind": "dataset", "name": name, "version": "1", "digest": "d"}]
+        await store.insert_job(training_job(name, resolved=resolved), [])
+        await store.write(f"id_{name}", {"state": "failed"})
+        queued_again = await at_once(
+            lambda name=name: retry(f"id_{name}"),  # type: ignore[misc]
+            lambda name=name: registry.remove("default", "dataset", name, "1"),  # type: ignore[misc]
+        )
+        assert (await store.read_job(f"id_{name}") or {})["state"] == ("queued" if queued_again else "failed")
+        assert (await registry.find("default", "dataset", name, "1") is not None) == queued_again
+    await store.write("id_n0", {"state": "failed"})
+    await registry.remove("default", "dataset", "n0", "1")
+    await registry.add(row("n0", "1", "other content", workspace="default"))
+    with pytest.raises(NotFoundError, match="dataset n0@1: deleted since the job was accepted"):
+        await retry("id_n0")
+    assert (await store.read_job("id_n0") or {})["state"] == "failed"

@@ -39,6 +39,17 @@ class TrainingStorePort(Protocol):
         False = it is not in one of the states `while_in`, and nothing was written. With `epoch` it is also a beat, and
         raises PlatformError (LEASE_LOST) where the lease has another one."""
 
+    async def reopen(
+        self,
+        job_id: str,
+        values: Mapping[str, Any],
+        events: Sequence[Mapping[str, Any]],
+        *,
+        while_in: Collection[str],
+    ) -> bool:
+        """Queue a job that has ended once more, as `write` does. Raises NotFoundError, and writes nothing, where a
+        published object of `resolved` is not there any more, or has other content."""
+
     async def claim(
         self, job_id: str, owner: Mapping[str, Any], *, epoch: int, while_in: Collection[str], beat: int | None = None
     ) -> bool:

@@ -178,7 +178,8 @@ class TrainingJobs:
 
     async def retry(self, workspace: str, job: str, *, start: str = "checkpoint") -> TrainingJob:
         """Queue a job that has ended once more: from its newest checkpoint (from its beginning where it has none), or
-        from "scratch", in a new folder. Raises NotFoundError, ValidationError (it has not ended), PlatformError."""
+        from "scratch", in a new folder. Raises NotFoundError (the job, or what it was made of), ValidationError (it has
+        not ended), PlatformError."""
         if start not in RETRY_FROM:
             raise ValidationError(f"from: {shown(start)} is none of {', '.join(RETRY_FROM)}")
         row = await self._find(workspace, job)
@@ -196,7 +197,7 @@ class TrainingJobs:
             values |= {"step": 0, "steps": None, "metrics": {}, "artifacts": {}}
         event = self._event(TrainingEventKind.JOB_QUEUED, f"the job was retried from {start}", data={"from": start})
         ended = may_become(TrainingState.QUEUED)
-        if not await (await self._queue.store()).write(row["id"], values, [event], while_in=ended):
+        if not await (await self._queue.store()).reopen(row["id"], values, [event], while_in=ended):
             raise ValidationError(f"training job {row['id']} has not ended: cancel it first, or wait for its end")
         self._queue.tend(retried=row["id"])
         return await self.get(workspace, row["id"])

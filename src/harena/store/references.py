@@ -20,6 +20,7 @@ from harena.store.tables import catalog, objects
 
 DELETED = ""
 """the digest of a catalogue's version that was deleted and is the newest of its name"""
+WHILE_ACCEPTED = "while the job was being accepted"
 LOOKED_AT_ONCE = 200
 """references in one query"""
 
@@ -38,22 +39,24 @@ def hold_versions(connection: Connection, workspace: str, lineage: Mapping[str, 
         of_kind = (catalog.c.workspace == workspace, catalog.c.kind == kind, catalog.c.digest != DELETED)
         # what is deleted stays as a row with another digest: only FOR SHARE waits for that
         there = _held(connection, catalog, ("name", "version"), of_kind, wanted, key_share=False)
-        _check(_NOUNS[kind], [reference for key, reference in wanted.items() if key not in there])
+        _check(_NOUNS[kind], [reference for key, reference in wanted.items() if key not in there], WHILE_ACCEPTED)
 
 
-def hold_objects(connection: Connection, workspace: str, resolved: Sequence[Mapping[str, Any]]) -> None:
-    """Lock the published objects that a training job uses. Call it when the job was inserted. Raises NotFoundError for
-    those that were deleted."""
+def hold_objects(
+    connection: Connection, workspace: str, resolved: Sequence[Mapping[str, Any]], *, since: str = WHILE_ACCEPTED
+) -> None:
+    """Lock the published objects that a training job uses, with the content that it was accepted with. Call it when the
+    job was inserted or queued again. Raises NotFoundError for those that were deleted; `since`: when that can have
+    been."""
     wanted = {
-        (ref["kind"], ref["name"], ref["version"]): f"{ref['name']}@{ref['version']}"
+        (ref["kind"], ref["name"], ref["version"], ref["digest"]): f"{ref['name']}@{ref['version']}"
         for ref in resolved
         if ref["version"] is not None and "/" not in ref["name"]  # else it is a folder, or a model that is not harena's
     }
-    there = _held(
-        connection, objects, ("kind", "name", "version"), (objects.c.workspace == workspace,), wanted, key_share=True
-    )
+    columns = ("kind", "name", "version", "digest")
+    there = _held(connection, objects, columns, (objects.c.workspace == workspace,), wanted, key_share=True)
     for kind in sorted({key[0] for key in wanted}):
-        _check(kind, [ref for key, ref in wanted.items() if key[0] == kind and key not in there])
+        _check(kind, [ref for key, ref in wanted.items() if key[0] == kind and key not in there], since)
 
 
 def become_writer(table: Table) -> Any:
@@ -80,6 +83,6 @@ def _held(
     return found
 
 
-def _check(noun: str, gone: Sequence[str]) -> None:
+def _check(noun: str, gone: Sequence[str], since: str) -> None:
     if gone:
-        raise NotFoundError(f"{noun} {', '.join(gone[:10])}: deleted while the job was being accepted")
+        raise NotFoundError(f"{noun} {', '.join(gone[:10])}: deleted {since}")

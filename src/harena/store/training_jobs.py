@@ -65,6 +65,25 @@ class TrainingStore:
         """See TrainingStorePort."""
         return await self._database.run(partial(_write, job_id, values, events, epoch, while_in))
 
+    async def reopen(
+        self,
+        job_id: str,
+        values: Mapping[str, Any],
+        events: Sequence[Mapping[str, Any]],
+        *,
+        while_in: Collection[str],
+    ) -> bool:
+        """See TrainingStorePort."""
+
+        def queue(connection: Connection) -> bool:
+            if not _write(job_id, values, events, None, while_in, connection):
+                return False
+            needed = connection.execute(select(_jobs.workspace, _jobs.resolved).where(_jobs.id == job_id)).one()
+            hold_objects(connection, needed.workspace, needed.resolved, since="since the job was accepted")
+            return True
+
+        return await self._database.run(queue)
+
     async def claim(
         self, job_id: str, owner: Mapping[str, Any], *, epoch: int, while_in: Collection[str], beat: int | None = None
     ) -> bool:
