@@ -2,6 +2,7 @@
 each tree under its digest; what is said of them is in the store.
 
     objects/trees/<2 digits>/<digest>/...   never changed, and shared by all that have the same content
+    objects/locks/<2 digits>                see `harena.node.tree_locks`
     objects/incoming/...                    what is being received; of a process that was killed, removed a day later
 """
 
@@ -37,8 +38,9 @@ from harena.core.registry import (
     parse_object_ref,
     version_order,
 )
-from harena.core.threads import OBJECTS
+from harena.core.threads import NODE, OBJECTS
 from harena.core.workspace import LimitsOf
+from harena.node.tree_locks import TreeLocks
 
 if TYPE_CHECKING:
     from harena.node.catalog import CatalogReader, CheckRoom
@@ -72,6 +74,7 @@ class Registry:
         self._clock = clock
         self._most_bytes = most_bytes
         self._limits_of = limits_of
+        self._locks = TreeLocks(folder / "locks", clock)
         self._adding: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by workspace
         self._arriving: Counter[str] = Counter()
         """workspace -> bytes of what it sends at this moment, and of what could not be removed afterwards"""
@@ -110,9 +113,10 @@ class Registry:
                     del self._arriving[workspace]
 
     async def close(self) -> None:
-        """The process that reads objects ends."""
+        """The process that reads objects ends, and what is being published or removed is."""
         from harena.training.reading.client import end_host
 
+        await self._locks.close()
         await OBJECTS.run(end_host)
 
     async def delete(self, workspace: str, kind: ObjectKind, ref: str) -> None:
@@ -133,18 +137,20 @@ class Registry:
         await self._drop_tree(store, row["digest"])
 
     async def _drop_tree(self, store: RegistryStorePort, digest: str) -> None:
-        """Remove files that no object has any more. One that is published in this moment gets them back."""
-        if await store.has_tree(digest):
-            return
-        place, aside = self.place(digest), self._folder / "incoming" / uuid.uuid4().hex
-        try:
-            await OBJECTS.run(place.rename, aside)
-        except OSError:  # somebody else has removed it
-            return
-        if await store.has_tree(digest):
-            with contextlib.suppress(OSError):  # whoever published it has put it there again
-                await OBJECTS.run(aside.rename, place)
-        await OBJECTS.run(_removed, aside)
+        """Remove files that no object has any more."""
+        aside = self._folder / "incoming" / uuid.uuid4().hex
+
+        async def put_aside() -> bool:
+            if await store.has_tree(digest):
+                return False
+            try:
+                await NODE.run_for("", lambda: self.place(digest).rename(aside))
+            except OSError:  # somebody else has removed it
+                return False
+            return True
+
+        if await self._locks.hold(digest, put_aside):
+            await OBJECTS.run(_removed, aside)
 
     async def get(self, workspace: str, kind: ObjectKind, ref: str) -> StoredObject:
         """See `RegistryOperations`."""
@@ -270,12 +276,19 @@ class Registry:
             async with self._adding.setdefault(workspace, asyncio.Lock()):  # waits for its own threads
                 if await self._room(workspace) < made.bytes:
                     raise _no_room("bytes", "object_bytes")
-                await OBJECTS.run(self._keep, folder, made.digest)
-                there = await store.add(row)  # the other's, where somebody else published it in this moment
-            if folder.is_dir():  # the files were there: unless they were removed before the row was
-                await OBJECTS.run(self._keep, folder, made.digest)
-        elif there["digest"] == made.digest:
-            await OBJECTS.run(self._keep, folder, made.digest)  # in case that its files were removed
+
+                async def add() -> Row:
+                    await NODE.run_for("", lambda: self._keep(folder, made.digest))
+                    return await store.add(row)  # the other's, where somebody else published it in this moment
+
+                there = await self._locks.hold(made.digest, add)
+        elif there["digest"] == made.digest and not self.place(made.digest).is_dir():
+
+            async def mend() -> None:
+                if await store.has_tree(made.digest):
+                    await NODE.run_for("", lambda: self._keep(folder, made.digest))
+
+            await self._locks.hold(made.digest, mend)
         if there["digest"] != made.digest:
             raise ValidationError(
                 f"{kind} {name}@{version} is published with other content (sha256 {there['digest'][:16]}, this is "

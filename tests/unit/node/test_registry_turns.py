@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +18,17 @@ from harena.testing.conformance_registry import jsonl, stream, write
 
 
 class _Held(Registry):
-    """Whose files of one workspace are kept only when they may."""
+    """Which looks for the room of one workspace, before it keeps anything, only when it may."""
 
-    may: threading.Event
+    may: asyncio.Event
     reached: asyncio.Event
-    loop: asyncio.AbstractEventLoop
 
-    def _keep(self, folder: Path, digest: str) -> None:
-        if work_for.get() == "hostile":
-            self.loop.call_soon_threadsafe(self.reached.set)
-            assert self.may.wait(60)
-        super()._keep(folder, digest)
+    async def _room(self, workspace: str) -> float:
+        if self._adding.get(workspace) is not None:  # else it looks before anything has come
+            self.reached.set()
+            if workspace == "hostile":
+                await self.may.wait()
+        return await super()._room(workspace)
 
 
 async def test_a_push_waits_for_no_other_workspace(tmp_path: Path) -> None:
@@ -43,7 +42,7 @@ async def test_a_push_waits_for_no_other_workspace(tmp_path: Path) -> None:
         return WorkspaceLimits(objects=1)
 
     registry = _Held(objects, tmp_path / "objects", SystemClock(), limits_of=limits)
-    registry.may, registry.reached, registry.loop = threading.Event(), asyncio.Event(), asyncio.get_running_loop()
+    registry.may, registry.reached = asyncio.Event(), asyncio.Event()
 
     async def push(workspace: str, name: str) -> dict[str, Any]:
         work_for.set(workspace)
