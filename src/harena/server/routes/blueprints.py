@@ -10,8 +10,8 @@ from harena.server import shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
 from harena.server.bounds import MOST_PAGE, Id
+from harena.server.contents import decoded_files
 from harena.server.routes.dependencies import Admin, Once, Reader, State, Writer
-from harena.server.routes.sandboxes import decoded
 
 router = APIRouter(prefix="/v1/blueprints", tags=["blueprints"], route_class=JsonRoute)
 
@@ -20,7 +20,7 @@ router = APIRouter(prefix="/v1/blueprints", tags=["blueprints"], route_class=Jso
 async def create(asked: shapes.BlueprintBody, caller: Writer, state: State, key: Once) -> JsonAnswer:
     """Install the packages (wheels only) and record the recipe; a name that exists gets its next version."""
     state.check_not_draining()
-    files = {path: decoded(content, f"files: {path}") for path, content in asked.files.items()}
+    files = await decoded_files(asked.files)
 
     async def made() -> Blueprint:
         return await state.operations.in_workspace(caller.workspace).create_blueprint(

@@ -22,8 +22,8 @@ from harena.server import shapes
 from harena.server.answers import StreamAnswer, begun, problem_of
 from harena.server.bodies import JsonRoute, read_bounded
 from harena.server.bounds import Id
+from harena.server.contents import decoded
 from harena.server.routes.dependencies import OCTETS, State, Writer
-from harena.server.routes.sandboxes import decoded
 
 router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}/execs", tags=["commands"], route_class=JsonRoute)
 
@@ -50,7 +50,7 @@ async def run(sandbox_id: Id, asked: shapes.ExecBody, caller: Writer, state: Sta
     most = (await state.quotas.limits_of(caller.workspace)).sandbox_output_bytes
     if asked.output_bytes is not None and asked.output_bytes > most:
         raise SandboxValidationError(f"output_bytes: {most} bytes of a stream are kept at most (sandbox_output_bytes)")
-    running = await handle.port.exec(_request(asked))
+    running = await handle.port.exec(await _request(asked))
     exec_id = f"ex_{secrets.token_hex(8)}"
     state.note_exec(caller.workspace, sandbox_id, exec_id, running)
 
@@ -172,7 +172,7 @@ class _Stream:
             self._waiting.cancel()
 
 
-def _request(asked: shapes.ExecBody) -> ExecRequest:
+async def _request(asked: shapes.ExecBody) -> ExecRequest:
     if asked.cwd is not None:
         check_absolute(asked.cwd, "cwd")
     if asked.terminal is not None:
@@ -182,7 +182,7 @@ def _request(asked: shapes.ExecBody) -> ExecRequest:
         env=checked_environment(asked.env, "env"),
         cwd=asked.cwd,
         timeout_seconds=checked_timeout(asked.timeout_seconds),
-        stdin=None if asked.stdin is None else decoded(asked.stdin, "stdin"),
+        stdin=None if asked.stdin is None else await decoded(asked.stdin, "stdin"),
         stdin_stream=asked.stdin_stream,
         output_bytes=asked.output_bytes,
         cpu_seconds=checked_timeout(asked.cpu_seconds, "cpu_seconds"),

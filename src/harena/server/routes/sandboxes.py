@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Annotated, Any, TypeVar
@@ -20,13 +19,14 @@ from harena.core.ports import SandboxHandle
 from harena.core.records.benchmark_jobs import BenchmarkJob
 from harena.core.records.catalog import CalibrationJob
 from harena.core.records.training_jobs import TrainingJob
-from harena.core.wire import bytes_of, info_to_json, process_to_json
+from harena.core.wire import info_to_json, process_to_json
 from harena.sdk.options import check_absolute
 from harena.sdk.process import checked_environment
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, listed
 from harena.server.bodies import JsonRoute
 from harena.server.bounds import MOST_SHORT, MOST_WORD, Id, OptionalWord
+from harena.server.contents import decoded_files
 from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.state import ServerState
 
@@ -44,7 +44,7 @@ MOST_ON_A_PAGE = 1024 * 1024
 async def create(asked: shapes.SandboxBody, caller: Writer, state: State, key: Once) -> JsonAnswer:
     """Create and start a sandbox; answers when it runs."""
     state.check_not_draining()
-    spec = _spec(asked)
+    spec = await _spec(asked)
 
     async def made() -> SandboxHandle:
         return await _create(state, caller.workspace, spec, asked.lease_id)
@@ -188,13 +188,11 @@ async def _create(state: ServerState, workspace: str, spec: SandboxSpec, lease_i
     return handle
 
 
-def _spec(asked: shapes.SandboxBody) -> SandboxSpec:
+async def _spec(asked: shapes.SandboxBody) -> SandboxSpec:
     if asked.cwd is not None:
         check_absolute(asked.cwd, "cwd")
-    files = {}
-    for path, content in asked.files.items():
+    for path in asked.files:
         check_absolute(path, "files")
-        files[path] = decoded(content, f"files: {path}")
     return SandboxSpec(
         image=asked.image,
         blueprint=asked.blueprint,
@@ -203,16 +201,8 @@ def _spec(asked: shapes.SandboxBody) -> SandboxSpec:
         tags=tuple(asked.tags),
         annotations=dict(asked.annotations),
         limits=Limits(**asked.limits.model_dump()),
-        files=files,
+        files=await decoded_files(asked.files),
     )
-
-
-def decoded(text: str, name: str) -> bytes:
-    """Base64 as a request holds it. Raises ValidationError."""
-    try:
-        return bytes_of(text)
-    except (binascii.Error, ValueError) as error:
-        raise ValidationError(f"{name}: not base64 ({error})") from None
 
 
 def _cursor(handle: SandboxHandle) -> str:
