@@ -19,6 +19,8 @@ STORE_UNAVAILABLE = "STORE_UNAVAILABLE"
 """reason of a PlatformError: the store is away (disk full, connection lost), and the same call may succeed later"""
 LEASE_LOST = "LEASE_LOST"
 """reason of a PlatformError: another process has taken the job over"""
+PAGE_BYTES = 8 * 1024 * 1024
+"""size of a page of results, as JSON, after which it ends, whatever number of them was asked for"""
 
 
 @dataclass(slots=True)
@@ -107,8 +109,11 @@ class JobStorePort(Protocol):
         """{number, scenario_id, attempt, state, failures, repeats, interruptions} of the runs that have not ended, in
         order of acceptance."""
 
-    async def page_runs(self, job_id: str, *, after: int, limit: int) -> list[Row]:
-        """{ended_cursor, number, envelope} of runs that ended after cursor `after`, in the order of their ends."""
+    async def page_runs(
+        self, job_id: str, *, after: int, limit: int, most_bytes: int = PAGE_BYTES, metadata: bool = True
+    ) -> list[Row]:
+        """{ended_cursor, number, envelope} of runs that ended after cursor `after`, in the order of their ends: at most
+        `limit`, and no more than one beyond `most_bytes` of JSON. `metadata`: the envelopes hold their scenarios'."""
 
     async def last_event(self, job_id: str) -> Row | None:
         """{cursor, at} of what last happened to a job; None = nothing yet."""

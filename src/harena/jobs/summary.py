@@ -64,7 +64,8 @@ def run_record(result: RunResult, *, run: int, scenario: JobScenario) -> Benchma
         contract_version=scenario.lineage.contract,
         platform_retries=result.platform_retries,
         rescore=_rescored(result),
-        metadata=dict(result.metadata),
+        # no copy: all attempts of a scenario share it
+        metadata=result.metadata if isinstance(result.metadata, dict) else dict(result.metadata),
         honeypot=scenario.honeypot,
         problem=scenario.problem_id,
         expected=None

@@ -347,7 +347,8 @@ class BenchmarkJobs:
             await self.stored_room.check(workspace)
             whole, definition = await made_of_definition(self.catalog, workspace, request)
             job = await self._acceptance.accept(workspace, whole, calibration=calibration, definition=definition)
-            await self.stored_room.check(workspace, len(job.request or b"") + RUN_BYTES * len(job.runs))
+            more = len(job.request or b"") + RUN_BYTES * len(job.runs) + job.metadata_bytes
+            await self.stored_room.check(workspace, more)
             try:
                 standing = await store.insert_job(
                     job.row, job.runs, request=job.request, delivery=job.delivery, key=key

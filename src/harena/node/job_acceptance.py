@@ -29,7 +29,7 @@ from harena.jobs.retry import GiveUp, RetryAlone, RetryPolicy, decide_interrupte
 from harena.jobs.schedule import Ticket, effective_concurrency, tickets
 from harena.jobs.worker import JobScenario, Score
 from harena.node.blueprints import WARM_BLUEPRINT
-from harena.node.job_scenarios import JobScenarios, LoadScenarios, lineage_of, read_job
+from harena.node.job_scenarios import JobScenarios, LoadScenarios, lineage_of, metadata_bytes_of, read_job
 from harena.node.kept_requests import KeptParts, kept_parts, packed, unpacked
 from harena.node.webhooks import new_delivery
 
@@ -89,6 +89,8 @@ class AcceptedJob:
     """what another node needs to go on with it; None = the job ends with this process"""
     delivery: Mapping[str, Any] | None = None
     """whom its end is told, as it is stored"""
+    metadata_bytes: int = 0
+    """what its scenarios' metadata takes in the store, at most, when they have been run"""
     priority: int = 0
     run_timeout_seconds: float | None = None
     timeout_seconds: float | None = None
@@ -175,7 +177,11 @@ class Acceptance:
         ids = getattr(scenarios, "ids", None) or [scenario.id for scenario in scenarios]
         runs = [_queued(ticket, ids[ticket.scenario_index]) for ticket in accepted]
         return replace(
-            self._assembled(row, config, scenarios, accepted, spec), runs=runs, request=kept, delivery=delivery
+            self._assembled(row, config, scenarios, accepted, spec),
+            runs=runs,
+            request=kept,
+            delivery=delivery,
+            metadata_bytes=await SCENARIOS.run(metadata_bytes_of, scenarios),
         )
 
     async def resume(

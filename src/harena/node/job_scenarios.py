@@ -131,6 +131,15 @@ def lineage_of(scenarios: Sequence[JobScenario]) -> dict[str, Any] | None:
     return {"scenarios": version, "digest": digest, "contracts": contracts}
 
 
+def metadata_bytes_of(scenarios: Sequence[JobScenario]) -> int:
+    """Size of all their metadata, as JSON."""
+    from harena.scoring.compact import CompactScenarios, metadata_bytes
+
+    if isinstance(scenarios, CompactScenarios):
+        return scenarios.metadata_bytes
+    return sum(metadata_bytes(getattr(scenario, "metadata", {})) for scenario in scenarios)
+
+
 def _check_nothing_beside(sources: Mapping[str, Any], stored: Mapping[str, Any], version: str) -> None:
     """Format and grader are stored; what is asked for beside them must be the same, or nothing."""
     for name in ("format", "grader"):

@@ -21,7 +21,7 @@ async def job_summary(store: JobStorePort, row: Row, *, now: datetime) -> JobSum
     from harena.jobs.summary import Summing
 
     summing, cursor = Summing(), 0
-    while page := await store.page_runs(row["id"], after=cursor, limit=SUMMED_AT_A_TIME):
+    while page := await store.page_runs(row["id"], after=cursor, limit=SUMMED_AT_A_TIME, metadata=False):
         cursor = page[-1]["ended_cursor"]
         for run in page:
             summing.add(run_answer(run))

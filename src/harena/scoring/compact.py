@@ -7,7 +7,7 @@ look at all of them. What is asked for is made anew, in some 10 microseconds; th
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, overload
 
@@ -18,6 +18,11 @@ KEPT = 1000
 """number of scenarios that are kept once they are made: as many as a job may run at one time"""
 
 
+def metadata_bytes(metadata: Mapping[str, Any]) -> int:
+    """Size of a scenario's metadata as JSON."""
+    return len(json.dumps(dict(metadata), default=str)) if metadata else 0
+
+
 class CompactScenarios(Sequence[Scenario]):
     """Scenarios that were checked. `again` makes one of its row, which is JSON."""
 
@@ -26,6 +31,8 @@ class CompactScenarios(Sequence[Scenario]):
         """ids of all scenarios, in their order"""
         self.lineages: set[Lineage] = set()
         """lineages of all scenarios"""
+        self.metadata_bytes = 0
+        """size of all their metadata, as JSON"""
         self._rows: list[bytes | Scenario] = []
         self._again = again
         self._lately = lru_cache(maxsize=KEPT)(self._made)
@@ -35,6 +42,7 @@ class CompactScenarios(Sequence[Scenario]):
         when a job is accepted, and not when it runs."""
         self.ids.append(scenario.id)
         self.lineages.add(scenario.lineage)
+        self.metadata_bytes += metadata_bytes(scenario.metadata)
         is_whole = scenario.lineage.contract is None
         self._rows.append(json.dumps(row, separators=(",", ":")).encode() if is_whole else scenario)
 

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Text, cast, delete, func, insert, or_, select, update
 
 from harena.core.errors import PlatformError
 from harena.core.idempotency import IdempotencyKey
-from harena.core.job_store import LEASE_LOST, Batch, Row
+from harena.core.job_store import LEASE_LOST, PAGE_BYTES, Batch, Row
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.store.database import Database
 from harena.store.idempotency import answer_to, claim, forget_answers
 from harena.store.references import hold_versions
 from harena.store.rows import insert_rows, update_rows
-from harena.store.tables import benchmark_jobs, calibrations, events, job_requests, runs, webhook_deliveries
+from harena.store.run_metadata import COLUMNS, put_aside, put_back
+from harena.store.tables import (
+    benchmark_jobs,
+    calibrations,
+    events,
+    job_requests,
+    run_metadata,
+    runs,
+    webhook_deliveries,
+)
 from harena.store.webhook_deliveries import make_due
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
-ENDED_COLUMNS = ("score", "passed", "envelope", "ended_cursor")
+ENDED_COLUMNS = ("score", "passed", "envelope", "ended_cursor", *COLUMNS)
 COUNTS = ("failures", "repeats", "interruptions")
 DELETED_AT_A_TIME = 100
 
@@ -159,8 +169,15 @@ class JobStore:
     async def list_runs(self, job_id: str) -> list[Row]:
         """See JobStorePort."""
         ended = runs.c.score.is_not(None) | runs.c.passed.is_not(None)
-        statement = select(runs.c.number, runs.c.state, runs.c.envelope).where(runs.c.job_id == job_id, ended)
-        return await self._rows(statement.order_by(runs.c.number))
+        columns = (runs.c[name] for name in ("number", "state", "envelope", "metadata_digest"))
+        statement = select(*columns).where(runs.c.job_id == job_id, ended).order_by(runs.c.number)
+
+        def read(connection: Connection) -> list[Row]:
+            rows = _read(statement, connection)
+            put_back(connection, job_id, rows)
+            return rows
+
+        return await self._database.run(read)
 
     async def open_runs(self, job_id: str) -> list[Row]:
         """See JobStorePort."""
@@ -168,15 +185,35 @@ class JobStore:
         statement = select(*columns).where(runs.c.job_id == job_id, runs.c.ended_cursor.is_(None))
         return await self._rows(statement.order_by(runs.c.number))
 
-    async def page_runs(self, job_id: str, *, after: int, limit: int) -> list[Row]:
+    async def page_runs(
+        self, job_id: str, *, after: int, limit: int, most_bytes: int = PAGE_BYTES, metadata: bool = True
+    ) -> list[Row]:
         """See JobStorePort."""
+        text = cast(runs.c.envelope, Text).label("envelope")  # its size is known before it is read
         statement = (
-            select(runs.c.ended_cursor, runs.c.number, runs.c.envelope)
+            select(runs.c.ended_cursor, runs.c.number, text, *(runs.c[name] for name in COLUMNS))
             .where(runs.c.job_id == job_id, runs.c.ended_cursor > after)
             .order_by(runs.c.ended_cursor)
             .limit(limit)
         )
-        return await self._rows(statement)
+
+        def read(connection: Connection) -> list[Row]:
+            rows: list[Row] = []
+            size = 0
+            with connection.execute(statement) as found:
+                for row in map(dict, found.mappings()):
+                    size += len(row["envelope"]) + (row.pop("metadata_bytes") or 0) * metadata
+                    if rows and size > most_bytes:
+                        break
+                    rows.append({**row, "envelope": json.loads(row["envelope"])})
+            if metadata:
+                put_back(connection, job_id, rows)
+            else:
+                for row in rows:
+                    del row["metadata_digest"]
+            return rows
+
+        return await self._database.run(read)
 
     async def last_event(self, job_id: str) -> Row | None:
         """See JobStorePort."""
@@ -232,7 +269,7 @@ def _write(batch: Batch, connection: Connection) -> None:
     elif batch.job:
         connection.execute(update(benchmark_jobs).where(benchmark_jobs.c.id == batch.job_id).values(batch.job))
     of_job = {"job_id": batch.job_id}
-    rows = [_as_written(number, run) for number, run in batch.runs.items()]
+    rows = put_aside(connection, batch.job_id, [_as_written(number, run) for number, run in batch.runs.items()])
     update_rows(connection, runs, rows, key="number", fixed=of_job, unless_set="ended_cursor")
     insert_rows(connection, events, batch.events, fixed=of_job)
     if batch.job.get("ended_at"):
@@ -254,7 +291,7 @@ def _as_written(number: int, run: Mapping[str, Any]) -> Row:
 async def _delete(connection: AsyncConnection, job_ids: Sequence[str], while_in: Collection[str]) -> int:
     gone = delete(benchmark_jobs).where(benchmark_jobs.c.id.in_(job_ids), benchmark_jobs.c.state.in_(list(while_in)))
     deleted = list(await connection.scalars(gone.returning(benchmark_jobs.c.id)))
-    for table in (runs, events, job_requests, webhook_deliveries):
+    for table in (runs, run_metadata, events, job_requests, webhook_deliveries):
         await connection.execute(delete(table).where(table.c.job_id.in_(deleted)))
     # a calibration of a stored version stays with that; of others nothing else would be left
     unnamed = calibrations.c.job_id.in_(deleted) & calibrations.c.name.is_(None)

@@ -14,8 +14,8 @@ from harena.core.errors import PlatformError
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-NEWEST = "0012"
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", NEWEST)
+NEWEST = "0013"
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012", NEWEST)
 BEFORE_MIGRATIONS = "0001"
 """the version of a database that has tables and no record of its version: what harena 0.1 made"""
 

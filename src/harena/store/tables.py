@@ -3,6 +3,7 @@
 benchmark_jobs   one row per job; `sequence` is the order of acceptance
 job_requests     what another process needs to go on with a job; only of jobs that outlive their process
 runs             one row per scenario and attempt; `envelope` is the whole result as JSON once the run has ended
+run_metadata     metadata of a job's scenarios, by its digest; compressed JSON
 events           what happened to a job, numbered 1, 2, ... within it
 catalog          one row per version of a named batch of scenarios, or of a scoring contract
 catalog_contents what a version holds, by its digest; compressed JSON
@@ -128,7 +129,18 @@ runs = Table(
     Column("interruptions", Integer, nullable=False, server_default="0"),
     # the cursor of the event that told of its end: the order of results
     Column("ended_cursor", Integer),
+    # of metadata that is not in the envelope: where it lies, and its size as JSON
+    Column("metadata_digest", Text),
+    Column("metadata_bytes", Integer),
     sqlite_with_rowid=False,
+)
+
+run_metadata = Table(
+    "run_metadata",
+    metadata,
+    Column("job_id", Text, primary_key=True),
+    Column("digest", Text, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
 )
 
 events = Table(

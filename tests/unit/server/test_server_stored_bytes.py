@@ -9,6 +9,7 @@ import aiohttp
 import pytest
 from server_world import World
 
+from harena.store.benchmark_jobs import JobStore
 from harena.testing.conformance_operations import GOOD
 
 LONG = "x" * 20_000
@@ -42,3 +43,27 @@ async def test_nothing_is_stored_beyond_a_workspaces_limit(here: World, http: ai
     quotas._defaults = replace(quotas._defaults, stored_bytes=1_000_000)
     status, made = await posted(http, path, STORED[path])
     assert status == 201, made
+
+
+async def test_metadata_of_scenarios_counts_before_its_job_is_run(here: World, http: aiohttp.ClientSession) -> None:
+    """It is stored with the results; what a job takes is known when it is accepted."""
+    quotas = here.state.quotas
+    quotas._defaults = replace(quotas._defaults, stored_bytes=15_000)
+    body = {"name": "j", "scenarios": [{**GOOD, "metadata": {"note": LONG}}]}
+    status, problem = await posted(http, "/v1/benchmark_jobs", body)
+    assert (status, problem.get("reason")) == (429, "STORED_BYTES"), problem
+
+
+async def test_who_waits_for_a_job_reads_no_results(
+    here: World, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They may be many, and the answer holds none of them."""
+
+    async def trap(*_: object) -> list[Any]:
+        raise AssertionError("all results were read")
+
+    monkeypatch.setattr(JobStore, "list_runs", trap)
+    status, job = await posted(http, "/v1/benchmark_jobs", STORED["/v1/benchmark_jobs"])
+    assert status == 201, job
+    async with http.get(f"/v1/benchmark_jobs/{job['id']}?wait_seconds=30") as answer:
+        assert (answer.status, (await answer.json())["state"]) == (200, "completed")

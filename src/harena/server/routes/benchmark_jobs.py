@@ -86,7 +86,13 @@ async def get(
 ) -> JsonAnswer:
     """A job by its id or name (the newest of that name); with `wait_seconds` when it has ended, or after that time."""
     jobs = state.operations.in_workspace(caller.workspace)
-    return JsonAnswer(await found_after(state, jobs.get_benchmark_job, jobs.wait_benchmark_job, job, wait_seconds))
+
+    async def ended(job_id: str) -> None:  # and not `wait_benchmark_job`, which reads all results
+        cursor = (await jobs.get_benchmark_job(job_id)).cursor
+        async for _ in jobs.benchmark_job_events(job_id, after=cursor):
+            pass
+
+    return JsonAnswer(await found_after(state, jobs.get_benchmark_job, ended, job, wait_seconds))
 
 
 @router.get("/{job}/results", response_model=BenchmarkResults)
