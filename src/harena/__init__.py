@@ -89,6 +89,9 @@ if TYPE_CHECKING:
         Blueprint as Blueprint,
     )
     from harena.core.models import (
+        BlueprintSummary as BlueprintSummary,
+    )
+    from harena.core.models import (
         ExecOutcome as ExecOutcome,
     )
     from harena.core.models import (
@@ -202,8 +205,8 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("SandboxUnavailableError", "SandboxValidationError", "ValidationError"),
     ),
     "harena.core.models": (
-        *("Blueprint", "ExecOutcome", "FileInfo", "Limits", "ProcessInfo", "ProcessResult", "ResourceUsage"),
-        *("SandboxInfo", "SandboxStatus"),
+        *("Blueprint", "BlueprintSummary", "ExecOutcome", "FileInfo", "Limits", "ProcessInfo", "ProcessResult"),
+        *("ResourceUsage", "SandboxInfo", "SandboxStatus"),
     ),
     "harena.core.records.benchmark_jobs": (
         "BenchmarkEvent",

@@ -263,3 +263,32 @@ class Blueprint:
     layer: str | None = None
     """digest of the layer that holds the packages; None = no packages"""
     created_at: datetime | None = None
+
+    @property
+    def file_sizes(self) -> dict[str, int]:
+        """Path of each file -> its bytes; a node reads no content for it."""
+        sizes: Mapping[str, int] | None = getattr(self.files, "sizes", None)
+        return {path: len(content) for path, content in self.files.items()} if sizes is None else dict(sizes)
+
+    @property
+    def file_bytes(self) -> int:
+        """Bytes of all its files together."""
+        return sum(self.file_sizes.values())
+
+
+@dataclass(frozen=True, slots=True)
+class BlueprintSummary:
+    """What a list tells of a blueprint: neither the contents of its files nor its environment."""
+
+    id: str
+    name: str
+    image: str
+    packages: tuple[Package, ...]
+    requested: tuple[str, ...]
+    warm: tuple[str, ...] | None
+    layer: str | None
+    created_at: datetime | None
+    files: int
+    """number of its files"""
+    file_bytes: int
+    """bytes of all of them"""

@@ -15,6 +15,7 @@ from harena.core.catalog import CatalogKind
 from harena.core.idempotency import IdempotencyKey
 from harena.core.models import (
     Blueprint,
+    BlueprintSummary,
     ExecRequest,
     ExecResult,
     FileInfo,
@@ -239,8 +240,8 @@ class Operations(RegistryOperations, TrainingOperations, Protocol):
     async def delete_blueprint(self, name_or_id: str) -> None:
         """Forget every version of a name, or the one with this id. Raises NotFoundError, ValidationError (built in)."""
 
-    async def list_blueprints(self) -> list[Blueprint]:
-        """All, newest first."""
+    async def list_blueprints(self) -> list[BlueprintSummary]:
+        """All, newest first, without the contents of their files and their environments."""
 
     async def score(self, request: Mapping[str, Any]) -> RunResult:
         """Score one scenario now, without a job; `request` as in `harena.jobs.models.ScoreRequest`, the answer a

@@ -8,13 +8,14 @@ and what cannot be understood raises KeyError, TypeError or ValueError.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
 
 from harena.core.models import (
     Blueprint,
+    BlueprintSummary,
     ExecOutcome,
     ExecRequest,
     ExecResult,
@@ -195,13 +196,38 @@ def blueprint_to_json(blueprint: Blueprint) -> Json:
     }
 
 
+def summary_to_json(summary: BlueprintSummary) -> Json:
+    """What a list tells of a recipe."""
+    return {**asdict(summary), "created_at": _moment(summary.created_at)}
+
+
+def summary_from_json(read: Mapping[str, Any]) -> BlueprintSummary:
+    """What a list tells of a recipe, from JSON."""
+    return BlueprintSummary(
+        id=read["id"],
+        name=read["name"],
+        image=read["image"],
+        packages=_packages(read["packages"]),
+        requested=tuple(read["requested"]),
+        warm=None if read["warm"] is None else tuple(read["warm"]),
+        layer=read["layer"],
+        created_at=_read_moment(read["created_at"]),
+        files=read["files"],
+        file_bytes=read["file_bytes"],
+    )
+
+
+def _packages(read: Sequence[Mapping[str, Any]]) -> tuple[Package, ...]:
+    return tuple(Package(**{field.name: entry[field.name] for field in fields(Package)}) for entry in read)
+
+
 def blueprint_from_json(read: Mapping[str, Any]) -> Blueprint:
     """A blueprint from JSON."""
     return Blueprint(
         id=read["id"],
         name=read["name"],
         image=read["image"],
-        packages=tuple(Package(**{f.name: entry[f.name] for f in fields(Package)}) for entry in read["packages"]),
+        packages=_packages(read["packages"]),
         requested=tuple(read["requested"]),
         files={path: bytes_of(content) for path, content in read["files"].items()},
         env=dict(read["env"]),

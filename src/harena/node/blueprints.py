@@ -3,11 +3,13 @@
     blueprints/<name>@<version>.json               the default workspace's
     blueprints/<workspace>/<name>@<version>.json   those of another one
 
-A file is written beside and linked into place: whole or not there, and never changed. Creating a name again makes the
-next version; `get(name)` gives the newest and `get(id)` exactly one. A name belongs to its workspace, and what another
-workspace has is not found. Two blueprints are always there, for all: `default` (nothing installed, every exec is a real
-start) and `python-warm` (nothing installed, a bare warm interpreter). Packages are installed when the blueprint is
-created, by `harena.runtime.host.layers`; what is installed is shared by its content.
+The contents of its files lie beside it in `.<id>.files`, see `harena.node.blueprint_files`. A file is written beside
+and linked into place: whole or not there. None is changed, but that a record of earlier versions, which holds contents,
+is divided when it is first read. Creating a name again makes the next version; `get(name)` gives the newest and
+`get(id)` exactly one. A name belongs to its workspace, and what another workspace has is not found. Two blueprints are
+always there, for all: `default` (nothing installed, every exec is a real start) and `python-warm` (nothing installed, a
+bare warm interpreter). Packages are installed when the blueprint is created, by `harena.runtime.host.layers`; what is
+installed is shared by its content.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import posixpath
 import re
 import secrets
 import sys
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, fields
@@ -33,9 +36,10 @@ from harena.core.checked import checked_text, encodable, shown
 from harena.core.clock import Clock
 from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.core.home import harena_home, private_folder, private_opener
-from harena.core.models import Blueprint, Package
+from harena.core.models import Blueprint, BlueprintSummary, Package
 from harena.core.threads import PACKAGES
 from harena.core.workspace import DEFAULT_WORKSPACE, WorkspaceLimits, checked_workspace
+from harena.node.blueprint_files import ContentCache, StoredFiles
 
 if TYPE_CHECKING:
     from harena.runtime.host.layers import LayerStore
@@ -43,7 +47,12 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _FILE = re.compile(rf"({_NAME.pattern})@(\d+)\.json")
 _ID_PREFIX = "bp_"
+_CONTENTS = ".{}.files"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MOST_RECORD_BYTES = 1024 * 1024
+"""size of a blueprint's record without its files: a program can have no more variables"""
+LOADED_BYTES = 64 * 1024 * 1024
+"""size of the records that stay in memory, as JSON, over all workspaces"""
 DEFAULT_BLUEPRINT = "default"
 WARM_BLUEPRINT = "python-warm"
 BUILT_IN = {
@@ -63,8 +72,11 @@ class Blueprints:
         self._layers = layers
         self._root = root or harena_home() / "blueprints"
         self._python = python
-        self._loaded: dict[Path, tuple[tuple[int, int], Blueprint]] = {}
-        """what was read, and of which file: a name that was removed and made anew begins with version 1 again"""
+        self._loaded: OrderedDict[Path, tuple[tuple[int, int], int, Blueprint]] = OrderedDict()
+        """what was read last, of which file and how long that was: a name that was removed and made anew begins with
+        version 1 again"""
+        self._loaded_bytes = 0
+        self.contents = ContentCache()
         self._sizes: dict[Path, dict[Path, int]] = {}
         """folder of a workspace -> record there -> its bytes"""
 
@@ -122,6 +134,9 @@ class Blueprints:
             if name == blueprint.name and name_or_id in (name, found := self._load(path).id):
                 try:
                     path.unlink(missing_ok=True)
+                    _contents_of(root, found).unlink(missing_ok=True)
+                    self._unload(path)
+                    self.contents.forget(_contents_of(root, found))
                     self._sizes.get(root, {}).pop(path, None)
                     deleted.append(found)
                 except OSError as error:
@@ -129,12 +144,13 @@ class Blueprints:
                     raise PlatformError(message, step="remove blueprint") from error
         return deleted
 
-    async def list(self, workspace: str) -> list[Blueprint]:
-        """The newest version of each name, newest first, the built-in ones last."""
+    async def list(self, workspace: str) -> list[BlueprintSummary]:
+        """The newest version of each name, newest first, the built-in ones last. No content of a file is read."""
         root = self._root_of(workspace)
         newest = dict(sorted(_versions(root)))
-        found = [self._load(_path(root, name, version)) for name, version in newest.items()]
-        return [*sorted(found, key=lambda b: b.created_at or _EPOCH, reverse=True), *BUILT_IN.values()]
+        found = [_summary(self._load(_path(root, name, version))) for name, version in newest.items()]
+        found.sort(key=lambda summary: summary.created_at or _EPOCH, reverse=True)
+        return [*found, *map(_summary, BUILT_IN.values())]
 
     def find(self, workspace: str, name_or_id: str) -> Blueprint:
         """Find a blueprint without waiting: a file is read once, later calls look at the directory's names only."""
@@ -161,19 +177,57 @@ class Blueprints:
         return self._root if workspace == DEFAULT_WORKSPACE else self._root / checked_workspace(workspace)
 
     def _load(self, path: Path) -> Blueprint:
-        stamp, blueprint = self._loaded.get(path, (None, None))
+        stamp, _, blueprint = self._loaded.get(path, (None, 0, None))
         try:
             now = _stamp(path)
         except OSError as error:
             raise NotFoundError(f"blueprint {path.name.partition('@')[0]!r} was removed just now ({path})") from error
         if blueprint is None or stamp != now:
             try:
-                blueprint = _from_json(path.read_text())
+                text = path.read_text()
+                blueprint = self._from_json(path.parent, text)
+                if blueprint.files and not isinstance(blueprint.files, StoredFiles):
+                    text = _to_json(blueprint)
+                    self._write_contents(path.parent, blueprint)
+                    _replace(path, text)
+                    now, blueprint = _stamp(path), self._from_json(path.parent, text)
             except (OSError, ValueError, KeyError, TypeError) as error:
                 message = f"blueprint file {path} cannot be read ({error}): remove it, then create the blueprint again"
                 raise PlatformError(message, step="read blueprint") from error
-            self._loaded[path] = (now, blueprint)
+            self._keep_loaded(path, now, len(text), blueprint)
+        else:
+            self._loaded.move_to_end(path)
         return blueprint
+
+    def _keep_loaded(self, path: Path, stamp: tuple[int, int], size: int, blueprint: Blueprint) -> None:
+        self._unload(path)
+        self._loaded[path] = (stamp, size, blueprint)
+        self._loaded_bytes += size
+        while self._loaded_bytes > LOADED_BYTES and len(self._loaded) > 1:
+            self._unload(next(iter(self._loaded)))
+
+    def _unload(self, path: Path) -> None:
+        _, size, _ = self._loaded.pop(path, (None, 0, None))
+        self._loaded_bytes -= size
+
+    def _from_json(self, root: Path, text: str) -> Blueprint:
+        read = json.loads(text)
+        read["packages"] = tuple(Package(**package) for package in read["packages"])
+        read["requested"] = tuple(read["requested"])
+        read["warm"] = None if read["warm"] is None else tuple(read["warm"])
+        read["created_at"] = datetime.fromisoformat(read["created_at"]) if read["created_at"] else None
+        sizes = read.pop("file_sizes", None)
+        if sizes is None:
+            contents = read["files"].items()
+            read["files"] = {path: base64.b64decode(content, validate=True) for path, content in contents}
+        else:
+            read["files"] = StoredFiles(_contents_of(root, read["id"]), sizes, self.contents) if sizes else {}
+        return Blueprint(**read)
+
+    def _write_contents(self, root: Path, blueprint: Blueprint) -> None:
+        if blueprint.files:
+            with open(_contents_of(root, blueprint.id), "wb", opener=private_opener) as file:
+                file.writelines(blueprint.files.values())
 
     def _check_room(self, workspace: str, more: int, limits: WorkspaceLimits | None) -> None:
         """One more record, of so many bytes. Raises LimitExceededError."""
@@ -182,13 +236,13 @@ class Blueprints:
         root = self._root_of(workspace)
         known = self._sizes.get(root, {})
         self._sizes[root] = sizes = {}
-        for name, version in _versions(root):
-            path = _path(root, name, version)
+        versions = [_path(root, name, version) for name, version in _versions(root)]
+        for path in (*versions, *root.glob(_CONTENTS.format("*"))):
             with suppress(OSError):  # removed just now
                 sizes[path] = known.get(path) or path.stat().st_size
         told = None
-        if len(sizes) >= limits.blueprints:
-            told = f"{len(sizes)} versions of blueprints and may have {limits.blueprints} (blueprints)"
+        if len(versions) >= limits.blueprints:
+            told = f"{len(versions)} versions of blueprints and may have {limits.blueprints} (blueprints)"
         elif sum(sizes.values()) + more > limits.blueprint_bytes:
             told = f"{sum(sizes.values())} bytes of blueprints and may have {limits.blueprint_bytes} (blueprint_bytes)"
         if told is not None:
@@ -200,10 +254,17 @@ class Blueprints:
         """Write the next version; a link cannot replace a file, so that two writers get two versions."""
         root = self._root_of(workspace)
         written = _to_json(blueprint)
-        self._check_room(workspace, len(written), limits)  # nothing else of this loop runs until it is written
+        more = len(written) + blueprint.file_bytes
+        if len(written) > MOST_RECORD_BYTES:
+            raise ValidationError(
+                f"blueprint {blueprint.name}: without its files it has {len(written)} bytes, and may have "
+                f"{MOST_RECORD_BYTES}: put long values of variables into a file"
+            )
+        self._check_room(workspace, more, limits)  # nothing else of this loop runs until it is written
         draft = root / f".{blueprint.id}.draft"
         try:
             private_folder(root)
+            self._write_contents(root, blueprint)
             with open(draft, "w", opener=private_opener) as file:
                 file.write(written)
             stamp = _stamp(draft)
@@ -215,11 +276,13 @@ class Blueprints:
                 except FileExistsError:
                     version += 1
         except OSError as error:
+            _contents_of(root, blueprint.id).unlink(missing_ok=True)
             message = f"blueprint {blueprint.name} cannot be recorded in {root}: {error}"
             raise PlatformError(message, step="write blueprint") from error
         finally:
             draft.unlink(missing_ok=True)
-        self._loaded[_path(root, blueprint.name, version)] = (stamp, blueprint)
+        place = _path(root, blueprint.name, version)
+        self._keep_loaded(place, stamp, len(written), self._from_json(root, written))
 
 
 def _check(
@@ -260,11 +323,13 @@ def hand_out(root: Path, workspaces: Iterable[str]) -> None:
     is there stays. Raises PlatformError."""
     try:
         for workspace in set(workspaces) - {DEFAULT_WORKSPACE}:
-            for name, version in _versions(root):
-                theirs = _path(root / checked_workspace(workspace), name, version)
-                private_folder(theirs.parent)
+            theirs = root / checked_workspace(workspace)
+            records = [_path(root, name, version) for name, version in _versions(root)]
+            if records:
+                private_folder(theirs)
+            for path in (*root.glob(_CONTENTS.format("*")), *records):  # a record is there when its contents are
                 with suppress(FileExistsError):
-                    os.link(_path(root, name, version), theirs)
+                    os.link(path, theirs / path.name)
     except OSError as error:
         raise PlatformError(f"blueprints in {root} cannot be linked: {error}", step="write blueprint") from error
 
@@ -318,17 +383,34 @@ def _holds(packages: Path, module: str) -> bool:
 
 def _to_json(blueprint: Blueprint) -> str:
     written: dict[str, Any] = {field.name: getattr(blueprint, field.name) for field in fields(blueprint)}
+    del written["files"]
     written["packages"] = [asdict(package) for package in blueprint.packages]
-    written["files"] = {path: base64.b64encode(content).decode() for path, content in blueprint.files.items()}
+    written["file_sizes"] = blueprint.file_sizes
     written["created_at"] = blueprint.created_at.isoformat() if blueprint.created_at else None
     return json.dumps(written, indent=1)
 
 
-def _from_json(text: str) -> Blueprint:
-    read = json.loads(text)
-    read["packages"] = tuple(Package(**package) for package in read["packages"])
-    read["requested"] = tuple(read["requested"])
-    read["files"] = {path: base64.b64decode(content, validate=True) for path, content in read["files"].items()}
-    read["warm"] = None if read["warm"] is None else tuple(read["warm"])
-    read["created_at"] = datetime.fromisoformat(read["created_at"]) if read["created_at"] else None
-    return Blueprint(**read)
+def _replace(path: Path, text: str) -> None:
+    draft = path.with_name(f".{secrets.token_hex(6)}.draft")
+    with open(draft, "w", opener=private_opener) as file:
+        file.write(text)
+    draft.replace(path)
+
+
+def _contents_of(root: Path, blueprint_id: str) -> Path:
+    return root / _CONTENTS.format(blueprint_id)
+
+
+def _summary(blueprint: Blueprint) -> BlueprintSummary:
+    return BlueprintSummary(
+        id=blueprint.id,
+        name=blueprint.name,
+        image=blueprint.image,
+        packages=blueprint.packages,
+        requested=blueprint.requested,
+        warm=blueprint.warm,
+        layer=blueprint.layer,
+        created_at=blueprint.created_at,
+        files=len(blueprint.files),
+        file_bytes=blueprint.file_bytes,
+    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from harena.core.clock import Clock
 from harena.core.idempotency import IdempotencyKey
-from harena.core.models import Blueprint, SandboxSpec, SandboxStatus
+from harena.core.models import Blueprint, BlueprintSummary, SandboxSpec, SandboxStatus
 from harena.core.ports import Runtime, SandboxHandle
 from harena.core.records.benchmark_jobs import (
     BenchmarkEvent,
@@ -87,7 +87,7 @@ class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations)
         """See `Operations`."""
         self._parts.delete_blueprint(self.workspace, name_or_id)
 
-    async def list_blueprints(self) -> list[Blueprint]:
+    async def list_blueprints(self) -> list[BlueprintSummary]:
         """See `Operations`."""
         return await self._parts.blueprints.list(self.workspace)
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from harena.core.checked import checked_text, checked_texts, content_bytes, shown
 from harena.core.errors import ValidationError
-from harena.core.models import Blueprint
+from harena.core.models import Blueprint, BlueprintSummary
 from harena.sdk.portal import current_portal
 from harena.sdk.twins import Twin
 
-__all__ = ["Blueprint", "aio", "create", "delete", "get", "list"]
+__all__ = ["Blueprint", "BlueprintSummary", "aio", "create", "delete", "get", "list"]
 
-_Blueprints = list[Blueprint]
+_Summaries = list[BlueprintSummary]
 
 
 async def _create(
@@ -68,8 +68,8 @@ async def _delete(name_or_id: str) -> None:
     await operations.delete_blueprint(name_or_id)
 
 
-async def _list() -> _Blueprints:
-    """All blueprints, newest first."""
+async def _list() -> _Summaries:
+    """All blueprints, newest first: what they are, without their environments and the contents of their files."""
     operations = await current_portal().operations()
     return await operations.list_blueprints()
 

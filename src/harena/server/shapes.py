@@ -249,10 +249,27 @@ class BlueprintAnswer(Answer):
     created_at: datetime | None
 
 
+class BlueprintSummaryAnswer(Answer):
+    """A recipe for sandboxes, without its environment and the contents of its files."""
+
+    id: str
+    name: str
+    image: str
+    packages: Annotated[list[PackageAnswer], Field(max_length=MOST_LONG)]
+    requested: Annotated[list[str], Field(max_length=MOST_LONG)]
+    warm: Annotated[list[str], Field(max_length=MOST_LONG)] | None
+    layer: str | None
+    created_at: datetime | None
+    files: int
+    """number of its files"""
+    file_bytes: int
+    """bytes of all of them"""
+
+
 class BlueprintsAnswer(Answer):
     """The newest version of each name, newest first."""
 
-    blueprints: Annotated[list[BlueprintAnswer], Field(max_length=MOST_PAGE)]
+    blueprints: Annotated[list[BlueprintSummaryAnswer], Field(max_length=MOST_PAGE)]
 
 
 class HealthAnswer(Answer):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.models import Package
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
-from harena.node.blueprints import Blueprints, hand_out
+from harena.node.blueprint_files import ContentCache
+from harena.node.blueprints import MOST_RECORD_BYTES, Blueprints, hand_out
 from harena.runtime.host.layers import InstalledLayer, LayerStore
 from harena.testing import FakeClock
 
@@ -110,7 +112,7 @@ async def test_list(blueprints: Blueprints, clock: FakeClock) -> None:
     again = await blueprints.create(HERE, "old")
     listed = await blueprints.list(HERE)
     assert [blueprint.name for blueprint in listed] == ["old", "young", "default", "python-warm"]
-    assert listed[0] == again
+    assert (listed[0].id, listed[0].created_at) == (again.id, again.created_at)
 
 
 async def test_built_in(blueprints: Blueprints) -> None:
@@ -235,3 +237,58 @@ async def test_blueprints_that_were_everybodys(blueprints: Blueprints, tmp_path:
     hand_out(tmp_path / "blueprints", ["team-b"])
     assert await blueprints.get("team-b", "env") == newest
     hand_out(tmp_path / "none", ["team-a"])
+
+
+async def test_contents_of_blueprints_lie_on_the_disk(
+    blueprints: Blueprints, tmp_path: Path, layers: FakeLayers
+) -> None:
+    """In memory are those that were used last, up to a bound for the whole node; each comes back as it was."""
+    blueprints.contents = ContentCache(most_bytes=2500)
+    made = [
+        await blueprints.create(HERE, f"env{n}", files={"/data/a": b"%d" % n * 1000, "/data/b": b"", "/data/c": b"x"})
+        for n in range(4)
+    ]
+    for _ in range(2):
+        for n, blueprint in enumerate(made):
+            found = blueprints.find(HERE, f"env{n}")
+            assert (found, found.file_bytes) == (blueprint, 1001)
+            assert {**found.files} == {"/data/a": b"%d" % n * 1000, "/data/b": b"", "/data/c": b"x"}
+            assert blueprints.contents.bytes <= 2500
+    other = reopened(blueprints, tmp_path, layers)
+    assert {**other.find(HERE, "env3").files} == {**made[3].files}
+    blueprints.delete(HERE, "env3")
+    assert blueprints.contents.bytes <= 2500
+    assert not [*(tmp_path / "blueprints").glob(f".{made[3].id}*")]
+
+
+async def test_a_list_reads_no_content(blueprints: Blueprints, tmp_path: Path, layers: FakeLayers) -> None:
+    """It tells how many files there are and how large they are, also where they cannot be read."""
+    made = await blueprints.create(HERE, "env", files={"/data/a": b"12345", "/data/b": b"6"}, env={"A": "b"})
+    (contents,) = (tmp_path / "blueprints").glob(f".{made.id}*")
+    contents.unlink()
+    other = reopened(blueprints, tmp_path, layers)
+    listed = (await other.list(HERE))[0]
+    assert (listed.id, listed.files, listed.file_bytes) == (made.id, 2, 6)
+    assert not hasattr(listed, "env")
+    with pytest.raises(NotFoundError, match="removed"):
+        {**other.find(HERE, "env").files}
+
+
+async def test_a_record_that_holds_contents_is_divided(blueprints: Blueprints, tmp_path: Path) -> None:
+    """As earlier versions have written it: it is found as it was, and its contents lie beside it from then on."""
+    made = await blueprints.create(HERE, "env", env={"A": "b"})
+    (record,) = (tmp_path / "blueprints").glob("env@*.json")
+    written = json.loads(record.read_text())
+    del written["file_sizes"]
+    record.write_text(json.dumps({**written, "files": {"/data/x": "AP8="}}))
+    assert blueprints.find(HERE, "env") == replace(made, files={"/data/x": b"\x00\xff"})
+    assert "AP8=" not in record.read_text()
+    hand_out(tmp_path / "blueprints", ["team"])
+    assert {**(await blueprints.get("team", "env")).files} == {"/data/x": b"\x00\xff"}
+
+
+async def test_a_record_without_its_files_is_small(blueprints: Blueprints, tmp_path: Path) -> None:
+    """A list reads all of them; what is refused leaves nothing."""
+    with pytest.raises(ValidationError, match="without its files it has"):
+        await blueprints.create(HERE, "env", env={"A": "x" * MOST_RECORD_BYTES}, files={"/data/x": b"1"})
+    assert [path.name for path in (tmp_path / "blueprints").glob("*")] == []

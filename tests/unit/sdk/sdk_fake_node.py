@@ -22,6 +22,7 @@ from harena.core.errors import (
 from harena.core.idempotency import IdempotencyKey
 from harena.core.models import (
     Blueprint,
+    BlueprintSummary,
     ExecOutcome,
     ExecRequest,
     ExecResult,
@@ -320,8 +321,12 @@ class FakeNode:
     async def delete_blueprint(self, name_or_id: str) -> None:
         self.blueprints.remove(await self.get_blueprint(name_or_id))
 
-    async def list_blueprints(self) -> list[Blueprint]:
-        return list(self.blueprints)
+    async def list_blueprints(self) -> list[BlueprintSummary]:
+        shared = ("id", "name", "image", "packages", "requested", "warm", "layer", "created_at", "file_bytes")
+        return [
+            BlueprintSummary(**{name: getattr(one, name) for name in shared}, files=len(one.files))
+            for one in self.blueprints
+        ]
 
     async def score(self, request: Mapping[str, Any]) -> BenchmarkRun:
         self.requests.append(request)

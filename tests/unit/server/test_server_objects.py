@@ -19,6 +19,7 @@ from test_server_limits import Given
 from harena.core.errors import LimitExceededError, ValidationError
 from harena.core.output import OutputBuffer
 from harena.core.workspace import LIMITS, WorkspaceLimits
+from harena.node.blueprint_files import ContentCache
 from harena.node.blueprints import Blueprints
 from harena.runtime.host.layers import LayerStore
 from harena.sdk.http.operations import HttpOperations
@@ -117,6 +118,30 @@ async def test_blueprints_of_a_workspace(keyed: World, given: Given) -> None:
     assert (status, problem["reason"]) == (429, "BLUEPRINTS")
     assert "(blueprint_bytes)" in problem["detail"]
     assert (await create("large", "b", 1000))[0] == 201
+
+
+async def test_no_content_of_a_blueprint_stays_in_memory_or_is_in_a_list(keyed: World) -> None:
+    """Neither for its idempotency key; whoever asks for one blueprint gets all of it."""
+    token = await key_for(keyed, "ours")
+    operations = keyed.state.operations
+    contents = operations._parts.blueprints.contents = ContentCache(most_bytes=10)  # type: ignore[attr-defined]
+    files = {"/workspace/f": base64.b64encode(b"x" * 1000).decode()}
+    body = {"name": "b", "files": files}
+    headers = {"authorization": f"Bearer {token}", "idempotency-key": "once"}
+    made = []
+    async with aiohttp.ClientSession(keyed.url, headers=headers) as http:
+        for _ in range(2):
+            async with http.post("/v1/blueprints", json=body) as answer:
+                made.append((answer.status, await answer.json()))
+    assert [status for status, _ in made] == [201, 201]
+    assert made[0][1] == made[1][1]
+    assert made[0][1]["files"] == files
+    (kept,) = keyed.state.idempotency._kept["ours"].values()
+    assert kept.work.result() == made[0][1]["id"]
+    assert contents.bytes == 0
+    _, listed = await ask(keyed, token, "GET", "/v1/blueprints")
+    assert (listed["blueprints"][0]["files"], listed["blueprints"][0]["file_bytes"]) == (1, 1000)
+    assert (await ask(keyed, token, "GET", "/v1/blueprints/b"))[1]["files"] == files
 
 
 async def test_a_deleted_blueprint_makes_room(tmp_path: Path) -> None:

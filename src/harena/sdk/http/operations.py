@@ -23,7 +23,7 @@ from harena.core.errors import (
     SandboxUnavailableError,
 )
 from harena.core.idempotency import IdempotencyKey
-from harena.core.models import Blueprint, SandboxSpec, SandboxStatus
+from harena.core.models import Blueprint, BlueprintSummary, SandboxSpec, SandboxStatus
 from harena.core.ports import SandboxHandle
 from harena.core.reconnecting import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, MOST_AWAY_SECONDS
 from harena.core.records.benchmark_jobs import (
@@ -35,7 +35,7 @@ from harena.core.records.benchmark_jobs import (
     ResultsPage,
 )
 from harena.core.results import RunResult
-from harena.core.wire import blueprint_from_json, info_from_json, spec_to_json, text_of
+from harena.core.wire import blueprint_from_json, info_from_json, spec_to_json, summary_from_json, text_of
 from harena.sdk.http.catalog import HttpCatalog, definition_path
 from harena.sdk.http.connection import CLOSED, Connection, Query, step
 from harena.sdk.http.events import followed
@@ -148,11 +148,11 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
         """See `Operations`."""
         await self._connection.json("DELETE", f"/v1/blueprints/{step(name_or_id)}")
 
-    async def list_blueprints(self) -> list[Blueprint]:
+    async def list_blueprints(self) -> list[BlueprintSummary]:
         """See `Operations`."""
         answer = await self._connection.json("GET", "/v1/blueprints")
         with self._connection.understanding("a list of blueprints"):
-            return [self._blueprint(entry) for entry in answer["blueprints"]]
+            return [summary_from_json(entry) for entry in answer["blueprints"]]
 
     # -- scores and benchmark jobs --
 
