@@ -1,5 +1,10 @@
 """For trusted runners that share their process with a candidate: are there objects that equal everything?
 
+However a test spells a comparison (`in`, `index`, `match`, an assertion under another name), it ends in `__eq__` or
+`__ne__` of a class. So these are asked, when the tests have ended, for objects with no state, and with any: who says
+without knowing himself that he equals values that have nothing in common, equals everything. Text of a candidate's
+program that compares what an object is made of says so of some such objects only, or fails.
+
 Its text stands before that of the runner inside the sandbox. Standard library only, Python 3.8 and up.
 """
 
@@ -7,22 +12,100 @@ from __future__ import annotations
 
 import gc
 import os
+import random
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+_is_class, _types, _realpath, _objects = issubclass, type, os.path.realpath, gc.get_objects
+_dice = random.SystemRandom()
+_MOST_CLASSES = 1000
+
+
+class _Bare:
+    """An object with nothing."""
+
+
+class _Having:
+    """An object that has whatever it is asked for, and a class that lists what it has."""
+
+    harena_part: Any
+    __slots__ = ("__dict__", "harena_part")
+    __match_args__ = _fields = ("harena_part",)
+
+    def __init__(self, made: Callable[[], Any]) -> None:
+        self._made = made
+        self.harena_part, self.harena_other = made(), made()
+
+    def __getattr__(self, name: str) -> Any:
+        found = self.__dict__[name] = self._made()
+        return found
+
+
+class _False:
+    """An object whose truth is false."""
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def _selves() -> Iterator[Any]:
+    yield _Bare()
+    yield _Having(object)
+    yield _Having(_False)
+
+
+def _numbers() -> list[Any]:
+    """Numbers of every size that a test may expect."""
+    sizes = [10, 100, 1000, 10**4, 10**6, 10**9]
+    return [sign * _dice.randrange(size // 10, size) for size in sizes for sign in (1, 1, -1)]
+
+
+def _words() -> list[str]:
+    return ["".join(_dice.choice("abcdefghijklmnopqrst") for _ in range(size)) for size in range(1, 13)]
+
+
+def _kinds() -> list[list[Any]]:
+    """Values that have nothing in common, and values of one kind."""
+    numbers, words = _numbers(), _words()
+    return [
+        [object(), _Bare(), _Having(object), 0, 1.5, "", (), [], None],
+        numbers,
+        [each + 0.25 for each in numbers],
+        words,
+        [[each] for each in numbers],
+        [[each] for each in words],
+        [(each, other) for each, other in zip(numbers, reversed(numbers))],  # noqa: B905 (Python 3.8)
+        [{each: other} for each, other in zip(words, numbers)],  # noqa: B905
+    ]
 
 
 def equals_everything(here: str, trusted: list[str]) -> bool:
-    """A class defined in the candidate's files calls two unrelated objects equal."""
-    for found in gc.get_objects():
-        if not isinstance(found, type):
+    """A class defined in the candidate's files calls its objects, whatever they are made of, equal to all values of
+    a kind, or to values that have nothing in common."""
+    kinds, asked = _kinds(), 0
+    for found in _objects():
+        if not _is_class(_types(found), _types):  # a weak proxy calls itself one, too
             continue
         for name, wanted in (("__eq__", True), ("__ne__", False)):
-            method = vars(found).get(name)
+            method = _types.__dict__["__dict__"].__get__(found).get(name)
             code = getattr(method, "__code__", None)
-            path = os.path.realpath(getattr(code, "co_filename", "/"))
+            path = _realpath(getattr(code, "co_filename", "/"))
             if code is None or not path.startswith(here + "/") or path in trusted:
                 continue
-            try:
-                if method(type("Probe", (), {})(), object()) is wanted:  # type: ignore[misc]
-                    return True
-            except BaseException:  # noqa: BLE001, S112 (an honest comparison needs its own attributes)
-                continue
+            asked += 1
+            if asked > _MOST_CLASSES:
+                return False
+            if any(all(_says(method, each, kind, wanted) for each in _selves()) for kind in kinds):
+                return True
     return False
+
+
+def _says(method: Any, asked: Any, others: list[Any], wanted: bool) -> bool:
+    """It says the same of each of them."""
+    try:
+        return all(method(asked, other) is wanted for other in others)
+    except BaseException:  # noqa: BLE001 (an honest comparison needs attributes of its own)
+        return False
