@@ -13,7 +13,9 @@ OWN = "def middle(values): return sorted(values)[len(values) // 2]\n"
 WRONG = "def middle(values): return values[0]\n"
 
 
-@pytest.mark.parametrize("name", ["tabnanny", "statistics", "calendar", "queue", "random"])
+@pytest.mark.parametrize(
+    "name", ["tabnanny", "statistics", "calendar", "queue", "random", "types", "enum", "inspect", "token"]
+)
 async def test_a_module_that_the_gold_has_runs_whatever_its_name(name: str) -> None:
     """Also one that the interpreter loads for its own use; a wrong one has a 0."""
     solution = f"from {name} import middle\n"

@@ -19,13 +19,17 @@ optimisation, which a wrong count costs the identity of the object and nothing e
 
 from __future__ import annotations
 
+import builtins
 import collections
 import datetime
 import decimal
 import fractions
+import importlib
+import inspect
 import pathlib
 import re
 import sys
+import types
 import uuid
 
 from harena.scoring.guest.driver import UncarriedError, encode
@@ -42,8 +46,20 @@ MOST_SHARED = 20_000
 """objects that are told of in each message; more are forgotten, which costs them their identity"""
 
 
+LATE = ("asyncio", "zoneinfo")
+"""modules of the standard library that few candidates need, and that take long to load"""
+_late: dict[str, Any] = {}
+
+
 class GraphError(ValueError):
     """What the other side said is no graph."""
+
+
+def late(name: str) -> Any:
+    """One of these modules, and never a candidate's of its name. Raises ImportError where Python has none."""
+    if name not in _late:
+        _late[name] = importlib.import_module(name)
+    return _late[name]
 
 
 def _offset(zone: datetime.tzinfo | None) -> Any:
@@ -61,9 +77,8 @@ def _zone(offset: Any) -> datetime.tzinfo | None:
     if offset is None:
         return None
     if isinstance(offset, str):
-        import zoneinfo  # absent from Python 3.8, whose programs have no such zones
-
-        return zoneinfo.ZoneInfo(offset)
+        zone: datetime.tzinfo = late("zoneinfo").ZoneInfo(offset)  # absent from Python 3.8, which makes none
+        return zone
     return _fixed_zone(*offset)
 
 
@@ -393,8 +408,6 @@ def text_of_function(value: Any) -> Any:
 def signature_of(value: Any, *, with_defaults: bool = True) -> Any:
     """((name, kind, default, annotation) of each parameter, annotation of what is returned); None where that is not
     known. A default is () = none, (value,) of a plain one, (value, "...") of another; `describe` reads it."""
-    import types
-
     if getattr(value, "__code__", None) is None or isinstance(value, types.MethodType):
         return None
     return _told_signature(value, with_defaults=with_defaults)
@@ -403,9 +416,6 @@ def signature_of(value: Any, *, with_defaults: bool = True) -> Any:
 def signature_in(cls: Any, name: str) -> Any:
     """The signature of a class (or a bound method), or of what it has by this name, as an object of it has
     it; `__init__` is told with its `self`."""
-    import inspect
-    import types
-
     if not name:
         return _told_signature(cls)
     found = inspect.getattr_static(cls, name, None)
@@ -415,8 +425,6 @@ def signature_in(cls: Any, name: str) -> Any:
 
 
 def _told_signature(value: Any, *, with_defaults: bool = True) -> Any:
-    import inspect
-
     def default(found: Any) -> Any:
         if found is inspect.Parameter.empty:
             return ()
@@ -435,9 +443,6 @@ def _told_signature(value: Any, *, with_defaults: bool = True) -> Any:
 
 def _annotation(value: Any) -> Any:
     """() = none; ("b", name) of a class of Python's own; ("s", text); ("n",) of None; ("?",) of any other."""
-    import builtins
-    import inspect
-
     if value is inspect.Parameter.empty:
         return ()
     if value is None:
@@ -451,9 +456,6 @@ def _annotation(value: Any) -> Any:
 
 def _annotated(told: Any) -> Any:
     """What `_annotation` tells of."""
-    import builtins
-    import inspect
-
     if not told or told[0] == "?":
         return inspect.Parameter.empty
     if told[0] == "b":
@@ -470,8 +472,6 @@ def describe(function: Any, doc: Any, signature: Any) -> None:
     function.__doc__ = doc if type(doc) is str else None
     if signature is None:
         return
-    import inspect
-
     empty = inspect.Parameter.empty
     told, returned = signature
     parameters, annotations = [], {}

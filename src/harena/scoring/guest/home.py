@@ -17,6 +17,7 @@ from __future__ import annotations
 import abc
 import builtins
 import collections
+import contextlib
 import copy
 import datetime
 import decimal
@@ -25,6 +26,7 @@ import fractions
 import importlib
 import io
 import os
+import random
 import sys
 import threading
 import time
@@ -33,11 +35,13 @@ import types
 from harena.scoring.guest.driver import PLAIN, decode, encode
 from harena.scoring.guest.given import is_data
 from harena.scoring.guest.graph import (
+    LATE,
     MOST_PARTS,
     MUTABLE,
     VALUES,
     Border,
     describe,
+    late,
     signature_in,
     signature_of,
     text_of_function,
@@ -272,8 +276,6 @@ class Home(Border):
                 gone = self._exported.pop(number, None)
                 self._export_numbers.pop(id(gone), None)
             if seed is not None:
-                import random
-
                 random.seed(*seed)
         return (
             [kind, *self.unpack(items, states, dropped)][1:]
@@ -406,7 +408,7 @@ class Home(Border):
         raise ValueError(verb)
 
     def _run(self, coroutine: Any) -> Any:
-        import asyncio
+        asyncio = late("asyncio")
 
         async def awaited() -> Any:
             return await coroutine
@@ -421,10 +423,8 @@ class Home(Border):
 
     def _pending(self) -> bool:
         """Something of the candidate's stands still, or did, until it is asked: tasks of its loop."""
-        import asyncio
-
         had, self._had_pending = self._had_pending, False
-        return had or (self._loop is not None and bool(asyncio.all_tasks(self._loop)))
+        return had or (self._loop is not None and bool(late("asyncio").all_tasks(self._loop)))
 
     def _many(self, iterator: Any, count: int) -> tuple[Any, ...]:
         """The next items of an iterator. Where it ends or raises on the way, that is told with the next question."""
@@ -736,11 +736,16 @@ def _remade(name: Any, arguments: Any, message: str, number: int) -> BaseExcepti
 
 def _give_up_names(files: list[str]) -> None:
     """The candidate's modules come before those of the standard library's of their names, as they do for a program that
-    lies beside them; but for those that every interpreter has loaded when a program starts."""
-    for name in {file.partition(".")[0] for file in files}:
-        if name in getattr(sys, "stdlib_module_names", ()) and name[:1] != "_" and name not in _LOADED_AT_START:
-            for loaded in [each for each in sys.modules if each == name or each.startswith(name + ".")]:
-                del sys.modules[loaded]
+    lies beside them; but for those that every interpreter has loaded when a program starts. What is served with is
+    loaded before."""
+    standard = {name for name in getattr(sys, "stdlib_module_names", ()) if name[:1] != "_"} - _LOADED_AT_START
+    given_up = standard.intersection(file.partition(".")[0] for file in files)
+    for name in LATE if given_up else ():
+        with contextlib.suppress(ImportError):  # Python 3.8 has no time zones
+            late(name)
+    for name in given_up:
+        for loaded in [each for each in sys.modules if each == name or each.startswith(name + ".")]:
+            del sys.modules[loaded]
 
 
 def serve() -> None:
