@@ -104,3 +104,52 @@ async def test_sides_that_are_not_equal_may_meet_an_assertion(name: str) -> None
     ]
     assert right.score == 1.0, right.detail
     assert wrong.score == 0.0, wrong.detail
+
+
+STATE = "import sys\nclass E:\n    __hash__ = None\n    def __init__(self): self.n = 1\n    def __eq__(self, other): return self.n > 0 and isinstance(other, int)\ndef f(x): return E()\n"
+ATTACKS = {
+    "modules of the guard": "for module in [m for n, m in sys.modules.items() if n.startswith('harena')]:\n    for name in ('tells_apart', 'is_believable', 'is_known'): setattr(module, name, lambda *a, **k: True)\n",
+    "names of the runner": "for value in list(vars(sys.modules['__main__']).values()):\n    for name in ('main', 'Run'):\n        if hasattr(value, 'Run'): value.Run.end = lambda self, ok, code: (self._say(b'harena-proof ' + self._word), __import__('os')._exit(0))\n",
+    "names of the tests": "tests = sys.modules['test_it']\nfor name in [n for n in vars(tests) if 'harena' in n]: setattr(tests, name, lambda *a: a if len(a) == 2 else True)\n",
+    "builtins": "import builtins\nbuiltins.all = lambda items: True\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["pytest", "unittest"])
+async def test_what_judges_has_no_name_beside_a_candidate(kind: str) -> None:
+    """What it asks is a constant of the tests' code: neither a module, nor a name of the tests, nor a builtin."""
+    suite = TESTS["assert"][1] if kind == "pytest" else CASE + "self.assertEqual(f(2), 4); self.assertTrue(f(3) == 9)\n"
+    candidates = [STATE + more for more in ATTACKS.values()]
+    for text, attack in zip(candidates, ATTACKS, strict=True):
+        found = await scored({"files": {"solution.py": text}, "entry": "solution.py"}, suite, kind, isolate=False)
+        assert (found.score, str(found.validity)) == (0.0, "valid"), (attack, found.detail)
+    right = "import builtins\nbuiltins.print = lambda *a: None\ndef f(x): return x * x\n"
+    found = await scored({"files": {"solution.py": right}, "entry": "solution.py"}, suite, kind, isolate=False)
+    assert found.score == 1.0, found.detail
+
+
+SPELLED = {
+    "in": "assert 4 in f(2)",
+    "deque": "from collections import deque\n    assert deque(f(2)) == deque([4])",
+    "index": "assert f(2).index(4) == 0",
+    "count": "assert f(2).count(4) == 1",
+    "match": "match f(2)[0]:\n        case 4: pass\n        case _: raise AssertionError",
+    "an alias": "import unittest\n    equal = unittest.TestCase().assertEqual\n    equal(f(2)[0], 4)",
+    "keywords": "import unittest\n    unittest.TestCase().assertEqual(first=f(2)[0], second=4)",
+    "a function": "import operator\n    assert operator.eq(f(2)[0], 4)",
+    "a star": "from solution import f\n    exec('from solution import *\\nassert f(2)[0] == 4')",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SPELLED)
+async def test_however_a_comparison_is_spelled(name: str) -> None:
+    """A class of the candidate's that equals all of a kind is not paid; what has the value is."""
+    suite = TEST + SPELLED[name] + "\n"
+    forged, right = await asyncio.gather(
+        *(
+            scored({"files": {"solution.py": each}, "entry": "solution.py"}, suite, "pytest", isolate=False)
+            for each in (NEAR.replace("return E()", "return [E()]"), "def f(x): return [x * x]\n")
+        )
+    )
+    assert (forged.score, str(forged.validity)) == (0.0, "valid"), forged.detail
+    assert right.score == 1.0, right.detail

@@ -17,7 +17,7 @@ from harena.scoring.guest import compared_beside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
     from typing import Any
 
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -26,38 +26,74 @@ _MATCHERS = {"mock": "ANY", "python_api": "approx"}
 """the last part of a library's module -> the name by which tests make what matches more than one value"""
 
 
-def compare_as_believed(trusted: Collection[str], texts: Iterable[str]) -> None:
-    """From here on, modules of these paths are compiled with such comparisons. `texts`: what they hold."""
-    compared_beside.made_by_tests.append(_Own(trusted, texts).made)
-    compile_source = importlib.machinery.SourceFileLoader.source_to_code
+class Believed:
+    """The comparisons of one run's trusted files. What they ask is a constant of the code, so that no module has a name
+    by which it could be exchanged, and the code is there before the candidate's first instruction."""
 
-    def source_to_code(self: Any, data: Any, path: Any, **keywords: Any) -> Any:
-        if os.path.realpath(os.fspath(path)) not in trusted:
-            return compile_source(self, data, path, **keywords)
-        tree = ast.parse(data, path) if isinstance(data, (bytes, str)) else data
-        return compile(with_comparisons(tree), path, "exec", dont_inherit=True)
+    def __init__(self, trusted: Collection[str], texts: Mapping[str, str]) -> None:
+        """`trusted`: paths; `texts`: what those hold that are modules."""
+        self._trusted, self._texts = trusted, texts
+        asked = compared_beside.comparisons(_Own(trusted, texts.values()).made)
+        self._marks = {name: f"{name}{os.urandom(16).hex()}" for name in asked}
+        self._asked = {self._marks[name]: function for name, function in asked.items()}
 
-    importlib.machinery.SourceFileLoader.source_to_code = source_to_code  # type: ignore[method-assign]
+    def compile_modules(self) -> None:
+        """From here on, modules of these paths have such comparisons, by whatever `import` they are loaded."""
+        codes = {path: code for path, code in map(self._compiled, self._texts) if code is not None}
+        read_code = importlib.machinery.SourceFileLoader.get_code
+
+        def get_code(self: Any, fullname: str) -> Any:
+            code = codes.get(os.path.realpath(self.path))
+            return read_code(self, fullname) if code is None else code
+
+        importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+        sys.dont_write_bytecode = True  # code with such constants cannot be kept
+
+    def _compiled(self, path: str) -> tuple[str, Any]:
+        try:
+            tree = ast.parse(self._texts[path], path)
+            self.put_names(tree)
+            return os.path.realpath(path), self.with_asked(
+                compile(self.put_marks(tree), path, "exec", dont_inherit=True)
+            )
+        except (SyntaxError, ValueError, RecursionError):  # its import tells it
+            return path, None
+
+    def is_trusted(self, path: Any) -> bool:
+        """It is the path of a trusted file."""
+        return path is not None and os.path.realpath(os.fspath(path)) in self._trusted
+
+    def put_names(self, tree: Any) -> None:
+        """Calls in the place of the comparisons, by names that nothing binds."""
+        compared_beside.Comparisons().visit(tree)
+
+    def put_marks(self, tree: Any) -> Any:
+        """Marks in the place of these names, which are known in the code that the tree is compiled to."""
+        return _Marking(self._marks).visit(tree)
+
+    def with_asked(self, code: Any) -> Any:
+        """The code, with what is asked in the place of its marks."""
+        made = []
+        for constant in code.co_consts:
+            is_mark = type(constant) is str and constant in self._asked
+            made.append(
+                self._asked[constant] if is_mark
+                else self.with_asked(constant) if isinstance(constant, type(code))
+                else constant
+            )  # fmt: skip
+        return code.replace(co_consts=tuple(made))
 
 
-def with_comparisons(tree: Any) -> Any:
-    """The module's tree, changed, with an import of what it then needs."""
-    compared_beside.Comparisons().visit(tree)
-    aliases = [
-        ast.alias("compared", compared_beside.COMPARED),
-        ast.alias("pair", compared_beside.PAIR),
-        ast.alias("member", compared_beside.MEMBER),
-    ]
-    needed = ast.ImportFrom("harena.scoring.guest.compared_beside", aliases, 0)
-    place = 0
-    for place, part in enumerate([*tree.body, None]):  # noqa: B007 (behind the text and what has to be first)
-        is_text = isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)
-        if not is_text and not (isinstance(part, ast.ImportFrom) and part.module == "__future__"):
-            break
-    needed.lineno = needed.end_lineno = tree.body[min(place, len(tree.body) - 1)].lineno if tree.body else 1
-    needed.col_offset = needed.end_col_offset = 0
-    tree.body.insert(place, ast.fix_missing_locations(needed))
-    return tree
+class _Marking(ast.NodeTransformer):
+    def __init__(self, marks: Mapping[str, str]) -> None:
+        self._marks = marks
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """A condition around the constant: the compiler warns of a text that is called."""
+        if node.id not in self._marks:
+            return node
+        parts = [ast.Constant(value) for value in (True, self._marks[node.id], None)]
+        return ast.copy_location(ast.IfExp(*(ast.copy_location(part, node) for part in parts)), node)
 
 
 class _Own:

@@ -31,8 +31,6 @@ _EQUAL = (
     "assertAlmostEqual",
     "assertAlmostEquals",
 )
-made_by_tests: list[Callable[[Any], bool]] = []
-"""what says of an object that the tests have made it, to match more than one value"""
 
 
 class Comparisons(ast.NodeTransformer):
@@ -109,38 +107,40 @@ def _call(at: ast.expr, name: str, given: list[ast.expr]) -> ast.Call:
     return ast.fix_missing_locations(ast.copy_location(made, at))
 
 
-def compared(sign: str, left: Any, right: Any) -> Any:
-    """What Python says; but two sides are not equal where an object in one of them would equal other values, too."""
-    if sign in ("==", "!="):
-        result = left == right if sign == "==" else left != right
-        try:
-            claims = bool(result) is (sign == "==")
-        except Exception:  # noqa: BLE001 (arrays have no truth)
-            return result
-        return result if not claims or is_believable(left, right) else sign != "=="
-    claims = left in right
-    if claims and type(left) not in _PLAIN and type(right) in _PLAIN and not isinstance(right, (str, bytes)):
-        claims = any(left == each and is_believable(left, each) for each in right)
-    return claims if sign == "in" else not claims
+def comparisons(is_made: Callable[[Any], bool]) -> dict[str, Callable[..., Any]]:
+    """What is called in the place of comparisons, by name. `is_made`: whether the tests have made an object, to match
+    more than one value."""
 
+    def compared(sign: str, left: Any, right: Any) -> Any:
+        """What Python says; but two sides are not equal where an object in one of them would equal other values,
+        too."""
+        if sign in ("==", "!="):
+            result = left == right if sign == "==" else left != right
+            try:
+                claims = bool(result) is (sign == "==")
+            except Exception:  # noqa: BLE001 (arrays have no truth)
+                return result
+            return result if not claims or is_believable(left, right) else sign != "=="
+        claims = left in right
+        if claims and type(left) not in _PLAIN and type(right) in _PLAIN and not isinstance(right, (str, bytes)):
+            claims = any(left == each and is_believable(left, each) for each in right)
+        return claims if sign == "in" else not claims
 
-def pair(left: Any, right: Any) -> tuple[Any, Any]:
-    """Both sides; two that equal nothing where they are not to be believed."""
-    # these assertions may be met by sides that are not equal: assertAlmostEqual, assertCountEqual in another order
-    return (left, right) if is_believable(left, right, must_equal=False) else (object(), object())
+    def pair(left: Any, right: Any) -> tuple[Any, Any]:
+        """Both sides; two that equal nothing where they are not to be believed."""
+        # these assertions may be met by sides that are not equal: assertAlmostEqual, assertCountEqual in another order
+        return (left, right) if is_believable(left, right, must_equal=False) else (object(), object())
 
+    def member(left: Any, right: Any) -> tuple[Any, Any]:
+        """An item and what it shall be in; one that is in nothing where it is not to be believed."""
+        return (left, right) if compared("in", left, right) else (object(), [])
 
-def member(left: Any, right: Any) -> tuple[Any, Any]:
-    """An item and what it shall be in; one that is in nothing where it is not to be believed."""
-    return (left, right) if compared("in", left, right) else (object(), [])
+    def is_believable(left: Any, right: Any, must_equal: bool = True) -> bool:
+        """No object in one of the sides equals every value that is put in the place of the plain one on the other
+        side."""
+        return all(is_made(each[0]) or tells_apart(*each, must_equal) for each in _mixed(left, right))
 
-
-def is_believable(left: Any, right: Any, must_equal: bool = True) -> bool:
-    """No object in one of the sides equals every value that is put in the place of the plain one on the other side."""
-    return all(
-        any(is_made(each[0]) for is_made in made_by_tests) or tells_apart(*each, must_equal)
-        for each in _mixed(left, right)
-    )
+    return {COMPARED: compared, PAIR: pair, MEMBER: member}
 
 
 def _mixed(left: Any, right: Any) -> Iterator[tuple[Any, Any, bool]]:

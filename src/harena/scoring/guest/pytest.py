@@ -24,18 +24,23 @@ if TYPE_CHECKING:
 NO_PYTEST = 86
 
 
-def _compare_as_believed(rewrite: Any, trusted: list[str]) -> None:
+def _compare_as_believed(rewrite: Any, comparisons: Any) -> None:
     """pytest compiles the tests by itself; see `guest_believed`."""
-    from harena.scoring.guest.believed import with_comparisons
-
-    rewrite_asserts = rewrite.rewrite_asserts
+    rewrite_asserts, rewrite_test = rewrite.rewrite_asserts, rewrite._rewrite_test
 
     def rewritten(tree: Any, source: bytes, path: Any = None, *more: Any) -> None:
-        if path is not None and os.path.realpath(path) in trusted:
-            with_comparisons(tree)
+        if not comparisons.is_trusted(path):
+            rewrite_asserts(tree, source, path, *more)
+            return
+        comparisons.put_names(tree)
         rewrite_asserts(tree, source, path, *more)
+        comparisons.put_marks(tree)
 
-    rewrite.rewrite_asserts = rewritten
+    def compiled(path: Any, config: Any) -> Any:
+        stat, code = rewrite_test(path, config)
+        return stat, comparisons.with_asked(code)
+
+    rewrite.rewrite_asserts, rewrite._rewrite_test = rewritten, compiled
 
 
 def main() -> None:
@@ -50,7 +55,7 @@ def main() -> None:
     # a candidate in the same sandbox could leave compiled tests in the place of those that are collected later
     rewrite._read_pyc = lambda *_, **__: None
     if run.candidate is None:
-        _compare_as_believed(rewrite, run.trusted)
+        _compare_as_believed(rewrite, run.comparisons)
     tally = run.tally
 
     class Proof:

@@ -27,12 +27,26 @@ import os
 import re
 import sys
 
+from harena.scoring.guest.absent import GRANTING, GRANTING_MORE, Absent
+from harena.scoring.guest.believed import Believed
+from harena.scoring.guest.equals import equals_everything
+from harena.scoring.guest.home import write_frame
+from harena.scoring.guest.leaving import sources
+from harena.scoring.guest.loops import LOOPS
+from harena.scoring.guest.nobody import Nobody, is_of_candidate, nobodys_module
+from harena.scoring.guest.proxy import Candidate, Finder
+from harena.scoring.guest.standins import StandIn, class_names, items_as_set
+from harena.scoring.guest.tools import Tools, imported
+from harena.scoring.guest.watch import ask_for_kinds, watch
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
 BESIDE, ELSEWHERE, NOWHERE = "", "elsewhere", "nowhere"
+FREE_BUILTINS = frozenset({"_", "print", "input", "open", "help", "exit", "quit", "breakpoint", "__import__"})
+"""builtins that programs replace, and an interactive interpreter writes; nothing is judged by them"""
 _MOST_NAMES, _MOST_FUNCTIONS = 10_000, 2000
 
 
@@ -89,6 +103,7 @@ class Run:
         self.trusted = [os.path.join(self.here, path) for path in self._ours]
         self._before = _contents(self.trusted)
         self.candidate: Any = None
+        self.comparisons: Any = None
         self._notes_told: Callable[[], None] | None = None
         self.tally = Tally()
         self.tally.has_waited = self._has_waited
@@ -97,12 +112,15 @@ class Run:
         if self._home == BESIDE:
             # a trusted helper beside its test comes before a file of the candidate's with its name
             sys.path[:0] = [*(os.path.join(self.here, folder) for folder in self._folders()), self.here]
-            from harena.scoring.guest.believed import compare_as_believed
-
-            compare_as_believed(self.trusted, _sources(self._ours).values())
+            texts = {os.path.join(self.here, path): text for path, text in _sources(self._ours).items()}
+            self.comparisons = Believed(self.trusted, texts)
+            self.comparisons.compile_modules()
         else:
             self._isolate(given["theirs"], given["on_both_sides"])
         self._find_absent(given["not_theirs"])
+        if self._home == BESIDE:
+            self._builtins = dict(vars(builtins))
+            _leave_no_names()
 
     @property
     def asked(self) -> int:
@@ -120,8 +138,6 @@ class Run:
 
     def is_unasked(self, asked: int, error: BaseException | None) -> bool:
         """A test that began when there were so many questions has failed by itself."""
-        from harena.scoring.guest.nobody import is_of_candidate
-
         if self.asked != asked:
             return False
         has_seen = self._has_seen()
@@ -175,19 +191,13 @@ class Run:
     def collected(self) -> None:
         """Every test file has been read."""
         if self._home == ELSEWHERE:
-            from harena.scoring.guest.watch import watch
-
             self._notes_told = watch(self.candidate, self.trusted, self._tell_note)
         elif self._home == NOWHERE:
             self.candidate.is_collected = True
         elif self.candidate is not None:
-            from harena.scoring.guest.watch import ask_for_kinds
-
             ask_for_kinds(self.candidate, frozenset(self.trusted))
         if self.candidate is not None:
             return
-        from harena.scoring.guest.loops import LOOPS
-
         for module in list(sys.modules.values()):
             if os.path.realpath(getattr(module, "__file__", None) or "/") in self.trusted:
                 for name, loop in LOOPS.items():
@@ -195,11 +205,9 @@ class Run:
 
     def end(self, all_passed: bool, code: int) -> None:
         """Tell what became of the tests, give the proof if all has passed and nothing was tampered with, and end."""
-        from harena.scoring.guest.equals import equals_everything
-
         self._say(b"harena-report " + self._word + b" " + json.dumps(self._report()).encode())
         unchanged = self._home != BESIDE or _contents(self.trusted) == self._before
-        replaced = self._tools.replaced() if self._tools is not None else ""
+        replaced = self._tools.replaced() or self._builtin_replaced() if self._tools is not None else ""
         if replaced:
             sys.stderr.write("the candidate has replaced " + replaced + ", which the tests use\n")
             sys.stderr.flush()
@@ -209,6 +217,14 @@ class Run:
         if self.candidate is not None and self._home != NOWHERE:
             self.candidate.end()
         os._exit(code)
+
+    def _builtin_replaced(self) -> str:
+        """The name of a builtin that judges and is another than before; empty where none is."""
+        now = vars(builtins)
+        changed = (
+            name for name, value in self._builtins.items() if name not in FREE_BUILTINS and now.get(name) is not value
+        )
+        return next((f"builtins.{name}" for name in changed), "")
 
     def _report(self) -> dict[str, Any]:
         tally, failures = self.tally, self.tally.failures
@@ -233,8 +249,6 @@ class Run:
 
     def _say(self, body: bytes) -> None:
         if self._home in (ELSEWHERE, NOWHERE):
-            from harena.scoring.guest.home import write_frame
-
             write_frame(self._out, body)
         else:
             rest = b"\n" + body + b"\n"
@@ -248,11 +262,6 @@ class Run:
 
     def _used(self) -> Any:
         """What the suite uses of libraries, as it is while nothing of the candidate has run."""
-        import ast
-        import importlib
-
-        from harena.scoring.guest.tools import Tools, imported
-
         tree = ast.Module(body=[], type_ignores=[])
         for text in _sources(self._ours).values():
             try:
@@ -275,23 +284,15 @@ class Run:
 
     def _find_absent(self, not_theirs: list[str]) -> None:
         """From here on, hear of modules that nobody has."""
-        from harena.scoring.guest.absent import GRANTING, GRANTING_MORE, Absent
-
         texts = _sources(self._ours)
         self._absent = Absent(self.here, texts, not_theirs)
         if self._stance in (GRANTING, GRANTING_MORE):
-            from harena.scoring.guest.nobody import nobodys_module
-
             exported = _exports(texts)
             self._absent.made = lambda name: nobodys_module(name, self.candidate, exported(name))
         sys.meta_path.append(self._absent)
 
     def _isolate(self, theirs: list[str], on_both_sides: list[str]) -> None:
         """From here on, the candidate's modules are stand-ins, and trusted ones are what they are now."""
-        from harena.scoring.guest.leaving import sources
-        from harena.scoring.guest.nobody import Nobody
-        from harena.scoring.guest.proxy import Candidate, Finder
-
         texts = _sources(self._ours)
         sources.update((os.path.join(self.here, path), text) for path, text in texts.items())
         trusted = {module_name(path): (os.path.join(self.here, path), text) for path, text in texts.items()}
@@ -343,13 +344,17 @@ class Run:
         builtins.open = io.open = opened
 
 
+def _leave_no_names() -> None:
+    """Nothing of what judges beside a candidate is found by name: each part has what it needs from here on."""
+    for name in [name for name in sys.modules if name == "harena" or name.startswith("harena.")]:
+        del sys.modules[name]
+
+
 def judge_by_values(case: Any) -> None:
     """Assertions of unittest that ask their operands by name, and not by a special method that a stand-in answers.
 
     `assertAlmostEqual` subtracts: an object of the candidate's that is no number is close to none. `assertSetEqual`
     asks for a `difference`, which would tell the candidate what is expected: what counts are the items."""
-    from harena.scoring.guest.standins import StandIn, items_as_set
-
     almost, sets = case.assertAlmostEqual, case.assertSetEqual
 
     def judged(self: Any, first: Any, second: Any, *more: Any, **keywords: Any) -> None:
@@ -394,8 +399,6 @@ def _is_taken(name: str) -> bool:
 
 def _exports(texts: dict[str, str]) -> Callable[[str], frozenset[str]]:
     """What star imports may bring: names that the trusted files use and nothing there binds, and no builtin."""
-    from harena.scoring.guest.standins import class_names
-
     used: set[str] = set()
     bound: set[str] = {*vars(builtins)}
     for text in texts.values():

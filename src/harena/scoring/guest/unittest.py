@@ -22,7 +22,7 @@ import unittest.result
 import unittest.suite
 import unittest.util
 
-from harena.scoring.guest.suite import Run, Tally, module_name, told
+from harena.scoring.guest.suite import FREE_BUILTINS, Run, Tally, module_name, told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,8 +42,11 @@ _TOOLS = (
 
 
 def _as_they_are() -> list[dict[str, Any]]:
-    """What the tools of a suite consist of. Builtins: without `_`, which an interactive interpreter writes."""
-    return [{name: value for name, value in vars(tool).items() if name != "_"} for tool in _TOOLS]
+    """What the tools of a suite consist of, without what programs replace."""
+    return [
+        {name: value for name, value in vars(tool).items() if tool is not builtins or name not in FREE_BUILTINS}
+        for tool in _TOOLS
+    ]
 
 
 def _is_same(tool: Any, before: dict[str, Any], now: dict[str, Any]) -> bool:

@@ -358,10 +358,12 @@ def guest_program(modules: tuple[ModuleType, ...], start: str) -> str:
     packed = base64.b85encode(zlib.compress(json.dumps(sources).encode(), 9)).decode()
     return (
         "import base64, json, sys, types, zlib\n"
-        "for name in ('harena', 'harena.scoring', 'harena.scoring.guest'):\n"
-        "    sys.modules[name] = types.ModuleType(name)\n"
-        f"for name, source in json.loads(zlib.decompress(base64.b85decode({packed!r}))).items():\n"
-        "    module = sys.modules[name] = types.ModuleType(name)\n"
-        "    exec(compile(source, f'<{name}>', 'exec'), module.__dict__)\n"
-        f"module.{start}()\n"
+        "def loaded():\n"
+        "    for name in ('harena', 'harena.scoring', 'harena.scoring.guest'):\n"
+        "        sys.modules[name] = types.ModuleType(name)\n"
+        f"    for name, source in json.loads(zlib.decompress(base64.b85decode({packed!r}))).items():\n"
+        "        module = sys.modules[name] = types.ModuleType(name)\n"
+        "        exec(compile(source, f'<{name}>', 'exec'), module.__dict__)\n"
+        "    return module\n"
+        f"loaded().{start}()\n"
     )
