@@ -106,6 +106,43 @@ def test_helpers_and_hooks_are_looked_at() -> None:
     assert _found("def test_b(): pass\n", **{"conftest.py": hook}).is_counted
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from shop import queue\nif hasattr(queue, 'mul'):\n",
+        "import shop.queue\nif hasattr(shop.queue, 'mul'):\n",
+        "from app.utils import mul\nif mul:\n",
+        "from app import utils\nif hasattr(utils, 'mul'):\n",
+        "from .solution import mul\nif mul:\n",
+        "import queue_of_mine\nif hasattr(queue_of_mine, 'mul'):\n",
+    ],
+)
+def test_a_module_is_known_by_its_whole_name(text: str) -> None:
+    """Not by its last part: a candidate's `shop.queue` is no library's, its `app.utils` not the suite's `utils`."""
+    utils = {"tests/utils.py": "def check(): pass\n"}
+    found = dependence({"tests/test_it.py": text + TEST, **utils}, {"pytest"}, folders={"tests"})
+    assert found.conditional == {"test_b"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from utils import mul\nif mul:\n",
+        "from tests.utils import mul\nif mul:\n",
+        "from tests import utils\nif utils.mul:\n",
+        "from . import utils\nif utils.mul:\n",
+        "from .utils import mul\nif mul:\n",
+        "import os.path\nif os.path.sep == '/':\n",
+        "import xml.etree.ElementTree as tree\nif hasattr(tree, 'indent'):\n",
+        "from concurrent import futures\nif futures:\n",
+    ],
+)
+def test_a_module_of_the_suites_is_known_by_each_of_its_names(text: str) -> None:
+    """From its folder, from the working directory and beside the test."""
+    utils = {"tests/utils.py": "mul = 1\n"}
+    assert not dependence({"tests/test_it.py": text + TEST, **utils}, {"pytest"}, folders={"tests"})
+
+
 def test_a_star_beside_the_suite_may_bring_anything() -> None:
     """`__test__`, for instance; stand-ins bring no such name."""
     star = "from solution import *\ndef test_b(): assert mul(1, 2) == 2\n"

@@ -20,6 +20,7 @@ import builtins
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from harena.scoring.python_source import syntax_tree
 from harena.scoring.scorers.suite_syntax import (
@@ -81,22 +82,63 @@ class Dependence:
         return bool(self.conditional or self.is_counted or self.uncountable)
 
 
-def dependence(trusted: Mapping[str, str], of_image: Collection[str], *, is_beside: bool = False) -> Dependence:
-    """What the definitions in the trusted files depend on. `of_image`: modules that no candidate brings. `is_beside`: a
-    star import brings whatever the candidate lists, `__test__` too."""
+def dependence(
+    trusted: Mapping[str, str], of_image: Collection[str], *, folders: Collection[str] = (), is_beside: bool = False
+) -> Dependence:
+    """What the definitions in the trusted files depend on. `of_image`: modules that no candidate brings. `folders`:
+    those in which the suite's modules are looked for, beside the working directory. `is_beside`: a star import brings
+    whatever the candidate lists, `__test__` too."""
     trees = {path: _tree(text) for path, text in trusted.items() if path.endswith(".py")}
-    ours = {path[:-3].replace("/", ".").rpartition(".")[2] for path in trees}
-    of_suite = {
-        path[:-3].replace("/", ".").rpartition(".")[2]
+    names = {path: _names_of(path, folders) for path in trees}
+    libraries = frozenset({*of_image, *sys.stdlib_module_names})
+    ours = frozenset(name for each in names.values() for name in each)
+    everybodys = _Modules(libraries, ours)
+    of_suite = frozenset(
+        name
         for path, tree in trees.items()
-        if tree is not None and not _imports_more(tree, {*of_image, *sys.stdlib_module_names, *ours})
-    }
-    known = frozenset({*of_image, *sys.stdlib_module_names, *of_suite})
+        if tree is not None and not _imports_more(path, tree, everybodys)
+        for name in names[path]
+    )
+    known = _Modules(libraries, of_suite)
     found = Dependence()
     for path, tree in trees.items():
         if tree is not None:  # one that cannot be parsed fails for everybody
-            _File(path, tree, known, frozenset(ours), found, is_beside=is_beside).judge()
+            _File(path, tree, known, everybodys, found, is_beside=is_beside).judge()
     return found
+
+
+def _names_of(path: str, folders: Collection[str]) -> set[str]:
+    """By which the module of this path can be imported."""
+    inside = [path[len(folder) + 1 :] for folder in folders if folder and path.startswith(folder + "/")]
+    return {each[:-3].replace("/", ".").removesuffix(".__init__") for each in (path, *inside)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Modules:
+    """Modules that are not the candidate's."""
+
+    libraries: frozenset[str]
+    """names of the first part"""
+    of_suite: frozenset[str]
+    """whole names"""
+
+    def has(self, name: str) -> bool:
+        """A module of this whole name is one of them."""
+        top = name.partition(".")[0]
+        return name in self.of_suite or (top in self.libraries and top not in _tops(self.of_suite))
+
+
+@cache
+def _tops(names: frozenset[str]) -> frozenset[str]:
+    return frozenset(name.partition(".")[0] for name in names)
+
+
+def _imported_from(node: ast.ImportFrom, path: str) -> str:
+    """The whole name of the module that names are imported from, in the file of this path."""
+    if not node.level:
+        return node.module or ""
+    parts = path.split("/")[: -node.level]
+    return ".".join([*parts, *([node.module] if node.module else [])])
 
 
 def _tree(text: str) -> ast.Module | None:
@@ -107,12 +149,19 @@ def _tree(text: str) -> ast.Module | None:
     return found if isinstance(found, ast.Module) else None
 
 
-def _imports_more(tree: ast.Module, known: Collection[str]) -> bool:
+def _foreign(node: ast.Import | ast.ImportFrom, path: str, known: _Modules) -> Iterator[ast.alias]:
+    """What is imported of modules that are none of the known ones."""
+    module = _imported_from(node, path) if isinstance(node, ast.ImportFrom) else ""
+    for alias in node.names:
+        whole = f"{module}.{alias.name}" if module else alias.name
+        if not (known.has(whole) or (module and known.has(module))):
+            yield alias
+
+
+def _imports_more(path: str, tree: ast.Module, known: _Modules) -> bool:
     """It imports something that may be the candidate's, or looks at files."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import) and any(alias.name.partition(".")[0] not in known for alias in node.names):
-            return True
-        if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2] not in known:
+        if isinstance(node, ast.Import | ast.ImportFrom) and any(True for _ in _foreign(node, path, known)):
             return True
         if word_of(node) in _LOOKS_AT_FILES | _PRESENCE_OF_FILES:
             return True
@@ -126,8 +175,8 @@ class _File:
         self,
         path: str,
         tree: ast.Module,
-        known: frozenset[str],
-        ours: frozenset[str],
+        known: _Modules,
+        ours: _Modules,
         found: Dependence,
         *,
         is_beside: bool,
@@ -150,7 +199,7 @@ class _File:
         }
         """functions by which a statement may define tests, and what trusted modules bring"""
         for node in tree.body:
-            if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2] in ours:
+            if isinstance(node, ast.ImportFrom) and _imported_from(node, path) in ours.of_suite:
                 self._makers.update(import_names(node))
 
     # What comes from the candidate.
@@ -183,11 +232,8 @@ class _File:
         )
 
     def _imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
-        for alias in node.names:
-            module = alias.name if isinstance(node, ast.Import) else node.module or ""
-            names = {module.partition(".")[0], module.rpartition(".")[2]}
-            if not names & self._known:
-                yield (alias.asname or alias.name).partition(".")[0]
+        for alias in _foreign(node, self._path, self._known):
+            yield (alias.asname or alias.name).partition(".")[0]
 
     def _follow(self, node: ast.AST) -> None:
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr) and node.value is not None:

@@ -42,7 +42,12 @@ async def dependence_of(bench: Bench, contract: CommandContract, *, is_beside: b
     async def found() -> Dependence:
         trusted = {**bench.scenario.files, **contract.files}
         of_image = not_theirs(contract)
-        return await aside(size_of(trusted), lambda: dependence(trusted, of_image, is_beside=is_beside))
+        started = {*contract.test_files.values(), *(path for path in trusted if path.endswith("conftest.py"))}
+        tests = {path.rpartition("/")[0] for path in started}
+        folders = {folder for folder in tests if f"{folder}/__init__.py" not in trusted}
+        return await aside(
+            size_of(trusted), lambda: dependence(trusted, of_image, folders=folders, is_beside=is_beside)
+        )
 
     return await _dependences.get(suite_key(bench, contract, "defined", is_beside), found)
 
