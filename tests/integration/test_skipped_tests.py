@@ -88,11 +88,30 @@ async def test_what_the_gold_runs_is_to_be_run(name: str) -> None:
 
 
 async def test_parameters_may_differ_from_those_of_the_gold() -> None:
-    """Functions are compared, not their parameters: the candidate's data may decide how many there are."""
+    """Their number is compared: who has fewer of its own has no score, because nobody can say how many it should have;
+    whoever is wrong fails."""
     test = "import pytest, solution\n@pytest.mark.parametrize('n', solution.CASES)\ndef test_x(n): assert solution.add(n, 1) == n + 1\n"
-    few, more = ({"solution.py": f"{ADD}CASES = {cases}\n"} for cases in ([1], [2, 3]))
-    result = await _tried(("pytest", {"test_it.py": FIRST + test}), few, gold=more)
-    assert result.score == 1.0, result.detail
+    few, others, more = ({"solution.py": f"{ADD}CASES = {cases}\n"} for cases in ([1], [4, 5, 6], [2, 3]))
+    suite = ("pytest", {"test_it.py": FIRST + test})
+    chosen = {"solution.py": "def add(a, b): return 3\nCASES = [2]\n"}
+    wrong = {"solution.py": "def add(a, b): return 3\nCASES = [5]\n"}
+    shorter, easier, own, failing = await asyncio.gather(
+        *(_tried(suite, each, gold=more) for each in (few, chosen, others, wrong))
+    )
+    for found in (shorter, easier):
+        assert (found.score, str(found.validity)) == (None, "invalid"), found.detail
+        assert "1 times, and 2 times with the gold" in found.detail
+    assert own.score == 1.0, own.detail
+    assert (failing.score, str(failing.validity)) == (0.0, "valid"), failing.detail
+
+
+async def test_who_makes_parameters_be_missing_does_not_pass() -> None:
+    """They are there for whoever has every name that the gold solution has."""
+    test = "import pytest, solution\n@pytest.mark.parametrize('n', [n for n in ('add', 'more') if hasattr(solution, n)])\ndef test_x(n): assert getattr(solution, n)\n"
+    suite = ("pytest", {"test_it.py": FIRST + test})
+    lacking, full = await asyncio.gather(_tried(suite, ONE, gold=FULL), _tried(suite, {**FULL, "x.py": ""}, gold=FULL))
+    assert (lacking.score, str(lacking.validity)) == (0.0, "valid"), lacking.detail
+    assert full.score == 1.0, full.detail
 
 
 SAYS = {

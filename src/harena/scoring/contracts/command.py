@@ -110,7 +110,7 @@ class CommandContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "command-8"
+        return "command-9"
 
     @property
     def suite(self) -> tuple[str, ...]:

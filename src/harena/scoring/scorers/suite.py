@@ -28,6 +28,7 @@ from harena.scoring.scorers.suite_defined import Missing, dependence_of, may_lac
 from harena.scoring.scorers.suite_nobody import (
     Norm,
     Remembered,
+    fewer_than_gold,
     nobody_of,
     norm_of_nobody,
     norm_of_report,
@@ -223,7 +224,7 @@ async def _scored(
     if verdict.passed:
         verdict, doubt = await _without_excuses(bench, contract, mode, attempt, verdict, confirms)
         if doubt and not confirms:
-            return broken_contract(_undefined(doubt)), doubt
+            return broken_contract(_undefined(doubt, contract)), doubt
         return verdict, (attempt.unserved or doubt) if verdict.passed else ""
     if verdict.score is None or pays_gold:
         return verdict, ""
@@ -260,6 +261,11 @@ async def _without_excuses(
     norm = norm or await norm_of_nobody(bench, contract, sees_files=mode != "sandbox", counts=lacks)
     if why := skipped_because_of(told, norm):
         return failed(Reason.EXITED_EARLY, one_line(why, 600), observation="skipped"), ""
+    if why := fewer_than_gold(told, norm):
+        on = await dependence_of(bench, contract, is_beside=is_beside)
+        if on.uncountable:  # the candidate's own values are tested, and it may be right to have fewer
+            return verdict, f"{why}, and what the candidate has decides that ({on.uncountable})"
+        return failed(Reason.EXITED_EARLY, one_line(why, 600), observation="fewer"), ""
     missing = missing_from(told, on, norm.shown) if norm.shown is not None else Missing()
     if missing.lacks and not confirms and (mode is False or not attempt.unserved):
         why = f"not there, because the candidate lacks what it needs: {missing.lacks}"
@@ -267,8 +273,10 @@ async def _without_excuses(
     return verdict, missing.untold or missing.lacks
 
 
-def _undefined(why: str) -> str:
+def _undefined(why: str, contract: CommandContract) -> str:
     detail = f"it cannot be told whether the candidate has passed every test: {why}"
+    if contract.gold:
+        return one_line(f"{detail}; let the tests name what they test", 600)
     return one_line(f"{detail}; give the contract a `gold` solution, whose tests every candidate has to pass", 600)
 
 

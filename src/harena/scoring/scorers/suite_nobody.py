@@ -12,7 +12,7 @@ import re
 import secrets
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from harena.core.models import ExecOutcome, ExecRequest
@@ -73,6 +73,8 @@ class Norm:
     functions: frozenset[str]
     """the tests, without their parameters, that are run"""
     is_of_gold: bool = False
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """how often the gold solution has each test function"""
     shown: Shown | None = None
 
 
@@ -111,7 +113,7 @@ def suite_key(bench: Bench, contract: CommandContract, *more: Hashable) -> Hasha
 
 def norm_of_report(report: Report) -> Norm:
     """What a right candidate skips, anybody may skip."""
-    return Norm(frozenset(report.excused), _functions(report), is_of_gold=True)
+    return Norm(frozenset(report.excused), _functions(report), is_of_gold=True, counts=report.counts)
 
 
 async def norm_of_nobody(bench: Bench, contract: CommandContract, *, sees_files: bool, counts: bool) -> Norm:
@@ -154,6 +156,15 @@ def skipped_because_of(candidate: Report, norm: Norm) -> str:
     missing -= {_function(name) for name in candidate.excused}
     if candidate.sought and missing:
         return f"not there, because a module is missing that the candidate may bring: {min(missing)}"
+    return ""
+
+
+def fewer_than_gold(candidate: Report, norm: Norm) -> str:
+    """A test function that has fewer sets of parameters than with the gold solution; empty if there is none. Which they
+    are may differ: they may be the candidate's own."""
+    for test, count in sorted(norm.counts.items()):
+        if candidate.counts and candidate.counts.get(test, 0) < count:
+            return f"{test} is there {candidate.counts.get(test, 0)} times, and {count} times with the gold solution"
     return ""
 
 
