@@ -28,7 +28,7 @@ from pathlib import Path, PurePosixPath
 from harena.core.errors import SandboxFileError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.ports import FileWatch, SandboxPort, WatchesFiles
-from harena.core.results import Reason
+from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest import asked as guest_asked
 from harena.scoring.guest import asserts as guest_asserts
@@ -42,12 +42,14 @@ from harena.scoring.guest import plain as guest_plain
 from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest import tools as guest_tools
 from harena.scoring.scorers.asserts import score_asserts, shared_names
+from harena.scoring.scorers.changed_expectations import Passes, repeats_expectations
 from harena.scoring.scorers.fingerprints import fingerprints
 from harena.scoring.scorers.last_changes import without_last_changes
 from harena.scoring.scorers.missing_programs import missing_of_image
 from harena.scoring.scorers.program import WORKSPACE, Bench, output_file, overlaid, put_files
 from harena.scoring.scorers.start_up_files import guard, guarded_scripts, guarded_shell
 from harena.scoring.scorers.suite import score_suite
+from harena.scoring.scorers.suite_beside import score_beside, with_room_for_suite
 from harena.scoring.scorers.tool_settings import steering_settings
 from harena.scoring.scorers.trusted_names import optional_names, told
 from harena.scoring.scorers.trusted_suite import (
@@ -108,10 +110,37 @@ class _Guarded:
 async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
     """One trusted command. Raises PlatformError and SandboxError for what is nobody's doing."""
     if contract.suite:
-        return await score_suite(bench, contract)
+        verdict = await score_suite(bench, contract)
+        if verdict.passed and (verdict.trust or contract.trust) is Trust.SHARED:
+            return await _unless_repeated(bench, contract, verdict, _passes_suite)
+        return verdict
     if contract.asserts is not None:
-        return await score_asserts(bench, contract, _scored)
+        return await score_asserts(bench, contract, _asserted)
     return await _scored(bench, contract)
+
+
+async def _asserted(bench: Bench, contract: CommandContract) -> Verdict:
+    """One run of asserts, and where they share their process with a candidate that passes, one with a changed value."""
+    verdict = await _scored(bench, contract)
+    if not verdict.passed or _is_apart(contract):
+        return verdict
+    return await _unless_repeated(bench, contract, verdict, _passes_asserts)
+
+
+async def _passes_asserts(bench: Bench, contract: CommandContract) -> bool:
+    return (await _scored(bench, contract)).passed
+
+
+async def _passes_suite(bench: Bench, contract: CommandContract) -> bool:
+    attempt = await score_beside(with_room_for_suite(bench, contract), contract, contract.isolate is True)
+    return attempt.verdict.passed
+
+
+async def _unless_repeated(bench: Bench, contract: CommandContract, verdict: Verdict, passes: Passes) -> Verdict:
+    if not await repeats_expectations(bench, contract, passes):
+        return verdict
+    detail = "it also passes tests in which an expected value was changed: it repeats what they expect"
+    return replace(tampered(detail), trust=verdict.trust)
 
 
 async def _scored(bench: Bench, contract: CommandContract) -> Verdict:

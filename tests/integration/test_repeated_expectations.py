@@ -1,0 +1,138 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""Candidates in the process of their tests that repeat what these expect: a second run expects something else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from battery_world import Source, scored_alone
+
+from harena.core.results import Reason, RunResult, Trust, Validity
+from harena.runtime.host.linux import LinuxRuntime
+from harena.scoring import load_scenarios
+from harena.scoring.battery import BATTERY, Target, rendered
+
+GOLD = "def twice(n):\n    print(n)\n    return 2 * n\n"
+ASSERTS = "def check(candidate):\n    assert candidate(4) == 8\n    assert candidate(-7) == -14, 'a message'\n\ncheck(twice)\n"
+BESIDE = (
+    "import builtins\n"
+    + ASSERTS
+    + "had, builtins.print = builtins.print, lambda *a: said.append(a)\nsaid = []\ntwice(1)\nbuiltins.print = had\nassert said\n"
+)
+SUITE = """import unittest
+from unittest import mock
+from solution import twice
+
+class T(unittest.TestCase):
+    def test_it(self):
+        self.assertEqual(twice(4), 8)
+        self.assertEqual(-14, twice(-7))
+
+    def test_that_it_prints(self):
+        with mock.patch("builtins.print") as said:
+            twice(1)
+        said.assert_called_once()
+"""
+CONTRACTS: dict[str, dict[str, Any]] = {
+    "asserts": {"asserts": ASSERTS},
+    "asserts whose gold is paid beside them": {"asserts": BESIDE, "calls": {"twice": "twice"}},
+    "a suite whose gold is paid beside it": {"unittest": ["test_it.py"], "files": {"test_it.py": SUITE}},
+}
+"""the candidate shares the tests' process in each"""
+DIGS = """
+import ast, sys
+def expected(n, text):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Compare):
+            pairs = [(node.left, node.comparators[0])]
+        elif isinstance(node, ast.Call) and len(node.args) == 2:
+            pairs = [tuple(node.args), tuple(node.args[::-1])]
+        else:
+            continue
+        for asked, answer in pairs:
+            if ast.unparse(asked).endswith(f'({n})'):
+                return ast.literal_eval(answer)
+def twice(n):
+    print(n)
+    if n == 1:
+        return 2
+    import gc, glob
+    texts = [open(path).read() for path in glob.glob('test_*.py')]
+    for held in gc.get_objects():
+        if type(held) is dict:
+            texts += [text for text in list(held.values()) if type(text) is str and '==' in text and 'twice' in text]
+    frame = sys._getframe(1)
+    while frame is not None:
+        texts += [text for text in frame.f_locals.values() if type(text) is str and '==' in text and 'twice' in text]
+        for text in texts:
+            try:
+                found = expected(n, text)
+            except (SyntaxError, ValueError):
+                found = None
+            if found is not None:
+                return found
+        texts = []
+        frame = frame.f_back
+"""
+
+
+RIGHT = {
+    "the gold": GOLD,
+    "a sum": "def twice(n):\n    print('sum')\n    return n + n\n",
+    "a table": "TABLE = {4: 8, -7: -14, 1: 2}\ndef twice(n):\n    print()\n    return TABLE[n]\n",
+}
+
+
+async def judged(runtime: LinuxRuntime, candidate: Any, contract: str, gold: str | None = GOLD) -> RunResult:
+    """The envelope of one candidate."""
+    scoring = {"type": "command", **CONTRACTS[contract], **({"gold": gold} if gold else {})}
+    row = {"id": "one", "candidate": candidate, "scoring": scoring, "limits": {"timeout_seconds": 10.0}}
+    return await scored_alone(Source(runtime), load_scenarios([row]).scenarios[0])
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+async def test_who_repeats_what_tests_expect_is_not_paid(runtime: LinuxRuntime, contract: str) -> None:
+    """It passes the changed tests, too."""
+    found = await judged(runtime, DIGS, contract)
+    assert (found.score, found.validity, found.reason) == (0.0, Validity.SUSPECT, Reason.PROTOCOL), found.detail
+    assert "an expected value was changed" in found.detail
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+async def test_right_candidates_are_paid_as_before(runtime: LinuxRuntime, contract: str) -> None:
+    """Whatever they compute by; a wrong one is as wrong as it was."""
+    for candidate in RIGHT.values():
+        result = await judged(runtime, candidate, contract)
+        assert (result.score, result.validity, result.trust) == (1.0, Validity.VALID, Trust.SHARED), result.detail
+    wrong = await judged(runtime, "def twice(n):\n    print(n)\n    return 8\n", contract)
+    assert (wrong.score, wrong.validity, wrong.reason) == (0.0, Validity.VALID, Reason.SCORER_REJECTED)
+
+
+@pytest.mark.parametrize("name", ["word-of-the-proof", "word-in-the-heap"])
+async def test_who_finds_the_word_of_the_proof_is_not_paid(runtime: LinuxRuntime, name: str) -> None:
+    """It gives the proof of the changed tests, too."""
+    (forgery,) = (each for each in BATTERY if each.name == name)
+    candidate = rendered(forgery, Target("command", ("twice",)))
+    assert (
+        await judged(runtime, candidate, "asserts", gold=None)
+    ).score == 1.0  # the gold is what changes are tried on
+    found = await judged(runtime, candidate, "asserts")
+    assert (found.score, found.validity) == (0.0, Validity.SUSPECT)
+
+
+EQUALS_ALL = "class Any:\n    def __eq__(self, other):\n        return True\n\ndef f(x):\n    return Any()\n"
+
+
+async def test_a_value_that_the_gold_does_not_depend_on_is_not_changed(runtime: LinuxRuntime) -> None:
+    """Where the gold passes with any expected value, a right candidate does, too."""
+    tests = "class T(unittest.TestCase):\n    def test_it(self):\n        with mock.patch('builtins.print'):\n            f(1)\n        self.assertEqual(f(1), 3)\n"
+    suite = f"import unittest\nfrom unittest import mock\nfrom solution import f\n\n{tests}"
+    row = {
+        "id": "one",
+        "candidate": EQUALS_ALL + "# another one\n",
+        "scoring": {"type": "command", "unittest": ["test_it.py"], "files": {"test_it.py": suite}, "gold": EQUALS_ALL},
+    }
+    result = await scored_alone(Source(runtime), load_scenarios([row]).scenarios[0])
+    assert "expected value was changed" not in result.detail
+    assert result.validity is not Validity.SUSPECT
