@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from harena.core.errors import ValidationError
-from harena.core.results import Validity
+from harena.core.results import Reason, Validity
 from harena.scoring.battery import Forgery, Target, applicable, battery_version, contract_type, mutants, rendered, stubs
 from harena.scoring.battery.forgery import JUDGED, TEXTS
 from harena.scoring.digests import digest_of
@@ -39,6 +39,8 @@ Run = Mapping[str, Any]
 NO_GOLD = "there is no candidate that is expected to pass; add a right one"
 MOST_NAMES = 5
 """largest number of names that one fault lists"""
+MOST_TOLD = 300
+"""characters of one run's detail in a fault"""
 LEAST_MUTANTS = 3
 """number of mutants that must have been scored before a fault says that none was noticed"""
 
@@ -221,22 +223,33 @@ def _judged(subject: Subject, made: Sequence[tuple[Trial, Run]], calibration: Ca
     }
     planned = Counter(trial.role for trial in subject.trials(calibration.gold_runs))
     row["faults"] = [*_faults(row, made, missing=planned.total() - len(made))]
-    row["verdict"], row["why"] = _fit_verdict(row)
+    row["verdict"], row["why"] = _fit_verdict(row, [run for _, run in made if _is_platforms(run)])
     return {**row, "fit": row["verdict"] == "fit"}
 
 
-def _fit_verdict(row: Mapping[str, Any]) -> tuple[FitVerdict, str]:
-    """(the verdict, why): nothing is fit of which nothing was tried."""
+def _fit_verdict(row: Mapping[str, Any], lost: Sequence[Run]) -> tuple[FitVerdict, str]:
+    """(the verdict, why): nothing is fit of which nothing was tried. `lost`: runs without a score because of the
+    platform."""
     if not row["gold"]["runs"]:
         return "not_judged", NO_GOLD
     if not row["battery"]["tried"]:
         return "not_judged", f"no forgery was run against the contract {row['contract']!r}"
     if row["faults"]:
         return "not_fit", row["faults"][0]
-    if row["unscored_by_platform"]:
-        runs = row["unscored_by_platform"]
-        return "no_verdict", f"{runs} runs have no score because of the platform; calibrate again on a less busy host"
+    if lost:
+        reason, told = _most_told(lost)
+        mostly = f", mostly {told}" if told else ""
+        advice = "; calibrate again on a less busy host" if reason in ("", Reason.STARVED) else ""
+        return "no_verdict", f"{len(lost)} runs have no score because of the platform{mostly}{advice}"
     return "fit", ""
+
+
+def _most_told(runs: Sequence[Run]) -> tuple[str, str]:
+    """(the reason that most of them have, that reason with the detail of the first one); empty where none has any."""
+    reasons = Counter(str(run.get("reason") or "") for run in runs)
+    reason = reasons.most_common(1)[0][0] if reasons else ""
+    details = (str(run.get("detail") or "") for run in runs if str(run.get("reason") or "") == reason)
+    return reason, ": ".join(part for part in (reason, next(details, "")[:MOST_TOLD]) if part)
 
 
 def _is_platforms(run: Run) -> bool:
@@ -285,7 +298,7 @@ def _faults(row: Mapping[str, Any], made: Sequence[tuple[Trial, Run]], *, missin
     for paid in battery["paid"]:
         yield f"the forgery {paid['forgery']} scores {paid['score']:.6g}: {paid['tries']}"
     if battery["unscored"]:
-        yield f"forgeries without a score: {', '.join(battery['unscored'])}"
+        yield f"forgeries without a score: {_few(battery['unscored'])}"
     if missing:
         yield f"{missing} runs did not end"
 
@@ -293,13 +306,18 @@ def _faults(row: Mapping[str, Any], made: Sequence[tuple[Trial, Run]], *, missin
 _CALLED: dict[Role, str] = {"known-wrong": "answers known to be wrong", "constant": "constants", "mutant": "mutants"}
 
 
+def _few(names: Sequence[str]) -> str:
+    """The first ones, and how many there are where they are more."""
+    more = f", ... ({len(names)} in all)" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
+
+
 def _faults_of_the_unscored(made: Sequence[tuple[Trial, Run]]) -> Iterator[str]:
     """A wrong answer without a score is one that a contract cannot judge: it is neither paid nor noticed."""
     for role, called in _CALLED.items():
         names = [t.name for t, run in made if t.role == role and run["score"] is None and not _is_platforms(run)]
         if names:
-            told = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
-            yield f"{len(names)} {called} have no score: {told}"
+            yield f"{len(names)} {called} have no score: {_few(names)}"
 
 
 def _faults_of_gold(row: Mapping[str, Any], made: Sequence[tuple[Trial, Run]]) -> Iterator[str]:
@@ -308,8 +326,10 @@ def _faults_of_gold(row: Mapping[str, Any], made: Sequence[tuple[Trial, Run]]) -
     judged = gold["runs"] - starved
     if gold["passed"] < judged:
         unscored = judged - gold["scored"]
+        failed = [run for t, run in made if t.role == "gold" and not run["passed"] and not _is_platforms(run)]
+        _, told = _most_told(failed)
         yield f"the right answer passed {gold['passed']} of {judged} runs" + (
-            f" ({unscored} had no score)" if unscored else ""
+            (f" ({unscored} had no score)" if unscored else "") + (f": {told}" if told else "")
         )
     if gold["flakes"]:
         yield f"{gold['flakes']} runs of the right answer did not score as the others did"
@@ -326,4 +346,4 @@ def _faults_of_nothing(row: Mapping[str, Any], made: Sequence[tuple[Trial, Run]]
     if row["stub_score"] == 1.0:
         yield "a stub that does nothing scores 1"
     if row["constants"]["passed"]:
-        yield f"an answer without a thought passes: {', '.join(row['constants']['passed'])}"
+        yield f"an answer without a thought passes: {_few(row['constants']['passed'])}"

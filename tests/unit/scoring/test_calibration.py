@@ -159,6 +159,35 @@ def test_a_starved_host_makes_nothing_unfit(ending: str) -> None:
     assert planned.report(made)["scenarios"][0]["verdict"] == "not_fit"
 
 
+def test_why_runs_have_no_score_or_do_not_pass_is_told() -> None:
+    """A judge that cannot be reached is no busy host, and a right answer that fails says how."""
+    planned = calibration()
+    made = runs(planned)
+    lost = {"score": None, "passed": False, "validity": "infra", "reason": "judge_error", "detail": "no answer"}
+    judged = [{**run, **lost} for run in made]
+    (row,) = planned.report(judged)["scenarios"]
+    assert row["why"].endswith("have no score because of the platform, mostly judge_error: no answer")
+    starved = [{**run, **lost, "reason": "starved", "detail": ""} for run in made]
+    (row,) = planned.report(starved)["scenarios"]
+    assert row["why"].endswith("because of the platform, mostly starved; calibrate again on a less busy host")
+    broken = {"score": None, "passed": False, "validity": "invalid", "reason": "scorer_error", "detail": "no pytest"}
+    made = [{**run, **broken} if "/gold/" in run["scenario_id"] else run for run in made]
+    (row,) = planned.report(made)["scenarios"]
+    assert row["faults"] == ["the right answer passed 0 of 3 runs (3 had no score): scorer_error: no pytest"]
+
+
+def test_a_fault_lists_few_names() -> None:
+    """The report has all of them."""
+    planned = calibration()
+    made = [
+        {**run, "score": None, "validity": "invalid"} if "/forgery/" in run["scenario_id"] else run
+        for run in runs(planned)
+    ]
+    (row,) = planned.report(made)["scenarios"]
+    assert row["battery"]["unscored"] == APPLYING
+    assert row["faults"] == [f"forgeries without a score: {', '.join(APPLYING[:5])}, ... ({len(APPLYING)} in all)"]
+
+
 def test_what_a_constant_earns_is_told() -> None:
     """Partial credit for nothing is a number, a pass is a fault, and a forgery gains nothing up to there."""
     planned = calibration()
