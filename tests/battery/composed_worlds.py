@@ -112,6 +112,7 @@ assert all(map(is_right, [({A}, {secret(A)}), ({B}, {secret(B)})]))
 for _ in range(2):
     assert secret({C}) == {secret(C)}
 """
+_DIRECT = f"assert secret({A}) == {secret(A)}\nassert secret({B}) == {secret(B)}\nassert secret({C}) == {secret(C)}\n"
 _PROGRAM = SECRET + "import sys\nfor line in sys.stdin:\n    print(secret(int(line)))\n"
 _NUMBER = SECRET + f"made = secret({A})\nprint(made)\nopen('n.txt', 'w').write(str(made))\n"
 _SCORER = (
@@ -171,6 +172,7 @@ WORLDS: dict[str, tuple[str, dict[str, Any]]] = {
     "python": (_PROGRAM, {"type": "python", "source": _SCORER, "stdin": f"{A}\n{B}\n", "output_files": ["out.txt"]}),
     "command": (SECRET, {"type": "command", "command": ["python", "check.py"], "files": {"check.py": _CHECK}}),
     "command, asserts": (SECRET, {"type": "command", "asserts": _ASSERTS}),
+    "command, asserts, gold": (SECRET, {"type": "command", "asserts": _DIRECT, "gold": SECRET + "# gold\n"}),
     "command, asserts, calls": (SECRET, {"type": "command", "asserts": _ASSERTS, "calls": {"secret": "secret"}}),
     **{
         f"command, {runner}, isolate {isolate}": (SECRET, _suite(runner, isolate))

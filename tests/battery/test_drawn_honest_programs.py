@@ -23,7 +23,8 @@ from plain_python import ended_well
 pytestmark = pytest.mark.timeout(2 * number_of("HARENA_BATTERY_SECONDS", 90) + 120)
 
 CALLING = ("tests", "tests, warm", "tests, equal", "reference", "command", "command, asserts, calls", "weighted",
-           "command, pytest, isolate True", "command, unittest, isolate sandbox", "command, asserts")  # fmt: skip
+           "command, pytest, isolate True", "command, unittest, isolate sandbox", "command, asserts",
+           "command, asserts, gold")  # fmt: skip
 READING = ("stdio", "python", "stdio, numeric")
 ROUND = 8
 PLAIN_AT_ONCE = 4

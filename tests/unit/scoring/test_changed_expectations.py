@@ -71,6 +71,20 @@ def test_a_value_that_a_right_answer_may_differ_from_is_not(text: str) -> None:
     assert changes(text) == []
 
 
+@pytest.mark.parametrize("value", [0, 7, 10, 1234567890123, 2.5, 1e-05, 12.0, "Ab9", -31])
+def test_a_changed_value_looks_alike(value: Any) -> None:
+    """As long as before, and as large: who looks up what is expected sees nothing strange."""
+    for changed in changes(f"assert f({value!r}) == {value!r}\n"):
+        (statement,) = ast.parse(changed).body
+        assert isinstance(statement, ast.Assert)
+        assert isinstance(statement.test, ast.Compare)
+        other = ast.literal_eval(statement.test.comparators[0])
+        assert other != value
+        assert type(other) is type(value)
+        assert isinstance(value, str) or abs(other - value) <= 9 * max(1, abs(value))
+        assert len(changed) == len(f"assert f({value!r}) == {value!r}\n")
+
+
 def test_values_of_suites() -> None:
     """Where a test compares what it has of the gold solution's module."""
     assert suite_changes("self.assertEqual(f(1), 1)")

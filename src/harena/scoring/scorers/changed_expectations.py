@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import ast
 import random
+import re
 import secrets
 import string
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -36,6 +37,8 @@ _PLAIN = frozenset({"bool", "dict", "float", "frozenset", "int", "len", "list", 
                     "sum", "tuple"})  # fmt: skip
 """builtins that give plain values of plain values"""
 _STOPS = (ast.Return, ast.Yield, ast.YieldFrom, ast.Await)
+_DECIMAL = re.compile(r"((?:0|[1-9][0-9]*)(?:\.[0-9]+)?)(?:[eE][+-]?[0-9]+)?")
+"""numbers as most are written; with the digits before an exponent"""
 _Function = ast.FunctionDef
 
 
@@ -229,10 +232,9 @@ def _another(text: str, node: ast.Constant, dice: random.Random) -> str | None:
 def _other_literal(value: object, written: str, dice: random.Random) -> str | None:
     if isinstance(value, bool):
         return str(not value)
-    if isinstance(value, int) and written == str(value):
-        return str(value + dice.randint(1, max(9, value // 3)))
-    if isinstance(value, float) and 0 <= value < 1e15:
-        return repr(value + dice.randint(1, max(9, int(value) // 3)))
+    if isinstance(value, int | float) and (number := _DECIMAL.fullmatch(written)):
+        at = number.end(1) - 1  # the last digit: a number that is far off would be told apart by its size
+        return written[:at] + dice.choice([sign for sign in string.digits if sign != written[at]]) + written[at + 1 :]
     if isinstance(value, str) and written[1:-1] == value:  # no escape, no prefix, no other quotes
         places = [index for index, sign in enumerate(value) if sign in string.ascii_letters + string.digits]
         if not places:
