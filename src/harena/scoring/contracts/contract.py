@@ -167,7 +167,7 @@ class PythonContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "python-4"
+        return "python-5"
 
 
 _Plain: TypeAlias = (

@@ -4,7 +4,8 @@ A scorer may fail because of what a candidate wrote (`int(run.answer)`), so only
 of the author's (`own_fault`): a name that nothing in the source binds, an import that fails, an attribute that a module
 or `run` lacks, a key of `run.metadata` or a file that is written out in the source and that the problem does not give,
 a file of that kind that is not there, a call that does not fit the function that it names, and a `score` that returns
-nothing that could be a score.
+nothing that could be a score. Modules and files that a scorer makes of the answer, or that a program which it runs may
+write, are none of these.
 
 The expression that raised is found by its position in the source, so a text that a candidate wrote cannot name one.
 """
@@ -33,6 +34,10 @@ _FILLS_NAMES = frozenset({
     "setattr", "vars",
 })  # fmt: skip
 """what a text can give names by that stand nowhere in the source"""
+_RUNS_PROGRAMS = frozenset({"subprocess", "system", "popen", "Popen", "check_output", "check_call", "multiprocessing"})
+_MODULE_FILE = re.compile(r"(?:.*/)?(\w+)(?:\.py|/__init__\.py)?")
+_OF_THE_RUN = re.compile(r"(?:/tmp/|/var/tmp/|(?!/)(?=.*[./])).*", re.DOTALL)
+"""paths at which a program that the scorer runs may have written something; the name of a program is none"""
 _OF_NOTHING = re.compile("NoneType|'bool'")
 _ADDRESS = re.compile("0x[0-9a-fA-F]+")
 _SCORER = "<scorer>"
@@ -50,7 +55,7 @@ def failure_of(error: BaseException, source: str, *, is_idle: bool) -> dict[str,
     fills_names, is_raised = False, False
     if frame is not None:
         tree = tree_of(sources[frame.tb_frame.f_code.co_filename])
-        fills_names = tree is not None and _fills_names(tree)
+        fills_names = tree is not None and (_fills_names(tree) or _may_be_written(error, tree))
         is_raised = tree is not None and any(
             isinstance(node, ast.Raise) and node.lineno <= frame.tb_lineno <= (node.end_lineno or 0)
             for node in ast.walk(tree)
@@ -83,7 +88,8 @@ def own_fault(error: BaseException, source: str, *, is_idle: bool) -> str:
     line = f"line {place.tb_lineno}"
     if isinstance(error, ImportError):
         statement = _node(tree, ast.Import, place) or _node(tree, ast.ImportFrom, place)
-        return f"{line} imports what cannot be imported" if statement is not None else ""
+        is_own = statement is not None and _imported(statement).isdisjoint(_made_modules(tree))
+        return f"{line} imports what cannot be imported" if is_own else ""
     if isinstance(error, KeyError) and type(error).__name__ == "NotGivenError":  # a grader has one of its own
         node = _node(tree, ast.Subscript, place)
         key = node.slice if node is not None else None
@@ -123,6 +129,8 @@ def _fault_of_attribute(error: AttributeError, tree: ast.Module, place: Tracebac
 def _fault_of_file(error: FileNotFoundError, tree: ast.Module, place: TracebackType, line: str) -> str:
     node = _node(tree, ast.Call, place)
     path = node.args[0] if node is not None and node.args else None
+    if _may_be_written(error, tree):
+        return ""
     is_written = isinstance(path, ast.Constant) and path.value == error.filename
     return f"{line} opens {error.filename!r}, which is not there" if is_written else ""
 
@@ -265,7 +273,30 @@ def tree_of(source: str) -> ast.Module | None:
 def _fills_names(tree: ast.Module) -> bool:
     named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     named |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    return not named.isdisjoint(_FILLS_NAMES)
+    return not named.isdisjoint(_FILLS_NAMES) or bool(_made_modules(tree))
+
+
+def _made_modules(tree: ast.Module) -> set[str]:
+    """Modules that the source imports and may make of the answer: it has a text that is the name or the file of one."""
+    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    made = {found[1] for found in map(_MODULE_FILE.fullmatch, texts) if found is not None}
+    kinds = (ast.Import, ast.ImportFrom)
+    return made & {name for node in ast.walk(tree) if isinstance(node, kinds) for name in _imported(node)}
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> set[str]:
+    """The first parts of the names of the modules that a statement imports, but for Python's own."""
+    names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+    return {name.partition(".")[0] for name in names} - set(getattr(sys, "stdlib_module_names", ()))
+
+
+def _may_be_written(error: BaseException, tree: ast.Module) -> bool:
+    """The file that is missing, or cannot be used, would be there if a program that the scorer runs had written it."""
+    named = {getattr(node, "id", None) or getattr(node, "attr", None) for node in ast.walk(tree)}
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    runs = _fills_names(tree) or not _RUNS_PROGRAMS.isdisjoint(named | imported)
+    path = error.filename if isinstance(error, OSError) else None
+    return runs and isinstance(path, str) and _OF_THE_RUN.fullmatch(path) is not None
 
 
 def _bound(tree: ast.Module) -> set[str]:
