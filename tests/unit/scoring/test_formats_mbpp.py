@@ -74,12 +74,15 @@ def test_plus_rows_are_read_from_their_lists() -> None:
         ({"test": PLUS_TEST.replace("assert exact_match", "assert exact_match or exp")}, "a way of its own"),
     ],
 )
-def test_asserts_that_must_be_run_are_shared_and_say_why(fields: dict[str, Any], why: str) -> None:
-    """Set-up, asserts, and nothing else."""
+def test_asserts_that_must_be_run_say_why_and_what_crosses_is_shared(fields: dict[str, Any], why: str) -> None:
+    """Set-up, asserts, and nothing else. With classes of the set-up, which do not cross, the candidate has a sandbox of
+    its own."""
     scenario = only([{**MBPP_SANITISED, **fields}])
     assert isinstance(scenario.scoring, CommandContract)
-    assert scenario.scoring.trust is Trust.SHARED
-    assert why in scenario.metadata["shared_because"]
+    is_apart = "test_setup_code" in fields
+    assert scenario.scoring.trust is (Trust.SEPARATE if is_apart else Trust.SHARED)
+    assert ("shared_because" in scenario.metadata) is not is_apart
+    assert is_apart or why in scenario.metadata["shared_because"]
     if "test" not in fields:
         assert str(scenario.scoring.asserts).startswith("import math\n")
     needs_its_classes = "test_setup_code" in fields

@@ -17,7 +17,7 @@ DRIVER = Path(guest_driver.__file__).read_text(encoding="utf-8")
 def proven(where: Path, source: str, candidate: str) -> bool:
     """The tests reach their end; `f` is the candidate's."""
     (where / "solution.py").write_text(candidate)
-    request = {"source": source, "calls": {"f": "f"}, "path": "solution.py", "driver": DRIVER}
+    request = {"source": source, "calls": {"f": "f"}, "path": "solution.py", "driver": DRIVER, "modules": []}
     said = subprocess.run(
         [sys.executable, "-c", "from harena.scoring.guest.calls import main; main()"],
         input="word\n" + json.dumps(request),

@@ -581,7 +581,7 @@ def test_a_part_that_was_tampered_with_makes_the_whole_suspect() -> None:
 
 def test_the_trust_of_a_whole_is_that_of_its_weakest_part() -> None:
     """And the version names those of all."""
-    shared = {"scoring": {"type": "command", "asserts": "pass"}}
+    shared = {"scoring": {"type": "command", "asserts": "pass", "isolate": False}}
     contract = WeightedContract.model_validate({"type": "weighted", "parts": {"a": {"scoring": LIKE}, "b": shared}})
     assert contract.trust is Trust.SHARED
     assert contract.version == "weighted-2(string_check-2,command-9)"

@@ -53,15 +53,20 @@ class CommandContract(Contract):
     unittest: Annotated[tuple[RelativePath, ...], Field(strict=False, min_length=1)] | None = None
     """in place of `command`: test files of unittest's, run by a trusted runner that gives its own proof"""
     asserts: Annotated[Text, AfterValidator(program)] | None = None
-    """in place of `command`: trusted code that runs after the candidate's, in the same module, by a trusted runner that
-    gives its own proof; it passes if it raises nothing"""
+    """in place of `command`: trusted code that names what the candidate's module has as if it stood below it, run by a
+    trusted runner that gives its own proof; it passes if it raises nothing, and code that executes no assertion judges
+    nobody. The candidate has a sandbox of its own and the code sees stand-ins for it; only where `gold` is not paid
+    like that, or, without a gold, where stand-ins cannot show something of the candidate, they share a process. Who
+    passes apart must pass in one process, too"""
     calls: dict[str, EntryPoint] = {}
     """with `asserts`: their names for functions of the candidate, which then runs in another process than they do; only
-    plain values cross. With `isolate: false`, or where `gold` is not paid like that, it runs in theirs"""
+    plain values cross, and the trust is `shared`. Where `gold` is not paid like that, it is as without `calls`; with
+    `isolate: false` it runs in theirs"""
     isolate: bool | Literal["auto", "sandbox"] = "auto"
-    """with `pytest` and `unittest`: "sandbox": the candidate's modules live in a sandbox of their own, and the tests
-    see stand-ins for them, which makes the trust `separate`; true: in a process of their own in the suite's sandbox;
-    false: in the suite's process; "auto": the first of these three that pays `gold`, or the first without a gold"""
+    """with `asserts`: false: in one process; with `pytest` and `unittest`: "sandbox": the candidate's modules live in a
+    sandbox of their own, and the tests see stand-ins for them, which makes the trust `separate`; true: in a process of
+    their own in the suite's sandbox; false: in the suite's process; "auto": the first of these three that pays `gold`,
+    or the first without a gold"""
     gold: Gold = {}
     """with `isolate: auto`: files of a right solution, or its text (as `solution.py`); it decides how the suite runs,
     and with `asserts` where the candidate does, and which names it shares with them"""
@@ -104,8 +109,12 @@ class CommandContract(Contract):
     @property
     def trust(self) -> Trust:
         """The candidate's code can reach the trusted command's process, or at least its sandbox; unless it has one of
-        its own."""
-        return Trust.SEPARATE if self.suite and self.isolate in ("auto", "sandbox") else Trust.SHARED
+        its own, as with a suite and with `asserts` without `calls`. A result whose tests had to share their process
+        says so."""
+        if self.suite:
+            return Trust.SEPARATE if self.isolate in ("auto", "sandbox") else Trust.SHARED
+        is_apart = self.asserts is not None and not self.calls and self.isolate is not False
+        return Trust.SEPARATE if is_apart else Trust.SHARED
 
     @property
     def version(self) -> str:

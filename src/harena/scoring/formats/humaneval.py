@@ -5,8 +5,11 @@
 
 A program is the prompt and what the model wrote after it. `check` is read as calls with known answers (`asserts`),
 which are asked one by one and judged outside of the candidate's process: trust `separate`. Where an assert needs more
-than that (a loop, an answer that is computed), the whole test code is run beside the candidate: trust `shared`, and the
-task says so. HumanEval+ keeps its calls and answers in two lists, `inputs` and `results`, which are read like asserts.
+than that (a loop, an answer that is computed), the whole test code is run and asks a process of the candidate's: trust
+`shared`, and the task says so. Where it hands over functions or asks more of an answer than a plain value has, the
+candidate has a sandbox of its own: trust `separate`, unless the row's solution is paid only beside the tests.
+
+HumanEval+ keeps its calls and answers in two lists, `inputs` and `results`, which are read like asserts.
 """
 
 from __future__ import annotations

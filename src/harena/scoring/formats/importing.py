@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from harena.core.results import Trust
 from harena.core.rows import RowsFile
 from harena.scoring.contracts.contract import CommandContract, ReferenceContract, TestsContract
 from harena.scoring.contracts.parts import Contract
@@ -257,7 +258,7 @@ class _Join:
         if task.class_contract is not None and has_solution_class(program):
             contract = task.class_contract
         metadata = {"format": self._family.name}
-        if task.note:
+        if task.note and contract.trust is Trust.SHARED:
             metadata["shared_because"] = task.note
         return Scenario(
             id=scenario_id,

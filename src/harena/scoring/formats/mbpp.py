@@ -8,9 +8,10 @@
     MBPP+       sanitised, and "test": code with `inputs`, `results` and a loop of `assertion(f(*inp), exp, ...)`
 
 All asserts must hold. They are read as calls with known answers where they are such (trust `separate`); where one is
-more than that, they are all run beside the candidate (trust `shared`), and the task says why. `challenge_test_list` is
-left out, as the data set's authors do. The statement holds the asserts, as the published prompt does: they name the
-function.
+more than that, they are all run, and ask a process of the candidate's (trust `shared`, and the task says why) or, where
+values do not cross, one in a sandbox of its own (trust `separate`, unless the row's solution is paid only beside them).
+`challenge_test_list` is left out, as the data set's authors do. The statement holds the asserts, as the published
+prompt does: they name the function.
 """
 
 from __future__ import annotations

@@ -16,10 +16,12 @@ import re
 import sys
 
 from harena.scoring.guest.compared import Comparisons, judging
+from harena.scoring.guest.executed import JUDGED_NOTHING, NOTHING, Executed, Failures
 from harena.scoring.guest.imports import import_for
 from harena.scoring.guest.judged import Judged
 from harena.scoring.guest.loops import LOOPS
 from harena.scoring.guest.plain import Plain
+from harena.scoring.guest.rebound import GlobalStatements
 from harena.scoring.guest.tools import Tools
 
 TYPE_CHECKING = False
@@ -52,41 +54,6 @@ class TestNames(dict):  # type: ignore[type-arg]
         dict.__setitem__(self, name, value)
         if name in self.given or (name in self.lent and name not in self.module):
             self.module[name] = value
-
-
-class GlobalStatements(ast.NodeTransformer):
-    """Has functions of the tests that rebind a shared name do so by `globals()`: the interpreter asks no subclass of
-    dict."""
-
-    def __init__(self, names: Any) -> None:
-        self.names = names
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """One function."""
-        declared = {name for part in ast.walk(node) if isinstance(part, ast.Global) for name in part.names}
-        return Renamed(declared & self.names).visit(node) if declared & self.names else self.generic_visit(node)
-
-
-class Renamed(ast.NodeTransformer):
-    """Writes `globals()[name]` for a name, and declares it no more: where a function does, the compiler has the whole
-    module store it past any subclass."""
-
-    def __init__(self, names: Any) -> None:
-        self.names = names
-
-    def visit_Global(self, node: ast.Global) -> ast.AST:
-        """One declaration."""
-        left = [name for name in node.names if name not in self.names]
-        return ast.copy_location(ast.Global(names=left) if left else ast.Pass(), node)
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        """One use of a name."""
-        if node.id not in self.names:
-            return node
-        found = ast.parse("globals()[" + repr(node.id) + "]", mode="eval").body
-        assert isinstance(found, ast.Subscript)
-        found.ctx = node.ctx
-        return ast.fix_missing_locations(ast.copy_location(found, node))
 
 
 class Whose:
@@ -158,7 +125,9 @@ def main() -> None:
         GlobalStatements(whose.shared).visit(tree)
     module = type(sys)(os.path.splitext(entry)[0].replace("/", "."))
     theirs = whose.tested | {module.__name__.partition(".")[0]}
-    tests = compile(Comparisons(tree, theirs).visit(tree), "<asserts>", "exec", dont_inherit=True)
+    executed = Executed(tree, request["modules"], remembers=True)  # it knows the tests' text as it is
+    tests = compile(executed.visit(Comparisons(tree, theirs).visit(tree)), "<asserts>", "exec", dont_inherit=True)
+    failures = Failures()
     judged = judging(Judged(Plain(lambda kind: whose.is_named(vars(module), kind))))
     sys.argv[:] = [path]
     sys.path.insert(0, here)
@@ -169,14 +138,19 @@ def main() -> None:
     rebinds = REBINDING.search(program) is not None
     exec(compile(program, path, "exec", dont_inherit=True), vars(module))  # noqa: S102 (the purpose of this process)
     names.update(kept)
-    trusted = {**kept, **LOOPS, **judged}
+    trusted = {**kept, **LOOPS, **judged, **failures.functions(remembers=True)}
     own = whose.names(vars(module), trusted, rebinds)
     exec(tests, own)  # noqa: S102 (the purpose of this process)
     names.update(kept)
     replaced = tools.replaced()
     if replaced:
         write(2, ("the candidate has replaced " + replaced + ", which the tests use\n").encode())
-    if replaced:
         leave(1)
+    if failures.is_failed:
+        write(2, b"an assertion of the tests has failed, and its exception was swallowed\n")
+        leave(1)
+    if not failures.has_judged:
+        write(2, NOTHING.encode() + b"\n")
+        leave(JUDGED_NOTHING)
     write(out, b"\nharena-proof " + word.encode() + b"\n")
     leave(0)

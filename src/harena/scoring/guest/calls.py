@@ -7,7 +7,7 @@ object that equals everything cannot come across, and neither the proof's word n
 candidate's frames. (This process is started so that no other one of the sandbox can open its memory.)
 
 Standard input: the proof's word on a line, then one JSON object: source, calls (name in the source -> the candidate's
-function), path (of the candidate's entry), driver (the text of `guest_driver`).
+function), path (of the candidate's entry), driver (the text of `guest_driver`), modules (see `guest_executed`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import re
 import subprocess
 import sys
 
+from harena.scoring.guest.executed import JUDGED_NOTHING, NOTHING, Executed, Failures
 from harena.scoring.guest.imports import import_for
 
 TYPE_CHECKING = False
@@ -243,12 +244,18 @@ def main() -> None:
     callees = {name: Callee(request, codec, function) for name, function in request["calls"].items()}
     namespace.update(callees)
     namespace[STATEMENT] = statement
+    failures = Failures()
+    namespace.update(failures.functions())
     tree = ast.parse(request["source"])
-    tests = ast.fix_missing_locations(Statements(request["calls"], tree).visit(tree))
+    executed = Executed(tree, request["modules"])
+    tests = executed.visit(ast.fix_missing_locations(Statements(request["calls"], tree).visit(tree)))
     try:
         exec(compile(tests, "<asserts>", "exec", dont_inherit=True), namespace)  # noqa: S102 (the purpose of this process)
-        os.write(1, b"\nharena-proof " + word.encode() + b"\n")
+        if failures.has_judged:
+            os.write(1, b"\nharena-proof " + word.encode() + b"\n")
+        else:
+            os.write(2, NOTHING.encode() + b"\n")
     finally:
         for callee in callees.values():
             callee.end()
-    os._exit(0)
+    os._exit(0 if failures.has_judged else JUDGED_NOTHING)

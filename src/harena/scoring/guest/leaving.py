@@ -9,8 +9,8 @@ may fill what is judged later (a list that a loop compares), so a pass is then i
 from __future__ import annotations
 
 import ast
-import re
 
+from harena.scoring.guest.executed import JUDGING
 from harena.scoring.guest.given import is_outcome
 
 TYPE_CHECKING = False
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 sources: dict[str, str] = {}
 """path -> text of each trusted file"""
 _trees: dict[str, Any] = {}
-_JUDGING = re.compile(r"assert|fail|raises|warns|check|verify|expect|approx|allclose|skip|xfail")
 _FAILING = frozenset({"fail", "xfail"})
 _CONDITIONS = tuple(
     getattr(ast, name)
@@ -132,7 +131,7 @@ def _judges(node: ast.AST) -> bool:
             return True
         if isinstance(part, ast.Call):
             name = str(getattr(part.func, "id", None) or getattr(part.func, "attr", ""))
-            if name in own or _JUDGING.match(name.lower().lstrip("_")):
+            if name in own or JUDGING.match(name.lower().lstrip("_")):
                 return True
     return False
 

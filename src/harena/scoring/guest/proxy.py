@@ -168,6 +168,11 @@ class Candidate(Border):
         """Why a pass may say nothing, in their order."""
         return [*doubts, *self.trust.waiting()]
 
+    @property
+    def has_objects(self) -> bool:
+        """The suite has met a class of the candidate's, or an object of one."""
+        return bool(self._classes)
+
     def note(self, what: str, *, is_doubt: bool = True) -> None:
         """The suite did something that cannot be served. What it does at the candidate's request is no excuse. Unless
         told otherwise, a test that passes all the same is in doubt, too."""

@@ -55,12 +55,16 @@ class Tools:
             if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
         }
         self._modules = _with_their_parts(set(imported(tree)))
+        self._imported = {} if "modules" in self._named else {name: sys.modules.get(name) for name in imported(tree)}
         self._before = dict(self._found())
 
     def replaced(self) -> str:
         """The name of something that is another than before; empty where nothing is."""
         if self._replaces_anything:
             return ""
+        for name, module in self._imported.items():
+            if module is not None and sys.modules.get(name) is not module:
+                return name
         now = dict(self._found())
         for name, value in self._before.items():
             if name not in now or now[name] is not value:

@@ -1,41 +1,65 @@
 """Test code over a candidate's functions: the `command` contract with `asserts`.
 
-With `calls` the candidate is in a process of its own, in which not everything can be served: objects of its own, state
-of two functions, an argument that changes while the answer is used. What the contract's gold solution shows of that is
-believed, never what a candidate does: where the gold is not paid like that, the candidate shares the tests' process.
-Where it is not paid there either, the tests are wrong, and no candidate has a score.
+The code runs in one of three ways, the first of which is taken that pays the contract's gold solution:
+
+    called    with `calls`: the candidate has a process of its own, and only plain values cross; trust `shared`
+    apart     the code is a suite whose candidate has a sandbox of its own (`asserts_apart`); trust `separate`
+    beside    the candidate shares the tests' process; trust `shared`
+
+What the gold solution shows is believed, never what a candidate does; where it is paid in no way, the tests are wrong,
+and no candidate has a score. Without a gold solution the first way decides, but for what stand-ins cannot show of a
+candidate apart: then, and to confirm each pass apart, the code runs beside it, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from harena.core.results import Trust
 from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.guest.executed import NOTHING
 from harena.scoring.scorers.assert_names import AssertNames, assert_names
+from harena.scoring.scorers.asserts_apart import can_be_apart, score_asserts_apart
 from harena.scoring.scorers.program import Bench
-from harena.scoring.scorers.suite import told_by_gold
+from harena.scoring.scorers.suite import known_by_gold, told_by_gold
+from harena.scoring.scorers.suite_apart import Attempt
+from harena.scoring.scorers.suite_beside import with_room_for_suite
+from harena.scoring.scorers.trusted_suite import idle_bench, missing_modules
 from harena.scoring.slices import aside
 from harena.scoring.verdict import Verdict, broken_contract, one_line
 
 Run = Callable[[Bench, CommandContract], Awaitable[Verdict]]
-_Way = Literal["as it is", "beside"]
+_Way = Literal["called", "apart", "beside"]
+_ONLY_BESIDE = "the test code can be run only beside the candidate ({}), and this job demands trust `separate`"
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """One piece of test code; `run` runs it once, called or beside the candidate."""
+
+    contract: CommandContract
+    names: AssertNames
+    run: Run
+    ways: tuple[_Way, ...]
+
+    async def over(self, bench: Bench, way: _Way) -> Attempt:
+        """One run of it."""
+        if way == "apart":
+            return await score_asserts_apart(bench, self.contract, self.names)
+        contract = self.contract if way == "called" else self.contract.model_copy(update={"isolate": False})
+        return Attempt(replace(await self.run(bench, contract), trust=Trust.SHARED))
 
 
 async def score_asserts(bench: Bench, contract: CommandContract, run: Run) -> Verdict:
-    """One piece of test code over one candidate; `run` runs it once. Raises PlatformError and SandboxError for what is
-    nobody's doing."""
-    if not contract.calls and (unclear := (await shared_names(contract, bench.scenario.candidate.entry)).unclear):
-        return broken_contract(unclear)
-    verdict = await run(bench, contract)
-    if verdict.passed or verdict.score is None or not contract.gold:
-        return verdict
-    found = await told_by_gold(bench, contract, lambda gold: _way(gold, contract, run))
-    if found == "as it is":
-        return verdict
-    if found != "beside":
-        return broken_contract(one_line(f"the gold solution is not paid: {found}", 600))
-    return await run(bench.again(), _beside(contract))
+    """One piece of test code over one candidate. Raises PlatformError and SandboxError for what is nobody's doing."""
+    entry = bench.scenario.candidate.entry
+    names = await shared_names(contract, entry)
+    if not contract.calls and names.unclear:
+        return broken_contract(names.unclear)
+    code = _Code(contract, names, run, _ways(contract, entry))
+    return await (_judged_with_gold(bench, code) if contract.gold else _judged_without_gold(bench, code))
 
 
 async def shared_names(contract: CommandContract, entry: str) -> AssertNames:
@@ -45,15 +69,74 @@ async def shared_names(contract: CommandContract, entry: str) -> AssertNames:
     return await aside(len(asserts) + len(gold or ""), assert_names, asserts, gold)
 
 
-async def _way(gold: Bench, contract: CommandContract, run: Run) -> _Way | str:
+def _ways(contract: CommandContract, entry: str) -> tuple[_Way, ...]:
+    if contract.isolate is False:
+        return ("beside",)
+    apart: tuple[_Way, ...] = ("apart",) if can_be_apart(contract, entry) else ()
+    return ("called", *apart, "beside") if contract.calls else (*apart, "beside")
+
+
+async def _judged_with_gold(bench: Bench, code: _Code) -> Verdict:
+    found = known_by_gold(bench, code.contract)
+    if found is None:
+        attempt = await code.over(bench, code.ways[0])
+        if attempt.verdict.passed:
+            return await _confirmed(bench, code, code.ways[0], attempt)
+        found = await told_by_gold(bench, code.contract, lambda gold: _way(gold, code))
+        if found == code.ways[0]:
+            return attempt.verdict
+        bench = bench.again()
+    if found not in code.ways:
+        return broken_contract(one_line(f"the gold solution is not paid: {found}", 600))
+    if found != "apart" and bench.demands_separate:
+        return broken_contract(_ONLY_BESIDE.format("the gold solution is not paid apart"))
+    way = next(each for each in code.ways if each == found)
+    return await _confirmed(bench, code, way, await code.over(bench, way))
+
+
+async def _way(gold: Bench, code: _Code) -> str:
     """How the gold solution is paid, else why it is not."""
-    verdict = await run(gold, contract)
-    if verdict.passed:
-        return "as it is"
-    if contract.calls and (await run(gold.again(), _beside(contract))).passed:
-        return "beside"
-    return verdict.detail or str(verdict.reason)
+    why = ""
+    for way in code.ways:
+        verdict = (await code.over(gold.again(), way)).verdict
+        if verdict.passed:
+            return way
+        why = verdict.detail or str(verdict.reason)
+    return f"in no way: {why}"
 
 
-def _beside(contract: CommandContract) -> CommandContract:
-    return contract.model_copy(update={"isolate": False})
+async def _judged_without_gold(bench: Bench, code: _Code) -> Verdict:
+    way = code.ways[0]
+    attempt = await code.over(bench, way)
+    if attempt.verdict.passed:
+        return await _confirmed(bench, code, way, attempt)
+    if attempt.unserved:
+        if bench.demands_separate:
+            return broken_contract(_ONLY_BESIDE.format(attempt.unserved))
+        bench, way = bench.again(), "beside"
+        attempt = await code.over(bench, way)
+    if NOTHING in attempt.verdict.detail and NOTHING in (await code.over(idle_bench(bench), way)).verdict.detail:
+        return broken_contract(f"{NOTHING}, whoever the candidate is")
+    if way == "apart" and (missing := await missing_modules(bench, code.contract)) is not None:
+        return broken_contract(missing)
+    return attempt.verdict
+
+
+async def _confirmed(bench: Bench, code: _Code, way: _Way, attempt: Attempt) -> Verdict:
+    """The verdict of an attempt; one that passes apart is paid if it passes beside the candidate, too, as in suites.
+    With a doubt, of what was not judged apart, it has the trust of the second run."""
+    if way != "apart" or not attempt.verdict.passed:
+        return attempt.verdict
+    beside = (await code.over(with_room_for_suite(bench, code.contract), "beside")).verdict
+    if attempt.unserved and bench.demands_separate:
+        return broken_contract(_ONLY_BESIDE.format(attempt.unserved))
+    if beside.passed:
+        return beside if attempt.unserved else attempt.verdict
+    if attempt.unserved or not code.contract.gold:
+        return beside
+    passes = await told_by_gold(bench, code.contract, lambda gold: _passes_beside(gold, code), "passes beside")
+    return beside if passes else attempt.verdict
+
+
+async def _passes_beside(gold: Bench, code: _Code) -> str:
+    return "yes" if (await code.over(gold, "beside")).verdict.passed else ""

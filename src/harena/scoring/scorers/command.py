@@ -35,20 +35,23 @@ from harena.scoring.guest import asserts as guest_asserts
 from harena.scoring.guest import calls as guest_calls
 from harena.scoring.guest import compared as guest_compared
 from harena.scoring.guest import driver as guest_driver
+from harena.scoring.guest import executed as guest_executed
 from harena.scoring.guest import imports as guest_imports
 from harena.scoring.guest import judged as guest_judged
 from harena.scoring.guest import loops as guest_loops
 from harena.scoring.guest import plain as guest_plain
 from harena.scoring.guest import pytest as guest_pytest
+from harena.scoring.guest import rebound as guest_rebound
 from harena.scoring.guest import tools as guest_tools
 from harena.scoring.scorers.asserts import score_asserts, shared_names
+from harena.scoring.scorers.asserts_apart import modules_beside
 from harena.scoring.scorers.changed_expectations import Passes, repeats_expectations
 from harena.scoring.scorers.fingerprints import fingerprints
 from harena.scoring.scorers.last_changes import without_last_changes
 from harena.scoring.scorers.missing_programs import missing_of_image
 from harena.scoring.scorers.program import WORKSPACE, Bench, output_file, overlaid, put_files
 from harena.scoring.scorers.start_up_files import guard, guarded_scripts, guarded_shell
-from harena.scoring.scorers.suite import score_suite
+from harena.scoring.scorers.suite import known_by_gold, score_suite
 from harena.scoring.scorers.suite_beside import score_beside, with_room_for_suite
 from harena.scoring.scorers.tool_settings import steering_settings
 from harena.scoring.scorers.trusted_names import optional_names, told
@@ -70,7 +73,7 @@ _COMMAND_MISSING = (126, 127, guest_pytest.NO_PYTEST)
 
 _IN_ONE_PROCESS = (
     *(guest_plain, guest_asked, guest_judged, guest_compared),
-    *(guest_imports, guest_loops, guest_tools, guest_asserts),
+    *(guest_imports, guest_loops, guest_tools, guest_executed, guest_rebound, guest_asserts),
 )
 """what runs asserts that share their process with the candidate; the last one begins"""
 _SPARE_BYTES = 256 * 1024
@@ -115,16 +118,13 @@ async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
             return await _unless_repeated(bench, contract, verdict, _passes_suite)
         return verdict
     if contract.asserts is not None:
-        return await score_asserts(bench, contract, _asserted)
-    return await _scored(bench, contract)
-
-
-async def _asserted(bench: Bench, contract: CommandContract) -> Verdict:
-    """One run of asserts, and where they share their process with a candidate that passes, one with a changed value."""
-    verdict = await _scored(bench, contract)
-    if not verdict.passed or _is_apart(contract):
+        verdict = await score_asserts(bench, contract, _scored)
+        was_called = contract.calls and known_by_gold(bench, contract) in (None, "called")
+        if verdict.passed and verdict.trust is Trust.SHARED and not was_called:
+            beside = contract.model_copy(update={"isolate": False})
+            return await _unless_repeated(bench, beside, verdict, _passes_asserts)
         return verdict
-    return await _unless_repeated(bench, contract, verdict, _passes_asserts)
+    return await _scored(bench, contract)
 
 
 async def _passes_asserts(bench: Bench, contract: CommandContract) -> bool:
@@ -434,7 +434,7 @@ def _argv(contract: CommandContract, files: Mapping[str, str], entry: str) -> tu
     if contract.command is not None:
         return contract.command
     if _is_apart(contract):
-        return ("python", "-c", guest_program((guest_imports, guest_calls), "main"))
+        return ("python", "-c", guest_program((guest_imports, guest_executed, guest_calls), "main"))
     assert contract.asserts is not None
     return ("python", "-c", guest_program(_IN_ONE_PROCESS, "main"), entry)
 
@@ -448,9 +448,11 @@ async def _tests(contract: CommandContract, entry: str) -> str:
     """What the runner of `asserts` is given below the word."""
     if contract.asserts is None:
         return ""
+    modules = modules_beside(contract)
     if _is_apart(contract):
         driver = Path(guest_driver.__file__).read_text(encoding="utf-8")
         request = {"source": contract.asserts, "calls": contract.calls, "path": entry, "driver": driver}
-        return json.dumps(request)
+        return json.dumps({**request, "modules": modules})
     names = await shared_names(contract, entry)
-    return json.dumps({"source": contract.asserts, "names": {**names.fields(), "aliases": contract.calls}})
+    fields = {**names.fields(), "aliases": contract.calls}
+    return json.dumps({"source": contract.asserts, "names": fields, "modules": modules})

@@ -35,12 +35,14 @@ _CONFIRMATIONS = 2
 
 def limits_of(contract: Contract) -> int:
     """How many time limits its candidate has, one after the other: each part of a `weighted` contract has its own, and
-    the cases of `stdio` may all be run once more. Asserts with a gold may be run apart and beside, with it, too; the
-    gold of a `python` contract may be run once."""
+    the cases of `stdio` may all be run once more. Asserts may be run in each of their ways, with a gold also with that,
+    and a pass is confirmed; the gold of a `python` contract may be run once."""
     if isinstance(contract, WeightedContract):
         return sum(limits_of(part.scoring) for part in contract.parts.values())
-    if isinstance(contract, CommandContract) and contract.asserts is not None and contract.gold:
-        return 4 if contract.calls else 2
+    if isinstance(contract, CommandContract) and contract.asserts is not None:
+        ways = 1 if contract.isolate is False else 3 if contract.calls else 2
+        with_gold = 2 * ways + _CONFIRMATIONS
+        return with_gold if contract.gold else ways if contract.isolate is False or contract.calls else ways + 1
     if isinstance(contract, PythonContract) and contract.gold and contract.run_candidate:
         return 2
     return 2 if isinstance(contract, StdioContract) else 1
@@ -56,6 +58,9 @@ def longest_trusted(contract: Contract) -> float:
         return (_WITH_AND_WITHOUT + MOST_ANSWERS) * wall_limit(contract.scorer_timeout_seconds)
     if isinstance(contract, NumericContract | TextContract):
         return _WITH_AND_WITHOUT * wall_limit(PATTERN_SECONDS)
+    if isinstance(contract, CommandContract) and contract.asserts is not None and contract.isolate is not False:
+        runs = 2 * _WITH_AND_WITHOUT + _CONFIRMATIONS
+        return 0.0 if contract.calls and not contract.gold else runs * wall_limit(contract.scorer_timeout_seconds)
     if isinstance(contract, CommandContract) and contract.suite:
         return (_ISOLATIONS + _WITH_AND_WITHOUT + _CONFIRMATIONS) * wall_limit(contract.scorer_timeout_seconds)
     if isinstance(contract, HarborContract):

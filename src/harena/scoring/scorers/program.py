@@ -119,6 +119,13 @@ class Bench:
         return Bench(self.scenario, self.sandboxes, self.base_spec, self._most_seconds, alone=self.share.alone,
                      demands_separate=self.demands_separate, source=self.source)  # fmt: skip
 
+    def with_files(self, candidate: Candidate, files: Mapping[str, str]) -> Bench:
+        """Make a bench for the same run with other texts; what is used is metered in this one."""
+        made = self.with_candidate(candidate, files=files)
+        made.spec, made.timeout_seconds = self.spec, self.timeout_seconds
+        made.meter, made.share = self.meter, self.share
+        return made
+
     def for_part(self, part: Contract) -> Bench:
         """A bench for one part of the contract, with all of that part's own limit; what is used is metered in this one.
         Parts that shared a limit would score by their order."""

@@ -158,9 +158,17 @@ async def _confirmed(bench: Bench, contract: CommandContract, verdict: Verdict, 
     return beside
 
 
-async def told_by_gold(bench: Bench, contract: CommandContract, ask: Callable[[Bench], Awaitable[str]]) -> str:
-    """What `ask` finds out with the gold solution as the candidate, once for each contract."""
-    return await _modes.get(suite_key(bench, contract, "told"), lambda: ask(_gold_bench(bench, contract)))
+async def told_by_gold(
+    bench: Bench, contract: CommandContract, ask: Callable[[Bench], Awaitable[str]], what: str = "told"
+) -> str:
+    """What `ask` finds out with the gold solution as the candidate, once for each contract and each `what`."""
+    return await _modes.get(suite_key(bench, contract, what), lambda: ask(_gold_bench(bench, contract)))
+
+
+def known_by_gold(bench: Bench, contract: CommandContract) -> str | None:
+    """What `told_by_gold` has found out before; None where it was not asked."""
+    found: str | None = _modes.known(suite_key(bench, contract, "told"))
+    return found
 
 
 async def _gold_passes_beside(bench: Bench, contract: CommandContract) -> bool:

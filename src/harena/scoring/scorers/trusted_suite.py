@@ -18,11 +18,13 @@ from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest import absent as guest_absent
 from harena.scoring.guest import asked as guest_asked
+from harena.scoring.guest import asserted as guest_asserted
 from harena.scoring.guest import belief as guest_belief
 from harena.scoring.guest import believed as guest_believed
 from harena.scoring.guest import compared_beside as guest_compared_beside
 from harena.scoring.guest import driver as guest_driver
 from harena.scoring.guest import equals as guest_equals
+from harena.scoring.guest import executed as guest_executed
 from harena.scoring.guest import given as guest_given
 from harena.scoring.guest import graph as guest_graph
 from harena.scoring.guest import home as guest_home
@@ -33,6 +35,7 @@ from harena.scoring.guest import nobody as guest_nobody
 from harena.scoring.guest import plain as guest_plain
 from harena.scoring.guest import proxy as guest_proxy
 from harena.scoring.guest import pytest as guest_pytest
+from harena.scoring.guest import rebound as guest_rebound
 from harena.scoring.guest import standins as guest_standins
 from harena.scoring.guest import suite as guest_suite
 from harena.scoring.guest import tools as guest_tools
@@ -189,10 +192,11 @@ def suite_argv(
     """The trusted runner of the contract's suite; see `guest_suite`, and `guest_absent` for the stance of nobody."""
     runner = guest_unittest if contract.unittest else guest_pytest
     standing_in = (guest_belief, guest_standins, guest_trust, guest_proxy)
-    judging = (guest_absent, guest_nobody, guest_looks, guest_leaving, *standing_in)
+    judging = (guest_absent, guest_nobody, guest_looks, guest_executed, guest_leaving, *standing_in)
     border = (guest_driver, guest_graph, guest_given, guest_home, *judging)
     beside = (guest_equals, guest_loops, guest_plain, guest_tools, guest_asked, guest_compared_beside, guest_believed)
-    source = guest_program((*border, guest_watch, *beside, guest_suite, runner), "main")
+    asserted = (guest_rebound, guest_asserted)
+    source = guest_program((*border, guest_watch, *beside, *asserted, guest_suite, runner), "main")
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
                         "stance": stance, "not_theirs": not_theirs(contract)})  # fmt: skip
     options = () if contract.unittest else _PYTEST_OPTIONS
