@@ -21,6 +21,7 @@ from harena.scoring.scenario import Candidate
 from harena.scoring.scorers.assert_names import AssertNames
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.suite_apart import Attempt, score_apart
+from harena.scoring.scorers.trusted_suite import LIST_IT
 from harena.scoring.slices import aside
 
 _CODE, _TEST = "harena_asserts", "test_harena_asserts"
@@ -75,6 +76,8 @@ async def score_asserts_apart(bench: Bench, contract: CommandContract, names: As
     given = Candidate(files={**candidate.files, candidate.entry: entry}, entry=candidate.entry)
     attempt = await score_apart(bench.with_files(given, {**bench.scenario.files, **data}), made, modules)
     detail = attempt.verdict.detail.removeprefix(f"{_TEST}.TestAsserts.test_asserts: ")
+    if detail.startswith(ModuleNotFoundError.__name__):
+        detail = f"{detail}: the candidate is to bring it; {LIST_IT}"
     return replace(attempt, verdict=replace(attempt.verdict, detail=detail, trust=Trust.SEPARATE))
 
 
