@@ -35,7 +35,7 @@ class T(unittest.TestCase):
         said.assert_called_once()
 """
 CONTRACTS: dict[str, dict[str, Any]] = {
-    "asserts": {"asserts": ASSERTS},
+    "asserts": {"asserts": BESIDE},
     "asserts whose gold is paid beside them": {"asserts": BESIDE, "calls": {"twice": "twice"}},
     "a suite whose gold is paid beside it": {"unittest": ["test_it.py"], "files": {"test_it.py": SUITE}},
 }
@@ -136,3 +136,69 @@ async def test_a_value_that_the_gold_does_not_depend_on_is_not_changed(runtime: 
     result = await scored_alone(Source(runtime), load_scenarios([row]).scenarios[0])
     assert "expected value was changed" not in result.detail
     assert result.validity is not Validity.SUSPECT
+
+
+SET = (
+    "s = f(3)\nassert 1 in s and 3 not in s\nassert len(s) == 3\nassert s == {0, 1, 2}\nassert sorted(f(2)) == [0, 1]\n"
+)
+OWN_SET = """import collections.abc
+class S(collections.abc.Set):
+    def __init__(self, xs): self.xs = list(dict.fromkeys(xs))
+    def __contains__(self, x): return x in self.xs
+    def __iter__(self): return iter(self.xs)
+    def __len__(self): return len(self.xs)
+    @classmethod
+    def _from_iterable(cls, xs): return cls(xs)
+"""
+SETS = {
+    "asserts": {"asserts": SET},
+    "a suite": {
+        "unittest": ["test_it.py"],
+        "files": {
+            "test_it.py": "import unittest\nfrom solution import f\nclass T(unittest.TestCase):\n    def test_it(self):\n"
+            + "".join(f"        {line}\n" for line in SET.splitlines())
+        },
+    },
+}
+"""a set of Python's own crosses, an object that says itself what is in it is not believed apart"""
+FORGED_SETS = {
+    "holds what is asked for": "class S(S):\n    def __contains__(self, x): return x != 3\n    def __len__(self): return 3\n    def __eq__(self, o): return True\n    __hash__ = None\ndef f(n): return S([0, 1])\n",
+    "ends the process": "import os\ndef f(n):\n    import gc\n    os._exit(0)\n",
+    "swallows": "import sys\ndef f(n):\n    frame = sys._getframe(1)\n    while frame:\n        for value in list(frame.f_globals.values()):\n            if isinstance(value, type) and issubclass(value, BaseException): pass\n        frame = frame.f_back\n    AssertionError.__init__ = lambda *a: None\n    return S(range(1))\n",
+    "reads the tests": "import ast, gc\ndef f(n):\n    for text in gc.get_objects():\n        pass\n    import glob\n    for path in glob.glob('/workspace/*.py') + glob.glob('*.py'):\n        text = open(path).read()\n        if 'sorted(f(2)) == ' in text:\n            if n == 2: return ast.literal_eval(text.split('sorted(f(2)) == ')[1].splitlines()[0])\n            return S(ast.literal_eval(text.split('assert s == ')[1].splitlines()[0]))\n    return S([])\n",
+}  # fmt: skip
+
+
+async def _of_sets(runtime: LinuxRuntime, contract: str, candidate: str) -> RunResult:
+    scoring = {"type": "command", **SETS[contract], "gold": "def f(n): return set(range(n))\n"}
+    row = {"id": "one", "candidate": candidate, "scoring": scoring, "limits": {"timeout_seconds": 10.0}}
+    return await scored_alone(Source(runtime), load_scenarios([row]).scenarios[0])
+
+
+@pytest.mark.parametrize("contract", SETS)
+async def test_who_cannot_be_judged_apart_is_judged_beside(runtime: LinuxRuntime, contract: str) -> None:
+    """The gold solution can: a right program that is written otherwise is paid, and its trust is stated."""
+    found = await _of_sets(runtime, contract, OWN_SET + "def f(n): return S(range(n))\n")
+    assert (found.score, found.trust) == (1.0, Trust.SHARED), found.detail
+    wrong = await _of_sets(runtime, contract, OWN_SET + "def f(n): return S(range(n + 1))\n")
+    assert (wrong.score, wrong.validity) == (0.0, Validity.VALID), wrong.detail
+
+
+@pytest.mark.parametrize("contract", SETS)
+@pytest.mark.parametrize("name", FORGED_SETS)
+async def test_who_forges_beside_is_not_paid(runtime: LinuxRuntime, contract: str, name: str) -> None:
+    """To be brought beside the tests pays nobody who does not tell a changed expectation from the real one."""
+    found = await _of_sets(runtime, contract, OWN_SET + FORGED_SETS[name])
+    assert found.score == 0.0, (found.validity, found.detail)
+
+
+async def test_without_a_value_to_change_who_passes_beside_has_no_score(runtime: LinuxRuntime) -> None:
+    """Nothing would tell it from a forger; who fails there is wrong all the same."""
+    tests = "for s in [f(3)]:\n    assert 1 in s and 3 not in s and len(s) == 3 and s == {0, 1, 2}\n"
+    scoring = {"type": "command", "asserts": tests, "gold": "def f(n): return set(range(n))\n"}
+    told = []
+    for body in ("S(range(n))", "S(range(n + 1))"):
+        row = {"id": "one", "candidate": f"{OWN_SET}def f(n): return {body}\n", "scoring": scoring}
+        told.append(await scored_alone(Source(runtime), load_scenarios([row]).scenarios[0]))
+    assert (told[0].score, told[0].reason) == (None, Reason.SCORER_ERROR), told[0].detail
+    assert (told[1].score, told[1].validity) == (0.0, Validity.VALID), told[1].detail

@@ -22,13 +22,14 @@ from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest.executed import NOTHING
 from harena.scoring.scorers.assert_names import AssertNames, assert_names
 from harena.scoring.scorers.asserts_apart import can_be_apart, score_asserts_apart
+from harena.scoring.scorers.changed_expectations import REPEATS, tells_changes
+from harena.scoring.scorers.gold_runs import known_by_gold, told_by_gold
 from harena.scoring.scorers.program import Bench
-from harena.scoring.scorers.suite import known_by_gold, told_by_gold
 from harena.scoring.scorers.suite_apart import Attempt
 from harena.scoring.scorers.suite_beside import with_room_for_suite
 from harena.scoring.scorers.trusted_suite import idle_bench, missing_modules
 from harena.scoring.slices import aside
-from harena.scoring.verdict import Verdict, broken_contract, one_line
+from harena.scoring.verdict import Verdict, broken_contract, one_line, tampered
 
 Run = Callable[[Bench, CommandContract], Awaitable[Verdict]]
 _Way = Literal["called", "apart", "beside"]
@@ -83,7 +84,7 @@ async def _judged_with_gold(bench: Bench, code: _Code) -> Verdict:
         if attempt.verdict.passed:
             return await _confirmed(bench, code, code.ways[0], attempt)
         found = await told_by_gold(bench, code.contract, lambda gold: _way(gold, code))
-        if found == code.ways[0]:
+        if found == code.ways[0] and not attempt.unserved:
             return attempt.verdict
         bench = bench.again()
     if found not in code.ways:
@@ -91,7 +92,26 @@ async def _judged_with_gold(bench: Bench, code: _Code) -> Verdict:
     if found != "apart" and bench.demands_separate:
         return broken_contract(_ONLY_BESIDE.format("the gold solution is not paid apart"))
     way = next(each for each in code.ways if each == found)
-    return await _confirmed(bench, code, way, await code.over(bench, way))
+    attempt = await code.over(bench, way)
+    if way == "apart" and not attempt.verdict.passed and attempt.unserved and not bench.demands_separate:
+        return await _judged_beside(bench, code, attempt)
+    return await _confirmed(bench, code, way, attempt)
+
+
+async def _judged_beside(bench: Bench, code: _Code, attempt: Attempt) -> Verdict:
+    """The verdict on a candidate that fails apart at what stand-ins cannot serve, where the gold solution needs
+    nothing of that: see `suite._judged_beside`."""
+    beside = (await code.over(with_room_for_suite(bench, code.contract), "beside")).verdict
+    if not beside.passed:
+        return attempt.verdict
+
+    async def passes(again: Bench, contract: CommandContract) -> bool:
+        return (await code.run(with_room_for_suite(again, contract), contract)).passed
+
+    tells = await tells_changes(bench, code.contract.model_copy(update={"isolate": False}), passes)
+    if tells is None:
+        return broken_contract(one_line(f"the candidate cannot be judged apart: {attempt.unserved}", 600))
+    return beside if tells else replace(tampered(REPEATS), trust=Trust.SHARED)
 
 
 async def _way(gold: Bench, code: _Code) -> str:

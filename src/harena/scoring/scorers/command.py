@@ -45,13 +45,14 @@ from harena.scoring.guest import rebound as guest_rebound
 from harena.scoring.guest import tools as guest_tools
 from harena.scoring.scorers.asserts import score_asserts, shared_names
 from harena.scoring.scorers.asserts_apart import modules_beside
-from harena.scoring.scorers.changed_expectations import Passes, repeats_expectations
+from harena.scoring.scorers.changed_expectations import REPEATS, Passes, repeats_expectations
 from harena.scoring.scorers.fingerprints import fingerprints
+from harena.scoring.scorers.gold_runs import known_by_gold
 from harena.scoring.scorers.last_changes import without_last_changes
 from harena.scoring.scorers.missing_programs import missing_of_image
 from harena.scoring.scorers.program import WORKSPACE, Bench, output_file, overlaid, put_files
 from harena.scoring.scorers.start_up_files import guard, guarded_scripts, guarded_shell
-from harena.scoring.scorers.suite import known_by_gold, score_suite
+from harena.scoring.scorers.suite import score_suite
 from harena.scoring.scorers.suite_beside import score_beside, with_room_for_suite
 from harena.scoring.scorers.tool_settings import steering_settings
 from harena.scoring.scorers.trusted_names import optional_names, told
@@ -139,8 +140,7 @@ async def _passes_suite(bench: Bench, contract: CommandContract) -> bool:
 async def _unless_repeated(bench: Bench, contract: CommandContract, verdict: Verdict, passes: Passes) -> Verdict:
     if not await repeats_expectations(bench, contract, passes):
         return verdict
-    detail = "it also passes tests in which an expected value was changed: it repeats what they expect"
-    return replace(tampered(detail), trust=verdict.trust)
+    return replace(tampered(REPEATS), trust=verdict.trust)
 
 
 async def _scored(bench: Bench, contract: CommandContract) -> Verdict:

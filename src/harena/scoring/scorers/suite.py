@@ -12,7 +12,7 @@ once without any candidate (`guest_nobody`), and a test that fails there before 
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Literal, cast
@@ -20,14 +20,15 @@ from typing import Literal, cast
 from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.scenario import Candidate
+from harena.scoring.scorers.changed_expectations import REPEATS, tells_changes
 from harena.scoring.scorers.defined_tests import Dependence
+from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.suite_apart import Attempt, score_apart
 from harena.scoring.scorers.suite_beside import score_beside, with_room_for_suite
 from harena.scoring.scorers.suite_defined import Missing, dependence_of, may_lack, missing_from
 from harena.scoring.scorers.suite_nobody import (
     Norm,
-    Remembered,
     fewer_than_gold,
     nobody_of,
     norm_of_nobody,
@@ -54,9 +55,6 @@ _ADVICE = (
 _SHARE_IT = "put it into the problem's `files` if candidates shall import it"
 
 
-_modes = Remembered()
-
-
 async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
     """One suite over one candidate. Raises PlatformError and SandboxError for what is nobody's doing."""
     if await _judges_another_module(bench, contract):
@@ -79,11 +77,11 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
         lacking = await _lacks_trusted_files(bench, contract, verdict)
         return broken_contract(_unserved(lacking)) if lacking else verdict
     key = suite_key(bench, contract)
-    if _modes.known(key) is None:
+    if known_of_gold.known(key) is None:
         verdict, doubt = await _scored(bench, contract, "sandbox")
         if verdict.passed:
             return await _confirmed(bench, contract, verdict, doubt)
-    found = await _modes.get(key, lambda: _strongest(bench, contract))
+    found = await known_of_gold.get(key, lambda: _strongest(bench, contract))
     if isinstance(found, str) and found != "sandbox":
         return broken_contract(f"the gold solution is not paid: {found}")
     if found != "sandbox" and bench.demands_separate:
@@ -91,6 +89,8 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
     verdict, doubt = await _scored(bench, contract, cast(Mode, found), pays_gold=True)
     if verdict.passed and found == "sandbox":
         return await _confirmed(bench, contract, verdict, doubt)
+    if found == "sandbox" and doubt and not bench.demands_separate:
+        return await _judged_beside(bench, contract, verdict, doubt)
     return replace(verdict, trust=Trust.SEPARATE if found == "sandbox" else Trust.SHARED)
 
 
@@ -134,6 +134,24 @@ async def _unserved_verdict(bench: Bench, contract: CommandContract, unserved: s
     return broken_contract(_unserved(unserved))
 
 
+async def _judged_beside(bench: Bench, contract: CommandContract, verdict: Verdict, unserved: str) -> Verdict:
+    """The verdict on a candidate that fails apart at what stand-ins cannot serve, where the gold solution needs
+    nothing of that: a right one may be written otherwise. It is paid for passing in the suite's own process if it tells
+    the suite from one with an expected value changed, as often as it is asked."""
+    beside, _ = await _scored(with_room_for_suite(bench, contract), contract, False, pays_gold=True)
+    if not beside.passed:
+        return verdict
+
+    async def passes(again: Bench, suite: CommandContract) -> bool:
+        attempt = await score_beside(with_room_for_suite(again, suite), suite, False)
+        return attempt.verdict.passed
+
+    tells = await tells_changes(bench, contract, passes)
+    if tells is None:
+        return broken_contract(_unserved(unserved))
+    return beside if tells else replace(tampered(REPEATS), trust=Trust.SHARED)
+
+
 async def _confirmed(bench: Bench, contract: CommandContract, verdict: Verdict, doubt: str) -> Verdict:
     """The verdict on a candidate that passes apart: it is paid if it passes in the suite's own process, too. What a
     stand-in has of its own, and who serves one question at a time, is not the candidate; so no pass is believed of
@@ -158,25 +176,12 @@ async def _confirmed(bench: Bench, contract: CommandContract, verdict: Verdict, 
     return beside
 
 
-async def told_by_gold(
-    bench: Bench, contract: CommandContract, ask: Callable[[Bench], Awaitable[str]], what: str = "told"
-) -> str:
-    """What `ask` finds out with the gold solution as the candidate, once for each contract and each `what`."""
-    return await _modes.get(suite_key(bench, contract, what), lambda: ask(_gold_bench(bench, contract)))
-
-
-def known_by_gold(bench: Bench, contract: CommandContract) -> str | None:
-    """What `told_by_gold` has found out before; None where it was not asked."""
-    found: str | None = _modes.known(suite_key(bench, contract, "told"))
-    return found
-
-
 async def _gold_passes_beside(bench: Bench, contract: CommandContract) -> bool:
     async def passes() -> bool:
-        gold = with_room_for_suite(_gold_bench(bench, contract), contract)
+        gold = with_room_for_suite(gold_bench(bench, contract), contract)
         return (await _scored(gold, contract, False))[0].passed
 
-    return await _modes.get(suite_key(bench, contract, "beside"), passes)
+    return await known_of_gold.get(suite_key(bench, contract, "beside"), passes)
 
 
 def _unconfirmed(what: str) -> str:
@@ -199,15 +204,8 @@ def _touched(contract: CommandContract, theirs: Iterable[str]) -> str:
 
 
 async def _gold_verdict(bench: Bench, contract: CommandContract, mode: Mode) -> Verdict:
-    verdict, _ = await _scored(_gold_bench(bench, contract), contract, mode)
+    verdict, _ = await _scored(gold_bench(bench, contract), contract, mode)
     return verdict
-
-
-def _gold_bench(bench: Bench, contract: CommandContract) -> Bench:
-    entry = bench.scenario.candidate.entry
-    files = dict(contract.gold)
-    gold = Candidate(files=files, entry=entry if entry in files else next(iter(files)))
-    return bench.with_candidate(gold, files=bench.scenario.files)
 
 
 async def _strongest(bench: Bench, contract: CommandContract) -> Mode | str:
@@ -235,7 +233,7 @@ async def _scored(
             return broken_contract(_undefined(doubt, contract)), doubt
         return verdict, (attempt.unserved or doubt) if verdict.passed else ""
     if verdict.score is None or pays_gold:
-        return verdict, ""
+        return verdict, "" if verdict.score is None else attempt.unserved
     if (missing := await missing_modules(bench, contract)) is not None:
         return broken_contract(missing), ""
     nobody = await nobody_of(bench, contract)
@@ -292,9 +290,9 @@ async def _norm_of_gold(bench: Bench, contract: CommandContract, mode: Mode) -> 
     """None where the gold solution does not pass like this."""
 
     async def found() -> Norm | None:
-        gold = _gold_bench(bench, contract)
+        gold = gold_bench(bench, contract)
         gold = gold if mode == "sandbox" else with_room_for_suite(gold, contract)
         attempt = await (score_apart(gold, contract) if mode == "sandbox" else score_beside(gold, contract, mode))
         return norm_of_report(attempt.told) if attempt.verdict.passed else None
 
-    return await _modes.get(suite_key(bench, contract, "norm", str(mode)), found)
+    return await known_of_gold.get(suite_key(bench, contract, "norm", str(mode)), found)
