@@ -49,7 +49,7 @@ class WorkspaceLimits:
     runs: int | None = None
     """number of runs of benchmark jobs under way at one time; None = as many as the node has slots"""
     request_memory_bytes: int = 1024 * MIB
-    """memory of its requests under way: their bodies, and what these are read into"""
+    """memory of its requests under way: their bodies, and what these are read into; likewise of answers being sent"""
     request_disk_bytes: int = 4 * 1024 * MIB
     """disk space of lines of scenarios that are arriving"""
     objects: int = 100_000

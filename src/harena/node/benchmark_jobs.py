@@ -78,8 +78,8 @@ CANCEL_POLL_SECONDS = 0.25
 """how often the store is asked whether another process wants a job of this one cancelled"""
 MAX_PAGE = 5000
 MAX_JOBS_PAGE = 500
-SUMMED_AT_A_TIME = 500
-EVENTS_AT_A_TIME = 1000
+EVENTS_AT_A_TIME = 250
+"""events of one follower that are in memory"""
 RUN_BYTES = 200
 """size in the store of a run before it has a result"""
 ENDED_STATES = tuple(state for state in JobState if state.is_terminal)

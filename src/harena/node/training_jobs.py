@@ -64,6 +64,8 @@ if TYPE_CHECKING:
 
 MAX_JOBS_PAGE = 500
 MAX_LOGS_PAGE = 5000
+EVENTS_AT_A_TIME = 250
+"""events of one follower that are in memory"""
 FILTERS = {"name": "name", "state": "state", "trainer_type": "trainer_type"}
 
 Accept = Callable[[str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
@@ -257,7 +259,7 @@ class TrainingJobs:
             news = owned.news if owned else None
             # the state first: what is read after a job has ended is all there is
             ended = TrainingState((await self._find(workspace, job_id))["state"]).has_ended
-            events = await store.events_after(job_id, cursor)
+            events = await store.events_after(job_id, cursor, limit=EVENTS_AT_A_TIME)
             for event in events:
                 cursor = event["cursor"]
                 yield training_event_answer(job_id, event)

@@ -18,6 +18,8 @@ from harena.server.state import ServerState
 
 SILENCE_SECONDS = 15.0
 """after which a comment says that the connection still stands"""
+EVENTS_AHEAD = 100
+"""events of one follower that wait to be sent"""
 MOST_CURSOR = (1 << 63) - 1
 """what the store can count to"""
 EVENTS = "text/event-stream"
@@ -32,9 +34,20 @@ LastEventId = Annotated[int | None, Header(ge=0, le=MOST_CURSOR)]
 
 
 async def sent(state: ServerState, found: AsyncIterator[Happened]) -> AsyncGenerator[bytes, None]:
-    """What is sent of these events, to the job's end or the server's; a problem of theirs is the last event."""
+    """What is sent of these events, to the job's end or the server's; a problem of theirs is the last event. Raises
+    LimitExceededError before the first piece."""
+    with state.followers.one():
+        pieces = _followed(state, found)
+        try:
+            async for piece in pieces:
+                yield piece
+        finally:
+            await pieces.aclose()
+
+
+async def _followed(state: ServerState, found: AsyncIterator[Happened]) -> AsyncGenerator[bytes, None]:
     draining = asyncio.ensure_future(state.draining.wait())
-    batches = Batches(found)
+    batches = Batches(found, most=EVENTS_AHEAD)
     coming: asyncio.Future[list[Happened] | None] | None = None
     try:
         yield b": events\n\n"  # whoever asks learns at once that there is such a job

@@ -14,9 +14,10 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from harena.core.clock import Clock
-from harena.core.errors import AccessError, HarenaError, ValidationError
+from harena.core.errors import AccessError, HarenaError, LimitExceededError, ValidationError
 from harena.core.threads import work_for
 from harena.core.workspace import WorkspaceLimits
+from harena.server.answer_memory import CountedAnswer
 from harena.server.answers import ProblemResponse
 from harena.server.bodies import LINES, OCTETS
 from harena.server.bounds import MOST_JSON_BYTES
@@ -73,13 +74,33 @@ class Requests:
             else:
                 try:
                     arriving = _lively(scope, receive, self._state.clock)
-                    await self._app(scope, _bounded(scope, headers, arriving, limits, share), noted)
+                    answered = self._counted(scope, receive, noted, limits)
+                    await self._app(scope, _bounded(scope, headers, arriving, limits, share), answered)
                 finally:
                     share.release()
         finally:
             if turn is not None:
                 self._state.write_turns.end(turn)
             self._note(scope, request_id, status, self._state.clock.now() - began)
+
+    def _counted(self, scope: Scope, receive: Receive, send: Send, limits: WorkspaceLimits) -> Send:
+        """Sends an answer while its workspace has room for it; see `harena.server.answer_memory`."""
+        caller = scope["state"].get("caller")
+        workspace = "" if caller is None else caller.workspace
+        answer = CountedAnswer(send, self._state.answer_memory, workspace, limits.request_memory_bytes)
+
+        async def counted(message: Message) -> None:
+            try:
+                await answer(message)
+            except LimitExceededError as refused:
+                if not answer.has_begun:
+                    await ProblemResponse(refused, scope["state"]["request_id"])(scope, receive, send)
+                elif (connection := scope["state"].get("connection")) is not None:
+                    connection.drop()  # what has come must not be taken for the whole
+                if message.get("more_body"):
+                    raise asyncio.CancelledError from refused  # ends a stream as its reader's leaving does
+
+        return counted
 
     async def _admit(self, scope: Scope, headers: dict[bytes, str]) -> WorkspaceLimits:
         """Before anything of the body is read: who asks, and may it be now? What the workspace may use. Raises

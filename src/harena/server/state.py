@@ -11,7 +11,9 @@ from harena.core.clock import Clock
 from harena.core.errors import SandboxExecutionError, SandboxUnavailableError
 from harena.core.ports import RunningExec, WholeNode
 from harena.core.workspace import WorkspaceLimits
+from harena.server.answer_memory import AnswerMemory
 from harena.server.connections import Connections
+from harena.server.followers import Followers
 from harena.server.idempotency import Idempotency, SharedCreations
 from harena.server.identity import Access
 from harena.server.kept_outputs import KeptOutputs
@@ -61,6 +63,8 @@ class ServerState:
         self.write_turns = WriteTurns()
         self.request_memory = RequestMemory()
         self.request_disk = RequestDisk()
+        self.answer_memory = AnswerMemory()
+        self.followers = Followers()
         self.connections = Connections(one_workspace=open_to_loopback)
         self.kept_outputs = KeptOutputs(self.quotas, clock)
         self._execs: dict[tuple[str, str, str], RunningExec] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from io import StringIO
 from pathlib import Path
@@ -18,6 +18,7 @@ from harena.core.clock import SystemClock
 from harena.core.errors import SandboxTerminatedError, SandboxUnavailableError
 from harena.core.models import SandboxSpec, SandboxStatus
 from harena.core.reconnecting import MOST_AWAY_SECONDS
+from harena.core.records.benchmark_jobs import BenchmarkEvent
 from harena.sdk.http.operations import HttpOperations
 from harena.testing import FakeRuntime
 from harena.testing.conformance_operations import BAD, GOOD
@@ -87,13 +88,13 @@ async def test_waiting_outlives_the_server(tmp_path: Path, monkeypatch: pytest.M
     slow = {**GOOD, "id": "slow", "candidate": {"files": {"solution.py": "import time; time.sleep(3600)"}}}
     job = await node.create_benchmark_job({"name": "n", "scenarios": [slow]})
     bound, asked = node.in_workspace("default"), asyncio.Event()
-    wait = bound.wait_benchmark_job
+    events = bound.benchmark_job_events
 
-    async def noticed(job_id: str) -> Mapping[str, Any]:
+    def noticed(job_id: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
         asked.set()
-        return await wait(job_id)
+        return events(job_id, after=after)
 
-    monkeypatch.setattr(bound, "wait_benchmark_job", noticed)
+    monkeypatch.setattr(bound, "benchmark_job_events", noticed)
     monkeypatch.setattr(node, "in_workspace", lambda _: bound)
     async with AsyncExitStack() as second:
 

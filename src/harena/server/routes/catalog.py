@@ -168,7 +168,8 @@ async def get_calibration(
     """How far it is; with `wait_seconds` when it has ended, or after that time."""
     operations = state.operations.in_workspace(caller.workspace)
     if wait_seconds > 0:
-        await first_of(state, operations.wait_calibration(calibration), wait_seconds)
+        with state.followers.one():
+            await first_of(state, operations.wait_calibration(calibration), wait_seconds)
     return JsonAnswer(await operations.get_calibration(calibration))
 
 

@@ -166,7 +166,8 @@ async def found_after(
     """What `find` says of a job, by its id or name; with `seconds` when it has ended, or after that time."""
     found = await find(job)
     if seconds > 0:
-        await first_of(state, wait(found.id), seconds)
+        with state.followers.one():
+            await first_of(state, wait(found.id), seconds)
         found = await find(found.id)
     return found
 
