@@ -62,6 +62,8 @@ class WorkspaceLimits:
     """versions of blueprints"""
     blueprint_bytes: int = 16 * 1024 * MIB
     """total size of their records, which hold the files that they bring; packages are shared by all workspaces"""
+    package_bytes: int = 64 * 1024 * MIB
+    """total size of the packages that its blueprints were the first to install; a deleted blueprint leaves them"""
     training_bytes: int = 1024 * 1024 * MIB
     """total size of the files of its training jobs (checkpoints, logs) with which another job is still accepted"""
     leases: int = 10_000
@@ -132,6 +134,7 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     "stored_bytes": (0, 2**60),
     "blueprints": (0, 10**6),
     "blueprint_bytes": (0, 2**60),
+    "package_bytes": (0, 2**60),
     "training_bytes": (0, 2**60),
     "leases": (0, 10**6),
     "objects": (0, 10**9),

@@ -14,6 +14,7 @@ installed is shared by its content.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import keyword
@@ -31,6 +32,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from harena.core.checked import checked_text, encodable, shown
 from harena.core.clock import Clock
@@ -42,12 +44,14 @@ from harena.core.workspace import DEFAULT_WORKSPACE, WorkspaceLimits, checked_wo
 from harena.node.blueprint_files import ContentCache, StoredFiles
 
 if TYPE_CHECKING:
-    from harena.runtime.host.layers import LayerStore
+    from harena.runtime.host.layers import InstalledLayer, LayerStore
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _FILE = re.compile(rf"({_NAME.pattern})@(\d+)\.json")
 _ID_PREFIX = "bp_"
 _CONTENTS = ".{}.files"
+_LEDGER = ".layers.json"
+"""file of a workspace's folder: the layers that it has brought to the disk"""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MOST_RECORD_BYTES = 1024 * 1024
 """size of a blueprint's record without its files: a program can have no more variables"""
@@ -76,6 +80,7 @@ class Blueprints:
         """what was read last, of which file and how long that was: a name that was removed and made anew begins with
         version 1 again"""
         self._loaded_bytes = 0
+        self._installing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by workspace
         self.contents = ContentCache()
         self._sizes: dict[Path, dict[Path, int]] = {}
         """folder of a workspace -> record there -> its bytes"""
@@ -98,7 +103,7 @@ class Blueprints:
         files, env = dict(files or {}), dict(env or {})
         _check(name, image, files, env, warm)
         self._check_room(workspace, sum(map(len, files.values())), limits)
-        made = await PACKAGES.run(self._layers.install, packages, python=self._python) if packages else None
+        made = await self._installed(workspace, packages, limits) if packages else None
         _check_modules_exist(warm or (), self._layers.path(made.digest) if made else None, packages)
         blueprint = Blueprint(
             id=f"{_ID_PREFIX}{secrets.token_hex(6)}",
@@ -114,6 +119,26 @@ class Blueprints:
         )
         self._record(workspace, blueprint, limits)
         return blueprint
+
+    async def _installed(
+        self, workspace: str, packages: Sequence[str], limits: WorkspaceLimits | None
+    ) -> InstalledLayer:
+        """Packages that are on the disk, and counted for the workspace that has brought them there."""
+        if limits is None:
+            return await PACKAGES.run(self._layers.install, packages, python=self._python)
+        async with self._installing.setdefault(workspace, asyncio.Lock()):
+            ledger = self._root_of(workspace) / _LEDGER
+            brought = _read_ledger(ledger)
+            left = limits.package_bytes - sum(brought.values())
+            made = await PACKAGES.run(self._layers.install, packages, python=self._python, most_bytes=max(0, left))
+            if made.bytes:
+                try:
+                    private_folder(ledger.parent)
+                    _replace(ledger, json.dumps({**brought, made.digest: made.bytes}))
+                except OSError as error:
+                    message = f"what {workspace} has installed cannot be noted in {ledger}: {error}"
+                    raise PlatformError(message, step="write blueprint") from error
+            return made
 
     async def get(self, workspace: str, name_or_id: str) -> Blueprint:
         """The newest version of a name, or the one with this id. Raises NotFoundError."""
@@ -388,6 +413,17 @@ def _to_json(blueprint: Blueprint) -> str:
     written["file_sizes"] = blueprint.file_sizes
     written["created_at"] = blueprint.created_at.isoformat() if blueprint.created_at else None
     return json.dumps(written, indent=1)
+
+
+def _read_ledger(path: Path) -> dict[str, int]:
+    """digest of a layer -> bytes. Raises PlatformError."""
+    try:
+        read: dict[str, int] = json.loads(path.read_text())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise PlatformError(f"{path} cannot be read: {error}", step="read blueprint") from error
+    return read
 
 
 def _replace(path: Path, text: str) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from harena.core.errors import NotFoundError, PlatformError, ValidationError
-from harena.core.models import Package
+from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
+from harena.core.models import Blueprint, Package
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
+from harena.core.workspace import WorkspaceLimits
 from harena.node.blueprint_files import ContentCache
 from harena.node.blueprints import MOST_RECORD_BYTES, Blueprints, hand_out
 from harena.runtime.host.layers import InstalledLayer, LayerStore
@@ -292,3 +293,40 @@ async def test_a_record_without_its_files_is_small(blueprints: Blueprints, tmp_p
     with pytest.raises(ValidationError, match="without its files it has"):
         await blueprints.create(HERE, "env", env={"A": "x" * MOST_RECORD_BYTES}, files={"/data/x": b"1"})
     assert [path.name for path in (tmp_path / "blueprints").glob("*")] == []
+
+
+class CountingLayers(FakeLayers):
+    """Each requirement is a layer of 400 bytes, which is there once."""
+
+    def install(
+        self, requirements: Sequence[str], *, python: str = "", most_bytes: int | None = None
+    ) -> InstalledLayer:
+        digest = requirements[0] * 64
+        if requirements in self.asked:
+            return InstalledLayer(digest, PACKAGES)
+        if most_bytes is not None and most_bytes < 400:
+            raise LimitExceededError("package_bytes", reason="BLUEPRINTS")
+        self.asked.append(requirements)
+        return InstalledLayer(digest, PACKAGES, 400)
+
+
+async def test_packages_that_a_workspace_brings_have_a_limit(clock: FakeClock, tmp_path: Path) -> None:
+    """Also over servers one after the other, and of those at one time; what others have brought is everybody's, and a
+    blueprint that is deleted leaves its packages there."""
+    layers = CountingLayers(tmp_path / "layers")
+    layers.asked = []
+    blueprints = Blueprints(clock, layers=layers, root=tmp_path / "blueprints")
+    limits = WorkspaceLimits(package_bytes=1000)
+
+    async def create(workspace: str, package: str) -> Blueprint:
+        return await blueprints.create(workspace, f"with-{package}", packages=[package], limits=limits)
+
+    made = await asyncio.gather(*(create("ours", package) for package in "abc"), return_exceptions=True)
+    assert [isinstance(one, LimitExceededError) for one in made] == [False, False, True]
+    await create("theirs", "c")
+    await create("ours", "c")
+    blueprints.delete("ours", "with-a")
+    blueprints = Blueprints(clock, layers=layers, root=tmp_path / "blueprints")
+    with pytest.raises(LimitExceededError):
+        await create("ours", "d")
+    await create("theirs", "d")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harena.core.errors import NotFoundError, PlatformError, ValidationError
+from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.runtime.host.layers import LayerStore, check_requirements
 
 MakeWheel = Callable[..., Path]
@@ -213,6 +213,19 @@ def test_a_string_is_not_a_list() -> None:
         check_requirements("numpy")
     with pytest.raises(ValidationError, match="empty"):
         check_requirements([])
+
+
+def test_packages_beyond_a_limit_are_not_unpacked(store: LayerStore, make_wheel: MakeWheel) -> None:
+    """Nothing of them stays; what is on the disk already is given, whatever the limit is."""
+    make_wheel("numberslib", code="x = 1\n" * 10_000)
+    with pytest.raises(LimitExceededError, match=r"package_bytes") as refused:
+        store.install(["numberslib"], most_bytes=10_000)
+    assert refused.value.reason == "BLUEPRINTS"
+    assert [path for path in everything(store.root) if path.is_file()] == []
+    made = store.install(["numberslib"], most_bytes=100_000)
+    assert made.bytes >= 60_000
+    again = store.install(["numberslib"], most_bytes=0)
+    assert (again.digest, again.bytes) == (made.digest, 0)
 
 
 @pytest.mark.parametrize("digest", ["0" * 64, "..", "", "../" + "0" * 61])

@@ -28,10 +28,11 @@ import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from zipfile import ZipFile
 
-from harena.core.errors import NotFoundError, PlatformError, ValidationError
+from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.core.home import harena_home, private_folder
 from harena.core.models import Package
 
@@ -59,6 +60,8 @@ class InstalledLayer:
 
     digest: str
     packages: tuple[Package, ...]
+    bytes: int = field(default=0, compare=False)
+    """what was added to the disk; 0 = it was there"""
 
 
 class LayerStore:
@@ -73,11 +76,14 @@ class LayerStore:
         self._making = self.root / ".making"
         self._pip_options = tuple(pip_options)
 
-    def install(self, requirements: Sequence[str], *, python: str = sys.executable) -> InstalledLayer:
+    def install(
+        self, requirements: Sequence[str], *, python: str = sys.executable, most_bytes: int | None = None
+    ) -> InstalledLayer:
         """The layer that holds `requirements` and all that they need, for the interpreter at path `python`.
 
         Raises ValidationError for requirements that are malformed, unknown, in conflict or only there as sources,
-        and PlatformError when the index cannot be reached or pip fails in another way.
+        LimitExceededError where the wheels are not here yet and hold more than `most_bytes` (None = any number), and
+        PlatformError when the index cannot be reached or pip fails in another way.
         """
         check_requirements(requirements)
         abi = _abi_of(python)
@@ -85,16 +91,18 @@ class LayerStore:
         with self._workplace() as workplace:
             wheels = self._download(requirements, python, workplace / "wheels")
             packages = tuple(sorted((_package(wheel) for wheel in wheels), key=lambda p: (p.name, p.version)))
-            digest = _digest(packages, abi)
+            digest, added = _digest(packages, abi), 0
             if not (self.root / digest).is_dir():
+                _check_size(wheels, most_bytes)
                 layer = workplace / "layer"
                 self._unpack(wheels, python, layer / "site-packages")
                 _make_portable(layer / "site-packages" / "bin")
                 described = {"abi": abi, "packages": [asdict(package) for package in packages]}
                 (layer / "layer.json").write_text(json.dumps(described, indent=1))
                 _make_read_only(layer)
+                added = sum(path.lstat().st_size for path in layer.rglob("*"))
                 _publish(layer, self.root / digest)
-        return InstalledLayer(digest, packages)
+        return InstalledLayer(digest, packages, added)
 
     def path(self, digest: str) -> Path:
         """The directory for `sys.path`. Raises NotFoundError."""
@@ -248,6 +256,16 @@ def _package(wheel: Path) -> Package:
     with wheel.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     return Package(name=re.sub(r"[-_.]+", "-", name).lower(), version=version, sha256=sha256)
+
+
+def _check_size(wheels: Sequence[Path], most_bytes: int | None) -> None:
+    size = sum(entry.file_size for wheel in wheels for entry in ZipFile(wheel).infolist())
+    if most_bytes is not None and size > most_bytes:
+        raise LimitExceededError(
+            f"these packages have {size} bytes, and this workspace may install {most_bytes} more (package_bytes): ask "
+            "for fewer of them, or its operator for more",
+            reason="BLUEPRINTS",
+        )
 
 
 def _digest(packages: Sequence[Package], abi: str) -> str:
