@@ -19,9 +19,21 @@ from typing import Any
 
 import aiohttp
 import pytest
-from api_world import DOCUMENT, ROUTES, Answer, ApiWorld, Caller, api_world, open_files, possessions, process_state
+from api_world import (
+    DOCUMENT,
+    ROUTES,
+    ROWS,
+    Answer,
+    ApiWorld,
+    Caller,
+    api_world,
+    open_files,
+    possessions,
+    process_state,
+)
 
 from harena.testing.conformance_operations import GOOD
+from harena.testing.conformance_registry import tar_of
 
 MESSAGES = int(os.environ.get("HARENA_FUZZ_MESSAGES", "600"))
 """that the fuzzer sends, 20,000 at most: a connection takes milliseconds for each; see `test_api_bodies.py`"""
@@ -171,6 +183,52 @@ async def test_no_reference_in_a_body_reaches_another_workspace(apart: ApiWorld)
                 found = (await attacker.ask(method, asked(path, method, {}))).text
                 assert [name for name in names if name in found] == [], path
                 assert 'workspace="other"' not in found, path
+
+
+SAME_NAMES: dict[str, dict[str, Any]] = {
+    "/v1/blueprints": {"name": "theirs"},
+    "/v1/scenarios": {"name": "theirs", "scenarios": [GOOD]},
+    "/v1/scoring_contracts": {"name": "theirs", "contract": GOOD["scoring"]},
+    "/v1/benchmark_job_defs": {"name": "theirs", "request": {"name": "job", "scenarios": [GOOD]}},
+    "/v1/benchmark_jobs": {"name": "theirs", "scenarios": [GOOD]},
+    "/v1/leases": {"seconds": 60},
+    "/v1/objects": {},
+    "/v1/keys": {"name": "theirs", "scopes": ["read"]},
+}
+"""routes that make something -> a body with the name of what another workspace has"""
+FOR_ADMINS = {"/v1/keys"}
+
+
+async def test_the_names_of_another_workspace_are_free(apart: ApiWorld) -> None:
+    """Whoever makes what another one has, by its name, gets the first version of their own, and changes nothing."""
+    async with AsyncExitStack() as stack:
+        owner = await apart.caller(stack, "other")
+        theirs = await possessions(owner, stack)
+        before = await snapshot(owner, theirs)
+        attacker = await apart.caller(stack, "hostile", "read", "write")
+        for path, body in SAME_NAMES.items():
+            if path == "/v1/objects":
+                where = f"{path}?kind=dataset&name=theirs&version=1"
+                answer = await attacker.ask("POST", where, data=tar_of(("rows.jsonl", ROWS)))
+            else:
+                answer = await attacker.ask("POST", path, body)
+            assert answer.status in ((403,) if path in FOR_ADMINS else (200, 201)), f"{path}: {answer}"
+            if (version := answer.json().get("version")) is not None:
+                assert str(version) == "1", path
+        assert await snapshot(owner, theirs) == before
+
+
+def test_every_route_has_an_attack() -> None:
+    """By a name in its path, by a reference or a name in its body, or by what it lists."""
+    bodies = {path for path, _ in references(None)} | set(SAME_NAMES)
+    missing = [
+        (method, path)
+        for method, path in ROUTES
+        if "{" not in path and not (method == "GET" or (method == "POST" and path in bodies))
+    ]
+    assert missing == [], "give each of these a row in `references` or SAME_NAMES"
+    for table in (bodies, set(BODIES)):
+        assert table <= {path for method, path in ROUTES if method == "POST"}, "a row for a route that is gone"
 
 
 def nonsense(draw: random.Random, depth: int = 0) -> Any:

@@ -15,7 +15,7 @@ from harena.core.errors import LimitExceededError
 from harena.core.threads import work_for
 
 MOST_FOLLOWERS = 2000
-"""of one workspace"""
+"""most such requests of one workspace"""
 RETRY_SECONDS = 1.0
 
 
