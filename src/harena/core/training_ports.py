@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from harena.core.idempotency import IdempotencyKey
-from harena.core.training_jobs import RetryFrom
+from harena.core.parameters import After, Bounds, Cursor, Id, Limit, OptionalWord
+from harena.core.training_jobs import RetryFrom, TrainingState
 
 if TYPE_CHECKING:
     from harena.core.records.training_jobs import (
@@ -25,50 +26,59 @@ class TrainingOperations(Protocol):
     async def create_training_job(
         self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
     ) -> TrainingJob:
-        """Check everything, then accept a training job; `request` as documented in `harena.training.requests.request`.
-        The same `key` gives the same job, also after a crash, until the job is deleted. Raises ValidationError (every
-        mistake)."""
+        """Check everything, then accept a job; it begins when it is its turn. Nothing is stored where the answer is a
+        problem, which lists every mistake.
 
-    async def get_training_job(self, job_id_or_name: str) -> TrainingJob:
-        """The job, or the newest of that name. Raises NotFoundError, here and below."""
+        Raises ValidationError (every mistake). `request` is as documented in `harena.training.requests.request`. The
+        same `key` gives the same job, also after a crash, until the job is deleted."""
+
+    async def get_training_job(self, job: Id) -> TrainingJob:
+        """A job by its id or name (the newest of that name); with `wait_seconds` when it has ended, or after that time.
+
+        Raises NotFoundError, here and below."""
 
     async def list_training_jobs(
         self,
         *,
-        name: str | None = None,
-        state: str | None = None,
-        trainer_type: str | None = None,
-        before: int | None = None,
-        limit: int = 100,
+        name: OptionalWord = None,
+        state: Annotated[str | None, Bounds(one_of=TrainingState)] = None,
+        trainer_type: OptionalWord = None,
+        limit: Limit = 100,
+        cursor: Cursor = None,
     ) -> TrainingJobsPage:
-        """{training_jobs, next_cursor}: up to `limit` (1 to 500) jobs that are as asked for, newest first;
-        `next_cursor` as `before` asks for what follows, None = nothing does."""
+        """Training jobs of your workspace, newest first."""
 
-    async def wait_training_job(self, job_id_or_name: str) -> TrainingJob:
+    async def wait_training_job(self, job: str) -> TrainingJob:
         """Returns the job when it has ended."""
 
-    async def cancel_training_job(self, job_id_or_name: str) -> TrainingJob:
-        """End the job, its worker and its sandboxes; what it had stays."""
+    async def cancel_training_job(self, job: Id) -> TrainingJob:
+        """End the job, its worker and its sandboxes; what it had stays. No effect on a job that has ended."""
 
-    async def retry_training_job(self, job_id_or_name: str, *, start: RetryFrom = "checkpoint") -> TrainingJob:
-        """Queue a job that has ended once more. Raises ValidationError (it has not)."""
+    async def retry_training_job(self, job: Id, *, start: RetryFrom = "checkpoint") -> TrainingJob:
+        """Queue a job that has ended once more.
 
-    async def delete_training_job(self, job_id_or_name: str) -> None:
-        """Delete a job that has ended, with all that it wrote. Raises ValidationError (it has not)."""
+        Raises ValidationError (it has not)."""
 
-    def training_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[TrainingEvent]:
+    async def delete_training_job(self, job: Id) -> None:
+        """Delete a job that has ended, with all that it wrote.
+
+        Raises ValidationError (it has not)."""
+
+    def training_job_events(self, job: Id, *, after: After = 0) -> AsyncIterator[TrainingEvent]:
         """Events with a growing `cursor`, from the first after `after` to the job's end."""
 
-    async def training_job_logs(self, job_id_or_name: str, *, after: int = 0, limit: int = 1000) -> TrainingLogsPage:
-        """{items, cursor}: up to `limit` (1 to 5000) messages that follow cursor `after`."""
+    async def training_job_logs(
+        self, job: Id, *, after: After = 0, limit: Annotated[int, Bounds(ge=1, le=5000)] = 1000
+    ) -> TrainingLogsPage:
+        """What was said to people, from the first message after cursor `after`."""
 
-    async def training_job_metrics(self, job_id_or_name: str, *, after: int = 0) -> TrainingMetrics:
-        """{metrics, cursor}: what was measured since cursor `after`, along the axes `steps` and `eval/steps`;
-        `harena.core.training_jobs.merge_metrics` adds it to what was told before."""
+    async def training_job_metrics(self, job: Id, *, after: After = 0) -> TrainingMetrics:
+        """What was measured since cursor `after`: arrays along their axes, and scalars."""
 
-    async def training_job_artifacts(self, job_id_or_name: str) -> TrainingArtifacts:
-        """{artifacts, files: [{path, size_bytes}], folder}: what the job's present try has written so far."""
+    async def training_job_artifacts(self, job: Id) -> TrainingArtifacts:
+        """What the job's present try has written so far."""
 
-    def training_job_file(self, job_id_or_name: str, path: str) -> AsyncIterator[bytes]:
-        """The content of one of the files of `training_job_artifacts`, in pieces. Raises NotFoundError,
-        PlatformError."""
+    def training_job_file(self, job: Id, path: Annotated[str, Bounds(max_length=4096)]) -> AsyncIterator[bytes]:
+        """The content of one of its files.
+
+        Raises NotFoundError, PlatformError."""

@@ -32,9 +32,9 @@ class TrainingOperations:
         """See `Operations`."""
         return await self._parts.training_jobs().create(self.workspace, request, key=key)
 
-    async def get_training_job(self, job_id_or_name: str) -> TrainingJob:
+    async def get_training_job(self, job: str) -> TrainingJob:
         """See `Operations`."""
-        return await self._parts.training_jobs().get(self.workspace, job_id_or_name)
+        return await self._parts.training_jobs().get(self.workspace, job)
 
     async def list_training_jobs(
         self,
@@ -42,46 +42,46 @@ class TrainingOperations:
         name: str | None = None,
         state: str | None = None,
         trainer_type: str | None = None,
-        before: int | None = None,
         limit: int = 100,
+        cursor: int | None = None,
     ) -> TrainingJobsPage:
         """See `Operations`."""
         wanted = {"name": name, "state": state, "trainer_type": trainer_type}
-        return await self._parts.training_jobs().list(self.workspace, wanted=wanted, before=before, limit=limit)
+        return await self._parts.training_jobs().list(self.workspace, wanted=wanted, before=cursor, limit=limit)
 
-    async def wait_training_job(self, job_id_or_name: str) -> TrainingJob:
+    async def wait_training_job(self, job: str) -> TrainingJob:
         """See `Operations`."""
-        return await self._parts.training_jobs().wait(self.workspace, job_id_or_name)
+        return await self._parts.training_jobs().wait(self.workspace, job)
 
-    async def cancel_training_job(self, job_id_or_name: str) -> TrainingJob:
+    async def cancel_training_job(self, job: str) -> TrainingJob:
         """See `Operations`."""
-        return await self._parts.training_jobs().cancel(self.workspace, job_id_or_name)
+        return await self._parts.training_jobs().cancel(self.workspace, job)
 
-    async def retry_training_job(self, job_id_or_name: str, *, start: RetryFrom = "checkpoint") -> TrainingJob:
+    async def retry_training_job(self, job: str, *, start: RetryFrom = "checkpoint") -> TrainingJob:
         """See `Operations`."""
-        return await self._parts.training_jobs().retry(self.workspace, job_id_or_name, start=start)
+        return await self._parts.training_jobs().retry(self.workspace, job, start=start)
 
-    async def delete_training_job(self, job_id_or_name: str) -> None:
+    async def delete_training_job(self, job: str) -> None:
         """See `Operations`."""
-        await self._parts.training_jobs().delete(self.workspace, job_id_or_name)
+        await self._parts.training_jobs().delete(self.workspace, job)
         self._parts.deleted(self.workspace)
 
-    def training_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[TrainingEvent]:
+    def training_job_events(self, job: str, *, after: int = 0) -> AsyncIterator[TrainingEvent]:
         """See `Operations`."""
-        return self._parts.training_jobs().events(self.workspace, job_id_or_name, after=after)
+        return self._parts.training_jobs().events(self.workspace, job, after=after)
 
-    async def training_job_logs(self, job_id_or_name: str, *, after: int = 0, limit: int = 1000) -> TrainingLogsPage:
+    async def training_job_logs(self, job: str, *, after: int = 0, limit: int = 1000) -> TrainingLogsPage:
         """See `Operations`."""
-        return await self._parts.training_jobs().logs(self.workspace, job_id_or_name, after=after, limit=limit)
+        return await self._parts.training_jobs().logs(self.workspace, job, after=after, limit=limit)
 
-    async def training_job_metrics(self, job_id_or_name: str, *, after: int = 0) -> TrainingMetrics:
+    async def training_job_metrics(self, job: str, *, after: int = 0) -> TrainingMetrics:
         """See `Operations`."""
-        return await self._parts.training_jobs().metrics(self.workspace, job_id_or_name, after=after)
+        return await self._parts.training_jobs().metrics(self.workspace, job, after=after)
 
-    async def training_job_artifacts(self, job_id_or_name: str) -> TrainingArtifacts:
+    async def training_job_artifacts(self, job: str) -> TrainingArtifacts:
         """See `Operations`."""
-        return await self._parts.training_jobs().artifacts(self.workspace, job_id_or_name)
+        return await self._parts.training_jobs().artifacts(self.workspace, job)
 
-    def training_job_file(self, job_id_or_name: str, path: str) -> AsyncIterator[bytes]:
+    def training_job_file(self, job: str, path: str) -> AsyncIterator[bytes]:
         """See `Operations`."""
-        return self._parts.training_jobs().file(self.workspace, job_id_or_name, path)
+        return self._parts.training_jobs().file(self.workspace, job, path)

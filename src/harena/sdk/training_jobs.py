@@ -115,13 +115,13 @@ async def _list(
     left = None if limit is None else checked_count(limit, "limit", least=1)
     operations = await current_portal().operations()
     jobs: _Jobs = []
-    before: int | None = None
+    cursor: int | None = None
     while True:
         size = PAGE if left is None else min(PAGE, left - len(jobs))
-        page = await operations.list_training_jobs(**wanted, before=before, limit=size)
+        page = await operations.list_training_jobs(**wanted, cursor=cursor, limit=size)
         jobs += page.training_jobs
-        before = page.next_cursor
-        if before is None or len(jobs) == left:
+        cursor = page.next_cursor
+        if cursor is None or len(jobs) == left:
             return jobs
 
 

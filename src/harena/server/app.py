@@ -83,7 +83,7 @@ def create_app(state: ServerState) -> FastAPI:
         benchmark_job_defs,
         scores,
         registry,
-        training_jobs,
+        training_jobs.routes,
         keys,
         health,
     ):

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field
 from harena.core.checked import encodable
 from harena.core.idempotency import MOST_CHARACTERS
 from harena.core.models import MIB
+from harena.core.parameters import MOST_WORD
 from harena.scoring.bounds import AtMost, Characters
 
 MOST_JSON_BYTES = 64 * MIB
@@ -18,8 +19,6 @@ MOST_JSON_BYTES = 64 * MIB
 bound"""
 MOST_LINES_BYTES = 1 << 40
 """size limit of streamed lines of scenarios; a workspace may allow less (`request_bytes`)"""
-MOST_WORD = 1000
-"""characters of a name, tag or id"""
 MOST_TEXT = 64 * 1024
 """characters of a value of metadata"""
 MOST_ARGUMENT = 2 * MIB

@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from harena.core.catalog import NAME_PATTERN
+from harena.core.parameters import MOST_WORD
 from harena.core.records.catalog import ScoringContract, StoredScenarios
 from harena.jobs.models import DEFAULT_BLUEPRINT, JobConfig
 from harena.node.calibrations import DEFAULT_GOLD_RUNS
 from harena.scoring.calibration import MAX_GOLD_RUNS
-from harena.server.bounds import MOST_PAGE, MOST_WORD, Mapping, Notes, Rows, Word
+from harena.server.bounds import MOST_PAGE, Mapping, Notes, Rows, Word
 from harena.server.shapes import Answer, RequestBody, ScenarioFile
 
 Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=MOST_WORD)]

@@ -7,10 +7,11 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from typing import Annotated, Any
 
-from fastapi import Header
+from fastapi import Header, Query
 
 from harena.core.batches import Batches
 from harena.core.errors import HarenaError
+from harena.core.parameters import MOST_CURSOR
 from harena.core.records.benchmark_jobs import BenchmarkEvent
 from harena.core.records.training_jobs import TrainingEvent
 from harena.server.answers import problem_of
@@ -20,8 +21,6 @@ SILENCE_SECONDS = 15.0
 """after which a comment says that the connection still stands"""
 EVENTS_AHEAD = 100
 """events of one follower that wait to be sent"""
-MOST_CURSOR = (1 << 63) - 1
-"""what the store can count to"""
 EVENTS = "text/event-stream"
 EVENT_SCHEMA = {
     "description": "Each event; `data` is JSON.",
@@ -30,6 +29,7 @@ EVENT_SCHEMA = {
     "required": ["event", "data"],
 }
 Happened = BenchmarkEvent | TrainingEvent
+After = Annotated[int, Query(ge=0, le=MOST_CURSOR)]
 LastEventId = Annotated[int | None, Header(ge=0, le=MOST_CURSOR)]
 
 

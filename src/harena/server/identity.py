@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from harena.core.errors import AccessError
+from harena.core.operations.operation import SCOPES
 from harena.core.workspace import DEFAULT_WORKSPACE
-
-READ, WRITE, ADMIN = "read", "write", "admin"
-SCOPES = (READ, WRITE, ADMIN)
 
 
 @dataclass(frozen=True, slots=True)

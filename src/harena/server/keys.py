@@ -17,8 +17,9 @@ from typing import Any
 from harena.core.clock import Clock
 from harena.core.errors import AccessError, NotFoundError, PlatformError, ValidationError
 from harena.core.job_store import STORE_UNAVAILABLE
+from harena.core.operations.operation import SCOPES
 from harena.core.workspace import checked_word, checked_workspace
-from harena.server.identity import SCOPES, Caller
+from harena.server.identity import Caller
 from harena.store.access import AccessStore
 
 KNOWN_SECONDS = 2.0

@@ -6,8 +6,9 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from harena.core.operations.operation import ADMIN
 from harena.core.workspace import DEFAULT_WORKSPACE
-from harena.server.identity import ADMIN, Caller
+from harena.server.identity import Caller
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 

@@ -178,7 +178,7 @@ class TrainingConformance:
         assert starts == sorted(starts)
         assert all(before["ended_at"] <= after["started_at"] for before, after in pairwise(ended))
         page = await operations.list_training_jobs(limit=2)
-        rest = await operations.list_training_jobs(limit=1, before=page["next_cursor"])
+        rest = await operations.list_training_jobs(limit=1, cursor=page["next_cursor"])
         assert [job["id"] for job in page["training_jobs"] + rest["training_jobs"]] == made[::-1]
         named = await operations.list_training_jobs(name="order", state="completed", trainer_type="rl")
         assert [job["id"] for job in named["training_jobs"]] == [made[2], made[0]]

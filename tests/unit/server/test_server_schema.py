@@ -17,7 +17,7 @@ from served import CHECKS, EXAMPLES, SCHEMA, Served
 
 from harena.scoring import battery
 from harena.server import document
-from harena.server.routes.sandboxes import MOST_WAIT_SECONDS
+from harena.server.waiting import MOST_WAIT_SECONDS
 
 OPERATIONS = sorted((path, method.upper()) for path, route in document.openapi()["paths"].items() for method in route)
 FRAMING = ("transfer-encoding", "content-length")

@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harena.core.catalog import parse_reference
 from harena.core.errors import NotFoundError
 from harena.core.records.catalog import ENTRIES, Archived, CalibrationJob, CatalogEntry, CatalogPage
 from harena.core.records.record import Record
-from harena.sdk.http.connection import Connection, step
+from harena.sdk.http.calls import Calls
+from harena.sdk.http.connection import step
 from harena.sdk.http.given_files import with_contents
 
 if TYPE_CHECKING:
     from harena.core.catalog import CatalogKind
     from harena.core.idempotency import IdempotencyKey
 
-T = TypeVar("T")
 R = TypeVar("R", bound=Record)
 
 CALIBRATION_WAIT_SECONDS = 30
 """how long one request waits for a calibration's end; asked again for as long as somebody waits"""
 
 
-class HttpCatalog:
+class HttpCatalog(Calls):
     """Stored scenarios, scoring contracts and calibrations. Used from one event loop."""
-
-    _connection: Connection
-
-    async def _twice(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """A creation whose answer was lost is asked for again."""
-        raise NotImplementedError
 
     async def create_catalog_entry(self, kind: CatalogKind, request: Mapping[str, Any]) -> CatalogEntry:
         """See `Operations`."""
@@ -97,7 +91,7 @@ class HttpCatalog:
     async def _made(self, kind: type[R], path: str, request: Mapping[str, Any], key: IdempotencyKey | None = None) -> R:
         content = await with_contents(request)
         headers = {"idempotency-key": uuid.uuid4().hex if key is None else key.key}
-        return await self._twice(lambda: self._connection.record(kind, "POST", path, content=content, headers=headers))
+        return await self.twice(lambda: self._connection.record(kind, "POST", path, content=content, headers=headers))
 
 
 def definition_path(reference: object) -> str:

@@ -37,7 +37,7 @@ async def read_events(pieces: AsyncIterable[bytes]) -> AsyncGenerator[tuple[str,
 async def followed(
     connection: Connection, kind_of_record: type[E], where: Callable[[], Awaitable[str]], after: int
 ) -> AsyncGenerator[E, None]:
-    """The events of the job that `where` gives the path of, from the first after cursor `after` to its end. A
+    """The events that `where` gives the path of, from the first after cursor `after` to its end. A
     connection that breaks off is opened again where it ended, once without any news. A stream that ends in good order
     before the job does, as that of a server that stops, is opened again after pauses that grow, for ten minutes without
     news. Raises what a `problem` among them says, and SandboxUnavailableError."""
@@ -45,7 +45,7 @@ async def followed(
     away, pause = 0.0, FIRST_PAUSE_SECONDS
     while True:
         try:
-            async with aclosing(_opened(connection, f"{await where()}/events", cursor)) as events:
+            async with aclosing(_opened(connection, await where(), cursor)) as events:
                 async for kind, event in events:
                     if kind == "end":
                         return

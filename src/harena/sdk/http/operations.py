@@ -9,23 +9,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from harena.core.clock import Clock, SystemClock
 from harena.core.errors import (
     HarenaError,
     NotFoundError,
     SandboxNotFoundError,
-    SandboxUnavailableError,
 )
 from harena.core.idempotency import IdempotencyKey
 from harena.core.models import Blueprint, BlueprintSummary, SandboxSpec, SandboxStatus
 from harena.core.ports import SandboxHandle
-from harena.core.reconnecting import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, MOST_AWAY_SECONDS
 from harena.core.records.benchmark_jobs import (
     BenchmarkEvent,
     BenchmarkJob,
@@ -37,7 +35,7 @@ from harena.core.records.benchmark_jobs import (
 from harena.core.results import RunResult
 from harena.core.wire import blueprint_from_json, info_from_json, spec_to_json, summary_from_json, text_of
 from harena.sdk.http.catalog import HttpCatalog, definition_path
-from harena.sdk.http.connection import CLOSED, Connection, Query, step
+from harena.sdk.http.connection import Connection, Query, step
 from harena.sdk.http.events import followed
 from harena.sdk.http.lease import LEASE_SECONDS, ClientLease
 from harena.sdk.http.registry import HttpRegistry
@@ -45,8 +43,6 @@ from harena.sdk.http.sandbox import KnownRecords, RemoteHandle
 from harena.sdk.http.training import HttpTraining
 from harena.sdk.http.training_sources import with_sent_sources
 from harena.sdk.http.uploads import JobUpload
-
-T = TypeVar("T")
 
 PAGE = 500
 JOB_WAIT_SECONDS = 30
@@ -137,7 +133,7 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
         }
         key = {"idempotency-key": uuid.uuid4().hex}
         return self._blueprint(
-            await self._twice(lambda: self._connection.json("POST", "/v1/blueprints", content=content, headers=key))
+            await self.twice(lambda: self._connection.json("POST", "/v1/blueprints", content=content, headers=key))
         )
 
     async def get_blueprint(self, name_or_id: str) -> Blueprint:
@@ -171,7 +167,7 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
         upload = await asyncio.to_thread(partial(JobUpload.opened, asked, by_lines=given is None))
         try:
             headers["content-type"] = upload.content_type
-            return await self._twice(lambda: self._sent(path, upload, headers))
+            return await self.twice(lambda: self._sent(path, upload, headers))
         finally:
             upload.close()
 
@@ -189,11 +185,11 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
 
     async def wait_benchmark_job(self, job_id_or_name: str) -> BenchmarkResults:
         """See `Operations`. A server that is or goes away is asked again for ten minutes: its jobs outlive it."""
-        job = await self._patiently(lambda: self._job(job_id_or_name))
+        job = await self.patiently(lambda: self._job(job_id_or_name))
         job_id = job.id
         while job.ended_at is None:
-            job = await self._patiently(lambda: self._job(job_id, {"wait_seconds": JOB_WAIT_SECONDS}))
-        return await self._patiently(lambda: self.benchmark_job_results(job_id))
+            job = await self.patiently(lambda: self._job(job_id, {"wait_seconds": JOB_WAIT_SECONDS}))
+        return await self.patiently(lambda: self.benchmark_job_results(job_id))
 
     async def benchmark_job_results(self, job_id_or_name: str) -> BenchmarkResults:
         """See `Operations`. The server sends the runs in the order of their ends."""
@@ -222,7 +218,7 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
 
     async def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
         """See `Operations`."""
-        where = partial(self._job_path, job_id_or_name)
+        where = partial(self._events_path, job_id_or_name)
         async with aclosing(followed(self._connection, BenchmarkEvent, where, after)) as events:
             async for event in events:
                 yield event
@@ -258,36 +254,15 @@ class HttpOperations(HttpCatalog, HttpRegistry, HttpTraining):
 
     async def _created(self, content: Any, key: Mapping[str, str]) -> RemoteHandle:
         return self._handle(
-            await self._twice(lambda: self._connection.json("POST", "/v1/sandboxes", content=content, headers=key))
+            await self.twice(lambda: self._connection.json("POST", "/v1/sandboxes", content=content, headers=key))
         )
 
     async def _end_given_up(self, content: Any, key: Mapping[str, str]) -> None:
         with contextlib.suppress(HarenaError):  # what cannot be ended now ends with the lease
             await (await self._created(content, key)).stop()
 
-    async def _twice(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """A creation whose answer was lost is asked for again: its idempotency key makes it the same one."""
-        try:
-            return await ask()
-        except SandboxUnavailableError as error:
-            if error.reason != "CONNECTION_LOST":
-                raise
-        return await ask()
-
-    async def _patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """What is asked, as soon as a server answers."""
-        away, pause = 0.0, FIRST_PAUSE_SECONDS
-        while True:
-            try:
-                return await ask()
-            except SandboxUnavailableError as error:
-                if error.reason == CLOSED:
-                    raise
-                if away >= MOST_AWAY_SECONDS:
-                    said = f"{error} (it was tried for {away:.0f} seconds)"
-                    raise SandboxUnavailableError(said, step=error.step, reason=error.reason) from error
-            await self._clock.sleep(pause)
-            away, pause = away + pause, min(2 * pause, LONGEST_PAUSE_SECONDS)
+    async def _events_path(self, job_id_or_name: str) -> str:
+        return f"{await self._job_path(job_id_or_name)}/events"
 
     async def _job_path(self, job_id_or_name: str) -> str:
         """Where the server has it. A name with a slash cannot be in a path: its newest job is looked for."""

@@ -6,15 +6,14 @@ from collections.abc import AsyncGenerator, AsyncIterable
 
 from harena.core.records.catalog import StoredObject, StoredObjectsPage
 from harena.core.registry import ObjectKind, checked_kind, checked_version, parse_object_ref
-from harena.sdk.http.connection import Connection, step
+from harena.sdk.http.calls import Calls
+from harena.sdk.http.connection import step
 
 OCTETS = "application/octet-stream"
 
 
-class HttpRegistry:
+class HttpRegistry(Calls):
     """Capabilities, tasks, data sets, models and checkpoints. Used from one event loop."""
-
-    _connection: Connection
 
     async def push_object(
         self, kind: ObjectKind, name: str, version: str, tree: AsyncIterable[bytes], *, digest: str | None = None

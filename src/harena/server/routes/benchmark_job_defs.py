@@ -12,13 +12,14 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
+from harena.core.parameters import MOST_WORD
 from harena.core.records.benchmark_jobs import BenchmarkJob
 from harena.core.records.catalog import Archived, BenchmarkJobDef
 from harena.jobs.models import JobConfig, JobWebhook
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
-from harena.server.bounds import MOST_PAGE, MOST_WORD, Id, Notes, OnceHeader, OptionalWord, Word
+from harena.server.bounds import MOST_PAGE, Id, Notes, OnceHeader, OptionalWord, Word
 from harena.server.bounds import Mapping as JsonMapping
 from harena.server.catalog_shapes import Name, ScenarioContent
 from harena.server.routes.catalog import Cursor, Filters, Limit, page_of

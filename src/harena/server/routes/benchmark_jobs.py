@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 
 from harena.core.idempotency import IdempotencyKey
+from harena.core.parameters import MOST_CURSOR
 from harena.core.ports import Operations
 from harena.core.records.benchmark_jobs import (
     BenchmarkJob,
@@ -20,10 +21,10 @@ from harena.server import shapes
 from harena.server.answers import JsonAnswer, StreamAnswer, begun
 from harena.server.bodies import LINES, JsonRoute
 from harena.server.bounds import MOST_LINES_BYTES, Id, OptionalWord
-from harena.server.event_streams import EVENT_SCHEMA, EVENTS, MOST_CURSOR, LastEventId, sent
+from harena.server.event_streams import EVENT_SCHEMA, EVENTS, LastEventId, sent
 from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.routes.given_files import with_files
-from harena.server.routes.sandboxes import MOST_WAIT_SECONDS, found_after
+from harena.server.waiting import MOST_WAIT_SECONDS, found_after
 from harena.server.whole_results import whole_results
 
 router = APIRouter(prefix="/v1/benchmark_jobs", tags=["benchmark jobs"], route_class=JsonRoute)

@@ -15,16 +15,16 @@ from pydantic import Field
 from harena.core.catalog import CatalogKind
 from harena.core.errors import ValidationError
 from harena.core.idempotency import IdempotencyKey
+from harena.core.parameters import MOST_CURSOR, MOST_WORD
 from harena.core.records.catalog import Archived, CalibrationJob, ScoringContract, StoredScenarios
 from harena.server import catalog_shapes, shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import JsonRoute
-from harena.server.bounds import MOST_SHORT, MOST_TEXT, MOST_WORD, Id, OptionalWord
-from harena.server.event_streams import MOST_CURSOR
+from harena.server.bounds import MOST_SHORT, MOST_TEXT, Id, OptionalWord
 from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.routes.given_files import with_files
-from harena.server.routes.sandboxes import MOST_WAIT_SECONDS, first_of
 from harena.server.state import ServerState
+from harena.server.waiting import MOST_WAIT_SECONDS, first_of
 
 router = APIRouter(prefix="/v1", tags=["catalog"], route_class=JsonRoute)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from fastapi import Depends, Request, Security
 from fastapi.routing import APIRoute
@@ -10,10 +11,11 @@ from fastapi.security import HTTPBearer
 
 from harena.core.errors import ValidationError
 from harena.core.idempotency import IdempotencyKey
+from harena.core.operations.operation import ADMIN, READ, WRITE, Scope
 from harena.core.threads import BODIES
 from harena.server.bodies import IN_THREAD_BYTES
 from harena.server.bounds import OnceHeader
-from harena.server.identity import ADMIN, READ, WRITE, Caller
+from harena.server.identity import Caller
 from harena.server.state import ServerState, state_of
 
 OCTETS = {
@@ -70,6 +72,8 @@ async def fingerprinted(idempotency_key: str, body: bytes) -> IdempotencyKey:
 Reader = Annotated[Caller, Depends(_reader)]
 Writer = Annotated[Caller, Depends(_writer)]
 Admin = Annotated[Caller, Depends(_admin)]
+CALLERS: Mapping[Scope | None, Any] = {READ: Reader, WRITE: Writer, ADMIN: Admin}
+"""the caller of an operation of a scope"""
 State = Annotated[ServerState, Depends(state_of)]
 Once = Annotated[IdempotencyKey | None, Depends(_once)]
 """what every creation takes, for `Idempotency.once`"""

@@ -11,11 +11,11 @@ from typing import Annotated, cast
 
 from fastapi import APIRouter, Query, Request, Response
 
+from harena.core.parameters import MOST_CURSOR, MOST_WORD
 from harena.core.records.catalog import StoredObject, StoredObjectsPage
 from harena.core.registry import NAME_PATTERN, VERSION_PATTERN, ObjectKind
 from harena.server.answers import JsonAnswer, begun
-from harena.server.bounds import MOST_WORD, Id, OptionalWord
-from harena.server.event_streams import MOST_CURSOR
+from harena.server.bounds import Id, OptionalWord
 from harena.server.routes.dependencies import OCTETS, Reader, State, Writer
 
 router = APIRouter(prefix="/v1/objects", tags=["objects"])

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from fastapi import Path as InPath
@@ -15,27 +14,23 @@ from pydantic import Field
 from harena.core.checked import MOST_PIDS
 from harena.core.errors import SandboxFailedError, SandboxValidationError, ValidationError
 from harena.core.models import Limits, SandboxSpec, SandboxStatus
+from harena.core.parameters import MOST_WORD
 from harena.core.ports import SandboxHandle
-from harena.core.records.benchmark_jobs import BenchmarkJob
-from harena.core.records.catalog import CalibrationJob
-from harena.core.records.training_jobs import TrainingJob
 from harena.core.wire import info_to_json, process_to_json
 from harena.sdk.options import check_absolute
 from harena.sdk.process import checked_environment
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, listed
 from harena.server.bodies import JsonRoute
-from harena.server.bounds import MOST_SHORT, MOST_WORD, Id, OptionalWord
+from harena.server.bounds import MOST_SHORT, Id, OptionalWord
 from harena.server.contents import decoded_files
 from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.state import ServerState
+from harena.server.waiting import MOST_WAIT_SECONDS, first_of
 
 router = APIRouter(prefix="/v1/sandboxes", tags=["sandboxes"], route_class=JsonRoute)
 
-Found = TypeVar("Found", BenchmarkJob, TrainingJob, CalibrationJob)
-
 Pid = Annotated[int, InPath(le=1 << 62)]
-MOST_WAIT_SECONDS = 60.0
 MOST_ON_A_PAGE = 1024 * 1024
 """characters of tags and annotations"""
 
@@ -142,34 +137,6 @@ async def signal(sandbox_id: Id, pid: Pid, asked: shapes.SignalBody, caller: Wri
     if not 1 < pid <= MOST_PIDS:
         raise SandboxValidationError(f"no process {pid}: process numbers go from 2 to {MOST_PIDS}")
     await handle.port.signal(pid, asked.signal)
-
-
-async def first_of(state: ServerState, work: Any, seconds: float) -> None:
-    """Returns when `work` is done, the time is over, or the server is about to stop."""
-    tasks = [asyncio.ensure_future(work), asyncio.ensure_future(state.draining.wait())]
-    try:
-        await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if tasks[0].done():
-            tasks[0].result()
-    finally:
-        for task in tasks:
-            task.cancel()
-
-
-async def found_after(
-    state: ServerState,
-    find: Callable[[str], Awaitable[Found]],
-    wait: Callable[[str], Awaitable[Any]],
-    job: Id,
-    seconds: float,
-) -> Found:
-    """What `find` says of a job, by its id or name; with `seconds` when it has ended, or after that time."""
-    found = await find(job)
-    if seconds > 0:
-        with state.followers.one():
-            await first_of(state, wait(found.id), seconds)
-        found = await find(found.id)
-    return found
 
 
 async def _create(state: ServerState, workspace: str, spec: SandboxSpec, lease_id: str | None) -> SandboxHandle:

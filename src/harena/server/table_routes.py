@@ -1,0 +1,190 @@
+"""Routes that are made from the table of operations.
+
+An operation whose port answers a record, or nothing, needs no more than its row. One that takes a body names what
+checks and reads it (`Taken`). What streams, or takes bytes, is written by hand, below its row's method and path.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Query, Response
+from fastapi import Path as InPath
+
+from harena.core.idempotency import IdempotencyKey
+from harena.core.operations.operation import Operation, Parameter
+from harena.server.answers import JsonAnswer, begun
+from harena.server.bodies import OCTETS, JsonRoute
+from harena.server.event_streams import EVENT_SCHEMA, EVENTS
+from harena.server.identity import Caller
+from harena.server.routes.dependencies import CALLERS, Once, State
+from harena.server.routes.given_files import with_files
+from harena.server.state import ServerState
+from harena.server.waiting import WaitSeconds, found_after
+
+_BINARY = {"type": "string", "format": "binary"}
+_STREAMS: Mapping[str, Mapping[str, Any]] = {EVENTS: EVENT_SCHEMA, OCTETS: _BINARY}
+"""media type of answers that are no JSON -> how the document describes them"""
+
+AnyOperation = Operation[Any, Any]
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """How the body of an operation is checked, and what its port is asked with."""
+
+    shape: Any
+    """pydantic checks the body against it"""
+    request: Callable[[Any], Mapping[str, Any]] = dict
+    """the port's request of the checked body; files are still as they came"""
+    documented: Mapping[str, Any] | None = None
+    """what the document says of the body beside its shape"""
+
+
+class TableRoutes:
+    """The routes of one noun. Used while the application is put together."""
+
+    def __init__(self, operations: Sequence[AnyOperation], bodies: Mapping[AnyOperation, Taken] | None = None) -> None:
+        """`bodies`: of the operations that create something."""
+        self._operations = operations
+        self._bodies = bodies or {}
+        self._by_hand: dict[AnyOperation, tuple[Callable[..., Any], Mapping[str, Any]]] = {}
+
+    def by_hand(self, operation: AnyOperation, **more: Any) -> Callable[[Endpoint], Endpoint]:
+        """Decorates the endpoint of an operation; `more` is FastAPI's, as `openapi_extra`."""
+
+        def take(endpoint: Endpoint) -> Endpoint:
+            self._by_hand[operation] = endpoint, more
+            return endpoint
+
+        return take
+
+    @property
+    def router(self) -> APIRouter:
+        """Routes of all its operations, in their order."""
+        router = APIRouter(route_class=JsonRoute)
+        for operation in self._operations:
+            endpoint, more = self._by_hand.get(operation) or self._made(operation)
+            router.add_api_route(
+                operation.path,
+                endpoint,
+                methods=[operation.method],
+                name=operation.name,
+                tags=[operation.noun],
+                status_code=operation.status,
+                **{**_answered(operation), **more},
+            )
+        return router
+
+    def _made(self, operation: AnyOperation) -> tuple[Callable[..., Any], Mapping[str, Any]]:
+        taken = self._bodies.get(operation)
+        if operation.media_type == OCTETS:
+            endpoint = _streaming(operation)
+        else:
+            endpoint = _asking(operation) if taken is None else _creating(operation, taken)
+        return endpoint, {"openapi_extra": taken and taken.documented, "description": operation.description}
+
+
+def _answered(operation: AnyOperation) -> dict[str, Any]:
+    """How the document describes the answer."""
+    if isinstance(operation.answer, type):
+        return {"response_model": operation.answer}
+    if operation.media_type in _STREAMS:
+        content = {operation.media_type: {"schema": _STREAMS[operation.media_type]}}
+        return {"response_class": Response, "responses": {200: {"content": content}}}
+    return {"response_model": None}
+
+
+def _asking(operation: AnyOperation) -> Callable[..., Any]:
+    """An endpoint that asks the port with what the address says."""
+
+    async def asked(_caller: Caller, _state: ServerState, **given: Any) -> Response:
+        if operation.starts_work:
+            _state.check_not_draining()
+        port = _state.operations.in_workspace(_caller.workspace)
+        if operation.waits is None:
+            found = await operation.of(port, given)
+        else:
+            seconds = given.pop("wait_seconds")
+            ((_, name),) = given.items()
+            found = await found_after(
+                _state,
+                lambda known: operation.of(port, {_: known}),
+                getattr(port, operation.waits.__name__),
+                name,
+                seconds,
+            )
+        return Response(status_code=204) if operation.answer is None else JsonAnswer(found, operation.status)
+
+    waiting = [] if operation.waits is None else [_parameter("wait_seconds", WaitSeconds, 0.0)]
+    return _signed(asked, operation, [*map(_from_address, operation.parameters()), *waiting])
+
+
+def _creating(operation: AnyOperation, taken: Taken) -> Callable[..., Any]:
+    """An endpoint that asks the port to make something, once for each idempotency key."""
+
+    async def create(asked: Any, _caller: Caller, _state: ServerState, _key: IdempotencyKey | None) -> Response:
+        if operation.starts_work:
+            _state.check_not_draining()
+        given, key = taken.request(asked), {"key": _key} if operation.has_key else {}
+        port = _state.operations.in_workspace(_caller.workspace)
+
+        async def made() -> Mapping[str, Any]:
+            async with with_files(given) as request:
+                record = await operation.of(port, {"request": request, **key})
+                told: Mapping[str, Any] = record.to_dict()
+                return told
+
+        route = operation.path.removeprefix("/v1/")
+        told = await _state.idempotency.once(_caller.workspace, route, _key, made, stored=operation.has_key)
+        return JsonAnswer(told, operation.status)
+
+    return _signed(create, operation, [_parameter("asked", taken.shape), _parameter("_key", Once)])
+
+
+def _streaming(operation: AnyOperation) -> Callable[..., Any]:
+    """An endpoint that sends the pieces that the port gives."""
+
+    async def stream(_caller: Caller, _state: ServerState, **given: Any) -> Response:
+        pieces = operation.of(_state.operations.in_workspace(_caller.workspace), given)
+        return await begun(_closed_at_the_end(pieces), operation.media_type)
+
+    return _signed(stream, operation, [*map(_from_address, operation.parameters())])
+
+
+async def _closed_at_the_end(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    async with aclosing(pieces) as stream:
+        async for piece in stream:
+            yield piece
+
+
+def _signed(
+    endpoint: Callable[..., Any], operation: AnyOperation, parameters: Sequence[inspect.Parameter]
+) -> Callable[..., Any]:
+    """The endpoint with the signature that FastAPI shall see."""
+    of_all = [_parameter("_caller", CALLERS[operation.scope]), _parameter("_state", State)]
+    endpoint.__signature__ = inspect.Signature([*parameters, *of_all])  # type: ignore[attr-defined]
+    return endpoint
+
+
+def _from_address(parameter: Parameter) -> inspect.Parameter:
+    bounds = parameter.bounds
+    held: dict[str, Any] = {
+        "ge": bounds.ge,
+        "le": bounds.le,
+        "max_length": bounds.max_length,
+        "pattern": bounds.pattern,
+    }
+    known = {name: bound for name, bound in held.items() if bound is not None}
+    kind = parameter.kind if bounds.one_of is None else bounds.one_of | None
+    place = InPath(**known) if parameter.in_path else Query(**known)
+    return _parameter(parameter.name, Annotated[kind, place], parameter.default)
+
+
+def _parameter(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
