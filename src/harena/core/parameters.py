@@ -21,6 +21,8 @@ class Bounds:
     pattern: str | None = None
     one_of: Any = None
     """an enumeration; the parameter itself is the text of a member"""
+    pairs: bool = False
+    """a mapping, which travels as NAME=VALUE, given repeatedly"""
 
 
 Id = Annotated[str, Bounds(max_length=MOST_WORD)]

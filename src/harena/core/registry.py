@@ -15,13 +15,10 @@ by its digest (`harena.core.file_trees`).
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterable, AsyncIterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from collections.abc import Mapping
+from typing import Any, Literal, Protocol
 
 from harena.core.errors import ValidationError
-
-if TYPE_CHECKING:
-    from harena.core.records.catalog import StoredObject, StoredObjectsPage
 
 ObjectKind = Literal["capability", "task", "dataset", "model", "checkpoint"]
 KINDS: tuple[ObjectKind, ...] = ("capability", "task", "dataset", "model", "checkpoint")
@@ -78,36 +75,6 @@ def version_order(version: str) -> tuple[tuple[int, ...], str]:
     """Sorts versions X.Y.Z as numbers, before them all others as words."""
     numbers = tuple(map(int, version.split("."))) if re.fullmatch(SEMANTIC_PATTERN, version) else ()
     return numbers, version
-
-
-class RegistryOperations(Protocol):
-    """The part of `Operations` that is about objects. An object is answered as
-
-    {ref: "NAME@VERSION", kind, name, version, digest, files, bytes, described, created_at}; `described` as in
-    `harena.training.objects`.
-    """
-
-    async def push_object(
-        self, kind: ObjectKind, name: str, version: str, tree: AsyncIterable[bytes], *, digest: str | None = None
-    ) -> StoredObject:
-        """Publish what is in a tar stream; with `digest` only if that is the tree's. Checked whole before anything is
-        kept. Raises ValidationError, with the reason VERSION_TAKEN where the version is published with other content;
-        the same content gives the object that there is."""
-
-    async def get_object(self, kind: ObjectKind, ref: str) -> StoredObject:
-        """The version that NAME@VERSION names, or of NAME the newest (of X.Y.Z the highest). Raises NotFoundError."""
-
-    async def list_objects(
-        self, kind: ObjectKind | None = None, *, name: str | None = None, cursor: int | None = None, limit: int = 100
-    ) -> StoredObjectsPage:
-        """One page, {objects, cursor}: every version, newest first."""
-
-    async def delete_object(self, kind: ObjectKind, ref: str) -> None:
-        """Delete the version that NAME@VERSION names; its files too, where nobody else has published the same. Raises
-        NotFoundError, and ValidationError with the reason IN_USE, which lists the jobs."""
-
-    def pull_object(self, kind: ObjectKind, ref: str) -> AsyncIterator[bytes]:
-        """The object's tree as a tar stream. Raises NotFoundError before the first piece."""
 
 
 class RegistryStorePort(Protocol):

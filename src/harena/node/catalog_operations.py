@@ -23,12 +23,12 @@ class CatalogOperations:
         """See `Operations`."""
         return await self._parts.benchmark_jobs().catalog.create(self.workspace, kind, request)
 
-    async def get_catalog_entry(self, kind: CatalogKind, reference: str, *, content: bool = False) -> CatalogEntry:
+    async def get_catalog_entry(self, kind: CatalogKind, ref: str, *, content: bool = False) -> CatalogEntry:
         """See `Operations`."""
         from harena.node.calibrations import with_calibrations
 
         jobs = self._parts.benchmark_jobs()
-        entry = await jobs.catalog.get(self.workspace, kind, reference, content=content)
+        entry = await jobs.catalog.get(self.workspace, kind, ref, content=content)
         if not isinstance(entry, StoredScenarios):
             return entry
         found = await jobs.calibrations.of_version(self.workspace, entry.name, entry.version)
@@ -57,13 +57,13 @@ class CatalogOperations:
             limit=limit,
         )
 
-    async def archive_catalog_entry(self, kind: CatalogKind, reference: str) -> Archived:
+    async def archive_catalog_entry(self, kind: CatalogKind, ref: str) -> Archived:
         """See `Operations`."""
-        return await self._parts.benchmark_jobs().catalog.archive(self.workspace, kind, reference)
+        return await self._parts.benchmark_jobs().catalog.archive(self.workspace, kind, ref)
 
-    async def delete_catalog_entry(self, kind: CatalogKind, reference: str) -> None:
+    async def delete_catalog_entry(self, kind: CatalogKind, ref: str) -> None:
         """See `Operations`."""
-        await self._parts.benchmark_jobs().catalog.delete(self.workspace, kind, reference)
+        await self._parts.benchmark_jobs().catalog.delete(self.workspace, kind, ref)
         self._parts.deleted(self.workspace)
 
     async def create_calibration(
@@ -72,10 +72,10 @@ class CatalogOperations:
         """See `Operations`."""
         return await self._parts.benchmark_jobs().calibrations.create(self.workspace, request, key=key)
 
-    async def get_calibration(self, calibration_id: str) -> CalibrationJob:
+    async def get_calibration(self, calibration: str) -> CalibrationJob:
         """See `Operations`."""
-        return await self._parts.benchmark_jobs().calibrations.get(self.workspace, calibration_id)
+        return await self._parts.benchmark_jobs().calibrations.get(self.workspace, calibration)
 
-    async def wait_calibration(self, calibration_id: str) -> CalibrationJob:
+    async def wait_calibration(self, calibration: str) -> CalibrationJob:
         """See `Operations`."""
-        return await self._parts.benchmark_jobs().calibrations.wait(self.workspace, calibration_id)
+        return await self._parts.benchmark_jobs().calibrations.wait(self.workspace, calibration)

@@ -103,46 +103,44 @@ class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations)
         jobs = await self._parts.first_jobs(self.workspace, _expected_blueprint(request))
         return await jobs.create(self.workspace, request, key=key)
 
-    async def get_benchmark_job(self, job_id_or_name: str) -> BenchmarkJob:
+    async def get_benchmark_job(self, job: str) -> BenchmarkJob:
         """See `Operations`."""
-        return await self._parts.benchmark_jobs().get(self.workspace, job_id_or_name)
+        return await self._parts.benchmark_jobs().get(self.workspace, job)
 
     async def list_benchmark_jobs(
-        self, *, name: str | None = None, before: int | None = None, limit: int = 100
+        self, *, name: str | None = None, limit: int = 100, cursor: int | None = None
     ) -> BenchmarkJobsPage:
         """See `Operations`."""
-        return await self._parts.benchmark_jobs().list(self.workspace, name=name, before=before, limit=limit)
+        return await self._parts.benchmark_jobs().list(self.workspace, name=name, before=cursor, limit=limit)
 
-    async def wait_benchmark_job(self, job_id_or_name: str) -> BenchmarkResults:
+    async def wait_benchmark_job(self, job: str) -> BenchmarkResults:
         """See `Operations`."""
-        return await self._parts.benchmark_jobs().wait(self.workspace, job_id_or_name)
+        return await self._parts.benchmark_jobs().wait(self.workspace, job)
 
-    async def benchmark_job_results(self, job_id_or_name: str) -> BenchmarkResults:
+    async def benchmark_job_results(self, job: str) -> BenchmarkResults:
         """See `Operations`."""
-        return await self._parts.benchmark_jobs().results(self.workspace, job_id_or_name)
+        return await self._parts.benchmark_jobs().results(self.workspace, job)
 
-    async def benchmark_job_results_page(
-        self, job_id_or_name: str, *, after: int = 0, limit: int = 1000
-    ) -> ResultsPage:
+    async def benchmark_job_results_page(self, job: str, *, after: int = 0, limit: int = 1000) -> ResultsPage:
         """See `Operations`."""
-        return await self._parts.benchmark_jobs().results_page(self.workspace, job_id_or_name, after=after, limit=limit)
+        return await self._parts.benchmark_jobs().results_page(self.workspace, job, after=after, limit=limit)
 
-    async def benchmark_job_summary(self, job_id_or_name: str) -> JobSummary:
+    async def benchmark_job_summary(self, job: str) -> JobSummary:
         """See `Operations`."""
-        return await self._parts.benchmark_jobs().summary(self.workspace, job_id_or_name)
+        return await self._parts.benchmark_jobs().summary(self.workspace, job)
 
-    async def delete_benchmark_job(self, job_id_or_name: str) -> None:
+    async def delete_benchmark_job(self, job: str) -> None:
         """See `Operations`."""
-        await self._parts.benchmark_jobs().delete(self.workspace, job_id_or_name)
+        await self._parts.benchmark_jobs().delete(self.workspace, job)
         self._parts.deleted(self.workspace)
 
-    async def cancel_benchmark_job(self, job_id_or_name: str) -> BenchmarkJob:
+    async def cancel_benchmark_job(self, job: str) -> BenchmarkJob:
         """See `Operations`."""
-        return await self._parts.benchmark_jobs().cancel(self.workspace, job_id_or_name)
+        return await self._parts.benchmark_jobs().cancel(self.workspace, job)
 
-    def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
+    def benchmark_job_events(self, job: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
         """See `Operations`."""
-        return self._parts.benchmark_jobs().events(self.workspace, job_id_or_name, after=after)
+        return self._parts.benchmark_jobs().events(self.workspace, job, after=after)
 
     async def close(self) -> None:
         """Ends nothing: what a workspace has is ended by the node."""

@@ -130,14 +130,14 @@ async def _list(*, name: str | None = None, limit: int | None = None) -> _Jobs:
     left = None if limit is None else checked_count(limit, "limit", least=1)
     operations = await current_portal().operations()
     jobs: _Jobs = []
-    before: int | None = None
+    cursor: int | None = None
     while True:
         page = await operations.list_benchmark_jobs(
-            name=name, before=before, limit=PAGE if left is None else min(PAGE, left - len(jobs))
+            name=name, cursor=cursor, limit=PAGE if left is None else min(PAGE, left - len(jobs))
         )
         jobs += page.benchmark_jobs
-        before = page.next_cursor
-        if before is None or len(jobs) == left:
+        cursor = page.next_cursor
+        if cursor is None or len(jobs) == left:
             return jobs
 
 

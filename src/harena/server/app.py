@@ -20,7 +20,6 @@ from harena.server.answers import ProblemResponse
 from harena.server.documented import BEFORE_ROUTES, MEANINGS, describe
 from harena.server.requests import Requests
 from harena.server.routes import (
-    benchmark_job_defs,
     benchmark_job_lines,
     benchmark_jobs,
     blueprints,
@@ -32,7 +31,6 @@ from harena.server.routes import (
     leases,
     registry,
     sandboxes,
-    scores,
     training_jobs,
 )
 from harena.server.state import ServerState
@@ -77,12 +75,10 @@ def create_app(state: ServerState) -> FastAPI:
         files,
         leases,
         blueprints,
-        catalog,
+        catalog.routes,
         benchmark_job_lines,
-        benchmark_jobs,
-        benchmark_job_defs,
-        scores,
-        registry,
+        benchmark_jobs.routes,
+        registry.routes,
         training_jobs.routes,
         keys,
         health,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from fastapi import Request, Response
@@ -85,6 +85,13 @@ def _checked(body: bytes, model: ModelField) -> Any:
     if mistakes:
         raise RequestValidationError(mistakes)
     return made
+
+
+async def arriving(request: Request) -> AsyncIterator[bytes]:
+    """The body's pieces, as they come."""
+    async for piece in request.stream():
+        if piece:
+            yield piece
 
 
 async def read_bounded(request: Request, most_bytes: int) -> bytes:

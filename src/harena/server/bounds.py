@@ -57,6 +57,10 @@ Id = Annotated[str, InPath(max_length=MOST_WORD)]
 """a part of an address"""
 OptionalWord = Annotated[str | None, Query(max_length=MOST_WORD)]
 """a word in an address's query"""
+Pairs = Annotated[
+    list[Annotated[str, Field(max_length=MOST_TEXT)]],
+    Query(max_length=MOST_SHORT, description="NAME=VALUE: those whose metadata say so; may be given repeatedly"),
+]
 OnceHeader = Annotated[str | None, Header(max_length=MOST_CHARACTERS)]
 
 

@@ -1,4 +1,4 @@
-"""What requests about stored scenarios, scoring contracts and calibrations may hold; see `harena.server.shapes`."""
+"""What requests about what is kept by name, and about calibrations, may hold; see `harena.server.shapes`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from pydantic import Field
 
 from harena.core.catalog import NAME_PATTERN
 from harena.core.parameters import MOST_WORD
-from harena.core.records.catalog import ScoringContract, StoredScenarios
-from harena.jobs.models import DEFAULT_BLUEPRINT, JobConfig
+from harena.jobs.models import DEFAULT_BLUEPRINT, JobConfig, JobWebhook
 from harena.node.calibrations import DEFAULT_GOLD_RUNS
 from harena.scoring.calibration import MAX_GOLD_RUNS
-from harena.server.bounds import MOST_PAGE, Mapping, Notes, Rows, Word
-from harena.server.shapes import Answer, RequestBody, ScenarioFile
+from harena.server.bounds import Mapping, Notes, Rows, Word
+from harena.server.shapes import RequestBody, ScenarioFile
 
 Name = Annotated[str, Field(pattern=NAME_PATTERN, max_length=MOST_WORD)]
 ScenarioContent = Annotated[ScenarioFile | Rows | Mapping, Field(union_mode="left_to_right")]
@@ -41,20 +40,6 @@ class ContractBody(RequestBody):
     metadata: Notes = {}
 
 
-class ScenariosPage(Answer):
-    """One page of stored scenarios, newest first."""
-
-    scenarios: list[StoredScenarios] = Field(max_length=MOST_PAGE)
-    next_cursor: int | None
-
-
-class ContractsPage(Answer):
-    """One page of stored scoring contracts, newest first."""
-
-    scoring_contracts: list[ScoringContract] = Field(max_length=MOST_PAGE)
-    next_cursor: int | None
-
-
 class CalibrationBody(RequestBody):
     """A calibration to start."""
 
@@ -72,3 +57,25 @@ class CalibrationBody(RequestBody):
     blueprint_id: Word = Field(DEFAULT_BLUEPRINT, min_length=1)
     config: JobConfig = JobConfig()
     """a job's; concurrency 8 and timeout_seconds 10 where nothing is said"""
+
+
+class JobFieldsBody(RequestBody):
+    """Any fields of a benchmark job's request; what is missing is left open, and null is a value."""
+
+    name: Word | None = Field(None, min_length=1, max_length=200)
+    """name of the job; without one, the definition's name"""
+    scenarios: ScenarioContent | None = None
+    candidates: Annotated[Literal["oracle", "nop"] | ScenarioContent | None, Field(union_mode="left_to_right")] = None
+    format: Word | None = Field(None, min_length=1)
+    grader: Mapping | None = None
+    blueprint_id: Word | None = Field(None, min_length=1)
+    config: JobConfig | None = None
+    webhook: JobWebhook | None = None
+
+
+class DefinitionBody(RequestBody):
+    """A definition to keep as a version of a name."""
+
+    name: Name
+    request: JobFieldsBody
+    metadata: Notes = {}

@@ -10,24 +10,28 @@ import inspect
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi import Path as InPath
 
+from harena.core.errors import ValidationError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.operations.operation import Operation, Parameter
 from harena.server.answers import JsonAnswer, begun
-from harena.server.bodies import OCTETS, JsonRoute
+from harena.server.bodies import OCTETS, JsonRoute, arriving
+from harena.server.bounds import Pairs
 from harena.server.event_streams import EVENT_SCHEMA, EVENTS
 from harena.server.identity import Caller
-from harena.server.routes.dependencies import CALLERS, Once, State
+from harena.server.routes.dependencies import BYTES, CALLERS, Once, State
 from harena.server.routes.given_files import with_files
 from harena.server.state import ServerState
 from harena.server.waiting import WaitSeconds, found_after
 
 _BINARY = {"type": "string", "format": "binary"}
-_STREAMS: Mapping[str, Mapping[str, Any]] = {EVENTS: EVENT_SCHEMA, OCTETS: _BINARY}
+_TAR = "application/x-tar"
+_STREAMS: Mapping[str, Mapping[str, Any]] = {EVENTS: EVENT_SCHEMA, OCTETS: _BINARY, _TAR: _BINARY}
 """media type of answers that are no JSON -> how the document describes them"""
 
 AnyOperation = Operation[Any, Any]
@@ -49,10 +53,16 @@ class Taken:
 class TableRoutes:
     """The routes of one noun. Used while the application is put together."""
 
-    def __init__(self, operations: Sequence[AnyOperation], bodies: Mapping[AnyOperation, Taken] | None = None) -> None:
-        """`bodies`: of the operations that create something."""
+    def __init__(
+        self,
+        operations: Sequence[AnyOperation],
+        bodies: Mapping[AnyOperation, Taken] | None = None,
+        answers: Mapping[AnyOperation, Callable[[Any], Any]] | None = None,
+    ) -> None:
+        """`bodies`: how JSON is taken. `answers`: how what a port gives becomes an answer, where it is none itself."""
         self._operations = operations
         self._bodies = bodies or {}
+        self._answers = answers or {}
         self._by_hand: dict[AnyOperation, tuple[Callable[..., Any], Mapping[str, Any]]] = {}
 
     def by_hand(self, operation: AnyOperation, **more: Any) -> Callable[[Endpoint], Endpoint]:
@@ -82,12 +92,17 @@ class TableRoutes:
         return router
 
     def _made(self, operation: AnyOperation) -> tuple[Callable[..., Any], Mapping[str, Any]]:
-        taken = self._bodies.get(operation)
-        if operation.media_type == OCTETS:
+        taken, extra = self._bodies.get(operation), None
+        told = self._answers.get(operation, lambda found: found)
+        if taken is not None:
+            endpoint, extra = _taking(operation, taken, told), taken.documented
+        elif operation.media_type in _STREAMS:
             endpoint = _streaming(operation)
+        elif operation.body == OCTETS:
+            endpoint, extra = _receiving(operation), BYTES
         else:
-            endpoint = _asking(operation) if taken is None else _creating(operation, taken)
-        return endpoint, {"openapi_extra": taken and taken.documented, "description": operation.description}
+            endpoint = _asking(operation, told)
+        return endpoint, {"openapi_extra": extra, "description": operation.description}
 
 
 def _answered(operation: AnyOperation) -> dict[str, Any]:
@@ -100,13 +115,14 @@ def _answered(operation: AnyOperation) -> dict[str, Any]:
     return {"response_model": None}
 
 
-def _asking(operation: AnyOperation) -> Callable[..., Any]:
+def _asking(operation: AnyOperation, told: Callable[[Any], Any]) -> Callable[..., Any]:
     """An endpoint that asks the port with what the address says."""
 
     async def asked(_caller: Caller, _state: ServerState, **given: Any) -> Response:
         if operation.starts_work:
             _state.check_not_draining()
         port = _state.operations.in_workspace(_caller.workspace)
+        given |= {name: _pairs(given[name]) for name in mappings}
         if operation.waits is None:
             found = await operation.of(port, given)
         else:
@@ -115,20 +131,21 @@ def _asking(operation: AnyOperation) -> Callable[..., Any]:
             found = await found_after(
                 _state,
                 lambda known: operation.of(port, {_: known}),
-                getattr(port, operation.waits.__name__),
+                partial(operation.waits, port),
                 name,
                 seconds,
             )
-        return Response(status_code=204) if operation.answer is None else JsonAnswer(found, operation.status)
+        return Response(status_code=204) if operation.answer is None else JsonAnswer(told(found), operation.status)
 
+    mappings = [one.name for one in operation.parameters() if one.bounds.pairs]
     waiting = [] if operation.waits is None else [_parameter("wait_seconds", WaitSeconds, 0.0)]
     return _signed(asked, operation, [*map(_from_address, operation.parameters()), *waiting])
 
 
-def _creating(operation: AnyOperation, taken: Taken) -> Callable[..., Any]:
-    """An endpoint that asks the port to make something, once for each idempotency key."""
+def _taking(operation: AnyOperation, taken: Taken, told: Callable[[Any], Any]) -> Callable[..., Any]:
+    """An endpoint that asks the port with a body; for a creation once for each idempotency key."""
 
-    async def create(asked: Any, _caller: Caller, _state: ServerState, _key: IdempotencyKey | None) -> Response:
+    async def take(asked: Any, _caller: Caller, _state: ServerState, _key: IdempotencyKey | None = None) -> Response:
         if operation.starts_work:
             _state.check_not_draining()
         given, key = taken.request(asked), {"key": _key} if operation.has_key else {}
@@ -136,15 +153,28 @@ def _creating(operation: AnyOperation, taken: Taken) -> Callable[..., Any]:
 
         async def made() -> Mapping[str, Any]:
             async with with_files(given) as request:
-                record = await operation.of(port, {"request": request, **key})
-                told: Mapping[str, Any] = record.to_dict()
-                return told
+                answer: Mapping[str, Any] = told(await operation.of(port, {"request": request, **key})).to_dict()
+                return answer
 
+        if not operation.creates:
+            return JsonAnswer(await made(), operation.status)
         route = operation.path.removeprefix("/v1/")
-        told = await _state.idempotency.once(_caller.workspace, route, _key, made, stored=operation.has_key)
-        return JsonAnswer(told, operation.status)
+        answer = await _state.idempotency.once(_caller.workspace, route, _key, made, stored=operation.has_key)
+        return JsonAnswer(answer, operation.status)
 
-    return _signed(create, operation, [_parameter("asked", taken.shape), _parameter("_key", Once)])
+    once = [_parameter("_key", Once)] if operation.creates else []
+    return _signed(take, operation, [_parameter("asked", taken.shape), *once])
+
+
+def _receiving(operation: AnyOperation) -> Callable[..., Any]:
+    """An endpoint that asks the port with bytes, while they arrive."""
+
+    async def receive(_request: Request, _caller: Caller, _state: ServerState, **given: Any) -> Response:
+        port = _state.operations.in_workspace(_caller.workspace)
+        return JsonAnswer(await operation.of(port, {**given, "tree": arriving(_request)}), operation.status)
+
+    parameters = [*map(_from_address, operation.parameters())]
+    return _signed(receive, operation, [*parameters, _parameter("_request", Request)])
 
 
 def _streaming(operation: AnyOperation) -> Callable[..., Any]:
@@ -182,8 +212,21 @@ def _from_address(parameter: Parameter) -> inspect.Parameter:
     }
     known = {name: bound for name, bound in held.items() if bound is not None}
     kind = parameter.kind if bounds.one_of is None else bounds.one_of | None
+    if bounds.pairs:
+        return _parameter(parameter.name, Pairs, [])
     place = InPath(**known) if parameter.in_path else Query(**known)
     return _parameter(parameter.name, Annotated[kind, place], parameter.default)
+
+
+def _pairs(written: Sequence[str]) -> dict[str, str]:
+    """NAME=VALUE as a mapping. Raises ValidationError."""
+    found = {}
+    for pair in written:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise ValidationError(f"metadata {pair!r}: write it as NAME=VALUE")
+        found[name] = value
+    return found
 
 
 def _parameter(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:

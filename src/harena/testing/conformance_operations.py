@@ -304,7 +304,7 @@ class OperationsConformance(
             made.append((await operations.create_benchmark_job({"name": name, "scenarios": [GOOD]}))["id"])
             await operations.wait_benchmark_job(made[-1])
         first = await operations.list_benchmark_jobs(name="page", limit=2)
-        rest = await operations.list_benchmark_jobs(name="page", limit=2, before=first["next_cursor"])
+        rest = await operations.list_benchmark_jobs(name="page", limit=2, cursor=first["next_cursor"])
         pages = [[job["id"] for job in page["benchmark_jobs"]] for page in (first, rest)]
         assert pages == [[made[3], made[2]], [made[0]]]
         assert rest["next_cursor"] is None

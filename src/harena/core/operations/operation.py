@@ -4,7 +4,7 @@ made from it."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
 from types import SimpleNamespace
@@ -31,7 +31,7 @@ Scope = Literal["read", "write", "admin"]
 SCOPES: tuple[Scope, Scope, Scope] = ("read", "write", "admin")
 READ, WRITE, ADMIN = SCOPES
 """scopes of keys: `write` includes `read`, `admin` both"""
-NOT_IN_THE_ADDRESS = frozenset({"self", "request", "key"})
+NOT_IN_THE_ADDRESS = frozenset({"self", "request", "tree", "key"})
 """parameters of ports that travel as the body and as the idempotency key"""
 
 
@@ -73,8 +73,8 @@ class Operation(Generic[P, R]):
     """it is answered with 201, and takes an idempotency key"""
     starts_work: bool = False
     """a server that is about to stop refuses it"""
-    waits: Callable[..., Any] | None = None
-    """the port's method that returns at the thing's end: with `wait_seconds` the answer comes then"""
+    waits: Callable[[Any, str], Awaitable[Any]] | None = None
+    """returns at the end of the thing of this name, for a port: with `wait_seconds` the answer comes then"""
     told: str | None = None
     """what it does, for the document; None = the docstring of the port's method, before what it raises"""
     errors: frozenset[int] = frozenset()

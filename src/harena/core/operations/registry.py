@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from harena.core.operations.operation import READ, WRITE, Operation
+from harena.core.ports import RegistryOperations as Port
 from harena.core.records.catalog import StoredObject, StoredObjectsPage
-from harena.core.registry import RegistryOperations as Port
 
 NOUN = "objects"
 _OBJECTS = "/v1/objects"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harena.core.operations.operation import READ, WRITE, Operation
+from harena.core.ports.training_jobs import TrainingOperations as Port
 from harena.core.records.training_jobs import (
     TrainingArtifacts,
     TrainingJob,
@@ -10,7 +11,6 @@ from harena.core.records.training_jobs import (
     TrainingLogsPage,
     TrainingMetrics,
 )
-from harena.core.training_ports import TrainingOperations as Port
 
 NOUN = "training jobs"
 _JOBS = "/v1/training_jobs"
@@ -31,7 +31,16 @@ CREATE = Operation(
     errors=frozenset({404}),
 )
 LIST = Operation(NOUN, "list_jobs", "GET", _JOBS, READ, Port.list_training_jobs, TrainingJobsPage)
-GET = Operation(NOUN, "get", "GET", _JOB, READ, Port.get_training_job, TrainingJob, waits=Port.wait_training_job)
+GET = Operation(
+    NOUN,
+    "get",
+    "GET",
+    _JOB,
+    READ,
+    Port.get_training_job,
+    TrainingJob,
+    waits=lambda port, job: port.wait_training_job(job),
+)
 DELETE = Operation(NOUN, "delete", "DELETE", _JOB, WRITE, Port.delete_training_job)
 CANCEL = Operation(NOUN, "cancel", "POST", f"{_JOB}/cancel", WRITE, Port.cancel_training_job, TrainingJob)
 RETRY = Operation(

@@ -124,6 +124,36 @@ class CatalogPage(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScenariosPage(Record):
+    """One page of stored scenarios, newest first."""
+
+    MOST_ITEMS: ClassVar[Mapping[str, int]] = {"scenarios": 1000}
+
+    scenarios: list[StoredScenarios]
+    next_cursor: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContractsPage(Record):
+    """One page of stored scoring contracts, newest first."""
+
+    MOST_ITEMS: ClassVar[Mapping[str, int]] = {"scoring_contracts": 1000}
+
+    scoring_contracts: list[ScoringContract]
+    next_cursor: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefinitionsPage(Record):
+    """One page of definitions, newest first."""
+
+    MOST_ITEMS: ClassVar[Mapping[str, int]] = {"benchmark_job_defs": 1000}
+
+    benchmark_job_defs: list[BenchmarkJobDef]
+    next_cursor: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Archived(Record):
     """What archiving did."""
 

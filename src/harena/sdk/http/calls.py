@@ -39,11 +39,11 @@ class Calls:
 
     async def call(self, operation: Operation[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """What the port of the operation would give."""
-        return await self._asked(operation, operation.given(*args, **kwargs))
+        return await self.asked(operation, operation.given(*args, **kwargs))
 
     async def waited(self, operation: Operation[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """What `call` gives when the thing has ended, or after WAIT_SECONDS."""
-        return await self._asked(operation, operation.given(*args, **kwargs), wait_seconds=WAIT_SECONDS)
+        return await self.asked(operation, operation.given(*args, **kwargs), wait_seconds=WAIT_SECONDS)
 
     async def created(
         self, operation: Operation[Any, Coroutine[Any, Any, T]], content: Any, key: IdempotencyKey | None = None
@@ -81,18 +81,24 @@ class Calls:
             await self._clock.sleep(pause)
             away, pause = away + pause, min(2 * pause, LONGEST_PAUSE_SECONDS)
 
-    async def _asked(
+    async def asked(
         self, operation: Operation[Any, Coroutine[Any, Any, T]], given: Mapping[str, Any], **more: float
     ) -> T:
+        """What the operation answers; `given` has every parameter of its address."""
         parameters = operation.parameters()
         path = await self.place(operation, **{one.name: given[one.name] for one in parameters if one.in_path})
         asked = {one.name: given[one.name] for one in parameters if not one.in_path}
-        query = {name: value for name, value in {**asked, **more}.items() if value is not None}
+        query = {name: _written(value) for name, value in {**asked, **more}.items() if value is not None}
         return await self._read(operation, self._connection.json(operation.method, path, query=query))
 
     async def _read(self, operation: Operation[Any, Coroutine[Any, Any, T]], asked: Awaitable[Any]) -> T:
         answer, kind = await asked, operation.answer
         return cast("T", self._connection.read(kind, answer) if isinstance(kind, type) else answer)
+
+
+def _written(value: Any) -> Any:
+    """A mapping is given as NAME=VALUE, repeatedly."""
+    return [f"{name}={one}" for name, one in value.items()] if isinstance(value, Mapping) else value
 
 
 def over_http(

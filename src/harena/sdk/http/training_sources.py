@@ -9,7 +9,7 @@ from typing import Any
 
 from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.file_trees import files_of, packed, tree_of
-from harena.core.registry import RegistryOperations
+from harena.core.ports import RegistryOperations
 from harena.core.training_sources import HEADING, GivenPath, path_version, paths_of, with_versions
 
 

@@ -18,7 +18,7 @@ from harena.server.bounds import OnceHeader
 from harena.server.identity import Caller
 from harena.server.state import ServerState, state_of
 
-OCTETS = {
+BYTES = {
     "requestBody": {
         "required": True,
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},

@@ -23,7 +23,7 @@ from harena.server.answers import StreamAnswer, begun, problem_of
 from harena.server.bodies import JsonRoute, read_bounded
 from harena.server.bounds import Id
 from harena.server.contents import decoded
-from harena.server.routes.dependencies import OCTETS, State, Writer
+from harena.server.routes.dependencies import BYTES, State, Writer
 
 router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}/execs", tags=["commands"], route_class=JsonRoute)
 
@@ -66,7 +66,7 @@ async def run(sandbox_id: Id, asked: shapes.ExecBody, caller: Writer, state: Sta
     return await begun(pieces(), MEDIA_TYPE)
 
 
-@router.post("/{exec_id}/stdin", status_code=204, openapi_extra=OCTETS)
+@router.post("/{exec_id}/stdin", status_code=204, openapi_extra=BYTES)
 async def write_stdin(
     sandbox_id: Id,
     exec_id: Id,

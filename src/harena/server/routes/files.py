@@ -15,9 +15,10 @@ from harena.core.wire import file_to_json
 from harena.sdk.options import check_path
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, begun, listed
+from harena.server.bodies import arriving
 from harena.server.bounds import Id
 from harena.server.identity import Caller
-from harena.server.routes.dependencies import OCTETS, Reader, State, Writer
+from harena.server.routes.dependencies import BYTES, Reader, State, Writer
 from harena.server.state import ServerState
 
 router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}", tags=["files"])
@@ -59,7 +60,7 @@ async def read(
     return await begun(_at_most(pieces, path, bound), _OCTETS)
 
 
-@router.put("/files", status_code=204, openapi_extra=OCTETS)
+@router.put("/files", status_code=204, openapi_extra=BYTES)
 async def write(
     sandbox_id: Id,
     path: PathInside,
@@ -72,7 +73,7 @@ async def write(
     await _write(state, caller, sandbox_id, path, request, append=False, mode=mode)
 
 
-@router.post("/files", status_code=204, openapi_extra=OCTETS)
+@router.post("/files", status_code=204, openapi_extra=BYTES)
 async def append(
     sandbox_id: Id,
     path: PathInside,
@@ -123,7 +124,7 @@ async def make_dir(sandbox_id: Id, path: PathInside, caller: Writer, state: Stat
     await (await state.sandboxes.find(caller.workspace, sandbox_id)).port.make_dir(path, parents=parents)
 
 
-@router.put("/archive", status_code=204, openapi_extra=OCTETS)
+@router.put("/archive", status_code=204, openapi_extra=BYTES)
 async def extract(sandbox_id: Id, path: PathInside, request: Request, caller: Writer, state: State) -> None:
     """Unpack a tar stream into a directory, which is created where it is missing."""
     check_path(path)
@@ -170,7 +171,7 @@ async def _write(
 
 async def _arriving(request: Request) -> AsyncIterator[bytes]:
     """The body, once its first piece is there: a sender that has gone before changes nothing."""
-    pieces = _body(request)
+    pieces = arriving(request)
     first = await anext(pieces, b"")
 
     async def all_of_it() -> AsyncIterator[bytes]:
@@ -180,9 +181,3 @@ async def _arriving(request: Request) -> AsyncIterator[bytes]:
             yield piece
 
     return all_of_it()
-
-
-async def _body(request: Request) -> AsyncIterator[bytes]:
-    async for piece in request.stream():
-        if piece:
-            yield piece

@@ -1,45 +1,23 @@
-"""The ports: what one room asks of another without knowing it.
-
-`SandboxPort` and `RunningExec` are what a runtime gives; `Operations` is what a node gives and a transport carries.
-Everything here is called from one event loop and is not thread-safe; the sdk's facade makes it so for users.
-"""
+"""What a runtime gives: sandboxes, what runs in them, and their ends."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-from harena.core.catalog import CatalogKind
-from harena.core.idempotency import IdempotencyKey
 from harena.core.models import (
     Blueprint,
-    BlueprintSummary,
     ExecRequest,
     ExecResult,
     FileInfo,
     ProcessInfo,
     SandboxInfo,
     SandboxSpec,
-    SandboxStatus,
 )
 from harena.core.output import OutputBuffer
-from harena.core.registry import RegistryOperations
-from harena.core.training_ports import TrainingOperations
 from harena.core.workspace import DEFAULT_WORKSPACE
-
-if TYPE_CHECKING:
-    from harena.core.records.benchmark_jobs import (
-        BenchmarkEvent,
-        BenchmarkJob,
-        BenchmarkJobsPage,
-        BenchmarkResults,
-        JobSummary,
-        ResultsPage,
-    )
-    from harena.core.records.catalog import Archived, CalibrationJob, CatalogEntry, CatalogPage
-    from harena.core.results import RunResult
 
 
 class RunningExec(Protocol):
@@ -202,141 +180,6 @@ class SandboxHandle(Protocol):
 
     async def extend_lifetime(self, seconds: float) -> SandboxInfo:
         """The sandbox now ends `seconds` from now at the earliest."""
-
-
-class Operations(RegistryOperations, TrainingOperations, Protocol):
-    """What a node can do, and what a transport carries. One path for embedded and server."""
-
-    async def create_sandbox(self, spec: SandboxSpec) -> SandboxHandle:
-        """Create and start. Returns when it runs. Raises SandboxFailedError, NotFoundError, HostUnsupportedError."""
-
-    async def get_sandbox(self, sandbox_id: str) -> SandboxHandle:
-        """Raises SandboxNotFoundError. Ended sandboxes are remembered for a while."""
-
-    async def list_sandboxes(
-        self,
-        *,
-        tags: Sequence[str] = (),
-        statuses: Sequence[SandboxStatus] = (),
-        include_terminal: bool = False,
-    ) -> list[SandboxHandle]:
-        """Sandboxes that carry all `tags` and have one of `statuses` (none given: all). Ended ones only on request."""
-
-    async def create_blueprint(
-        self,
-        name: str,
-        *,
-        image: str = "default",
-        packages: Sequence[str] = (),
-        files: Mapping[str, bytes] | None = None,
-        env: Mapping[str, str] | None = None,
-        warm: Sequence[str] | None = None,
-    ) -> Blueprint:
-        """Resolve, download and install the packages (wheels only) and record the recipe under `name`."""
-
-    async def get_blueprint(self, name_or_id: str) -> Blueprint:
-        """Raises NotFoundError."""
-
-    async def delete_blueprint(self, name_or_id: str) -> None:
-        """Forget every version of a name, or the one with this id. Raises NotFoundError, ValidationError (built in)."""
-
-    async def list_blueprints(self) -> list[BlueprintSummary]:
-        """All, newest first, without the contents of their files and their environments."""
-
-    async def score(self, request: Mapping[str, Any]) -> RunResult:
-        """Score one scenario now, without a job; `request` as in `harena.jobs.models.ScoreRequest`, the answer a
-        `RunResult` as a dict. Raises ValidationError, NotFoundError."""
-
-    async def create_benchmark_job(
-        self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
-    ) -> BenchmarkJob:
-        """Check everything, then start a benchmark job; `request` as documented in `harena.jobs.models`. The
-        same `key` gives the same job, also after a crash, until the job is deleted."""
-
-    async def get_benchmark_job(self, job_id_or_name: str) -> BenchmarkJob:
-        """The job's state and progress. Raises NotFoundError."""
-
-    async def list_benchmark_jobs(
-        self, *, name: str | None = None, before: int | None = None, limit: int = 100
-    ) -> BenchmarkJobsPage:
-        """{benchmark_jobs, next_cursor}: up to `limit` (1 to 500) jobs, of this name where one is given, newest first;
-        `next_cursor` as `before` asks for what follows, None = nothing does."""
-
-    async def wait_benchmark_job(self, job_id_or_name: str) -> BenchmarkResults:
-        """Returns the results when the job has ended."""
-
-    async def benchmark_job_results(self, job_id_or_name: str) -> BenchmarkResults:
-        """The results so far."""
-
-    async def benchmark_job_results_page(
-        self, job_id_or_name: str, *, after: int = 0, limit: int = 1000
-    ) -> ResultsPage:
-        """{job_id, state, runs, cursor}: results in the order in which runs ended, from the first after `after`."""
-
-    async def benchmark_job_summary(self, job_id_or_name: str) -> JobSummary:
-        """{job_id, name, state, error, summary}: the results so far without the runs themselves."""
-
-    async def delete_benchmark_job(self, job_id_or_name: str) -> None:
-        """Delete a job that has ended, with its results. Raises NotFoundError, ValidationError (it runs)."""
-
-    async def cancel_benchmark_job(self, job_id_or_name: str) -> BenchmarkJob:
-        """Stop its running sandboxes and end it."""
-
-    def benchmark_job_events(self, job_id_or_name: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
-        """Progress events with a growing `cursor`, from the first after `after` to the job's end."""
-
-    async def create_catalog_entry(self, kind: CatalogKind, request: Mapping[str, Any]) -> CatalogEntry:
-        """Check everything, then keep scenarios, a scoring contract or a definition as a version of a name; `request`
-        and answer as documented in `harena.node.catalog`, here and below."""
-
-    async def get_catalog_entry(self, kind: CatalogKind, reference: str, *, content: bool = False) -> CatalogEntry:
-        """A version, by NAME@2 or NAME (the newest that is not archived). Raises NotFoundError."""
-
-    async def list_catalog_entries(
-        self,
-        kind: CatalogKind,
-        *,
-        name: str | None = None,
-        prefix: str = "",
-        metadata: Mapping[str, str] | None = None,
-        archived: bool = False,
-        cursor: int | None = None,
-        limit: int = 100,
-    ) -> CatalogPage:
-        """One page, {entries, cursor}, newest first."""
-
-    async def archive_catalog_entry(self, kind: CatalogKind, reference: str) -> Archived:
-        """Hide a version, or every version of a name: {name, archived}. Raises NotFoundError."""
-
-    async def delete_catalog_entry(self, kind: CatalogKind, reference: str) -> None:
-        """Delete the version NAME@2. Raises NotFoundError, and ValidationError with the reason IN_USE where benchmark
-        jobs that have not ended refer to it."""
-
-    async def create_calibration(
-        self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
-    ) -> CalibrationJob:
-        """Check everything, then start a calibration, which is a benchmark job of the same id, or find the one that was
-        started with this key before; `request` and answer as documented in `harena.node.calibrations`."""
-
-    async def get_calibration(self, calibration_id: str) -> CalibrationJob:
-        """How far it is, with its report once it has ended. Raises NotFoundError."""
-
-    async def wait_calibration(self, calibration_id: str) -> CalibrationJob:
-        """Returns the calibration when it has ended."""
-
-    async def close(self) -> None:
-        """End everything that this node owns."""
-
-
-class WholeNode(Operations, Protocol):
-    """A node that several workspaces share; its own operations are the default workspace's."""
-
-    def in_workspace(self, workspace: str) -> Operations:
-        """The node as one workspace has it: other workspaces' jobs, definitions, scenarios and blueprints do not exist.
-        Its `close` ends nothing. Raises ValidationError for what is no workspace's name."""
-
-    def pending_sandboxes(self, workspace: str) -> Sequence[SandboxHandle]:
-        """Sandboxes that are being created for a workspace; their callers do not have their ids yet."""
 
 
 class SandboxSource(Protocol):

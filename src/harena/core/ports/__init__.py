@@ -1,0 +1,73 @@
+"""The ports: what one room asks of another without knowing it.
+
+A runtime gives what is in `runtime`. A node gives, for one workspace, the other six, one for each noun; `Operations` is
+all of them, and what a transport carries. Everything here is called from one event loop and is not thread-safe; the
+sdk's facade makes it so for users.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from harena.core.ports.benchmark_jobs import BenchmarkOperations
+from harena.core.ports.blueprints import BlueprintOperations
+from harena.core.ports.catalog import CatalogOperations
+from harena.core.ports.registry import RegistryOperations
+from harena.core.ports.runtime import (
+    Death,
+    FileWatch,
+    RunningExec,
+    Runtime,
+    SandboxHandle,
+    SandboxPort,
+    SandboxSource,
+    WatchesFiles,
+)
+from harena.core.ports.sandboxes import SandboxOperations
+from harena.core.ports.training_jobs import TrainingOperations
+
+__all__ = [
+    "BenchmarkOperations",
+    "BlueprintOperations",
+    "CatalogOperations",
+    "Death",
+    "FileWatch",
+    "Operations",
+    "RegistryOperations",
+    "RunningExec",
+    "Runtime",
+    "SandboxHandle",
+    "SandboxOperations",
+    "SandboxPort",
+    "SandboxSource",
+    "TrainingOperations",
+    "WatchesFiles",
+    "WholeNode",
+]
+
+
+class Operations(
+    SandboxOperations,
+    BlueprintOperations,
+    BenchmarkOperations,
+    CatalogOperations,
+    RegistryOperations,
+    TrainingOperations,
+    Protocol,
+):
+    """What a node can do for one workspace, and what a transport carries. One path for embedded and server."""
+
+    async def close(self) -> None:
+        """End everything that this node owns."""
+
+
+class WholeNode(Operations, Protocol):
+    """A node that several workspaces share; its own operations are the default workspace's."""
+
+    def in_workspace(self, workspace: str) -> Operations:
+        """The node as one workspace has it: other workspaces' jobs, definitions, scenarios and blueprints do not exist.
+        Its `close` ends nothing. Raises ValidationError for what is no workspace's name."""
+
+    def pending_sandboxes(self, workspace: str) -> Sequence[SandboxHandle]:
+        """Sandboxes that are being created for a workspace; their callers do not have their ids yet."""

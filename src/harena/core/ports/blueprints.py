@@ -1,0 +1,33 @@
+"""What a node can do with blueprints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from harena.core.models import Blueprint, BlueprintSummary
+
+
+class BlueprintOperations(Protocol):
+    """Recipes for sandboxes, of one workspace."""
+
+    async def create_blueprint(
+        self,
+        name: str,
+        *,
+        image: str = "default",
+        packages: Sequence[str] = (),
+        files: Mapping[str, bytes] | None = None,
+        env: Mapping[str, str] | None = None,
+        warm: Sequence[str] | None = None,
+    ) -> Blueprint:
+        """Resolve, download and install the packages (wheels only) and record the recipe under `name`."""
+
+    async def get_blueprint(self, name_or_id: str) -> Blueprint:
+        """Raises NotFoundError."""
+
+    async def delete_blueprint(self, name_or_id: str) -> None:
+        """Forget every version of a name, or the one with this id. Raises NotFoundError, ValidationError (built in)."""
+
+    async def list_blueprints(self) -> list[BlueprintSummary]:
+        """All, newest first, without the contents of their files and their environments."""

@@ -1,0 +1,56 @@
+"""What a node can do with the objects that training refers to."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator
+from typing import TYPE_CHECKING, Annotated, Protocol
+
+from harena.core.parameters import MOST_WORD, Bounds, Cursor, Id, Limit, OptionalWord
+from harena.core.registry import NAME_PATTERN, VERSION_PATTERN, ObjectKind
+
+if TYPE_CHECKING:
+    from harena.core.records.catalog import StoredObject, StoredObjectsPage
+
+
+class RegistryOperations(Protocol):
+    """The part of `Operations` that is about objects. An object is answered as
+
+    {ref: "NAME@VERSION", kind, name, version, digest, files, bytes, described, created_at}; `described` as in
+    `harena.training.objects`.
+    """
+
+    async def push_object(
+        self,
+        kind: ObjectKind,
+        name: Annotated[str, Bounds(pattern=NAME_PATTERN, max_length=MOST_WORD)],
+        version: Annotated[str, Bounds(pattern=VERSION_PATTERN, max_length=MOST_WORD)],
+        tree: AsyncIterable[bytes],
+        *,
+        digest: Annotated[str | None, Bounds(pattern="^[0-9a-f]{64}$", max_length=64)] = None,
+    ) -> StoredObject:
+        """Publish the tree in a tar stream; with `digest` only if that is the tree's. The same content gives the object
+        that there is, other content is refused (409).
+
+        Raises ValidationError, with the reason VERSION_TAKEN where the version is published with other content. All is
+        checked before anything is kept."""
+
+    async def get_object(self, kind: ObjectKind, ref: Id) -> StoredObject:
+        """A version, and what was read of it.
+
+        Raises NotFoundError. A bare NAME is the newest version (of X.Y.Z the highest)."""
+
+    async def list_objects(
+        self, kind: ObjectKind | None = None, *, name: OptionalWord = None, limit: Limit = 100, cursor: Cursor = None
+    ) -> StoredObjectsPage:
+        """Every version, newest first, as {objects, next_cursor}."""
+
+    async def delete_object(self, kind: ObjectKind, ref: Id) -> None:
+        """Delete a version; 409 while a training job that has not ended refers to it.
+
+        Raises NotFoundError, and ValidationError with the reason IN_USE, which lists the jobs. Its files are deleted,
+        too, where nobody else has published the same."""
+
+    def pull_object(self, kind: ObjectKind, ref: Id) -> AsyncIterator[bytes]:
+        """Its files as a tar stream.
+
+        Raises NotFoundError before the first piece."""

@@ -1,0 +1,91 @@
+"""The part of `Operations` that is about benchmark jobs, over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from harena.core.catalog import parse_reference
+from harena.core.errors import NotFoundError
+from harena.core.idempotency import IdempotencyKey
+from harena.core.operations import benchmark_jobs as table
+from harena.core.operations.catalog import RUN
+from harena.core.records.benchmark_jobs import BenchmarkEvent, BenchmarkJob, BenchmarkResults
+from harena.core.results import RunResult
+from harena.sdk.http.calls import Calls, over_http
+from harena.sdk.http.events import followed
+from harena.sdk.http.uploads import JobUpload
+
+
+class HttpBenchmarks(Calls):
+    """Used from one event loop."""
+
+    get_benchmark_job = over_http(table.GET)
+    list_benchmark_jobs = over_http(table.LIST)
+    benchmark_job_results_page = over_http(table.PAGE)
+    benchmark_job_summary = over_http(table.SUMMARY)
+    delete_benchmark_job = over_http(table.DELETE)
+    cancel_benchmark_job = over_http(table.CANCEL)
+
+    async def score(self, request: Mapping[str, Any]) -> RunResult:
+        """See `Operations`."""
+        return await self._connection.record(RunResult, table.SCORE.method, table.SCORE.path, content=request)
+
+    async def create_benchmark_job(
+        self, request: Mapping[str, Any], *, key: IdempotencyKey | None = None
+    ) -> BenchmarkJob:
+        """See `Operations`. A scenario file is this machine's, and its content is sent."""
+        given = request.get("definition")
+        if given is None:
+            path = table.CREATE.path
+        else:
+            parse_reference(given)
+            path = await self.place(RUN, ref=given)
+        headers = {"idempotency-key": uuid.uuid4().hex if key is None else key.key}
+        asked = {name: part for name, part in request.items() if name != "definition"}
+        upload = await asyncio.to_thread(partial(JobUpload.opened, asked, by_lines=given is None))
+        try:
+            headers["content-type"] = upload.content_type
+            return await self.twice(lambda: self._sent(path, upload, headers))
+        finally:
+            upload.close()
+
+    async def wait_benchmark_job(self, job: str) -> BenchmarkResults:
+        """See `Operations`. A server that is or goes away is asked again for ten minutes: its jobs outlive it."""
+        found = await self.patiently(lambda: self.get_benchmark_job(job))
+        job_id = found.id
+        while found.ended_at is None:
+            found = await self.patiently(lambda: self.waited(table.GET, job_id))
+        return await self.patiently(lambda: self.benchmark_job_results(job_id))
+
+    async def benchmark_job_results(self, job: str) -> BenchmarkResults:
+        """See `Operations`. The server sends the runs in the order of their ends."""
+        found = await self.call(table.RESULTS, job)
+        return replace(found, runs=sorted(found.runs, key=lambda run: run.run))
+
+    async def benchmark_job_events(self, job: str, *, after: int = 0) -> AsyncIterator[BenchmarkEvent]:
+        """See `Operations`."""
+        where = partial(self.place, table.EVENTS, job=job)
+        async with aclosing(followed(self._connection, BenchmarkEvent, where, after)) as events:
+            async for event in events:
+                yield event
+
+    async def reachable(self, noun: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A job's name with a slash cannot be in a path: its newest job is looked for."""
+        if noun == table.NOUN and "/" in (job := given.get("job", "")):
+            page = await self.list_benchmark_jobs(name=job, limit=1)
+            if not page.benchmark_jobs:
+                raise NotFoundError(f"no benchmark job has the name {job!r} on this server")
+            given = {**given, "job": page.benchmark_jobs[0].id}
+        return await super().reachable(noun, given)
+
+    async def _sent(self, path: str, upload: JobUpload, headers: Mapping[str, str]) -> BenchmarkJob:
+        async with self._connection.request("POST", path, body=upload.body(), headers=headers) as response:
+            answer = json.loads(await response.read())
+        return self._connection.read(BenchmarkJob, answer)
