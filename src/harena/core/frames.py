@@ -16,6 +16,7 @@ from __future__ import annotations
 import struct
 from enum import IntEnum
 
+MEDIA_TYPE = "application/vnd.harena.frames"
 HEADER = struct.Struct(">BI")
 MOST_BYTES = 1024 * 1024
 """largest content of one frame that carries output"""

@@ -69,21 +69,21 @@ def create_app(state: ServerState) -> FastAPI:
         generate_unique_id_function=_operation_id,
     )
     app.state.harena = state
-    for routes in (
+    app.include_router(benchmark_job_lines.router)  # takes bodies of lines, before the route for bodies of JSON
+    for noun in (
         sandboxes,
         execs,
         files,
         leases,
         blueprints,
-        catalog.routes,
-        benchmark_job_lines,
-        benchmark_jobs.routes,
-        registry.routes,
-        training_jobs.routes,
+        catalog,
+        benchmark_jobs,
+        registry,
+        training_jobs,
         keys,
         health,
     ):
-        app.include_router(routes.router)
+        app.include_router(noun.routes.router)
     app.add_exception_handler(HarenaError, _harena_error)
     app.add_exception_handler(RequestValidationError, _mistakes)
     app.add_exception_handler(HTTPException, _http_error)

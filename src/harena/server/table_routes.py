@@ -17,8 +17,11 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi import Path as InPath
 
 from harena.core.errors import ValidationError
+from harena.core.frames import MEDIA_TYPE as FRAMES
 from harena.core.idempotency import IdempotencyKey
 from harena.core.operations.operation import Operation, Parameter
+from harena.core.operations.sandboxes import TAR
+from harena.server import shapes
 from harena.server.answers import JsonAnswer, begun
 from harena.server.bodies import OCTETS, JsonRoute, arriving
 from harena.server.bounds import Pairs
@@ -30,8 +33,13 @@ from harena.server.state import ServerState
 from harena.server.waiting import WaitSeconds, found_after
 
 _BINARY = {"type": "string", "format": "binary"}
-_TAR = "application/x-tar"
-_STREAMS: Mapping[str, Mapping[str, Any]] = {EVENTS: EVENT_SCHEMA, OCTETS: _BINARY, _TAR: _BINARY}
+_STREAMS: Mapping[str, Mapping[str, Any]] = {
+    EVENTS: EVENT_SCHEMA,
+    OCTETS: _BINARY,
+    TAR: _BINARY,
+    FRAMES: {"type": "string", "contentMediaType": FRAMES},
+    "text/plain": {"type": "string"},
+}
 """media type of answers that are no JSON -> how the document describes them"""
 
 AnyOperation = Operation[Any, Any]
@@ -80,6 +88,8 @@ class TableRoutes:
         router = APIRouter(route_class=JsonRoute)
         for operation in self._operations:
             endpoint, more = self._by_hand.get(operation) or self._made(operation)
+            if operation.body == OCTETS:
+                more = {"openapi_extra": BYTES, **more}
             router.add_api_route(
                 operation.path,
                 endpoint,
@@ -92,23 +102,24 @@ class TableRoutes:
         return router
 
     def _made(self, operation: AnyOperation) -> tuple[Callable[..., Any], Mapping[str, Any]]:
-        taken, extra = self._bodies.get(operation), None
+        taken = self._bodies.get(operation)
+        extra = None if taken is None else {"openapi_extra": taken.documented}
         told = self._answers.get(operation, lambda found: found)
         if taken is not None:
-            endpoint, extra = _taking(operation, taken, told), taken.documented
+            endpoint = _taking(operation, taken, told)
         elif operation.media_type in _STREAMS:
             endpoint = _streaming(operation)
         elif operation.body == OCTETS:
-            endpoint, extra = _receiving(operation), BYTES
+            endpoint = _receiving(operation)
         else:
             endpoint = _asking(operation, told)
-        return endpoint, {"openapi_extra": extra, "description": operation.description}
+        return endpoint, {**(extra or {}), "description": operation.description}
 
 
 def _answered(operation: AnyOperation) -> dict[str, Any]:
     """How the document describes the answer."""
-    if isinstance(operation.answer, type):
-        return {"response_model": operation.answer}
+    if operation.answer is not None and "/" not in str(operation.answer):
+        return {"response_model": vars(shapes).get(str(operation.answer), operation.answer)}
     if operation.media_type in _STREAMS:
         content = {operation.media_type: {"schema": _STREAMS[operation.media_type]}}
         return {"response_class": Response, "responses": {200: {"content": content}}}

@@ -39,6 +39,7 @@ from harena.testing.conformance_base import run
 from harena.testing.conformance_catalog import CatalogConformance
 from harena.testing.conformance_definitions import DefinitionsConformance
 from harena.testing.conformance_registry import RegistryConformance
+from harena.testing.conformance_table import TableConformance
 from harena.testing.conformance_training import TrainingConformance
 
 __all__ = ["ADDING", "BAD", "GOOD", "OperationsConformance", "OperationsRuntime"]
@@ -74,6 +75,7 @@ class OperationsConformance(
     CatalogConformance,
     DefinitionsConformance,
     RegistryConformance,
+    TableConformance,
     TrainingConformance,
     RuntimeConformance,
 ):

@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
-from harena.core.operations import benchmark_jobs, catalog, registry, training_jobs
+from typing import Any
+
+from harena.core.operations import (
+    benchmark_jobs,
+    blueprints,
+    catalog,
+    registry,
+    sandboxes,
+    server,
+    training_jobs,
+)
 from harena.core.operations.operation import Operation
 
 __all__ = ["OPERATIONS", "Operation"]
 
-OPERATIONS = (*benchmark_jobs.OPERATIONS, *catalog.OPERATIONS, *registry.OPERATIONS, *training_jobs.OPERATIONS)
+OPERATIONS: tuple[Operation[..., Any], ...] = (
+    *sandboxes.OPERATIONS,
+    *sandboxes.ON_COMMANDS,
+    *sandboxes.ON_FILES,
+    *blueprints.OPERATIONS,
+    *catalog.OPERATIONS,
+    *benchmark_jobs.OPERATIONS,
+    *registry.OPERATIONS,
+    *training_jobs.OPERATIONS,
+    *server.ON_LEASES,
+    *server.ON_KEYS,
+    *server.ON_HEALTH,
+)

@@ -48,6 +48,11 @@ class Parameter:
     in_path: bool
     """else it is in the query"""
 
+    @property
+    def required(self) -> bool:
+        """It has no default."""
+        return self.default is inspect.Parameter.empty
+
 
 @dataclass(frozen=True, eq=False)
 class Operation(Generic[P, R]):

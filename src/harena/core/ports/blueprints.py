@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from harena.core.models import Blueprint, BlueprintSummary
+from harena.core.parameters import Id
 
 
 class BlueprintOperations(Protocol):
@@ -23,11 +24,16 @@ class BlueprintOperations(Protocol):
     ) -> Blueprint:
         """Resolve, download and install the packages (wheels only) and record the recipe under `name`."""
 
-    async def get_blueprint(self, name_or_id: str) -> Blueprint:
-        """Raises NotFoundError."""
+    async def get_blueprint(self, name_or_id: Id) -> Blueprint:
+        """The newest version of a name, or the one with this id.
 
-    async def delete_blueprint(self, name_or_id: str) -> None:
-        """Forget every version of a name, or the one with this id. Raises NotFoundError, ValidationError (built in)."""
+        Raises NotFoundError."""
+
+    async def delete_blueprint(self, name_or_id: Id) -> None:
+        """Forget every version of a name, or the one with this id. For admins: others may be using it.
+
+        Raises NotFoundError, ValidationError (built in)."""
 
     async def list_blueprints(self) -> list[BlueprintSummary]:
-        """All, newest first, without the contents of their files and their environments."""
+        """The blueprints of your workspace, newest first; of more than 1000 the newest. Without the contents of their
+        files and their environments."""

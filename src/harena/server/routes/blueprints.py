@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from harena.core.models import Blueprint
+from harena.core.operations import blueprints as table
 from harena.core.threads import BODIES
 from harena.core.wire import blueprint_to_json, summary_to_json
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, listed
-from harena.server.bodies import IN_THREAD_BYTES, JsonRoute
+from harena.server.bodies import IN_THREAD_BYTES
 from harena.server.bounds import MOST_PAGE, Id
 from harena.server.contents import decoded_files
-from harena.server.routes.dependencies import Admin, Once, Reader, State, Writer
+from harena.server.routes.dependencies import Once, Reader, State, Writer
+from harena.server.table_routes import TableRoutes
 
-router = APIRouter(prefix="/v1/blueprints", tags=["blueprints"], route_class=JsonRoute)
+routes = TableRoutes(table.OPERATIONS)
 
 
-@router.post("", status_code=201, response_model=shapes.BlueprintAnswer)
+@routes.by_hand(table.CREATE)
 async def create(asked: shapes.BlueprintBody, caller: Writer, state: State, key: Once) -> Response:
     """Install the packages (wheels only) and record the recipe; a name that exists gets its next version."""
     state.check_not_draining()
     files = await decoded_files(asked.files)
-
     operations = state.operations.in_workspace(caller.workspace)
 
     async def made() -> str:  # what is remembered for the key is no content of a file
@@ -37,23 +38,17 @@ async def create(asked: shapes.BlueprintBody, caller: Writer, state: State, key:
     return await _answer(await operations.get_blueprint(blueprint_id), 201)
 
 
-@router.get("", response_model=shapes.BlueprintsAnswer)
+@routes.by_hand(table.LIST)
 async def list_blueprints(caller: Reader, state: State) -> Response:
     """The blueprints of your workspace, newest first; of more than 1000 the newest. Without the contents of files."""
     found = await state.operations.in_workspace(caller.workspace).list_blueprints()
     return await listed("blueprints", found[:MOST_PAGE], summary_to_json)
 
 
-@router.get("/{name_or_id}", response_model=shapes.BlueprintAnswer)
+@routes.by_hand(table.GET)
 async def get(name_or_id: Id, caller: Reader, state: State) -> Response:
     """The newest version of a name, or the one with this id; with the contents of its files."""
     return await _answer(await state.operations.in_workspace(caller.workspace).get_blueprint(name_or_id), 200)
-
-
-@router.delete("/{name_or_id}", status_code=204)
-async def delete(name_or_id: Id, caller: Admin, state: State) -> None:
-    """Forget every version of a name, or the one with this id. For admins: others may be using it."""
-    await state.operations.in_workspace(caller.workspace).delete_blueprint(name_or_id)
 
 
 async def _answer(blueprint: Blueprint, status: int) -> Response:

@@ -8,11 +8,12 @@ import secrets
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from harena.core.errors import HarenaError, SandboxValidationError
-from harena.core.frames import MOST_BYTES, Frame, frames
+from harena.core.frames import MEDIA_TYPE, MOST_BYTES, Frame, frames
 from harena.core.models import ExecRequest, ExecResult
+from harena.core.operations import sandboxes as table
 from harena.core.output import OutputBuffer
 from harena.core.ports import RunningExec
 from harena.core.wire import result_to_json
@@ -20,26 +21,21 @@ from harena.sdk.options import check_absolute
 from harena.sdk.process import check_size, checked_command, checked_environment, checked_timeout
 from harena.server import shapes
 from harena.server.answers import StreamAnswer, begun, problem_of
-from harena.server.bodies import JsonRoute, read_bounded
+from harena.server.bodies import read_bounded
 from harena.server.bounds import Id
 from harena.server.contents import decoded
-from harena.server.routes.dependencies import BYTES, State, Writer
+from harena.server.routes.dependencies import State, Writer
+from harena.server.table_routes import TableRoutes
 
-router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}/execs", tags=["commands"], route_class=JsonRoute)
+routes = TableRoutes(table.ON_COMMANDS)
 
-MEDIA_TYPE = "application/vnd.harena.frames"
 _AT_ONCE_BYTES = 1024 * 1024
 """most bytes of a stream that are sent in one piece: what waits for a slow reader is held twice"""
 MOST_STDIN_BYTES = 4 * MOST_BYTES
 """size limit of one write"""
 
 
-@router.post(
-    "",
-    status_code=200,
-    response_class=StreamAnswer,
-    responses={200: {"content": {MEDIA_TYPE: {"schema": {"type": "string", "contentMediaType": MEDIA_TYPE}}}}},
-)
+@routes.by_hand(table.EXEC)
 async def run(sandbox_id: Id, asked: shapes.ExecBody, caller: Writer, state: State) -> StreamAnswer:
     """Run a command and stream its output: frames STARTED, STDOUT and STDERR as they come, then RESULT or PROBLEM.
 
@@ -66,7 +62,7 @@ async def run(sandbox_id: Id, asked: shapes.ExecBody, caller: Writer, state: Sta
     return await begun(pieces(), MEDIA_TYPE)
 
 
-@router.post("/{exec_id}/stdin", status_code=204, openapi_extra=BYTES)
+@routes.by_hand(table.WRITE_STDIN)
 async def write_stdin(
     sandbox_id: Id,
     exec_id: Id,
@@ -79,19 +75,19 @@ async def write_stdin(
     await running.write_stdin(await read_bounded(request, MOST_STDIN_BYTES))
 
 
-@router.post("/{exec_id}/stdin/close", status_code=204)
+@routes.by_hand(table.CLOSE_STDIN)
 async def close_stdin(sandbox_id: Id, exec_id: Id, caller: Writer, state: State) -> None:
     """End of input."""
     state.find_exec(caller.workspace, sandbox_id, exec_id).close_stdin()
 
 
-@router.post("/{exec_id}/kill", status_code=204)
+@routes.by_hand(table.KILL)
 async def kill(sandbox_id: Id, exec_id: Id, caller: Writer, state: State) -> None:
     """Kill the command's whole process tree; its RESULT says outcome `cancelled`."""
     state.find_exec(caller.workspace, sandbox_id, exec_id).kill()
 
 
-@router.post("/{exec_id}/resize", status_code=204)
+@routes.by_hand(table.RESIZE)
 async def resize(sandbox_id: Id, exec_id: Id, asked: shapes.ResizeBody, caller: Writer, state: State) -> None:
     """Change the size of the pseudo-terminal."""
     state.find_exec(caller.workspace, sandbox_id, exec_id).resize(asked.columns, asked.rows)

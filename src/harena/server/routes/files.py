@@ -6,40 +6,32 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 from contextlib import aclosing
 from typing import Annotated, cast
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from harena.core.checked import MOST_BYTES, MOST_MODE
 from harena.core.errors import SandboxFileError
 from harena.core.models import MIB
+from harena.core.operations import sandboxes as table
 from harena.core.wire import file_to_json
 from harena.sdk.options import check_path
-from harena.server import shapes
 from harena.server.answers import JsonAnswer, begun, listed
 from harena.server.bodies import arriving
 from harena.server.bounds import Id
 from harena.server.identity import Caller
-from harena.server.routes.dependencies import BYTES, Reader, State, Writer
+from harena.server.routes.dependencies import Reader, State, Writer
 from harena.server.state import ServerState
+from harena.server.table_routes import TableRoutes
 
-router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}", tags=["files"])
+routes = TableRoutes(table.ON_FILES)
 
 AT_ONCE_BYTES = MIB
 """what says that it is no larger is given to the sandbox, or taken from it, in one piece"""
 LEAST_ANSWER_BYTES = 1024 * MIB
 """file content that one answer may have in any workspace; a workspace whose sandboxes may write more gets more"""
-_OCTETS = "application/octet-stream"
-_TAR = "application/x-tar"
-_BINARY: dict[int | str, dict[str, object]] = {
-    200: {"content": {_OCTETS: {"schema": {"type": "string", "format": "binary"}}}}
-}
-_ARCHIVE: dict[int | str, dict[str, object]] = {
-    200: {"content": {_TAR: {"schema": {"type": "string", "format": "binary"}}}}
-}
-
 PathInside = Annotated[str, Query(min_length=1, max_length=4096, description="An absolute path inside the sandbox.")]
 
 
-@router.get("/files", response_class=Response, responses=_BINARY)
+@routes.by_hand(table.READ_FILE)
 async def read(
     sandbox_id: Id,
     path: PathInside,
@@ -54,13 +46,13 @@ async def read(
     limits = await state.quotas.limits_of(caller.workspace)
     most = max(LEAST_ANSWER_BYTES, limits.sandbox_disk_bytes)
     if max_bytes is not None and max_bytes <= AT_ONCE_BYTES:
-        return Response(await port.read_file(path, max_bytes=max_bytes), media_type=_OCTETS)
+        return Response(await port.read_file(path, max_bytes=max_bytes), media_type=table.OCTETS)
     bound = most if max_bytes is None else min(max_bytes, most)
     pieces = cast("AsyncGenerator[bytes, None]", port.read_stream(path, max_bytes=bound))
-    return await begun(_at_most(pieces, path, bound), _OCTETS)
+    return await begun(_at_most(pieces, path, bound), table.OCTETS)
 
 
-@router.put("/files", status_code=204, openapi_extra=BYTES)
+@routes.by_hand(table.WRITE_FILE)
 async def write(
     sandbox_id: Id,
     path: PathInside,
@@ -73,7 +65,7 @@ async def write(
     await _write(state, caller, sandbox_id, path, request, append=False, mode=mode)
 
 
-@router.post("/files", status_code=204, openapi_extra=BYTES)
+@routes.by_hand(table.APPEND)
 async def append(
     sandbox_id: Id,
     path: PathInside,
@@ -86,7 +78,7 @@ async def append(
     await _write(state, caller, sandbox_id, path, request, append=True, mode=mode)
 
 
-@router.delete("/files", status_code=204)
+@routes.by_hand(table.REMOVE)
 async def remove(
     sandbox_id: Id,
     path: PathInside,
@@ -101,7 +93,7 @@ async def remove(
     await port.remove(path, recursive=recursive, missing_ok=missing_ok)
 
 
-@router.get("/files/stat", response_model=shapes.FileAnswer)
+@routes.by_hand(table.STAT)
 async def stat(sandbox_id: Id, path: PathInside, caller: Reader, state: State) -> JsonAnswer:
     """About one path; a link is described, not followed."""
     check_path(path)
@@ -109,7 +101,7 @@ async def stat(sandbox_id: Id, path: PathInside, caller: Reader, state: State) -
     return JsonAnswer(file_to_json(await port.stat(path)))
 
 
-@router.get("/files/list", response_model=shapes.FilesAnswer)
+@routes.by_hand(table.LIST_FILES)
 async def list_files(sandbox_id: Id, path: PathInside, caller: Reader, state: State) -> Response:
     """A directory's entries, sorted by name."""
     check_path(path)
@@ -117,14 +109,14 @@ async def list_files(sandbox_id: Id, path: PathInside, caller: Reader, state: St
     return await listed("entries", await port.list_dir(path), file_to_json)
 
 
-@router.post("/directories", status_code=204)
+@routes.by_hand(table.MAKE_DIR)
 async def make_dir(sandbox_id: Id, path: PathInside, caller: Writer, state: State, parents: bool = True) -> None:
     """Create a directory; with `parents` like `mkdir -p`."""
     check_path(path)
     await (await state.sandboxes.find(caller.workspace, sandbox_id)).port.make_dir(path, parents=parents)
 
 
-@router.put("/archive", status_code=204, openapi_extra=BYTES)
+@routes.by_hand(table.EXTRACT)
 async def extract(sandbox_id: Id, path: PathInside, request: Request, caller: Writer, state: State) -> None:
     """Unpack a tar stream into a directory, which is created where it is missing."""
     check_path(path)
@@ -132,14 +124,14 @@ async def extract(sandbox_id: Id, path: PathInside, request: Request, caller: Wr
     await port.extract_archive(path, await _arriving(request))
 
 
-@router.get("/archive", response_class=Response, responses=_ARCHIVE)
+@routes.by_hand(table.ARCHIVE)
 async def archive(sandbox_id: Id, path: PathInside, caller: Reader, state: State) -> Response:
     """A tar stream of the files and directories below a directory; links are left out."""
     check_path(path)
     port = (await state.sandboxes.find(caller.workspace, sandbox_id)).port
     limits = await state.quotas.limits_of(caller.workspace)
     most = 2 * max(LEAST_ANSWER_BYTES, limits.sandbox_disk_bytes)  # with the headers of many small files
-    return await begun(_at_most(port.create_archive(path), path, most), _TAR)
+    return await begun(_at_most(port.create_archive(path), path, most), table.TAR)
 
 
 async def _at_most(pieces: AsyncGenerator[bytes, None], path: str, most: int) -> AsyncGenerator[bytes, None]:

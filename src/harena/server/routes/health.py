@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from harena.core.models import SandboxStatus
+from harena.core.operations import server as table
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
 from harena.server.metrics import CONTENT_TYPE, sees_the_whole
 from harena.server.routes.dependencies import Reader, State
+from harena.server.table_routes import TableRoutes
 
-router = APIRouter(tags=["health"])
+routes = TableRoutes(table.ON_HEALTH)
 
 
-@router.get("/healthz", response_model=shapes.HealthAnswer, responses={503: {"model": shapes.HealthAnswer}})
+@routes.by_hand(table.HEALTH, responses={503: {"model": shapes.HealthAnswer}})
 async def healthz(state: State) -> JsonAnswer:
     """Whether requests are taken: 200, or 503 once the server is about to stop. Needs no key."""
     draining = state.draining.is_set()
@@ -22,7 +24,7 @@ async def healthz(state: State) -> JsonAnswer:
     )
 
 
-@router.get("/metrics", response_class=Response)
+@routes.by_hand(table.METRICS)
 async def metrics(caller: Reader, state: State) -> Response:
     """What is counted, as Prometheus reads it: of the caller's workspace; of the whole server for its operator, who
     shows an admin key of the default workspace, or asks a server without keys."""

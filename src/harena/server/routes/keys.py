@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter
-
 from harena.core.errors import AccessError
+from harena.core.operations import server as table
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
-from harena.server.bodies import JsonRoute
 from harena.server.bounds import Id
 from harena.server.keys import Keys
 from harena.server.routes.dependencies import Admin, Once, State
 from harena.server.state import ServerState
+from harena.server.table_routes import TableRoutes
 
-router = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=JsonRoute)
+routes = TableRoutes(table.ON_KEYS)
 
 
-@router.post("", status_code=201, response_model=shapes.NewKeyAnswer)
+@routes.by_hand(table.CREATE_KEY)
 async def create(asked: shapes.KeyBody, caller: Admin, state: State, key: Once) -> JsonAnswer:
     """Make a key. The answer holds the key itself, which cannot be asked for again but with an idempotency key."""
     keys = _keys(state)
@@ -30,13 +29,13 @@ async def create(asked: shapes.KeyBody, caller: Admin, state: State, key: Once) 
     return JsonAnswer(await state.idempotency.once(caller.workspace, "keys", key, made), status_code=201)
 
 
-@router.get("", response_model=shapes.KeysAnswer)
+@routes.by_hand(table.LIST_KEYS)
 async def list_keys(caller: Admin, state: State) -> JsonAnswer:
     """The workspace's keys, oldest first, revoked ones too."""
     return JsonAnswer({"keys": await _keys(state).list(caller.workspace)})
 
 
-@router.delete("/{key_id}", status_code=204)
+@routes.by_hand(table.REVOKE)
 async def revoke(key_id: Id, caller: Admin, state: State) -> None:
     """Refuse the key from now on. May be asked for again."""
     await _keys(state).revoke(key_id, workspace=caller.workspace)

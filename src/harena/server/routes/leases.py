@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
+from harena.core.operations import server as table
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
-from harena.server.bodies import JsonRoute
 from harena.server.bounds import Id
 from harena.server.leases import Lease
 from harena.server.routes.dependencies import Once, State, Writer
+from harena.server.table_routes import TableRoutes
 
-router = APIRouter(prefix="/v1/leases", tags=["leases"], route_class=JsonRoute)
+routes = TableRoutes(table.ON_LEASES)
 
 
-@router.post("", status_code=201, response_model=shapes.LeaseAnswer)
+@routes.by_hand(table.OPEN_LEASE)
 async def open_lease(asked: shapes.LeaseBody, caller: Writer, state: State, key: Once) -> JsonAnswer:
     """Open a lease. Sandboxes that name it end with it: when it is closed, or not renewed within `seconds`."""
     state.check_not_draining()
@@ -26,13 +25,13 @@ async def open_lease(asked: shapes.LeaseBody, caller: Writer, state: State, key:
     return _answer(await state.idempotency.once(caller.workspace, "leases", key, made), 201)
 
 
-@router.post("/{lease_id}/renew", response_model=shapes.LeaseAnswer)
+@routes.by_hand(table.RENEW)
 async def renew(lease_id: Id, caller: Writer, state: State) -> JsonAnswer:
     """It lasts its whole length from now on."""
     return _answer(state.leases.renew(caller.workspace, lease_id), 200)
 
 
-@router.delete("/{lease_id}", status_code=204)
+@routes.by_hand(table.CLOSE_LEASE)
 async def close(lease_id: Id, caller: Writer, state: State) -> None:
     """End it and its sandboxes; answers when they have ended."""
     await state.leases.close(caller.workspace, lease_id)

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
 from fastapi import Path as InPath
+from fastapi import Query, Response
 from pydantic import Field
 
 from harena.core.checked import MOST_PIDS
 from harena.core.errors import SandboxFailedError, SandboxValidationError, ValidationError
 from harena.core.models import Limits, SandboxSpec, SandboxStatus
+from harena.core.operations import sandboxes as table
 from harena.core.parameters import MOST_WORD
 from harena.core.ports import SandboxHandle
 from harena.core.wire import info_to_json, process_to_json
@@ -21,21 +22,21 @@ from harena.sdk.options import check_absolute
 from harena.sdk.process import checked_environment
 from harena.server import shapes
 from harena.server.answers import JsonAnswer, listed
-from harena.server.bodies import JsonRoute
 from harena.server.bounds import MOST_SHORT, Id, OptionalWord
 from harena.server.contents import decoded_files
 from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.state import ServerState
+from harena.server.table_routes import TableRoutes
 from harena.server.waiting import MOST_WAIT_SECONDS, first_of
 
-router = APIRouter(prefix="/v1/sandboxes", tags=["sandboxes"], route_class=JsonRoute)
+routes = TableRoutes(table.OPERATIONS)
 
 Pid = Annotated[int, InPath(le=1 << 62)]
 MOST_ON_A_PAGE = 1024 * 1024
 """characters of tags and annotations"""
 
 
-@router.post("", status_code=201, response_model=shapes.SandboxAnswer)
+@routes.by_hand(table.CREATE)
 async def create(asked: shapes.SandboxBody, caller: Writer, state: State, key: Once) -> JsonAnswer:
     """Create and start a sandbox; answers when it runs."""
     state.check_not_draining()
@@ -48,7 +49,7 @@ async def create(asked: shapes.SandboxBody, caller: Writer, state: State, key: O
     return JsonAnswer(info_to_json(handle.info), status_code=201)
 
 
-@router.get("", response_model=shapes.SandboxesAnswer)
+@routes.by_hand(table.LIST)
 async def list_sandboxes(
     caller: Reader,
     state: State,
@@ -83,14 +84,14 @@ def _fitting(found: Sequence[SandboxHandle]) -> int:
     return len(found)
 
 
-@router.get("/{sandbox_id}", response_model=shapes.SandboxAnswer)
+@routes.by_hand(table.GET)
 async def get(sandbox_id: Id, caller: Reader, state: State) -> JsonAnswer:
     """One sandbox; ended ones are remembered for a while."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
     return JsonAnswer(info_to_json(await handle.refresh()))
 
 
-@router.get("/{sandbox_id}/wait", response_model=shapes.SandboxAnswer)
+@routes.by_hand(table.WAIT)
 async def wait(
     sandbox_id: Id,
     caller: Reader,
@@ -103,7 +104,7 @@ async def wait(
     return JsonAnswer(info_to_json(handle.info))
 
 
-@router.post("/{sandbox_id}/stop", response_model=shapes.SandboxAnswer)
+@routes.by_hand(table.STOP)
 async def stop(sandbox_id: Id, asked: shapes.StopBody, caller: Writer, state: State) -> JsonAnswer:
     """End it; answers when nothing of it runs any more. May be asked for again."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
@@ -111,7 +112,7 @@ async def stop(sandbox_id: Id, asked: shapes.StopBody, caller: Writer, state: St
     return JsonAnswer(info_to_json(handle.info))
 
 
-@router.post("/{sandbox_id}/extend", response_model=shapes.SandboxAnswer)
+@routes.by_hand(table.EXTEND)
 async def extend(sandbox_id: Id, asked: shapes.ExtendBody, caller: Writer, state: State) -> JsonAnswer:
     """It ends `seconds` from now at the earliest."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
@@ -123,14 +124,14 @@ async def extend(sandbox_id: Id, asked: shapes.ExtendBody, caller: Writer, state
     return JsonAnswer(info_to_json(await handle.extend_lifetime(asked.seconds)))
 
 
-@router.get("/{sandbox_id}/processes", response_model=shapes.ProcessesAnswer)
+@routes.by_hand(table.PROCESSES)
 async def processes(sandbox_id: Id, caller: Reader, state: State) -> Response:
     """The processes inside."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)
     return await listed("processes", await handle.port.processes(), process_to_json)
 
 
-@router.post("/{sandbox_id}/processes/{pid}/signal", status_code=204)
+@routes.by_hand(table.SIGNAL)
 async def signal(sandbox_id: Id, pid: Pid, asked: shapes.SignalBody, caller: Writer, state: State) -> None:
     """Send a signal to one of them."""
     handle = await state.sandboxes.find(caller.workspace, sandbox_id)

@@ -1,0 +1,28 @@
+"""Operations on blueprints."""
+
+from __future__ import annotations
+
+from harena.core.operations.operation import ADMIN, READ, WRITE, Operation
+from harena.core.ports import BlueprintOperations as Port
+
+NOUN = "blueprints"
+_ALL = "/v1/blueprints"
+_ONE = f"{_ALL}/{{name_or_id}}"
+
+CREATE = Operation(
+    NOUN,
+    "create",
+    "POST",
+    _ALL,
+    WRITE,
+    Port.create_blueprint,
+    "BlueprintAnswer",
+    body="BlueprintBody",
+    creates=True,
+    starts_work=True,
+    errors=frozenset({404}),
+)
+LIST = Operation(NOUN, "list_blueprints", "GET", _ALL, READ, Port.list_blueprints, "BlueprintsAnswer")
+GET = Operation(NOUN, "get", "GET", _ONE, READ, Port.get_blueprint, "BlueprintAnswer")
+DELETE = Operation(NOUN, "delete", "DELETE", _ONE, ADMIN, Port.delete_blueprint)
+OPERATIONS = (CREATE, LIST, GET, DELETE)
