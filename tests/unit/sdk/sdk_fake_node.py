@@ -346,11 +346,11 @@ class FakeNode:
         return self._job(job_id_or_name, "running")
 
     async def list_benchmark_jobs(
-        self, *, name: str | None = None, before: int | None = None, limit: int = 100
+        self, *, name: str | None = None, limit: int = 100, cursor: int | None = None
     ) -> BenchmarkJobsPage:
         jobs = [self._job("b", "running"), self._job("a", "done")]
         kept = [(2 - place, job) for place, job in enumerate(jobs) if name in (None, job.name)]
-        page = [(place, job) for place, job in kept if before is None or place < before]
+        page = [(place, job) for place, job in kept if cursor is None or place < cursor]
         return BenchmarkJobsPage(
             benchmark_jobs=[job for _, job in page[:limit]],
             next_cursor=page[limit - 1][0] if len(page) > limit else None,

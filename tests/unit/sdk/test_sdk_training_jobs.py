@@ -33,9 +33,9 @@ class FakeTraining:
         self.asked.append((request, key))
         return filled(TrainingJob, {"id": "train_1"})
 
-    async def list_training_jobs(self, *, before: int | None, limit: int, **wanted: Any) -> Any:
-        self.asked.append((before, limit, wanted))
-        numbers = range(5, 0, -1) if before is None else range(before - 1, 0, -1)
+    async def list_training_jobs(self, *, cursor: int | None, limit: int, **wanted: Any) -> Any:
+        self.asked.append((cursor, limit, wanted))
+        numbers = range(5, 0, -1) if cursor is None else range(cursor - 1, 0, -1)
         page = [*numbers][: min(limit, 2)]
         jobs = [{"id": f"{n}"} for n in page]
         return filled(TrainingJobsPage, {"training_jobs": jobs, "next_cursor": page[-1] if page[-1] > 1 else None})
