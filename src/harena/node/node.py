@@ -45,7 +45,7 @@ class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations)
 
     async def get_sandbox(self, sandbox_id: str) -> SandboxHandle:
         """See `Operations`."""
-        return self._parts.sandboxes.get(sandbox_id)
+        return self._parts.sandboxes.get(sandbox_id, workspace=self.workspace)
 
     async def list_sandboxes(
         self,
@@ -55,7 +55,10 @@ class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations)
         include_terminal: bool = False,
     ) -> list[SandboxHandle]:
         """See `Operations`."""
-        return [*self._parts.sandboxes.list(tags=tags, statuses=statuses, include_terminal=include_terminal)]
+        found = self._parts.sandboxes.list(
+            workspace=self.workspace, tags=tags, statuses=statuses, include_terminal=include_terminal
+        )
+        return [*found]
 
     async def create_blueprint(
         self,
@@ -187,6 +190,12 @@ class Node(NodeInWorkspace):
     def in_workspace(self, workspace: str) -> NodeInWorkspace:
         """See `WholeNode`."""
         return NodeInWorkspace(self._parts, workspace)
+
+    def all_sandboxes(
+        self, *, statuses: Sequence[SandboxStatus] = (), include_terminal: bool = False
+    ) -> Sequence[SandboxHandle]:
+        """See `WholeNode`."""
+        return self._parts.sandboxes.list(statuses=statuses, include_terminal=include_terminal)
 
     def pending_sandboxes(self, workspace: str) -> Sequence[SandboxHandle]:
         """See `WholeNode`."""

@@ -381,10 +381,10 @@ class Sandboxes:
         else:  # `close` tries again, and raises
             _log.warning("sandbox %s could not be ended: %s", port.id, error)
 
-    def get(self, sandbox_id: str) -> SandboxRecord:
-        """Living or remembered. Raises SandboxNotFoundError."""
+    def get(self, sandbox_id: str, *, workspace: str | None = None) -> SandboxRecord:
+        """Living or remembered, of this workspace (None = of any). Raises SandboxNotFoundError."""
         record = self._running.get(sandbox_id) or self._living.get(sandbox_id) or self._remembered.get(sandbox_id)
-        if record is None:
+        if record is None or workspace not in (None, record.workspace):
             message = (
                 f"no sandbox {sandbox_id!r} on this node: sandboxes end with the process that holds their node, "
                 f"and the last {self._most_remembered} that ended are remembered"
@@ -399,12 +399,13 @@ class Sandboxes:
     def list(
         self,
         *,
+        workspace: str | None = None,
         tags: Sequence[str] = (),
         statuses: Sequence[SandboxStatus] = (),
         include_terminal: bool = False,
     ) -> list[SandboxRecord]:
-        """In order of creation (ended ones first, in order of their end). A terminal status in `statuses` is a request
-        for ended ones."""
+        """Sandboxes of a workspace (None = of all), in order of creation (ended ones first, in order of their end). A
+        terminal status in `statuses` is a request for ended ones."""
         records = list(self._living.values())
         if include_terminal or any(status.is_terminal for status in statuses):
             records = [*self._remembered.values(), *records]
@@ -412,7 +413,9 @@ class Sandboxes:
         return [
             record
             for record in records
-            if (not statuses or record.info.status in statuses) and wanted.issubset(record.info.tags)
+            if workspace in (None, record.workspace)
+            and (not statuses or record.info.status in statuses)
+            and wanted.issubset(record.info.tags)
         ]
 
     def source(self, workspace: str) -> SandboxSource:

@@ -53,7 +53,7 @@ class OwnedSandboxes:
         if lives:
             self._living.setdefault(workspace, set()).add(sandbox_id)
         if len(self._workspaces) >= self._look_over_at:
-            known = {handle.info.id for handle in await self._operations.list_sandboxes(include_terminal=True)}
+            known = {handle.info.id for handle in self._operations.all_sandboxes(include_terminal=True)}
             self._workspaces = {name: owner for name, owner in self._workspaces.items() if name in known}
             for living in self._living.values():
                 living &= known
@@ -62,7 +62,7 @@ class OwnedSandboxes:
     async def find(self, workspace: str, sandbox_id: str) -> SandboxHandle:
         """Raises SandboxNotFoundError."""
         self.check(workspace, sandbox_id)
-        return await self._operations.get_sandbox(sandbox_id)
+        return await self._operations.in_workspace(workspace).get_sandbox(sandbox_id)
 
     def check(self, workspace: str, sandbox_id: str) -> None:
         """Raises SandboxNotFoundError for another workspace's, and for what is unknown (what is being created is known
@@ -80,7 +80,8 @@ class OwnedSandboxes:
         """Sandboxes of the workspace, oldest first, including those that are being created."""
         for handle in self._operations.pending_sandboxes(workspace):
             self._workspaces.setdefault(handle.info.id, workspace)
-        found = await self._operations.list_sandboxes(tags=tags, statuses=statuses, include_terminal=include_terminal)
+        operations = self._operations.in_workspace(workspace)
+        found = await operations.list_sandboxes(tags=tags, statuses=statuses, include_terminal=include_terminal)
         mine = [handle for handle in found if self._workspaces.get(handle.info.id) == workspace]
         return sorted(mine, key=lambda handle: (handle.info.created_at, handle.info.id))
 
@@ -88,5 +89,5 @@ class OwnedSandboxes:
         return len(self._living.get(workspace, ())) + self._coming[workspace]
 
     async def _forget_ended(self, workspace: str) -> None:
-        living = {handle.info.id for handle in await self._operations.list_sandboxes()}
+        living = {handle.info.id for handle in await self._operations.in_workspace(workspace).list_sandboxes()}
         self._living.get(workspace, set()).intersection_update(living)

@@ -9,7 +9,13 @@ from typing import Any
 
 import pytest
 
-from harena.core.errors import NotFoundError, PlatformError, SandboxUnavailableError, ValidationError
+from harena.core.errors import (
+    NotFoundError,
+    PlatformError,
+    SandboxNotFoundError,
+    SandboxUnavailableError,
+    ValidationError,
+)
 from harena.core.models import Blueprint, SandboxSpec, SandboxStatus
 from harena.core.ports import Operations
 from harena.node import store_place
@@ -86,8 +92,8 @@ async def test_benchmark_jobs_are_passed_on(node: Node) -> None:
     assert await node.benchmark_job_results("j") == {"results": "j"}
     assert await node.cancel_benchmark_job("j") == {"cancel": "j"}
     assert await node.list_benchmark_jobs() == {"of": "default", "name": None, "before": None, "limit": 100}
-    asked = {"name": "n", "before": 7, "limit": 5}
-    assert await node.in_workspace("team-a").list_benchmark_jobs(**asked) == {"of": "team-a", **asked}  # type: ignore[arg-type]
+    found = await node.in_workspace("team-a").list_benchmark_jobs(name="n", cursor=7, limit=5)
+    assert found == {"of": "team-a", "name": "n", "before": 7, "limit": 5}
     assert [event async for event in node.benchmark_job_events("j", after=4)] == [{"job": "j", "cursor": 5}]
     await node.close()
 
@@ -109,7 +115,23 @@ async def test_a_workspace_has_blueprints_of_its_own(node: Node, runtime: FakeRu
     await theirs.delete_blueprint("env")
     assert await ours.get_blueprint("env") == made
     await ours.close()
-    assert (await node.list_sandboxes())[0].info.status is SandboxStatus.RUNNING, "a view ends nothing"
+    assert (await ours.list_sandboxes())[0].info.status is SandboxStatus.RUNNING, "a view ends nothing"
+    await node.close()
+
+
+async def test_a_workspace_has_sandboxes_of_its_own(node: Node) -> None:
+    """Another one's are not found and not listed, neither living nor ended; the whole node counts them all."""
+    ours, theirs = node.in_workspace("ours"), node.in_workspace("theirs")
+    living, ended = [await ours.create_sandbox(SandboxSpec()) for _ in range(2)]
+    await ended.stop()
+    for stranger in (theirs, node):
+        assert await stranger.list_sandboxes(include_terminal=True) == []
+        for handle in (living, ended):
+            with pytest.raises(SandboxNotFoundError, match="no sandbox"):
+                await stranger.get_sandbox(handle.info.id)
+    assert await ours.get_sandbox(living.info.id) is living
+    assert await ours.list_sandboxes(include_terminal=True) == [ended, living]
+    assert list(node.all_sandboxes(include_terminal=True)) == [ended, living]
     await node.close()
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from harena.core.models import SandboxStatus
 from harena.core.ports.benchmark_jobs import BenchmarkOperations
 from harena.core.ports.blueprints import BlueprintOperations
 from harena.core.ports.catalog import CatalogOperations
@@ -68,6 +69,11 @@ class WholeNode(Operations, Protocol):
     def in_workspace(self, workspace: str) -> Operations:
         """The node as one workspace has it: other workspaces' jobs, definitions, scenarios and blueprints do not exist.
         Its `close` ends nothing. Raises ValidationError for what is no workspace's name."""
+
+    def all_sandboxes(
+        self, *, statuses: Sequence[SandboxStatus] = (), include_terminal: bool = False
+    ) -> Sequence[SandboxHandle]:
+        """Sandboxes of all workspaces, for those who count them."""
 
     def pending_sandboxes(self, workspace: str) -> Sequence[SandboxHandle]:
         """Sandboxes that are being created for a workspace; their callers do not have their ids yet."""

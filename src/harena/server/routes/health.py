@@ -30,7 +30,7 @@ async def metrics(caller: Reader, state: State) -> Response:
     shows an admin key of the default workspace, or asks a server without keys."""
     workspace = None if sees_the_whole(caller) else caller.workspace
     if workspace is None:
-        running = await state.operations.list_sandboxes(statuses=[SandboxStatus.RUNNING])
+        running = [*state.operations.all_sandboxes(statuses=[SandboxStatus.RUNNING])]
     else:
         running = await state.sandboxes.list(
             workspace, tags=(), statuses=[SandboxStatus.RUNNING], include_terminal=False
