@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from parsed_sources import tree_of
+
 ROOT = Path(__file__).parents[2] / "src" / "harena"
 FRAGMENT = re.compile(r"(of|as|the same|that|those)\b", re.IGNORECASE)
 """how a docstring begins that continues a sentence which only its author has in mind"""
@@ -21,14 +23,14 @@ def _docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value.value.strip()
 
 
-def fragments(source: str) -> list[tuple[int, str]]:
-    """Docstrings of a source that open as fragments, with their lines."""
-    return sorted((line, text) for line, text in _docstrings(ast.parse(source)) if FRAGMENT.match(text))
+def fragments(tree: ast.AST) -> list[tuple[int, str]]:
+    """Docstrings of a file that open as fragments, with their lines."""
+    return sorted((line, text) for line, text in _docstrings(tree) if FRAGMENT.match(text))
 
 
 def test_fragments_are_found() -> None:
     source = 'def f():\n    """Of the body."""\n\nLIMIT = 3\n"""that one lists"""\n\ndef g():\n    """Assign it."""\n'
-    assert fragments(source) == [(2, "Of the body."), (5, "that one lists")]
+    assert fragments(ast.parse(source)) == [(2, "Of the body."), (5, "that one lists")]
 
 
 @pytest.mark.parametrize("room", sorted(path.name for path in ROOT.iterdir() if path.is_dir() or path.suffix == ".py"))
@@ -41,6 +43,6 @@ def test_no_docstring_opens_as_a_fragment(room: str) -> None:
         f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
         for path in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
         if path.suffix == ".py"
-        for line, text in fragments(path.read_text(encoding="utf-8"))
+        for line, text in fragments(tree_of(path))
     ]
     assert found == []

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from harena.core.reasons import ERROR_REASONS
+from parsed_sources import tree_of
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -58,7 +59,7 @@ def test_every_reason_of_an_error_is_explained() -> None:
         reason
         for path in (ROOT / "src/harena").rglob("*.py")
         if "scoring/battery" not in str(path) and "testing" not in path.parts
-        for reason in reasons(ast.parse(path.read_text(encoding="utf-8")))
+        for reason in reasons(tree_of(path))
     }
     explained = [reason.code for reason in ERROR_REASONS]
     assert explained == sorted(set(explained))

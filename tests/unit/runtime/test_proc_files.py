@@ -11,13 +11,14 @@ from pathlib import Path
 import harena
 from harena.runtime.kernel import proc_files
 from harena.runtime.spawner import spawner
+from parsed_sources import tree_of
 
 PACKAGE = Path(harena.__file__).parent
 
 
 def text_reads(path: Path) -> Iterator[str]:
     """Calls of `open` that name /proc, and do not read bytes."""
-    for call in ast.walk(ast.parse(path.read_text())):
+    for call in ast.walk(tree_of(path)):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "open" and call.args:
             mode = [*call.args[1:2], *(word.value for word in call.keywords if word.arg == "mode")]
             is_binary = any(isinstance(part, ast.Constant) and "b" in str(part.value) for part in mode)
