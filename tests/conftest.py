@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,6 +14,11 @@ from hypothesis import HealthCheck, settings
 pytest.register_assert_rewrite("harena.testing")
 
 import harena.training  # noqa: E402, F401 - what it sets for torch must be set before a test module loads that
+from tiers import pytest_addoption, pytest_collection_modifyitems, pytest_report_header  # noqa: E402, F401 - hooks
+
+# What tests of one room share lies in that room's folder of tests/unit or tests/component, for the tests of both.
+_HERE = Path(__file__).parent
+sys.path += [str(room) for folder in ("unit", "component") for room in sorted((_HERE / folder).iterdir())]
 
 # how long an example takes says how busy the machine is, and nothing about harena
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])

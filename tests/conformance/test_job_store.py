@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import create_engine, make_url, text
+from test_benchmark_jobs import NoSandboxes, Recipes, Scorer, load
+from test_crashes import check_lives
 
 from harena.core.clock import SystemClock
 from harena.core.errors import PlatformError
@@ -22,12 +23,6 @@ from harena.store.database import Database
 from harena.store.migrate import bring_to
 from harena.store.tables import COUNTS
 from harena.testing.conformance_job_store import JobStoreConformance, job, owner, queued
-
-sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "unit/node")]
-
-from test_benchmark_jobs import NoSandboxes, Recipes, Scorer, load
-from test_crashes import check_lives
-
 from postgres_server import PostgresServer
 
 
@@ -197,6 +192,7 @@ def durable(url: str, scorer: Scorer) -> BenchmarkJobs:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 async def test_kill_9_over_postgres(url: str, tmp_path: Path) -> None:
     """What a killed client's connection had begun is undone, and holds nothing up."""
     await check_lives(url, tmp_path / "log", seed=2)

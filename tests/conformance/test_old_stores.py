@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import old_stores
 import pytest
 from sqlalchemy import create_engine, inspect
+from test_benchmark_jobs import NoSandboxes, Recipes, Scorer, load
 
 from harena.core.clock import SystemClock
 from harena.core.job_store import Batch
@@ -17,10 +17,6 @@ from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.node.benchmark_jobs import BenchmarkJobs
 from harena.store.benchmark_jobs import JobStore
 from harena.store.database import Database
-
-sys.path.append(str(Path(__file__).parents[1] / "unit/node"))
-
-from test_benchmark_jobs import NoSandboxes, Recipes, Scorer, load
 
 
 @pytest.fixture

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 from calibration_suite import CalibrationConformance
+from server_world import fake_node, world
 
 from harena.core.clock import SystemClock
 from harena.core.ports import Operations
 from harena.testing.conformance_operations import OperationsConformance
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "server"))
-
-from server_world import fake_node, world
 
 
 class TestInProcess(CalibrationConformance, OperationsConformance):

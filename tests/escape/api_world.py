@@ -24,7 +24,7 @@ from harena.testing.conformance_registry import tar_of
 
 DOCUMENT = document.openapi()
 ROUTES = sorted((method.upper(), path) for path, route in DOCUMENT["paths"].items() for method in route)
-SERVER = Path(__file__).parents[1] / "unit" / "server" / "worst_server.py"
+SERVER = Path(__file__).parents[1] / "component" / "server" / "worst_server.py"
 ROWS = b'{"prompt": "1 + 1", "expected_output": "2"}\n'
 _TRACEBACK = re.compile(r"Traceback \(most recent|File \"/|site-packages|\.py\", line")
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from parsed_sources import tree_of
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
@@ -42,10 +42,6 @@ SIDES_OF_THE_WALL: dict[str, frozenset[str]] = {
     "host": frozenset({"kernel", "fast_path", "guest", "spawner"}),
 }
 """Folder of the runtime -> folders that it may import, itself left out"""
-
-MOST_MODULES_OF_IMPORT_HARENA = 60
-MOST_MODULES_OF_THE_SDK = 196
-"""modules that `import harena`, and then all its public names, add to a bare interpreter, standard library included"""
 
 
 @dataclass(frozen=True)
@@ -93,7 +89,7 @@ def all_imports(tree: ast.AST, importer: str, for_types: bool = False) -> Iterat
 def source_imports() -> list[Import]:
     found = []
     for path in sorted((SOURCE / "harena").rglob("*.py")):
-        found += all_imports(ast.parse(path.read_text(encoding="utf-8")), module_name(path))
+        found += all_imports(tree_of(path), module_name(path))
     return found
 
 
@@ -203,7 +199,7 @@ def test_nothing_beside_the_package_imports_its_private_names(folder: str) -> No
     crossing = [
         str(entry)
         for path in sorted((ROOT / folder).rglob("*.py"))
-        for entry in all_imports(ast.parse(path.read_text(encoding="utf-8")), str(path.relative_to(ROOT)))
+        for entry in all_imports(tree_of(path), str(path.relative_to(ROOT)))
         if entry.target.split(".")[0] == "harena" and is_private(entry)
     ]
     assert crossing == []
@@ -242,66 +238,3 @@ def find_cycle(graph: dict[str, set[str]]) -> list[str] | None:
         if cycle := walk(module, []):
             return cycle
     return None
-
-
-LOADED = """
-import json, sys
-before = set(sys.modules)
-import harena
-by_import = set(sys.modules) - before
-for name in harena.__all__:
-    getattr(harena, name)
-print(json.dumps([sorted(by_import), sorted(set(sys.modules) - before)]))
-"""
-
-
-@pytest.fixture(scope="module")
-def loaded() -> tuple[set[str], set[str]]:
-    """The modules that `import harena` adds, and those that all its public names add, in a fresh interpreter."""
-    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, cwd=ROOT)
-    by_import, by_names = json.loads(done.stdout)
-    return set(by_import), set(by_names)
-
-
-def test_import_harena_loads_no_third_party_module(loaded: tuple[set[str], set[str]]) -> None:
-    """No torch, no SQL, no web framework, no models library: those come with the node, which the first verb starts."""
-    foreign = {name.split(".")[0] for name in loaded[1]} - {"harena", *sys.stdlib_module_names}
-    assert foreign == set()
-
-
-def test_import_harena_loads_no_room_behind_the_sdk(loaded: tuple[set[str], set[str]]) -> None:
-    """Sandboxes that are never made cost nothing."""
-    rooms = {room_of(name) for name in loaded[1] if name.startswith("harena.")}
-    assert rooms <= {"harena", "core", "sdk"}
-
-
-def test_import_harena_stays_light(loaded: tuple[set[str], set[str]]) -> None:
-    """Counted in modules: time depends on the machine, and each module costs some."""
-    assert len(loaded[0]) <= MOST_MODULES_OF_IMPORT_HARENA
-    assert len(loaded[1]) <= MOST_MODULES_OF_THE_SDK
-
-
-def test_what_a_template_knows_of_scoring_needs_no_models() -> None:
-    """The first job's template starts while the models are loaded, and takes the driver along."""
-    code = (
-        "import json, sys\n"
-        "from harena.scoring.scorers import driver_boot\n"
-        "driver_boot.known_program()\n"
-        "models = ('pydantic', 'harena.scoring.scenario', 'harena.scoring.score')\n"
-        "print(json.dumps([name for name in models if name in sys.modules]))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert json.loads(done.stdout) == []
-
-
-def test_the_first_job_loads_what_it_needs() -> None:
-    """What some contracts and formats alone need comes with them."""
-    code = (
-        "import sys\n"
-        "from harena.node.parts import _load_jobs\n"
-        "_load_jobs()\n"
-        "rare = ('http.client', 'urllib.request', 'tomllib', 'pickletools', 'alembic', 'aiosqlite', 'rich', 'typer')\n"
-        "sys.exit(' '.join(name for name in rare if name in sys.modules) or 0)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert (done.returncode, done.stderr) == (0, "")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -14,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from harena.core.home import harena_home
+from parsed_sources import tree_of
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -47,7 +46,7 @@ def test_no_name_says_nothing() -> None:
     """A manager, a helper or a util could be anything; the house has a word for what it is."""
     empty = []
     for path in SOURCES:
-        chosen = [(1, path.stem), *our_names(ast.parse(path.read_text(encoding="utf-8")))]
+        chosen = [(1, path.stem), *our_names(tree_of(path))]
         empty += [f"{path.relative_to(ROOT)}:{line}: {name}" for line, name in chosen if words_of(name) & AVOIDED]
     assert empty == []
 
@@ -87,7 +86,7 @@ def test_every_suppressed_warning_gives_its_reason() -> None:
 
 def test_every_module_says_what_it_is() -> None:
     """The first lines of a file are its theory of operation."""
-    silent = [str(path) for path in SOURCES if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))]
+    silent = [str(path) for path in SOURCES if not ast.get_docstring(tree_of(path))]
     assert silent == []
 
 
@@ -157,20 +156,6 @@ def test_a_block_that_continues_is_run_with_the_one_before(tmp_path: Path) -> No
     assert (first.line, first.is_long, second.text, second.is_long) == (1, True, "c\n", False)
     assert first.text.splitlines()[8 - first.line - 1] == "b = a"
     assert page.splitlines()[8 - 1] == "b = a"
-
-
-@pytest.mark.parametrize("target", ["demo", "test", "lint", "bench", "docs"])
-def test_make_has_the_verb_and_explains_it(target: str) -> None:
-    """`make help` lists it."""
-    done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert re.search(rf"^  make {target} +\w", done.stdout, re.MULTILINE)
-
-
-@pytest.mark.parametrize("name", [".ci/run", "scripts/setup", "scripts/system-packages"])
-def test_shell_scripts_are_executable_and_parse(name: str) -> None:
-    """bash -n reads them without running them."""
-    assert os.access(ROOT / name, os.X_OK)
-    subprocess.run(["bash", "-n", ROOT / name], check=True)
 
 
 def test_the_changelog_has_the_version_of_the_package_on_top() -> None:

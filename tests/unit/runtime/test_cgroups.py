@@ -1,4 +1,4 @@
-"""Cgroups: what is found on each kind of host, and the pool of groups, against a simulated kernel (and a real one)."""
+"""Cgroups: what is found on each kind of host, and the pool of groups, against a simulated kernel."""
 
 from __future__ import annotations
 
@@ -956,81 +956,6 @@ def test_delegation_is_probed_without_starting_anything(tmp_path: Path, kernel: 
     probed = probe_delegation(backend, environ, str(kernel.proc))
     assert (probed.systemd_run, probed.user_bus, probed.has_v2) == (str(tmp_path / "systemd-run"), True, True)
     assert not probed.enforced
-
-
-@pytest.fixture
-def real_backend() -> CgroupBackend:
-    if os.geteuid() != 0:
-        pytest.skip("capability:root needed to write this host's cgroups")
-    backend = detect()
-    if "memory" not in backend.parents:
-        pytest.skip(f"capability:cgroups {backend.describe()['memory_bytes']}")
-    return backend
-
-
-@pytest.fixture
-def parked_child() -> Iterator[tuple[int, int]]:
-    """A child that waits for a byte, then eats memory until it is killed: (pid, descriptor to write to)."""
-    read_end, write_end = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.close(write_end)
-            os.read(read_end, 1)
-            hoard = [bytearray(b"x" * (1 << 20)) for _ in range(512)]
-            os._exit(len(hoard) % 7)
-        finally:
-            os._exit(99)
-    os.close(read_end)
-    yield pid, write_end
-    os.close(write_end)
-
-
-@pytest.mark.root
-def test_a_memory_hog_is_killed_by_the_real_kernel(real_backend: CgroupBackend, parked_child: tuple[int, int]) -> None:
-    """64 MB hold against a program that wants 512 MB, and the group is clean and gone afterwards."""
-    pid, go = parked_child
-    pool = real_backend.open_pool(owner_id(os.getpid()))
-    group = pool.acquire(memory_bytes=64 << 20, pids=16)
-    group.attach(pid)
-    assert group.processes() == [pid]
-    assert not pool.release(group)
-    os.write(go, b"x")
-    _, status = os.waitpid(pid, 0)
-    assert os.WIFSIGNALED(status)
-    assert os.WTERMSIG(status) == 9
-    assert group.oom_kills() == 1
-    assert pool.release(group)
-    again = pool.acquire(memory_bytes=64 << 20, pids=16)
-    assert again is group
-    assert again.oom_kills() == 0
-    assert pool.close() == []
-    assert not any(os.path.exists(path) for path in group.directories.values())
-
-
-@pytest.mark.root
-def test_memory_that_outlives_its_processes_is_no_later_sandboxs(real_backend: CgroupBackend) -> None:
-    """A process of the group has filled a file in memory that somebody else keeps."""
-    pool = real_backend.open_pool(owner_id(os.getpid()))
-    group = pool.acquire(memory_bytes=64 << 20, pids=16)
-    file = os.memfd_create("kept")
-    read_end, write_end = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.read(read_end, 1)
-            os.write(file, bytes(32 << 20))
-        finally:
-            os._exit(0)
-    group.attach(pid)
-    os.write(write_end, b"x")
-    os.waitpid(pid, 0)
-    assert not pool.release(group)
-    assert pool.acquire(memory_bytes=64 << 20, pids=16) is not group
-    for descriptor in (file, read_end, write_end):
-        os.close(descriptor)
-    assert pool.acquire(memory_bytes=64 << 20, pids=16) is group
-    assert pool.close() == []
 
 
 def test_v1_counts_processor_time_of_each_sandbox(kernel: SimulatedKernel) -> None:

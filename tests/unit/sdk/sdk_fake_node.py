@@ -5,10 +5,21 @@ from __future__ import annotations
 import asyncio
 import itertools
 import threading
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+import pytest
 
 from fake_answers import filled
 from harena.core.catalog import CatalogKind
@@ -44,7 +55,7 @@ from harena.core.records.benchmark_jobs import (
 )
 from harena.core.records.catalog import ENTRIES, Archived, CatalogEntry, CatalogPage
 from harena.core.results import RunResult
-from harena.sdk import portal
+from harena.sdk import portal, transport
 
 
 class FakeExec:
@@ -491,3 +502,13 @@ class NodeControl:
             return action(node)
 
         return portal.current_portal().submit(act).result(10)
+
+
+@pytest.fixture
+def node() -> Iterator[NodeControl]:
+    """A node of the test's own behind the sdk, and an sdk that starts afresh with every test."""
+    control = NodeControl()
+    before = transport.set_factory(control.open)
+    yield control
+    portal.shutdown()
+    transport.set_factory(before)

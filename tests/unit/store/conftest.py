@@ -1,23 +1,5 @@
-"""A store in a directory of its own."""
+"""The fixtures of `own_store`."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
+from own_store import database, store
 
-import pytest_asyncio
-
-from harena.store.benchmark_jobs import JobStore
-from harena.store.database import Database
-
-
-@pytest_asyncio.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    """An open, empty database."""
-    database = await Database.open(tmp_path / "home" / "harena.db")
-    yield database
-    await database.close()
-
-
-@pytest_asyncio.fixture
-async def store(database: Database) -> JobStore:
-    """Its jobs."""
-    return JobStore(database)
+__all__ = ["database", "store"]

@@ -18,11 +18,11 @@ from harena import Sandbox, Session
 from harena.core.errors import HostUnsupportedError, SandboxNotRunningError
 from harena.sdk import portal, transport
 
-HERE = Path(__file__).parent
+TESTS = Path(__file__).parents[2]
 
 BEGIN = f"""
 import os, sys, threading
-sys.path[:0] = [{str(HERE)!r}, {str(HERE.parents[1])!r}]
+sys.path[:0] = [{str(TESTS / "unit" / "sdk")!r}, {str(TESTS)!r}]
 from sdk_fake_node import FakeNode
 import harena
 from harena import Sandbox, Session

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import fake_engine
 import pytest
 from fake_engine import FakeEngine
 
@@ -107,7 +108,9 @@ asyncio.run(main())
 
 def test_a_process_that_is_killed_while_it_saves(tmp_path: Path) -> None:
     """The earlier one counts; what the dead one left is gone with the next."""
-    done = subprocess.run([sys.executable, "-c", KILLED, str(Path(__file__).parent), str(tmp_path)], check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(Path(fake_engine.__file__).parent), str(tmp_path)], check=False
+    )
     assert done.returncode == -9
     assert sorted(path.name for path in tmp_path.iterdir()) == ["step-00000001", "unfinished-00000002"]
     checkpoints = Checkpoints(tmp_path)

@@ -18,6 +18,7 @@ KILLS = 20
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [1])
 async def test_a_node_that_is_killed_again_and_again_ends_its_job_once(tmp_path: Path, seed: int) -> None:
     """Twenty deaths before, within and after writes, then one life to the end."""

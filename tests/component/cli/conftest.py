@@ -1,0 +1,5 @@
+"""The fixtures of `fake_face`."""
+
+from fake_face import harena, jobs
+
+__all__ = ["harena", "jobs"]

@@ -1,0 +1,77 @@
+"""What a fresh interpreter loads with `import harena`, with a template and with the first job."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MOST_MODULES_OF_IMPORT_HARENA = 60
+MOST_MODULES_OF_THE_SDK = 196
+"""modules that `import harena`, and then all its public names, add to a bare interpreter, standard library included"""
+
+LOADED = """
+import json, sys
+before = set(sys.modules)
+import harena
+by_import = set(sys.modules) - before
+for name in harena.__all__:
+    getattr(harena, name)
+print(json.dumps([sorted(by_import), sorted(set(sys.modules) - before)]))
+"""
+
+
+@pytest.fixture(scope="module")
+def loaded() -> tuple[set[str], set[str]]:
+    """The modules that `import harena` adds, and those that all its public names add, in a fresh interpreter."""
+    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, cwd=ROOT)
+    by_import, by_names = json.loads(done.stdout)
+    return set(by_import), set(by_names)
+
+
+def test_import_harena_loads_no_third_party_module(loaded: tuple[set[str], set[str]]) -> None:
+    """No torch, no SQL, no web framework, no models library: those come with the node, which the first verb starts."""
+    foreign = {name.split(".")[0] for name in loaded[1]} - {"harena", *sys.stdlib_module_names}
+    assert foreign == set()
+
+
+def test_import_harena_loads_no_room_behind_the_sdk(loaded: tuple[set[str], set[str]]) -> None:
+    """Sandboxes that are never made cost nothing."""
+    second = {name.split(".")[1] for name in loaded[1] if name.startswith("harena.")}
+    assert {name for name in second if (ROOT / "src/harena" / name).is_dir()} <= {"core", "sdk"}
+
+
+def test_import_harena_stays_light(loaded: tuple[set[str], set[str]]) -> None:
+    """Counted in modules: time depends on the machine, and each module costs some."""
+    assert len(loaded[0]) <= MOST_MODULES_OF_IMPORT_HARENA
+    assert len(loaded[1]) <= MOST_MODULES_OF_THE_SDK
+
+
+def test_what_a_template_knows_of_scoring_needs_no_models() -> None:
+    """The first job's template starts while the models are loaded, and takes the driver along."""
+    code = (
+        "import json, sys\n"
+        "from harena.scoring.scorers import driver_boot\n"
+        "driver_boot.known_program()\n"
+        "models = ('pydantic', 'harena.scoring.scenario', 'harena.scoring.score')\n"
+        "print(json.dumps([name for name in models if name in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert json.loads(done.stdout) == []
+
+
+def test_the_first_job_loads_what_it_needs() -> None:
+    """What some contracts and formats alone need comes with them."""
+    code = (
+        "import sys\n"
+        "from harena.node.parts import _load_jobs\n"
+        "_load_jobs()\n"
+        "rare = ('http.client', 'urllib.request', 'tomllib', 'pickletools', 'alembic', 'aiosqlite', 'rich', 'typer')\n"
+        "sys.exit(' '.join(name for name in rare if name in sys.modules) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,64 @@
+"""Which tests `make test` runs, and which `make test-rest` runs: each test is in exactly one of the two parts.
+
+The first part is small enough to be run before every push. It has every test that bears no mark of `LEFT`; but of a
+function with more rows than `ROWS` allows in its folder, a draw of so many. The draw is the same in every process that
+is given the same words (`--draw`), and what is not drawn is in the second part. `make` draws by the commit, so that in
+time every row is run first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import pytest
+
+ROWS = {"component": 6, "integration": 4, "escape": 12, "battery": 4}
+"""By folder of tests/: the most rows that the first part has of one test function. Folders that are not here: all."""
+LEFT = {"thorough", "alone"}
+"""Marks of tests that the first part does without."""
+FIRST, REST, ALL = "first", "rest", "all"
+
+
+def drawn(rows: Iterable[str], count: int, draw: str) -> set[str]:
+    """So many of the rows, as `draw` decides; a row's chance does not depend on what other rows there are."""
+    return set(sorted(rows, key=lambda row: hashlib.sha256(f"{draw}:{row}".encode()).digest())[:count])
+
+
+def first_part(tests: Sequence[tuple[str, bool]], draw: str) -> set[str]:
+    """The ids of those tests that are in the first part, of (id, whether it is left to the second part in any case)."""
+    functions: dict[str, list[str]] = defaultdict(list)
+    for name, is_left in tests:
+        if not is_left:
+            functions[name.partition("[")[0]].append(name)
+    found: set[str] = set()
+    for function, rows in functions.items():
+        most = ROWS.get(function.removeprefix("tests/").partition("/")[0], len(rows))
+        found |= drawn(rows, most, draw)
+    return found
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options that `make` gives."""
+    parser.addoption("--part", choices=[FIRST, REST, ALL], default=ALL, help="which of the two parts is run")
+    parser.addoption("--draw", default="", metavar="WORDS", help="what decides which rows the first part has")
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """What repeats this choice of tests."""
+    part, draw = config.getoption("--part"), config.getoption("--draw")
+    return None if part == ALL else f"tests of one part: --part={part} --draw={draw}"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests of the part that is asked for."""
+    part = config.getoption("--part")
+    if part == ALL:
+        return
+    tests = [(item.nodeid, any(mark.name in LEFT for mark in item.iter_markers())) for item in items]
+    first = first_part(tests, config.getoption("--draw"))
+    others = [item for item in items if (item.nodeid in first) is (part == REST)]
+    items[:] = [item for item in items if (item.nodeid in first) is (part == FIRST)]
+    config.hook.pytest_deselected(items=others)
