@@ -10,6 +10,11 @@ SANDBOXED_TESTS := tests/integration tests/escape tests/battery
 # Two processes, a file at a time: on two cores this takes half of one process's time. Tests that are marked `alone`
 # measure what programs do to the machine, so they run at the end, one after the other.
 BESIDE := -n 2 --dist loadfile
+# Which rows of long tables `make test` has, and `make test-rest` has not: by the commit, or DRAW=WORDS.
+DRAW ?= $(shell git rev-parse --short HEAD 2>/dev/null || date +%F)
+DRAW := $(DRAW)
+# Sessions of pytest one after the other. -k may choose none of a session's tests (5), but not none of all.
+SESSIONS = ran= ; run() { $(PYTHON) -m pytest "$$@" $(PYTEST_OPTIONS) && ran=yes || [ $$? = 5 ]; }
 SEED ?= 0
 MODE ?= sync
 
@@ -19,11 +24,11 @@ BATTERY_SEED ?= 1
 BATTERY_BUSY ?= 0
 BATTERY_SECONDS ?= 7200
 
-.PHONY: help demo demo-train test test-oldest test-only test-all lint style types rules bench docs reference setup lock clean
+.PHONY: help demo demo-train test test-unit test-rest test-all test-battery test-oldest lint style types rules bench docs reference setup lock clean
 .DEFAULT_GOAL := help
 
 help: ## this list
-	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 demo: .venv/.for-use ## run the example's candidate solutions, each in its own sandbox, and print their rewards
 	@.venv/bin/harena benchmark run --name demo --scenarios examples/candidate-solutions.yaml \
@@ -33,23 +38,32 @@ demo-train: .venv/.for-training ## train a small model by execution, beside cont
 	@$(PYTHON) examples/train_noisy_teacher.py --seed $(SEED) --mode $(MODE) --compare --out noisy-teacher
 	@$(PYTHON) examples/judge_exported_model.py noisy-teacher
 
-test: style types test-only ## lint, and every test
+test: style types .venv/.for-tests ## before each push, ten minutes: lint, unit tests, and a draw of all others
+	@$(SESSIONS); \
+	run tests/unit $(BESIDE); \
+	run tests/conformance tests/component --part=first --draw=$(DRAW) $(BESIDE); \
+	run $(SANDBOXED_TESTS) --part=first --draw=$(DRAW) $(BESIDE); \
+	[ -n "$$ran" ]
 
-test-oldest: .venv/.for-development ## fuzz what reads models against the oldest libraries that pyproject.toml allows
-	@scripts/oldest-versions $(PYTEST_OPTIONS)
+test-unit: .venv/.for-development ## what needs no process, no sandbox and no torch, in a minute
+	@$(PYTHON) -m pytest -q tests/unit $(BESIDE) $(PYTEST_OPTIONS)
 
-test-only: .venv/.for-development
-	@scripts/system-packages postgresql:pg_ctlcluster gcc-12:gcc-12 binutils:ld
-	@ran= ; run() { $(PYTHON) -m pytest "$$@" $(PYTEST_OPTIONS) && ran=yes || [ $$? = 5 ]; }; \
-	run tests/unit tests/conformance $(BESIDE); \
-	run $(SANDBOXED_TESTS) -m 'not alone' $(BESIDE); \
+test-rest: .venv/.for-tests ## what `make test` has left: the other rows, and what is thorough or has to be alone
+	@$(SESSIONS); \
+	run tests/conformance tests/component --part=rest --draw=$(DRAW) $(BESIDE); \
+	run $(SANDBOXED_TESTS) --part=rest --draw=$(DRAW) -m 'not alone' $(BESIDE); \
 	run $(SANDBOXED_TESTS) -m alone; \
-	[ -n "$$ran" ] # 5: -k chose none of these
+	[ -n "$$ran" ]
 
-test-all: test ## every test, and thousands of composed programs; BATTERY_COUNT, _HONEST, _SEED, _BUSY=8 (beside others)
+test-all: test test-rest ## every test, each once
+
+test-battery: .venv/.for-tests ## thousands of composed programs; BATTERY_COUNT, _HONEST, _SEED, _BUSY=8 (beside others)
 	@HARENA_BATTERY_COUNT=$(BATTERY_COUNT) HARENA_BATTERY_HONEST=$(BATTERY_HONEST) HARENA_BATTERY_SEED=$(BATTERY_SEED) \
 		HARENA_BATTERY_BUSY=$(BATTERY_BUSY) HARENA_BATTERY_SECONDS=$(BATTERY_SECONDS) \
 		$(PYTHON) -m pytest tests/battery -s $(PYTEST_OPTIONS)
+
+test-oldest: .venv/.for-development ## fuzz what reads models against the oldest libraries that pyproject.toml allows
+	@scripts/oldest-versions $(PYTEST_OPTIONS)
 
 lint: style types rules ## ruff, mypy and the import rules
 
@@ -89,6 +103,10 @@ setup: .venv/.for-development ## make the environment and nothing else
 		echo "the locked versions cannot all be had here: installing the newest that pyproject.toml allows" >&2; \
 		scripts/setup '.[dev]'; }
 	@touch $@ .venv/.for-use .venv/.for-training
+
+.PHONY: .venv/.for-tests
+.venv/.for-tests: .venv/.for-development
+	@scripts/system-packages postgresql:pg_ctlcluster gcc-12:gcc-12 binutils:ld
 
 lock: .venv/.for-development ## upgrade the development environment, and write requirements-dev.lock anew
 	@$(PYTHON) -m pip install --quiet --upgrade --upgrade-strategy eager --editable '.[dev]'

@@ -1,6 +1,6 @@
 """Honest programs on running sandboxes: what plain Python makes of each, harena makes of it, too.
 
-HARENA_BATTERY_HONEST    programs (CI: 64; `make test-all`: 600)
+HARENA_BATTERY_HONEST    programs (CI: 64; `make test-battery`: 600)
 HARENA_BATTERY_SEED      the first seed
 HARENA_BATTERY_SECONDS   no new round is begun after so many seconds
 HARENA_BATTERY_BUSY      processes that compute beside it
@@ -61,6 +61,7 @@ async def plainly(program: HonestProgram) -> bool:
     return await ended_well({"solution.py": program.source, "check.py": _CALL}, ["check.py"])
 
 
+@pytest.mark.thorough
 async def test_honest_programs_are_judged_as_plain_python_judges_them(tmp_path: Path) -> None:
     """Right ones are paid, wrong ones are not, whatever ordinary things they do."""
     count, first = number_of("HARENA_BATTERY_HONEST", 64), number_of("HARENA_BATTERY_SEED", 1) - 1

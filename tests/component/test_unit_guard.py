@@ -8,6 +8,7 @@ import pytest
 
 pytest_plugins = ["pytester"]
 
+
 GUARD = Path(__file__).parents[1] / "unit" / "conftest.py"
 REFUSED = {
     "a process": ("import subprocess, sys", "subprocess.run([sys.executable, '-c', ''], check=True)"),
@@ -27,6 +28,12 @@ REFUSED = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _no_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are installed take most of a session's start."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_unit_test_that_needs_more_fails(pytester: pytest.Pytester, name: str) -> None:
     """In its teardown: the test itself runs to its end, in whatever thread it does so."""
@@ -35,7 +42,7 @@ def test_a_unit_test_that_needs_more_fails(pytester: pytest.Pytester, name: str)
     (pytester.path / "hidden/torch.py").write_text("")
     pytester.makeconftest(GUARD.read_text(encoding="utf-8"))
     pytester.makepyfile(f"{before}\ndef test_one():\n    {body}\ndef test_two(): pass\n")
-    result = pytester.runpytest_subprocess("-p", "no:asyncio")
+    result = pytester.runpytest_subprocess()
     result.assert_outcomes(passed=2, errors=1)
     result.stdout.fnmatch_lines(["*this test belongs into tests/component*"])
 
@@ -45,7 +52,7 @@ def test_a_module_that_needs_more_is_not_loaded(pytester: pytest.Pytester) -> No
     (pytester.path / "torch.py").write_text("")
     pytester.makeconftest(GUARD.read_text(encoding="utf-8"))
     pytester.makepyfile("import torch\ndef test_one(): pass\n")
-    result = pytester.runpytest_subprocess("-p", "no:asyncio")
+    result = pytester.runpytest_subprocess()
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*belongs into tests/component: torch was imported*"])
 
@@ -62,4 +69,4 @@ def test_python_alone_is_enough(pytester: pytest.Pytester) -> None:
             thread.join()
             for end in socket.socketpair(): end.close()
     """)
-    pytester.runpytest_subprocess("-p", "no:asyncio").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)

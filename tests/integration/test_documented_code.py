@@ -14,6 +14,8 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from check_docs import Block, documents, programs  # noqa: E402
 
+pytestmark = pytest.mark.thorough
+
 BLOCKS = [block for path in documents() for block in programs(path)]
 SECONDS, LONG_SECONDS = 90, 580
 

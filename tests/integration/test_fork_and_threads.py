@@ -15,7 +15,7 @@ import pytest
 
 from harena.testing.footprint import descendants, spawners, wait_nothing_below
 
-pytestmark = pytest.mark.usefixtures("home", "adopting")
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("home", "adopting")]
 
 PATIENCE = 60.0
 FACE = """

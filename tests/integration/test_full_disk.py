@@ -15,7 +15,7 @@ import pytest
 from server_lives import Judge, a_judge, servers
 from test_server_lives import executed, judged
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.thorough, pytest.mark.root]
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ import pytest
 
 from harena.alias_modules import install_aliases
 
+pytestmark = pytest.mark.thorough
+
 RUN_ID = f"guides-{os.getpid()}"
 
 

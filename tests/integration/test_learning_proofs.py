@@ -20,6 +20,8 @@ from harena.training.requests.plan import RLPlan, plan_of
 from harena.training.requests.references import ResolvedReferences
 from harena.training.requests.request import parse_request
 
+pytestmark = pytest.mark.thorough
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 

@@ -16,6 +16,8 @@ from harena.training.rollouts.rollout import Policy, RolloutRequest
 from harena.training.rollouts.trajectory import Sampling, Trajectory
 from harena.training.rollouts.turns import Episodes
 
+pytestmark = pytest.mark.thorough
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 

@@ -29,6 +29,8 @@ sys.path.append(str(Path(__file__).parents[1]))
 
 from postgres_server import postgres_server
 
+pytestmark = pytest.mark.thorough
+
 KILLS = int(os.environ.get("HARENA_KILLS", "6"))
 SCENARIOS = 1000 if KILLS >= 50 else 50 * KILLS
 SANDBOX_KILLS = max(3, KILLS // 8)

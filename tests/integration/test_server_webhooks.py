@@ -16,6 +16,8 @@ from test_server import END_SECONDS, started
 import harena
 from harena.sdk import portal
 
+pytestmark = pytest.mark.thorough
+
 SCENARIO = {
     "id": "a",
     "candidate": {"files": {"solution.py": "print(3)"}},

@@ -12,6 +12,8 @@ import pyarrow.parquet
 import pytest
 from test_server import server
 
+pytestmark = pytest.mark.thorough
+
 __all__ = ["server"]
 
 STDIO = {"type": "stdio", "cases": [{"stdin": "", "stdout": "3"}]}

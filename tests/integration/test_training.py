@@ -21,6 +21,8 @@ from harena.training.loop.sft import SFTSettings, completion_row, train_sft
 from harena.training.rewards import CodeTests
 from harena.training.rollouts.trajectory import Sampling
 
+pytestmark = pytest.mark.thorough
+
 ANSWERS = {"add 2>": ("(x+2)", "(x-2)"), "times 3>": ("(x*3)", "(x+3)"), "negate>": ("(-x)", "(+x)")}
 """prompt -> (what is right, what the demonstrations mostly say)"""
 RECIPE = CodeTests(template="def f(x):\n    return {completion}\n", blueprint_id="python-warm", timeout_seconds=10.0)

@@ -11,6 +11,8 @@ import pytest
 import harena
 from harena.cli.main import main
 
+pytestmark = pytest.mark.thorough
+
 EXAMPLES = Path(__file__).parents[2] / "examples" / "sft"
 PASSING = ["Own/0/1", "Own/0/2", "Own/0/3", "Own/1/1", "Own/1/3", "Own/2/2"]
 """of samples.jsonl, by hand"""

@@ -19,6 +19,8 @@ from harena.sdk.training_jobs import TrainingJob
 from harena.testing.footprint import command_line, descendants, wait_ended
 from harena.training.loop.checkpoints import Checkpoints
 
+pytestmark = pytest.mark.thorough
+
 TEMPLATE = "def f(x):\n    return {completion}\n"
 END_SECONDS = 100.0
 

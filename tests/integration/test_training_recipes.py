@@ -17,6 +17,8 @@ import harena
 from harena.core import settings
 from harena.sdk.training_jobs import TrainingJob
 
+pytestmark = pytest.mark.thorough
+
 END_SECONDS = 100.0
 
 

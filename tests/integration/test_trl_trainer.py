@@ -25,7 +25,7 @@ from harena.training.engines.tiny import character_tokenizer, tiny_llama
 from harena.training.rewards import CodeTests
 from harena.training.rollouts.trajectory import Reward
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # those of TRL and of what it stands on
+pytestmark = [pytest.mark.thorough, pytest.mark.filterwarnings("ignore")]  # those of TRL and of what it stands on
 
 CODE = CodeTests(template="def f(x):\n    return {completion}\n", blueprint_id="python-warm")
 CONTRACT = {"type": "tests", "entry_point": "f", "checks": [{"args": [2], "expected": 3}]}

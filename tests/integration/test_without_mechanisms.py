@@ -21,6 +21,8 @@ from harena.scoring.formats import import_scenarios
 from harena.scoring.score import score_scenario
 from harena.scoring.scorers.driver_boot import known_program
 
+pytestmark = pytest.mark.thorough
+
 WARM = Blueprint(id="bp_warm", name="warm", warm=())
 IMPORTS = Blueprint(id="bp_imports", name="imports", warm=("json", "decimal"), env={"GREETING": "hello"})
 NAMES = [each.name for each in MECHANISMS]
