@@ -16,6 +16,8 @@ import pytest
 from harena.core.errors import LimitExceededError, NotFoundError, PlatformError, ValidationError
 from harena.runtime.host.layers import LayerStore, check_requirements
 
+pytestmark = pytest.mark.thorough
+
 MakeWheel = Callable[..., Path]
 
 

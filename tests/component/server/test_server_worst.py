@@ -26,6 +26,8 @@ from harena.server import document
 from harena.testing.conformance_operations import GOOD
 from harena.testing.conformance_registry import tar_of
 
+pytestmark = pytest.mark.thorough
+
 ROUTES = sorted(
     (method.upper(), path)
     for path, route in document.openapi()["paths"].items()
