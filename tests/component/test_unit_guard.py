@@ -70,3 +70,13 @@ def test_python_alone_is_enough(pytester: pytest.Pytester) -> None:
             for end in socket.socketpair(): end.close()
     """)
     pytester.runpytest_subprocess().assert_outcomes(passed=1)
+
+
+def test_what_another_folder_does_is_not_blamed_on_a_unit_test(pytester: pytest.Pytester) -> None:
+    """Both in one process, the other first."""
+    for name in ("a_component", "unit"):
+        (pytester.path / name).mkdir()
+    (pytester.path / "unit/conftest.py").write_text(GUARD.read_text(encoding="utf-8"))
+    (pytester.path / "a_component/test_a.py").write_text("import os\ndef test_a(): os.system('true')\n")
+    (pytester.path / "unit/test_b.py").write_text("def test_b(): pass\n")
+    pytester.runpytest_subprocess("a_component", "unit").assert_outcomes(passed=2)

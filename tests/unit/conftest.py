@@ -56,6 +56,12 @@ def pytest_make_collect_report(
     return report
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _of_this_module() -> None:
+    """What tests of other folders did before, in the same process, is no module's of this one."""
+    taken()
+
+
 @pytest.fixture(autouse=True)
 def _nothing_but_python() -> Iterator[None]:
     """Fails the test that needed more, as it ends. Fixtures of wider scope count for the first test that has them."""
