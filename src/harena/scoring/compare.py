@@ -38,10 +38,13 @@ _ROUNDING = 1e-6
 """how far a float may be from the integer that is expected"""
 _ROUNDED_BELOW = 2**33
 """the neighbours of a larger float are further away than that: it is the integer, or another one"""
-_EXACT_BELOW = 2**53
+_ONE_NUMBER_BELOW = 2**53
 """a float below it that is a whole number stands for that number alone"""
+_EXACT_BELOW = 2**48
+"""a float below it has steps of 1/32 or less. Two whole numbers are then at least 32 steps apart, which is
+more than the rounding of a few operations makes; above it, a sum in another order may be another whole number"""
 _LARGE_ROUNDING = 1e-12
-"""by how much, at most, two float computations of one number beyond it may differ, relatively"""
+"""by how much, at most, two float computations of one number beyond `_EXACT_BELOW` may differ, relatively"""
 
 PYTHON_COMPARISONS = frozenset(
     {"equal", "equal_json", "close_floats", "close_json", "items", "members", "truth", "not_none"}
@@ -57,9 +60,13 @@ class Tolerance:
     absolute: float = 0.0
 
     def close(self, left: float, right: float) -> bool:
-        """NaN is close to NaN only, an infinity to itself only."""
+        """NaN is close to NaN only, an infinity to itself only. The distance of whole numbers is exact."""
         if left == right or (left != left and right != right):
             return True
+        if _is_whole(left) and _is_whole(right):
+            one, other = int(left), int(right)
+            distance = abs(one - other)
+            return distance <= self.absolute or _is_share(distance, self.relative, max(abs(one), abs(other)))
         try:
             return math.isclose(left, right, rel_tol=self.relative, abs_tol=self.absolute)
         except OverflowError:  # an int that no float can hold
@@ -68,9 +75,8 @@ class Tolerance:
     def near(self, answer: float, expected: float) -> bool:
         """Whether numbers are close, as `close` says; no whole number is taken for another one: 1000000008 is wrong
         where 1000000007 is right, however large the relative tolerance is. What a float's rounding adds to an expected
-        integer is forgiven (0.9999999999999999 for 1), and beyond 2**53, where a float stands for many integers, what
-        the rounding of floats makes of one number. Only an absolute tolerance of at least 1 says that integers may
-        differ."""
+        integer is forgiven (0.9999999999999999 for 1), and where two floats are 2**48 or more, what rounding makes of
+        one number. Only an absolute tolerance of at least 1 says that integers may differ."""
         if answer == expected or self.absolute >= 1:
             is_by_distance = type(expected) is int
             return answer == expected or replace(self, relative=0.0 if is_by_distance else self.relative).close(
@@ -80,19 +86,16 @@ class Tolerance:
             is_rounded = type(answer) is float and abs(expected) < _ROUNDED_BELOW
             return is_rounded and abs(answer - expected) <= _ROUNDING and self.close(answer, expected)
         if _is_whole(answer) and _is_whole(expected):
-            return abs(expected) >= _EXACT_BELOW and self._is_rounded(answer, expected)
+            return not _are_exact(answer, expected) and self._is_rounded(answer, expected)
         return self.close(answer, expected)
 
     def near_as_written(self, answer: float, expected: float) -> bool:
         """For a tolerance that an author wrote: as `close`, but only the absolute one says that two whole numbers may
-        differ. A float of 2**53 or more stands for many integers, and is close to all that `close` says."""
-        is_one_number = type(expected) is int or abs(expected) < _EXACT_BELOW
-        if not (is_one_number and _is_whole(answer) and _is_whole(expected)):
-            return self.close(answer, expected)
-        try:
-            return abs(answer - expected) <= self.absolute
-        except OverflowError:  # an int that no float can hold
-            return False
+        differ. A float of 2**53 or more stands for many integers, and two floats of 2**48 or more may be one number but
+        for rounding: they are close to all that `close` says."""
+        if _is_whole(answer) and _is_whole(expected) and _are_exact(answer, expected):
+            return abs(int(answer) - int(expected)) <= self.absolute
+        return self.close(answer, expected)
 
     def near_complex(self, answer: complex, expected: complex) -> bool:
         """By their distance, as `abs` of a difference says it: parts that are each near may be further from each other.
@@ -120,6 +123,20 @@ class Tolerance:
 
 def _is_whole(number: float) -> bool:
     return type(number) is int or (type(number) is float and number.is_integer())
+
+
+def _are_exact(answer: float, expected: float) -> bool:
+    """Whether each of two whole numbers says which one it is: what is expected, and what the answer is."""
+    below = _ONE_NUMBER_BELOW if type(answer) is int else _EXACT_BELOW
+    return type(expected) is int or abs(expected) < below
+
+
+def _is_share(distance: int, share: float, whole: int) -> bool:
+    """`distance <= share * whole`, without rounding."""
+    if math.isinf(share):
+        return True
+    numerator, denominator = share.as_integer_ratio()
+    return distance * denominator <= numerator * whole
 
 
 def compare_values(answer: Any, expected: Any, comparison: ValueComparison, tolerance: Tolerance) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -140,6 +141,56 @@ def test_only_an_absolute_tolerance_lets_integers_differ() -> None:
     assert compare_values(102.0, 100.0, "float", Tolerance(0.0, 2.0))
     assert compare_values(102, 100, "float", Tolerance(0.0, 2.0))
     assert not compare_values(103, 100, "float", Tolerance(0.5, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected", "tolerance", "right"),
+    [
+        (10**18 + 60, 10**18, Tolerance(0.0, 1.0), False),
+        (10**18 + 1, 10**18, Tolerance(0.0, 1.0), True),
+        (10**17 + 7, 10**17, Tolerance(0.0, 3.0), False),
+        (1e17, 10**17 + 7, Tolerance(0.0, 3.0), False),
+        (1e17, 10**17 + 7, Tolerance(0.0, 7.0), True),
+        (10**400 + 1, 10**400, Tolerance(0.0, 1.0), True),
+        (10**400 + 2, 10**400, Tolerance(0.0, 1.0), False),
+        (-(10**400) - 1, -(10**400), Tolerance(0.0, 1.0), True),
+        (10**400, 1.0, Tolerance(1e-9, 1.0), False),
+        (10**18 + 60, 1e18, Tolerance(0.0, 1.0), False),
+        (complex(10**17 + 16), complex(10**17), Tolerance(0.0, 3.0), False),
+    ],
+)
+def test_whole_numbers_are_subtracted_exactly(answer: Any, expected: Any, tolerance: Tolerance, right: bool) -> None:
+    """No distance of integers goes through a float, whether it would lose digits or overflow."""
+    assert compare_values(answer, expected, "float", tolerance) is right
+    if type(answer) is not complex:
+        assert tolerance.near(answer, expected) is right
+        assert tolerance.near_as_written(answer, expected) is right
+        assert tolerance.close(answer, expected) is right
+
+
+@pytest.mark.parametrize("terms", [2, 6, 30])
+@pytest.mark.parametrize("magnitude", range(40, 60))
+def test_a_sum_in_another_order_is_right_at_any_magnitude(magnitude: int, terms: int) -> None:
+    """Rounding makes another whole number of a large float; both comparisons of numbers take it for the same."""
+    chance, tolerance = random.Random(magnitude * terms), Tolerance(1e-7, 1e-6)
+    for _ in range(300):
+        numbers = [chance.uniform(0, 2.0 ** (magnitude + 1) / terms) for _ in range(terms)]
+        expected, answer = sum(numbers), sum(reversed(numbers))
+        assert tolerance.near(answer, expected), (answer, expected)
+        assert tolerance.near_as_written(answer, expected), (answer, expected)
+
+
+@pytest.mark.parametrize("number", [7, 10**9 + 7, 2**40, 2**47, 2**48 - 1])
+def test_another_whole_number_is_wrong_where_rounding_is_not_at_work(number: int) -> None:
+    """A float below 2**48 stands for itself, whatever a relative tolerance says."""
+    tolerance = Tolerance(1e-3, 0.5)
+    for answer, expected in ((number + 1, number), (float(number + 1), number), (float(number + 1), float(number))):
+        assert not tolerance.near(answer, expected)
+        assert not tolerance.near_as_written(answer, expected)
+    for large in (2**48, 2**52, 2**53 - 2):
+        assert not tolerance.near(large + 1, float(large))
+        assert not tolerance.near_as_written(large + 1, float(large))
+        assert not tolerance.near(float(large + 1), large)
 
 
 @pytest.mark.parametrize(
