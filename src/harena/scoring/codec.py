@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from harena.core.errors import HarenaError
+from harena.scoring.slices import SLICE
 from harena.scoring.standard import Form, checked, python_form
 from harena.scoring.values import MAX_DEPTH, Bag, Made
 
@@ -142,7 +143,7 @@ class _Reader:
             return int(self._match(_INT)[1], 16)
         if tag == b"s":
             try:
-                return self._take().decode("utf-8", "surrogatepass")
+                return _to_text(self._take())
             except UnicodeDecodeError:
                 raise MalformedError("text that is not UTF-8") from None
         if tag in (b"N", b"T", b"F"):
@@ -195,6 +196,23 @@ class _Reader:
             raise MalformedError(f"not a value at byte {self.at}")
         self.at = found.end()
         return found
+
+
+def _to_text(taken: bytes) -> str:
+    """Text with lone surrogates. They are decoded by an error handler, each by a call, and so in slices: no other
+    thread has a turn within one step."""
+    try:
+        return taken.decode()
+    except UnicodeDecodeError:
+        pass
+    parts, at = [], 0
+    while at < len(taken):
+        end = at + SLICE
+        while end < len(taken) and taken[end] & 0xC0 == 0x80 and end > at + SLICE - 3:
+            end -= 1  # within a character
+        parts.append(taken[at:end].decode("utf-8", "surrogatepass"))
+        at = end
+    return "".join(parts)
 
 
 def _to_float(text: bytes) -> float:

@@ -17,12 +17,15 @@ from typing import Any
 
 from harena.scoring.values import Bag, Made
 
-_WRITTEN_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,19})?")
-_NOT_A_NUMBER = re.compile(r"-?s?NaN[0-9]*")
+_WRITTEN_DECIMAL = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]{1,19}+)?")
+_NOT_A_NUMBER = re.compile(r"-?s?NaN[0-9]*+")
 """a NaN of Decimal may have digits of its own"""
 _MOST_DIGITS = 100
 """a number with more digits, or further from 1 than that, is compared as it is written: 100,000 longer ones would take
 minutes"""
+_MOST_QUOTIENT_BITS = 256
+"""the length of a range is computed where its step, or the length itself, is about that long at most: else the division
+would take quadratic time, minutes for parts of millions of digits, in one step that no other thread can interrupt"""
 _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
@@ -106,8 +109,14 @@ def _range(parts: tuple[Any, ...], _: Any) -> Any:
     start, stop, step = _integers(parts, 3)
     if step == 0:
         raise ValueError("not a range")
-    size = max(0, -((start - stop) // step) if step > 0 else -((stop - start) // -step))
-    return Form("builtins.range", (size, start if size else 0, step if size > 1 else 0))
+    way, step_size = (stop - start, step) if step > 0 else (start - stop, -step)
+    if way <= 0:
+        return Form("builtins.range", (0, 0, 0))
+    shorter = min(step_size.bit_length(), way.bit_length() - step_size.bit_length())
+    if shorter > _MOST_QUOTIENT_BITS:  # compared as it is written
+        return Form("builtins.range", (start, stop, step))
+    size = -(-way // step_size)
+    return Form("builtins.range", (size, start, step if size > 1 else 0))
 
 
 def _bytes(parts: tuple[Any, ...], _: Any) -> bytes:
