@@ -31,7 +31,7 @@ from harena.scoring.contracts.contract import StdioContract, TestsContract
 from harena.scoring.formats import cases, import_scenarios
 from harena.scoring.formats.pickled_text import text_of
 from harena.scoring.formats.rows import FieldError
-from harena.scoring.values import Bag
+from harena.scoring.values import Bag, from_python
 
 CASES = json.loads(LIVECODEBENCH["private_test_cases"])
 
@@ -122,6 +122,40 @@ def test_keys_that_are_numbers_had_been_numbers() -> None:
     (check,) = calls_of(row).checks
     assert check.args == (Bag("dict", ((1, Bag("dict", (("a", 2),))),)),)
     assert check.expected == Bag("dict", ((-3, 1), (4, 2)))
+    assert check.alternatives == (Bag("dict", (("-3", 1), ("4", 2))),)
+
+
+def digits(**counts: Any) -> Bag:
+    """A mapping with text for keys."""
+    return Bag("dict", tuple((key.removeprefix("_"), value) for key, value in counts.items()))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "output", "args", "answers"),
+    [
+        (["112"], {"1": 2, "2": 1}, ("112",), [Bag("dict", ((1, 2), (2, 1))), digits(_1=2, _2=1)]),
+        (["11a"], {"1": 2, "a": 1}, ("11a",), [digits(_1=2, a=1)]),
+        ([{"p": {"1": "a"}}], "a", (digits(p=digits(_1="a")),), ["a"]),
+        ([{"1": {"2": 3}}], 4, (Bag("dict", ((1, digits(_2=3)),)),), [4]),
+        ([5, {"1": 2}], 4, (5, digits(_1=2)), [4]),
+        ([[{"1": 2}]], 4, ([digits(_1=2)],), [4]),
+        ([0], [{"1": 2}], (0,), [[digits(_1=2)], Bag("dict", ((1, 2),)), digits(_1=2)]),
+        ([0], {"a": {"1": 2}}, (0,), [digits(a=digits(_1=2))]),
+        ([0], [[1], {"1": 2}], (0,), [[[1], digits(_1=2)]]),
+    ],
+)
+def test_keys_are_restored_where_the_grader_of_apps_restores_them(
+    inputs: list[Any], output: Any, args: tuple[Any, ...], answers: list[Any]
+) -> None:
+    """A program whose keys are text is right, and sees them; verification_info restores none of an argument."""
+    row = {**APPS_CALL, "input_output": {"fn_name": "f", "inputs": [inputs], "outputs": [output]}}
+    (check,) = calls_of(row).checks
+    assert check.args == args
+    assert [check.expected, *check.alternatives] == answers
+    test = {"input": inputs, "output": json.dumps(output), "fn_name": "f"}
+    (check,) = calls_of({**VERIFICATION_INFO, "verification_info": {"language": "python", "test_cases": [test]}}).checks
+    assert check.args == tuple(from_python(inputs))
+    assert [check.expected, *check.alternatives] == answers
 
 
 def test_a_candidate_with_a_class_is_called_as_a_method() -> None:

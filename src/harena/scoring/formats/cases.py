@@ -142,19 +142,23 @@ def json_lines(text: str, field: str) -> list[Any]:
         raise FieldError(field, f"must hold one JSON argument on each line: {error}; {shown(text)}") from None
 
 
-def call_of(given: Any, expected: Any, field: str) -> Call:
+def call_of(given: Any, expected: Any, field: str, *, restores_keys: bool = False) -> Call:
     """A call as APPS writes it: a list of arguments, and a value that may stand in a list of its own; or both as JSON
     text, the arguments one to a line, as verl writes it. An output that is no JSON is text.
 
-    Mappings whose keys are all whole numbers as text had numbers for keys: JSON has no others. Raises FieldError."""
+    An expected mapping whose keys are all whole numbers as text may have had numbers for keys: JSON has no others, and
+    both are right. With `restores_keys` a mapping that is the first argument has them again, as in the grader of APPS;
+    no grader restores those of a mapping that is inside another value. Raises FieldError."""
     if isinstance(given, str):
         given = json_lines(given, f"{field}.inputs")
         expected = _decoded(expected)
     if not isinstance(given, list):
         raise FieldError(f"{field}.inputs", f"must be lists of arguments (there is a fn_name), not {shown(given)}")
-    expected = _with_number_keys(expected)
-    alternatives = (expected[0],) if isinstance(expected, list) and len(expected) == 1 else ()
-    return Call(args=[_with_number_keys(argument) for argument in given], expected=expected, alternatives=alternatives)
+    if restores_keys and given:
+        given = [_with_number_keys(given[0]), *given[1:]]
+    written = [expected, *(expected if isinstance(expected, list) and len(expected) == 1 else ())]
+    answers = [answer for value in written for answer in _with_both_keys(value)]
+    return Call(args=given, expected=answers[0], alternatives=tuple(answers[1:]))
 
 
 def _decoded(expected: Any) -> Any:
@@ -166,10 +170,16 @@ def _decoded(expected: Any) -> Any:
         return expected
 
 
+def _with_both_keys(value: Any) -> list[Any]:
+    restored = _with_number_keys(value)
+    return [value] if restored is value else [restored, value]
+
+
 def _with_number_keys(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_with_number_keys(item) for item in value]
-    if not isinstance(value, Mapping):
+    """A mapping with integers for keys, where all of its keys are such as text; everything else as it is."""
+    if not isinstance(value, Mapping) or not value or not all(isinstance(key, str) for key in value):
         return value
-    is_numbers = bool(value) and all(isinstance(key, str) and key.lstrip("-").isdecimal() for key in value)
-    return {int(key) if is_numbers else key: _with_number_keys(item) for key, item in value.items()}
+    try:
+        return {int(key): item for key, item in value.items()}
+    except ValueError:
+        return value

@@ -48,7 +48,7 @@ def read_apps(row: Row) -> Task:
     }
     name = tests.get("fn_name")
     if name:
-        calls = [call_of(*pair, "input_output") for pair in zip(inputs, outputs, strict=True)]
+        calls = [call_of(*pair, "input_output", restores_keys=True) for pair in zip(inputs, outputs, strict=True)]
         plain, in_class = call_contracts("input_output", function_name(name, "input_output"), calls, APPS_SECONDS)
         return Task(contract=plain, class_contract=in_class, **fields)
     runs = [
