@@ -11,7 +11,14 @@ from data_set_rows import MBPP, only
 
 from harena.scoring.codec import canonical
 from harena.scoring.contracts.contract import CommandContract
-from harena.scoring.formats.asserts import NotChecksError, asserted_calls, called_names, parse_tests, with_collections
+from harena.scoring.formats.asserts import (
+    AssertedCall,
+    NotChecksError,
+    asserted_calls,
+    called_names,
+    parse_tests,
+    with_collections,
+)
 from harena.scoring.formats.crossing import what_cannot_cross
 from harena.scoring.formats.literals import NotLiteralError, literal
 from harena.scoring.values import Bag, from_python
@@ -246,3 +253,79 @@ def test_a_function_or_an_object_is_not_given_to_another_process(code: str, why:
     """Values and iterators are; the rest needs the candidate in the tests' own process."""
     names = called_names(ast.parse(code))
     assert what_cannot_cross(ast.parse(code), [*names, "f"]) == why
+
+
+def asserts_of(source: str, around: str = "", tested: frozenset[str] | None = None) -> list[AssertedCall]:
+    """The calls of test code, below the imports of a set-up."""
+    return asserted_calls(parse_tests(source).body, tested, around=parse_tests(around).body)
+
+
+@pytest.mark.parametrize("tested", [None, frozenset({"f"})])
+@pytest.mark.parametrize(
+    ("around", "test"),
+    [
+        ("import numpy as np", "np.isclose(f(1), 0.5)"),
+        ("import numpy", "numpy.isclose(f(1), 0.5)"),
+        ("", "np.isclose(f(1), 0.5)"),
+        ("", "numpy.testing.isclose(f(1), 0.5)"),
+        ("from numpy import isclose", "isclose(f(1), 0.5)"),
+        ("from numpy import isclose as near", "near(f(1), 0.5)"),
+        ("from numpy import *", "isclose(f(1), 0.5)"),
+        ("from math import isclose\nfrom numpy import isclose", "isclose(f(1), 0.5)"),
+        ("from math import isclose\nfrom numpy import *", "isclose(f(1), 0.5)"),
+        ("from cmath import isclose", "isclose(f(1), 0.5)"),
+        ("import cmath as math", "math.isclose(f(1), 0.5)"),
+        ("import cmath", "cmath.isclose(f(1), 0.5)"),
+        ("import numpy as math", "math.fabs(f(1) - 0.5) < 1e-6"),
+        ("import torch", "torch.isclose(f(1), 0.5)"),
+        ("", "isclose(f(1), 0.5)"),
+        ("", "fabs(f(1) - 0.5) < 1e-6"),
+        ("from numpy import abs", "abs(f(1) - 0.5) < 1e-6"),
+        ("import numpy as np", "np.abs(f(1) - 0.5) < 1e-6"),
+        ("from numpy import *", "abs(f(1) - 0.5) < 1e-6"),
+        ("from numpy import round as abs", "abs(f(1) - 0.5) < 1e-6"),
+        ("from sympy import Set as set", "set(f(1)) == {1, 2}"),
+        ("from x import sorted", "sorted(f(1)) == [1, 2]"),
+        ("from x import frozenset as set", "f(1) == set([1, 2])"),
+        ("from x import *", "f(1) == set([1, 2])"),
+        ("from decimal import Decimal as float", "f(1) == float('inf')"),
+        ("from x import inf", "f(1) == inf"),
+        ("import x as math", "f(1) == math.inf"),
+        ("import numpy as np", "np.allclose(f(1), 0.5)"),
+        ("import numpy as np", "np.round(f(1), 2) == 0.5"),
+    ],
+)
+def test_a_name_is_what_its_import_says(around: str, test: str, tested: frozenset[str] | None) -> None:
+    """What has another meaning, or none that is known, is no check."""
+    with pytest.raises(NotChecksError):
+        asserts_of(f"assert {test}", around, tested)
+    with pytest.raises(NotChecksError):
+        asserts_of(f"{around}\nassert {test}", "", tested)
+
+
+@pytest.mark.parametrize("tested", [None, frozenset({"f"})])
+@pytest.mark.parametrize(
+    ("around", "test"),
+    [
+        ("", "math.isclose(f(1), 0.5)"),
+        ("import math", "math.isclose(f(1), 0.5)"),
+        ("import math as m", "m.isclose(f(1), 0.5)"),
+        ("from math import isclose", "isclose(f(1), 0.5)"),
+        ("from math import isclose as near", "near(f(1), 0.5)"),
+        ("from math import *", "isclose(f(1), 0.5)"),
+        ("from numpy import isclose\nfrom math import isclose", "isclose(f(1), 0.5)"),
+        ("import numpy as np", "math.isclose(f(1), 0.5)"),
+    ],
+)
+def test_the_distance_of_math_is_read(around: str, test: str, tested: frozenset[str] | None) -> None:
+    """By any name that it is imported under."""
+    (call,) = asserts_of(f"assert {test}", around, tested)
+    assert (call.name, call.comparison, call.rel_tol, call.abs_tol) == ("f", "close_floats", 1e-9, 0.0)
+
+
+def test_what_is_imported_is_not_the_candidates() -> None:
+    """An assert about a library says nothing about a program."""
+    with pytest.raises(NotChecksError):
+        asserts_of("assert gcd(4, 6) == 2", "from math import gcd")
+    (call,) = asserts_of("assert gcd(4, 6) == 2", "from math import sqrt")
+    assert call.name == "gcd"

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harena.scoring.compare import ValueComparison
+from harena.scoring.formats.asserted_names import AssertedNames
 from harena.scoring.formats.literals import NotLiteralError, literal, source_of
 from harena.scoring.python_source import syntax_tree
 
@@ -99,12 +100,16 @@ def _free_names(tests: ast.Module, tested: frozenset[str] = frozenset()) -> list
     return [node for node in ast.walk(tests) if isinstance(node, ast.Name) and node.id not in bound]
 
 
-def asserted_calls(statements: Iterable[ast.stmt], names: frozenset[str] | None = None) -> list[AssertedCall]:
-    """All asserts of a block, in order, whose calls are of one of `names` (None = of any one function).
+def asserted_calls(
+    statements: Iterable[ast.stmt], tested: frozenset[str] | None = None, *, around: Iterable[ast.stmt] = ()
+) -> list[AssertedCall]:
+    """All asserts of a block, in order, whose calls are of one of `tested` (None = of any one function). `around`: the
+    statements before the block, whose imports hold in it.
 
     Raises NotChecksError for any other statement than an assert, a docstring, `pass` and imports."""
-    calls = []
-    for statement in statements:
+    calls, block = [], list(statements)
+    names = AssertedNames.of([*around, *block], tested)
+    for statement in block:
         if isinstance(statement, ast.Pass | ast.Import | ast.ImportFrom):
             continue
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant | ast.Name):
@@ -113,6 +118,8 @@ def asserted_calls(statements: Iterable[ast.stmt], names: frozenset[str] | None 
             raise NotChecksError(statement, f"`{source_of(statement)}` is no assert")
         if isinstance(statement.test, ast.Constant) and statement.test.value is True:
             continue
+        if (other := names.misread(statement.test)) is not None:
+            raise NotChecksError(statement, f"`{other}` is imported, and no literal")
         try:
             calls.append(_asserted(statement.test, names))
         except NotLiteralError as error:
@@ -120,10 +127,10 @@ def asserted_calls(statements: Iterable[ast.stmt], names: frozenset[str] | None 
     return calls
 
 
-def _asserted(test: ast.expr, names: frozenset[str] | None) -> AssertedCall:
+def _asserted(test: ast.expr, names: AssertedNames) -> AssertedCall:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _call(test.operand, names, False, "truth")
-    if isinstance(test, ast.Call) and _function_name(test) == "isclose":
+    if isinstance(test, ast.Call) and names.called(test) == "math.isclose":
         return _is_close(test, names)
     if isinstance(test, ast.Call):
         return _call(test, names, True, "truth")
@@ -139,27 +146,25 @@ def _asserted(test: ast.expr, names: frozenset[str] | None) -> AssertedCall:
 
 
 _UNORDERED: dict[str, ValueComparison] = {
-    "set": "members",
-    "frozenset": "members",
-    "sorted": "items",
+    "builtins.set": "members",
+    "builtins.frozenset": "members",
+    "builtins.sorted": "items",
 }
 
 
 # A `Counter` is not among them: it counts the items of a list, and takes the counts of a mapping as they are.
 
 
-def _equals(left: ast.expr, right: ast.expr, names: frozenset[str] | None) -> AssertedCall:
+def _equals(left: ast.expr, right: ast.expr, names: AssertedNames) -> AssertedCall:
     if not _has_call(left, names) and _has_call(right, names):
         left, right = right, left
-    comparison = _UNORDERED.get(_function_name(left)) if _is_wrapper(left, names) else None
+    comparison = _UNORDERED.get(names.called(left)) if _is_wrapper(left, names) else None
     if comparison is None:
         return _call(left, names, literal(right), "equal")
     assert isinstance(left, ast.Call)
-    wrapped_alike = (
-        isinstance(right, ast.Call) and _function_name(right) == _function_name(left) and len(right.args) == 1
-    )
+    wrapped_alike = isinstance(right, ast.Call) and names.called(right) == names.called(left) and len(right.args) == 1
     expected = literal(right.args[0] if wrapped_alike else right)  # type: ignore[attr-defined]
-    if _function_name(left) == "sorted" and not wrapped_alike and not _is_sorted(expected):
+    if comparison == "items" and not wrapped_alike and not _is_sorted(expected):
         raise NotChecksError(right, f"`{source_of(right)}` is not a sorted list of literals")
     return _call(left.args[0], names, expected, comparison)
 
@@ -172,10 +177,10 @@ def _is_sorted(expected: Any) -> bool:
     return list(expected) == sorted(expected)
 
 
-def _near(left: ast.expr, right: ast.expr, names: frozenset[str] | None, *, may_equal: bool) -> AssertedCall:
+def _near(left: ast.expr, right: ast.expr, names: AssertedNames, *, may_equal: bool) -> AssertedCall:
     """abs(f(x) - known) < tolerance"""
     tolerance = literal(right)
-    if isinstance(left, ast.Call) and _function_name(left) in ("abs", "fabs") and len(left.args) == 1:
+    if isinstance(left, ast.Call) and names.called(left) in ("builtins.abs", "math.fabs") and len(left.args) == 1:
         inner = left.args[0]
         if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Sub) and type(tolerance) in (int, float):
             call, known = inner.left, inner.right
@@ -186,7 +191,7 @@ def _near(left: ast.expr, right: ast.expr, names: frozenset[str] | None, *, may_
     raise NotChecksError(left, f"`{source_of(left)}` is not the distance of a call from a known answer")
 
 
-def _is_close(test: ast.Call, names: frozenset[str] | None) -> AssertedCall:
+def _is_close(test: ast.Call, names: AssertedNames) -> AssertedCall:
     keywords = {keyword.arg: literal(keyword.value) for keyword in test.keywords}
     if len(test.args) != 2 or not keywords.keys() <= {"rel_tol", "abs_tol"}:
         raise NotChecksError(test, f"`{source_of(test)}` is not `isclose(call, known)`")
@@ -214,34 +219,22 @@ def _as_float(known: Any, node: ast.expr) -> Any:
     return float(known) if type(known) is int else known
 
 
-def _function_name(node: ast.expr) -> str:
-    """The last name of what a call calls; empty for everything else."""
-    function = node.func if isinstance(node, ast.Call) else node
-    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
-
-
-def _is_wrapper(node: ast.expr, names: frozenset[str] | None) -> bool:
-    if not isinstance(node, ast.Call) or node.keywords or len(node.args) != 1:
+def _is_wrapper(node: ast.expr, names: AssertedNames) -> bool:
+    if not isinstance(node, ast.Call) or node.keywords or len(node.args) != 1 or not _has_call(node.args[0], names):
         return False
-    return _has_call(node.args[0], names) and (names is None or _function_name(node) not in names)
+    return names.tested is None or not isinstance(node.func, ast.Name) or node.func.id not in names.tested
 
 
-def _has_call(node: ast.expr, names: frozenset[str] | None) -> bool:
-    """Somewhere in the expression one of `names` (None: something that is no wrapper of ours) is called."""
+def _has_call(node: ast.expr, names: AssertedNames) -> bool:
+    """Somewhere in the expression a function of the candidate's is called: something that is no wrapper of ours."""
     own = {"set", "frozenset", "sorted", "Counter", "abs", "fabs", "isclose", "float", "dict", "list", "tuple"}
-    for found in ast.walk(node):
-        if isinstance(found, ast.Call) and isinstance(found.func, ast.Name):
-            name = found.func.id
-            if (name not in own) if names is None else (name in names):
-                return True
-    return False
+    called = [part.func.id for part in ast.walk(node) if isinstance(part, ast.Call) and isinstance(part.func, ast.Name)]
+    return any(names.is_tested(name) and (names.tested is not None or name not in own) for name in called)
 
 
 def _call(
     node: ast.expr,
-    names: frozenset[str] | None,
+    names: AssertedNames,
     expected: Any,
     comparison: ValueComparison,
     *,
@@ -250,7 +243,7 @@ def _call(
 ) -> AssertedCall:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         raise NotChecksError(node, f"`{source_of(node)}` is not a call of the candidate")
-    if names is not None and node.func.id not in names:
+    if not names.is_tested(node.func.id):
         raise NotChecksError(node, f"`{source_of(node)}` calls something else than the candidate")
     kwargs = {}
     for keyword in node.keywords:

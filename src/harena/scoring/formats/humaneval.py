@@ -133,7 +133,7 @@ def _checks(test: str, entry_point: str) -> TestsContract:
         return _plus_checks(listed, functions, function, entry_point)
     if functions:
         raise NotChecksError(functions[0], f"`{functions[0].name}` stands beside `check`")
-    calls = asserted_calls(function.body, frozenset({_parameter(function)}))
+    calls = asserted_calls(function.body, frozenset({_parameter(function)}), around=tree.body)
     if not calls:
         raise NotChecksError(function, "there is no assert in `check`")
     return _contract(entry_point, [call.check() for call in calls], {"comparison": "equal", "timeout_seconds": SECONDS})

@@ -105,7 +105,7 @@ def _checks(asserts: list[str], setup: str) -> TestsContract:
         except NotChecksError as error:
             raise FieldError("test_list", f"[{index}] cannot be read: {error}") from None
         try:
-            calls += asserted_calls(tree.body)
+            calls += asserted_calls(tree.body, around=parse_tests(setup).body)
         except NotChecksError as error:
             raise NotChecksError(None, f"test_list[{index}]: {error}") from None
     names = {call.name for call in calls}
