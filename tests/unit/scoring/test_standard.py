@@ -271,3 +271,12 @@ def test_a_huge_decimal_costs_nothing(text: str) -> None:
     assert compare_values(value, value, "equal", Tolerance())
     assert not compare_values(value, 1, "equal", Tolerance())
     assert len(show(value)) < 130
+
+
+@pytest.mark.parametrize("parts", [(0, 1 << 400_000, (1 << 200_000) + 1), (1 << 300_000, 3)])
+def test_no_large_fraction_or_range_is_made_for_the_tests(parts: tuple[int, ...]) -> None:
+    """Python would divide integers that the candidate chose: an answer with them is none."""
+    name = "builtins.range" if len(parts) == 3 else "fractions.Fraction"
+    with pytest.raises(ValueError, match="longer number"):
+        guest_driver.rebuilt(name, parts)
+    assert guest_driver.rebuilt("fractions.Fraction", (1 << 200_000, 3)) == Fraction(1 << 200_000, 3)

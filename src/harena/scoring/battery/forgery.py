@@ -27,7 +27,6 @@ from harena.scoring.contracts.contract import (
     TestsContract,
     WeightedContract,
 )
-from harena.scoring.guest import driver
 from harena.scoring.scenario import Candidate, Scenario
 
 CALLED = frozenset({"tests", "reference", "command", "weighted"})
@@ -55,8 +54,10 @@ _DEFINED = re.compile(r"^(?:async )?(?:def|class) ([A-Za-z_][A-Za-z0-9_]*)\b", r
 
 
 def descriptors(first: int, end: int) -> str:
-    """Source of the numbers that a forgery tries: these, and those at which the driver keeps its own."""
-    return f"(*range({first}, {end}), *range({driver.HIGH}, {driver.HIGH + 4}))"
+    """Source of the numbers that a forgery tries: these, and those at which drivers keep their own: from 1000 on, and
+    around the limit of descriptors."""
+    limit = "__import__('resource').getrlimit(7)[0]"
+    return f"(*range({first}, {end}), *range(1000, 1004), *range({limit} - 4, {limit} + 4))"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,7 +56,10 @@ MAX_PARTS = 250_000
 MAX_BYTES = 8 * 1024 * 1024
 TAGS: dict[Any, bytes] = {list: b"l", tuple: b"t", set: b"e", frozenset: b"z", dict: b"d"}
 WHOLE = slice(None)
-HIGH = 1000
+MOST_FILES = 1 << 16
+"""the highest descriptor, however many files may be open: the kernel's table is as long as that"""
+MOST_BITS = 1 << 18
+"""longest integers of a fraction or a range: to make one of them takes quadratic time"""
 PLAIN: dict[Any, Callable[[Any], Any]] = {
     int: int.__pos__,
     float: float.__pos__,
@@ -168,6 +171,8 @@ def rebuilt(name: str, parts: Any) -> Any:
     """The value that `standard_parts` took apart. Raises ValueError for a name that is not one of those."""
     if name not in STANDARD and name not in WIDE:
         raise ValueError(name)
+    if name in ("fractions.Fraction", "builtins.range") and max([part.bit_length() for part in parts]) > MOST_BITS:
+        raise ValueError("a longer number than is made here")
     if name == "builtins.iterator":
         return iter(parts[0])
     if name == "builtins.iterable":
@@ -419,12 +424,23 @@ def timed_call(function: Any, request: Any) -> bytes:
     return b"t%s,%s;" % (wall.hex().encode(), used.hex().encode()) + reply
 
 
+def out_of_reach(*files: int) -> list[int]:
+    """Copies of open files above the limit of descriptors, where programs that close all that they did not open do not
+    look: the limit is lowered to below them."""
+    import resource
+
+    try:
+        limit = min(*resource.getrlimit(resource.RLIMIT_NOFILE), MOST_FILES) - len(files) - 1
+        copies = [os.dup2(file, limit + 1 + index, False) for index, file in enumerate(files)]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    except (OSError, ValueError):  # the limit is 0, or there is none
+        return [os.dup(file) for file in files]
+    return copies
+
+
 def main() -> None:
     """Serve the host until it closes standard input."""
-    try:  # where programs that close what they did not open do not look
-        requests, replies = os.dup2(0, HIGH, False), os.dup2(1, HIGH + 1, False)
-    except OSError:  # the limit is lower
-        requests, replies = os.dup(0), os.dup(1)
+    requests, replies = out_of_reach(0, 1)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
