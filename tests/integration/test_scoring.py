@@ -250,8 +250,9 @@ async def test_a_check_is_unknown_until_it_is_asked(source: Source) -> None:
         "def spy(secret):\n"
         "    frame = sys._getframe()\n"
         "    while 'requests' not in frame.f_locals: frame = frame.f_back\n"
-        "    waiting = select.select([frame.f_locals['requests']], [], [], 0.2)[0]\n"
-        "    return bool(waiting)\n"
+        "    waiting = select.poll()\n"
+        "    waiting.register(frame.f_locals['requests'], select.POLLIN)\n"
+        "    return bool(waiting.poll(200))\n"
     )
     checks = [{"args": ["first"], "expected": False}, {"args": ["second"], "expected": False}]
     result = await scored(source, candidate, {"type": "tests", "entry_point": "spy", "checks": checks})
@@ -344,6 +345,11 @@ async def test_a_right_program_passes_its_cases(source: Source) -> None:
         "open(__file__, 'a').write('raise SystemExit(1)')\n",
         "import socket\nsocket.socket(socket.AF_UNIX).bind('s')\n",
         "import os\nwhile os.path.exists('lock'): pass\nopen('lock', 'w')\n",
+        "STATE = 0\nassert STATE == 0\nopen(__file__, 'r+').write('STATE = 1')\n",
+        "STATE = 0\nwhile STATE: pass\nopen(__file__, 'r+').write('STATE = 1')\n",
+        "import os\nassert not os.stat(__file__).st_mode & 0o111\nos.chmod(__file__, 0o755)\n",
+        "import os\nwhile os.stat('.').st_mode & 0o777 == 0o700: pass\nos.chmod('.', 0o700)\n",
+        "import os\nassert os.stat(__file__).st_mtime != 7\nos.utime(__file__, (7, 7))\n",
     ],
 )
 async def test_what_a_case_leaves_fails_no_other(source: Source, lines: str) -> None:
@@ -352,6 +358,56 @@ async def test_what_a_case_leaves_fails_no_other(source: Source, lines: str) -> 
     assert (await scored(source, lines + DOUBLING, contract)).score == 1.0
     wrong = await scored(source, lines + DOUBLING.replace("* 2", "* 2 % 10"), contract)
     assert (wrong.score, wrong.validity, wrong.reason) == (0.0, Validity.VALID, Reason.WRONG_ANSWER)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "import ctypes\nassert ctypes.CDLL(None).shmget(7, 4096, 0o3600) >= 0\n",
+        "import ctypes\nassert ctypes.CDLL(None).semget(7, 1, 0o3600) >= 0\n",
+        "import ctypes\nwhile ctypes.CDLL(None).msgget(7, 0o3600) < 0: pass\n",
+        "import ctypes\nassert ctypes.CDLL(None).mq_open(b'/q', 0o302, 0o600, None) >= 0\n",
+    ],
+)
+async def test_objects_between_processes_fail_no_other_case(source: Source, lines: str) -> None:
+    """Shared memory, semaphores and queues outlive their process, as long as the sandbox does."""
+    if source.is_fake:
+        pytest.skip("they would stay on this machine")
+    contract = {**DOUBLE, "check_timeout_seconds": 1.5}
+    assert (await scored(source, lines + DOUBLING, contract)).score == 1.0
+    wrong = await scored(source, lines + DOUBLING.replace("* 2", "* 2 % 10"), contract)
+    assert (wrong.score, wrong.validity, wrong.reason) == (0.0, Validity.VALID, Reason.WRONG_ANSWER)
+
+
+async def test_a_wrong_program_with_no_luck_is_asked_no_more(source: Source) -> None:
+    """A case that fails in a fresh sandbox, too, has failed; what passed stays passed."""
+    contract = {**DOUBLE, "partial_credit": True}
+    wrong = await scored(source, DOUBLING.replace("* 2", "* 2 % 10"), contract)
+    assert (wrong.score, wrong.reason, wrong.validity) == (0.5, Reason.PARTIAL, Validity.VALID)
+
+
+SOFT, HARD = (f"resource.getrlimit(resource.RLIMIT_NOFILE)[{index}]" for index in (0, 1))
+ONE_BY_ONE = "for file in {files}:\n    try: os.close(file)\n    except OSError: pass"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "os.closerange(3, 1000)",
+        "os.closerange(3, os.sysconf('SC_OPEN_MAX'))",
+        f"os.closerange(3, {SOFT})",
+        f"os.closerange(3, {HARD})",
+        ONE_BY_ONE.format(files=f"range({HARD}, 2, -1)"),
+        ONE_BY_ONE.format(files=f"[n for n in map(int, os.listdir('/proc/self/fd')) if 3 <= n < {HARD}]"),
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\nopen('/dev/null').close()",
+    ],
+)
+async def test_a_program_may_close_all_that_it_did_not_open(source: Source, lines: str) -> None:
+    """As daemons do, up to their limit of descriptors: the conversation goes on above it."""
+    checks = [{"args": [n], "expected": 2 * n} for n in (3, -1)]
+    program = f"import os, resource\n{lines}\ndef f(x): return 2 * x\n"
+    result = await scored(source, program, {"type": "tests", "entry_point": "f", "checks": checks})
+    assert result.score == 1.0, result.detail
 
 
 SAVING = """\

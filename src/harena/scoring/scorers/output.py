@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import AsyncExitStack
-from pathlib import PurePosixPath
 
 from harena.core.errors import HarenaError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
@@ -29,12 +29,17 @@ from harena.scoring.verdict import (
 
 _FIND_SECONDS = 10.0
 _FIND = """\
+since="$1"; shift
+[ -d "$1" ] || echo moved
+[ "$(cat /proc/sysvipc/* 2>/dev/null | wc -l)" -le 3 ] || echo shared memory, semaphores or messages
 for place in "$@" "$HOME" /tmp /var/tmp /data /dev/shm; do
-    [ -d "$place" ] && find "$place" -mindepth 1 -printf '%p\\0%s\\0'
+    [ ! -d "$place" ] || find "$place" -newerct "@$since" -print -quit || echo unknown
 done
-exit 0
 """
-"""what a program can leave on the disk of the default image"""
+"""whether anything was changed that a program can leave in the default image. No program sets a time of change; each of
+the three tables of the kernel has a line above it"""
+_CLOCK_OF_FILES = 5
+"""CLOCK_REALTIME_COARSE of Linux: a file that changes from now on has no earlier time of change"""
 
 
 async def score_stdio(bench: Bench, contract: StdioContract) -> Verdict:
@@ -64,8 +69,11 @@ async def _cases(bench: Bench, contract: StdioContract, *, fresh: bool) -> list[
             result = await places.run(contract, case)
             size = len(result.stdout) + len(case.stdout)
             outcomes.append(await aside(size, _judge, case, contract, result))
-            if not outcomes[-1].passed and places.cases > 1 and await places.hold_something(result):
-                return None
+            if not outcomes[-1].passed and places.cases > 1:
+                if result.outcome is not ExecOutcome.TIMEOUT:
+                    outcomes[-1] = await places.judged_alone(contract, case)
+                if outcomes[-1].passed or (result.outcome is ExecOutcome.TIMEOUT and await places.hold_something()):
+                    return None
             if not outcomes[-1].passed and not contract.partial_credit:
                 break
     return outcomes
@@ -76,7 +84,8 @@ class _Places:
 
     A sandbox serves several, one after the other, while the processor time of all of them is less than one case's
     limit: what one saves for the next gains no time then. Whether one has lost by what another left is asked where one
-    fails. Neither costs a right program anything."""
+    fails: it runs once more, in a fresh sandbox. One that took all of its time does so only if something was left.
+    Neither costs a right program anything."""
 
     def __init__(self, bench: Bench, stack: AsyncExitStack, limit_seconds: float | None) -> None:
         self._bench = bench
@@ -86,6 +95,8 @@ class _Places:
         self._longest_seconds = 0.0
         self.cases = 0
         """number of cases that the present sandbox has served"""
+        self._since = 0
+        """when the present sandbox was ready, in nanoseconds of the clock of files"""
         self._used_seconds = 0.0
         """processor time that the present sandbox has used, as far as it is known"""
 
@@ -112,6 +123,7 @@ class _Places:
             await self._stack.aclose()
             self._sandbox = await self._stack.enter_async_context(bench.sandbox())
             await put_files(self._sandbox, bench.files())
+            self._since = time.clock_gettime_ns(_CLOCK_OF_FILES) - 1
         seconds = min(bench.seconds_left, self._limit_seconds or bench.seconds_left)
         result = await run_candidate(
             bench, self._sandbox, args=contract.args, stdin=case.stdin, timeout_seconds=seconds
@@ -121,24 +133,24 @@ class _Places:
         self._used_seconds = bench.used_before(self._sandbox) + result.usage.cpu_seconds
         return result
 
-    async def hold_something(self, result: ExecResult) -> bool:
-        """The program has left files or processes, also by changing its own, or the memory limit has been met."""
-        if result.outcome is ExecOutcome.MEMORY or self._sandbox is None:
+    async def judged_alone(self, contract: StdioContract, case: Case) -> CheckOutcome:
+        """What a case that failed beside what others had left comes to in a fresh sandbox."""
+        begun = self._bench.charged_seconds
+        self.renew()
+        result = await self._run(contract, case)
+        self._bench.charge_back(begun)
+        return await aside(len(result.stdout) + len(case.stdout), _judge, case, contract, result)
+
+    async def hold_something(self) -> bool:
+        """The program has left processes, files, attributes of files or objects that processes share, or has changed
+        its own files."""
+        if self._sandbox is None or await self._sandbox.processes():
             return True
-        if await self._sandbox.processes():
-            return True
-        request = ExecRequest(
-            argv=("sh", "-c", _FIND, "sh", WORKSPACE), cwd="/", timeout_seconds=_FIND_SECONDS, warm=False
-        )
+        since = f"{self._since // 10**9}.{self._since % 10**9:09d}"
+        argv = ("sh", "-c", _FIND, "sh", since, WORKSPACE)
+        request = ExecRequest(argv=argv, cwd="/", timeout_seconds=_FIND_SECONDS, warm=False)
         done = await (await self._sandbox.exec(request)).wait()
-        if done.outcome is not ExecOutcome.EXITED or done.returncode != 0:
-            return True
-        files = self._bench.files()
-        paths = {f"{WORKSPACE}/{path}": str(len(text.encode("utf-8", "surrogatepass"))) for path, text in files.items()}
-        folders = {str(folder) for path in paths for folder in PurePosixPath(path).parents}
-        told = done.stdout.decode("utf-8", "replace").split("\0")
-        found = dict(zip(told[::2], told[1::2], strict=False))
-        return paths != {path: size for path, size in found.items() if path not in folders}
+        return done.outcome is not ExecOutcome.EXITED or done.returncode != 0 or bool(done.stdout)
 
 
 def _judge(case: Case, contract: StdioContract, result: ExecResult) -> CheckOutcome:
