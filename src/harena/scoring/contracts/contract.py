@@ -72,7 +72,7 @@ class StdioContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "stdio-3"
+        return "stdio-4"
 
     @property
     def tolerance(self) -> Tolerance:
@@ -126,7 +126,7 @@ class NumericContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "numeric-3"
+        return "numeric-4"
 
     @property
     def tolerance(self) -> Tolerance:
