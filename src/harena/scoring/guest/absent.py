@@ -10,8 +10,8 @@ such module was sought, and the host compares what was skipped with what is skip
     denying    where only what is imported unconditionally is there, a name that is only looked for is missing,
                and everything is false
 
-A test that is run in one of these is skipped because of the candidate. Modules that the image would have to bring
-(`not_theirs`) are missing in both.
+A test that is run in one of these is skipped because of the candidate, as is one that is run where some of the answers
+are changed (`guest_nobody`). Modules that the image would have to bring (`not_theirs`) are missing in all.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ class Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         )
         self.made: Callable[[str], ModuleType] | None = None
         """makes the module where the candidate's are granted"""
+        self.is_granted: Callable[[str], bool] = lambda top: True
+        """whether this one is there"""
         self.is_sought = False
         """a module that a candidate could have brought was asked for"""
 
@@ -55,7 +57,9 @@ class Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if top not in self._words or top in self._not_theirs or self._is_installed(top):
             return None
         self.is_sought = True
-        return importlib.machinery.ModuleSpec(name, self, is_package=True) if self.made is not None else None
+        if self.made is None or not self.is_granted(top):
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec: Any) -> ModuleType | None:
         """See Loader."""

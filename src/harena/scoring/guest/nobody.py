@@ -11,10 +11,14 @@ broken suite.
 
 What was seen while the tests were read, or in a fixture, is judged later. After such a look only that proves a broken
 suite which no candidate can mend: a file, a module, a name or a fixture that is missing.
+
+A look that has two answers (is the name there, is it true, does it equal that) is a question with a key, and a run may
+be told what to answer (`decide`). A look with more answers, while tests are read, is noted as `unheard`.
 """
 
 from __future__ import annotations
 
+import ast
 import dis
 import keyword
 import re
@@ -27,7 +31,7 @@ from harena.scoring.guest.home import SPECIAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from typing import Any
 
 TYPE_NAME = "NameOfTheCandidate"
@@ -39,6 +43,9 @@ _WORD = re.compile(r"[^\W\d]\w*")
 _MOST_WORDS = 20_000
 _NEVER_HEARD_OF = "name_of_nobody_zq"
 """a name that no suite asks for"""
+_OF_ALL = type("Anything", (Exception,), {})
+"""has what every name of nobody's has by being a class and an exception"""
+_RUNNERS = re.compile(r"[\\/](_pytest|pluggy|unittest)[\\/]")
 _HERE = (lambda: None).__code__.co_filename
 _MISSING = (OSError, ImportError, NameError, SyntaxError)
 """what is raised where something is not there that no candidate brings"""
@@ -51,9 +58,16 @@ class NobodyAskedError(Exception):
 class Nobody:
     """In place of `guest_proxy.Candidate`."""
 
-    def __init__(self, trusted: Collection[str] = (), stance: str = AS_IT_IS, texts: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        trusted: Collection[str] = (),
+        stance: str = AS_IT_IS,
+        texts: Collection[str] = (),
+        answers: Mapping[str, bool] | None = None,
+    ) -> None:
         """`trusted`: the files of the suite, whose looks count; without any, everybody's do. `stance`: see
-        `guest_absent`. `texts`: what the suite's files hold, whose words are the names that are listed."""
+        `guest_absent`. `texts`: what the suite's files hold, whose words are the names that are listed. `answers`: to
+        questions, other than the stance has them."""
         self.denies = stance == DENYING
         self.grants = stance in (GRANTING, GRANTING_MORE)
         words = {word for text in texts for word in _WORD.findall(text)} if self.grants else set()
@@ -73,7 +87,14 @@ class Nobody:
         """what is seen now may be judged later: it is not the body of a test that looks"""
         self.has_kept = False
         """something of the candidate's was seen then"""
+        self.questions: dict[str, bool] = {}
+        """what tests that are read, and conditions of marks, have asked, and the answers"""
+        self.unheard = ""
+        """a look of theirs that has more than two answers"""
+        self._answers = dict(answers or {})
         self._trusted = frozenset(trusted)
+        self.tried = _tried_names(texts) if stance != AS_IT_IS else frozenset()
+        """names that the suite can do without"""
 
     def lists_names(self) -> bool:
         """The names that are granted are listed: tests are read, and none is run."""
@@ -82,17 +103,32 @@ class Nobody:
     def ask(self, *question: Any) -> Any:
         """Tell that somebody was asked."""
         self.asked += 1
+        if not self.is_collected and self._is_of_suite(_asker()):
+            self.unheard = "what it answers"
         raise NobodyAskedError("there is no candidate")
 
-    def look(self, name: str = "__") -> None:
+    def decide(self, question: str, default: bool, *, is_sure: bool = False) -> bool:
+        """The answer to a question, which counts if it may decide which tests are skipped. `is_sure`: it is the
+        suite's."""
+        answer = self._answers.get(question, default)
+        frame = _asker()
+        if _is_condition(frame) or (not self.is_collected and (is_sure or self._is_of_suite(frame))):
+            self.questions.setdefault(question, answer)
+        return answer
+
+    def look(self, name: str = "__", *, is_decided: bool = False) -> None:
         """Something of the candidate's is looked at, by an attribute with this name or by an operation. To import it,
-        or to name it (`solution.f`), is to see nothing of it yet."""
+        or to name it (`solution.f`), is to see nothing of it yet. `is_decided`: what is seen is one of two answers."""
         frame: Any = _asker()
         if not self._is_of_suite(frame):
             return
         self.asked += self.is_collected
         is_named = name[:2] != "__" and self.is_by_suite(frame) and _operation(frame).startswith("LOAD")
         self.has_kept = self.has_kept or (self.is_kept and not is_named)
+        if self.is_collected or _RUNNERS.search(frame.f_code.co_filename):  # to show a parameter, or to sort
+            return
+        if (not is_named and not is_decided) or (is_named and _is_identified(frame)):
+            self.unheard = f"{name} of something of its" if name != "__" else "something of its"
 
     def is_by_suite(self, frame: types.FrameType | None) -> bool:
         """The code of this frame is the suite's own."""
@@ -116,11 +152,53 @@ def is_importing(frame: types.FrameType) -> bool:
     return _operation(frame).startswith(("IMPORT", "CALL_INTRINSIC"))
 
 
-def name_of(nobody: Nobody, name: str) -> Any:
-    """Something that a suite may import, derive from, expect to be raised, and use as a decorator's argument."""
+def _is_condition(frame: types.FrameType | None) -> bool:
+    """This frame judges the condition of a mark of pytest's, which it does when the test is run."""
+    name = frame.f_code.co_filename if frame is not None else ""
+    return name.startswith(("<skipif", "<xfail")) or name.endswith("_pytest/skipping.py")
+
+
+def _is_identified(frame: types.FrameType) -> bool:
+    """What this frame names is asked for by identity (`X is None`), which nobody hears."""
+    after = [each.opname for each in dis.get_instructions(frame.f_code) if each.offset > frame.f_lasti][:3]
+    while after and after[0] in ("CACHE", "LOAD_CONST", "COPY", "DUP_TOP"):
+        after.pop(0)
+    return bool(after) and (after[0] == "IS_OP" or after[0].endswith("NONE"))
+
+
+def _tried_names(texts: Iterable[str]) -> frozenset[str]:
+    """Names that are imported, or asked for, in a `try` or a `with`."""
+    found: set[str] = set()
+    for text in texts:
+        try:
+            nodes = list(ast.walk(ast.parse(text)))
+        except (SyntaxError, ValueError):
+            continue
+        bodies = [part for node in nodes if isinstance(node, (ast.Try, ast.With)) for part in node.body]
+        for node in (inner for part in bodies for inner in ast.walk(part)):
+            if isinstance(node, ast.ImportFrom):
+                found.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.Attribute):
+                found.add(node.attr)
+    return frozenset(found)
+
+
+def name_of(nobody: Nobody, name: str, owner: str = "") -> Any:
+    """Something that a suite may import, derive from, expect to be raised, and use as a decorator's argument.
+    `owner`: where it was found."""
     if nobody.kind is None:
         nobody.kind = _kind_of_names(nobody)
-    return nobody.kind(name, (Exception,), {"__module__": "solution", "__harena_anything__": True, "__test__": False})
+    path = f"{owner}.{name}" if owner else name
+    return nobody.kind(name, (Exception,), {"__module__": "solution", "__harena_anything__": path, "__test__": False})
+
+
+def _path_of(value: Any) -> str:
+    """What is said of it in a question."""
+    if type(value).__name__ == TYPE_NAME:
+        return str(type.__getattribute__(value, "__harena_anything__"))
+    if value is None or type(value) in (bool, int, float, str, bytes):
+        return repr(value)[:200]
+    return str(value.__qualname__) if isinstance(value, type) else type(value).__name__
 
 
 def _kind_of_names(nobody: Nobody) -> Any:
@@ -136,28 +214,30 @@ def _kind_of_names(nobody: Nobody) -> Any:
         def __getattr__(cls, wanted: str) -> Any:
             if wanted[:2] == "__" or wanted.startswith(("_pytest", "pytest")):
                 raise AttributeError(f"type object {TYPE_NAME!r} has no attribute {wanted!r}")
-            if nobody.denies and _is_only_looked_for(sys._getframe(1)):
-                nobody.look()
-                raise AttributeError(wanted)
-            return name_of(nobody, wanted)
+            frame, path = sys._getframe(1), _path_of(cls)
+            if _is_only_looked_for(frame) or wanted in nobody.tried:
+                nobody.look(wanted, is_decided=True)
+                if not nobody.decide(f"{path}.{wanted} is there", not (nobody.denies and _is_only_looked_for(frame))):
+                    raise AttributeError(wanted)
+            return name_of(nobody, wanted, path)
 
         def __getattribute__(cls, wanted: str) -> Any:
-            nobody.look(wanted)
+            nobody.look(wanted, is_decided=wanted[:2] != "__" and not hasattr(_OF_ALL, wanted))
             if wanted == "__dict__" and nobody.lists_names() and nobody.is_by_suite(_asker()):
                 return _named(nobody)
             return super().__getattribute__(wanted)
 
         def __eq__(cls, other: object) -> Any:
-            nobody.look()
-            return nobody.denies or cls is other
+            nobody.look(is_decided=True)
+            return cls is other or nobody.decide(f"{_path_of(cls)} equals {_path_of(other)}", nobody.denies)
 
         def __hash__(cls) -> int:
-            nobody.look()
+            nobody.look(is_decided=True)
             return id(cls)
 
         def __instancecheck__(cls, instance: Any) -> bool:
-            nobody.look()
-            return nobody.denies
+            nobody.look(is_decided=True)
+            return nobody.decide(f"{_path_of(cls)} has the instance {_path_of(instance)}", nobody.denies)
 
         def __subclasscheck__(cls, subclass: Any) -> bool:
             nobody.look()
@@ -168,11 +248,11 @@ def _kind_of_names(nobody: Nobody) -> Any:
             return "anything"
 
         def __bool__(cls) -> bool:
-            nobody.look()
-            return not nobody.denies
+            nobody.look(is_decided=True)
+            return nobody.decide(f"{_path_of(cls)} is true", not nobody.denies)
 
         def __setattr__(cls, wanted: str, value: Any) -> None:
-            nobody.look()
+            nobody.look(is_decided=True)
             super().__setattr__(wanted, value)
 
         def __dir__(cls) -> Any:
@@ -252,7 +332,7 @@ class NobodysModule(types.ModuleType):
     def __getattribute__(self, name: str) -> Any:
         nobody: Nobody | None = super().__getattribute__("__dict__").get("__harena__")
         if nobody is not None:
-            nobody.look(name)
+            nobody.look(name, is_decided=name[:2] != "__")
             if name in ("__dict__", "__all__") and nobody.lists_names():
                 frame = _asker()
                 if nobody.is_by_suite(frame) and not is_importing(frame):
@@ -272,9 +352,12 @@ class NobodysModule(types.ModuleType):
         is_by_suite = nobody is not None and nobody.is_by_suite(frame) and not is_importing(frame)
         if nobody is None or (name[:2] == "__" and not is_by_suite):
             raise AttributeError(name)  # what Python and the runners look for in any module
-        if nobody.denies and _is_only_looked_for(frame):
+        path, is_looked_for = super().__getattribute__("__dict__")["__name__"], _is_only_looked_for(frame)
+        if (is_looked_for or name in nobody.tried) and not nobody.decide(
+            f"{path}.{name} is there", not (nobody.denies and is_looked_for), is_sure=nobody.is_by_suite(frame)
+        ):
             raise AttributeError(name)
-        return name_of(nobody, name)
+        return name_of(nobody, name, path)
 
 
 def nobodys_module(name: str, nobody: Nobody, exported: Collection[str]) -> NobodysModule:

@@ -67,7 +67,7 @@ def main() -> None:
 
         @pytest.hookimpl(wrapper=True, trylast=True)
         def pytest_make_collect_report(self, collector: Any) -> Generator[None, Any, Any]:
-            asked, notes = run.asked, run.notes
+            asked, notes, unheard = run.asked, run.notes, run.unheard()
             report = yield
             if report.failed:
                 error = str(getattr(getattr(report.longrepr, "reprcrash", None), "message", report.longrepr))
@@ -78,6 +78,7 @@ def main() -> None:
                 raised = getattr(getattr(getattr(report, "call", None), "excinfo", None), "value", None)
                 unasked = run.is_unasked(asked, raised)
                 tally.unread.append(collector.nodeid)
+                run.is_unread(unheard)
                 tally.failed(collector.nodeid, f"cannot be collected: {found}", unasked, run.is_unserved(notes))
             elif not report.skipped:
                 tally.read.append(collector.nodeid)

@@ -2,7 +2,7 @@
 
 A runner is started with the proof's word as the first line of standard input, and with an object of JSON: `ours`, the
 trusted files, and `theirs`, the candidate's; `on_both_sides`, those of the trusted modules that the candidate has, too; `home`,
-where the candidate lives; `stance` and `not_theirs`, see `guest_absent`. What follows are words that say what is to be run. The candidate lives
+where the candidate lives; `stance` and `not_theirs`, see `guest_absent`; `answers`, see `guest_nobody`. What follows are words that say what is to be run. The candidate lives
 
     beside the suite      in its process, for suites that need that: nothing then keeps it from the word
     in another process    of the same sandbox, whose program is given
@@ -27,7 +27,7 @@ import os
 import re
 import sys
 
-from harena.scoring.guest.absent import GRANTING, GRANTING_MORE, Absent
+from harena.scoring.guest.absent import AS_IT_IS, Absent
 from harena.scoring.guest.believed import Believed
 from harena.scoring.guest.equals import equals_everything
 from harena.scoring.guest.home import write_frame
@@ -98,6 +98,7 @@ class Run:
         self._out = os.dup(1)
         given = json.loads(sys.argv[1])
         self._ours, self._home, self._stance = given["ours"], given["home"], given["stance"]
+        self._answers = given["answers"]
         self.words = sys.argv[2:]
         """what is to be run"""
         self.trusted = [os.path.join(self.here, path) for path in self._ours]
@@ -146,6 +147,16 @@ class Run:
     def _has_seen(self) -> bool:
         """The suite has seen something of a candidate that is nobody, and may have kept it for later."""
         return self._home == NOWHERE and bool(self.candidate.has_kept)
+
+    def unheard(self) -> str:
+        """A look at nobody that has more than two answers, before the tests are run."""
+        return self.candidate.unheard if self._home == NOWHERE else ""
+
+    def is_unread(self, unheard: str) -> None:
+        """A file has failed as it was read, so that nothing is skipped by what it has heard; before it, this was
+        `unheard`."""
+        if self._home == NOWHERE:
+            self.candidate.unheard = unheard
 
     def in_body(self, is_in_body: bool) -> None:
         """What runs now is the body of a test, or no longer."""
@@ -243,6 +254,8 @@ class Run:
             "read": tally.read[:_MOST_NAMES] if self._home == NOWHERE else [],
             "unread": tally.unread[:_MOST_NAMES] if self._home == NOWHERE else [],
             "counts": _counts(tally),
+            "questions": list(self.candidate.questions.items()) if self._home == NOWHERE else [],
+            "unheard": self.unheard(),
             "sought": self._absent.is_sought,
             "passed": tally.passed,
         }
@@ -286,9 +299,12 @@ class Run:
         """From here on, hear of modules that nobody has."""
         texts = _sources(self._ours)
         self._absent = Absent(self.here, texts, not_theirs)
-        if self._stance in (GRANTING, GRANTING_MORE):
+        if self._stance != AS_IT_IS:
             exported = _exports(texts)
             self._absent.made = lambda name: nobodys_module(name, self.candidate, exported(name))
+            self._absent.is_granted = lambda top: self.candidate.decide(
+                f"{top} is there", self.candidate.grants, is_sure=True
+            )
         sys.meta_path.append(self._absent)
 
     def _isolate(self, theirs: list[str], on_both_sides: list[str]) -> None:
@@ -306,7 +322,7 @@ class Run:
             if path in {os.path.join(self.here, each) for each in on_both_sides}
         ]
         if self._home == NOWHERE:
-            self.candidate = Nobody(self.trusted, self._stance, texts.values())
+            self.candidate = Nobody(self.trusted, self._stance, list(texts.values()), self._answers)
             os.dup2(2, 1)
         elif self._home == ELSEWHERE:
             answers = os.dup(0)

@@ -201,7 +201,7 @@ def main() -> None:
     loader = unittest.TestLoader()
     suite = unittest.TestSuite()
     for path in run.words:
-        asked, notes = run.asked, run.notes
+        asked, notes, unheard = run.asked, run.notes, run.unheard()
         try:
             suite.addTest(loader.loadTestsFromModule(importlib.import_module(module_name(path))))
             tally.read.append(path)
@@ -210,6 +210,7 @@ def main() -> None:
             if not isinstance(error, unittest.SkipTest) or run.is_answered_by_nobody(asked):
                 unasked = run.is_unasked(asked, error)
                 tally.unread.append(path)
+                run.is_unread(unheard)
                 tally.failed(path, f"cannot be read: {told(error)}", unasked, run.is_unserved(notes))
             else:
                 tally.excused.append(path)

@@ -35,6 +35,7 @@ from harena.scoring.scorers.suite_nobody import (
     norm_of_report,
     skipped_because_of,
     suite_key,
+    unsettled_skip,
 )
 from harena.scoring.scorers.trusted_suite import (
     LIST_IT,
@@ -264,9 +265,13 @@ async def _without_excuses(
     lacks = bool(on) and may_lack(told, on)
     if norm is None and not (told.excused or told.sought or lacks):
         return verdict, ""
-    norm = norm or await norm_of_nobody(bench, contract, sees_files=mode != "sandbox", counts=lacks)
+    norm = norm or await norm_of_nobody(
+        bench, contract, sees_files=mode != "sandbox", counts=lacks, skips=bool(told.excused)
+    )
     if why := skipped_because_of(told, norm):
         return failed(Reason.EXITED_EARLY, one_line(why, 600), observation="skipped"), ""
+    if why := unsettled_skip(told, norm):
+        return verdict, why
     if why := fewer_than_gold(told, norm):
         on = await dependence_of(bench, contract, is_beside=is_beside)
         if on.uncountable:  # the candidate's own values are tested, and it may be right to have fewer

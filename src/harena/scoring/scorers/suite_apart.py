@@ -107,6 +107,10 @@ class Report:
     """files that failed as they were read, where there is no candidate"""
     counts: Mapping[str, int] = field(default_factory=dict)
     """how often each test function was there, run or excused; empty where there are too many"""
+    questions: tuple[tuple[str, bool], ...] = ()
+    """what tests have asked that may be skipped by the answer, and the answers, where there is no candidate"""
+    unheard: str = ""
+    """a look at the candidate that has more than two answers, where there is no candidate"""
     sought: bool = False
     """a module was asked for that nobody has, and that a candidate could have brought"""
 
@@ -127,6 +131,8 @@ def parsed_report(line: bytes, word: str) -> Report:
         read=tuple(map(str, written["read"])),
         unread=tuple(map(str, written["unread"])),
         counts={str(name): int(count) for name, count in dict(written["counts"]).items()},
+        questions=tuple((str(key), bool(answer)) for key, answer in written["questions"]),
+        unheard=one_line(str(written["unheard"]), 300),
         sought=bool(written["sought"]),
     )
 

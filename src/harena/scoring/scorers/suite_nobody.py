@@ -23,6 +23,7 @@ from harena.scoring.guest.absent import AS_IT_IS, DENYING, GRANTING, GRANTING_MO
 from harena.scoring.guest.suite import NOWHERE
 from harena.scoring.scorers.program import WORKSPACE, Bench, put_files
 from harena.scoring.scorers.suite_apart import NOTHING_TOLD, Report, parsed_report
+from harena.scoring.scorers.suite_stances import settled_skips
 from harena.scoring.scorers.time_limits import wall_limit
 from harena.scoring.scorers.trusted_names import steers
 from harena.scoring.scorers.trusted_suite import (
@@ -76,6 +77,8 @@ class Norm:
     counts: Mapping[str, int] = field(default_factory=dict)
     """how often the gold solution has each test function"""
     shown: Shown | None = None
+    unsettled: str = ""
+    """why what may be skipped may be skipped because of the candidate all the same"""
 
 
 class Remembered:
@@ -116,20 +119,39 @@ def norm_of_report(report: Report) -> Norm:
     return Norm(frozenset(report.excused), _functions(report), is_of_gold=True, counts=report.counts)
 
 
-async def norm_of_nobody(bench: Bench, contract: CommandContract, *, sees_files: bool, counts: bool) -> Norm:
+async def norm_of_nobody(
+    bench: Bench, contract: CommandContract, *, sees_files: bool, counts: bool, skips: bool
+) -> Norm:
     """What may be skipped whoever the candidate is: what is skipped where everything that it could bring is there, and
-    is not run where only what must be there is. `sees_files`: the suite may look at the candidate's files. `counts`:
-    which tests there are depends on the candidate."""
+    is not run where only what must be there is, nor (`skips`: the candidate's run skips something) where answers are
+    mixed, see `suite_stances`. `sees_files`: the suite may look at the candidate's files. `counts`: which tests there
+    are depends on the candidate."""
     theirs = tuple(sorted(await taking_part(bench, contract)))
     trusted = {**bench.scenario.files, **contract.files}
     size = size_of(trusted)
     files = await aside(size, _files_named, trusted) if sees_files else ()
+    anything = sorted({*theirs, *await aside(size, imported_paths, contract, trusted)})
+    certain = await aside(size, _certain_paths, contract, trusted)
+
+    async def granting(answers: Mapping[str, bool]) -> Report:
+        return (await _run_without(bench, contract, anything, GRANTING, files, answers)).told
+
+    async def denying(answers: Mapping[str, bool]) -> Report:
+        return (await _run_without(bench, contract, certain, DENYING, (), answers)).told
+
+    async def ends() -> tuple[Report, Report]:
+        return await granting({}), await denying({})
+
+    async def settled() -> tuple[frozenset[str], str]:
+        granted, denied = both
+        run = {*granted.ran, *granted.read, *denied.ran, *denied.read}
+        may_skip = frozenset(granted.excused) - run
+        return await settled_skips(may_skip, ((granted, granting), (denied, denying)))
+
+    both = await _norms.get(suite_key(bench, contract, "ends", files, theirs), ends)
 
     async def found() -> Norm:
-        anything = sorted({*theirs, *await aside(size, imported_paths, contract, trusted)})
-        granted = (await _run_without(bench, contract, anything, GRANTING, files)).told
-        certain = await aside(size, _certain_paths, contract, trusted)
-        denied = (await _run_without(bench, contract, certain, DENYING)).told
+        granted, denied = both
         run = {*granted.ran, *granted.read, *denied.ran, *denied.read}
         norm = Norm(frozenset(granted.excused) - run, _functions(granted))
         if not counts:
@@ -139,7 +161,11 @@ async def norm_of_nobody(bench: Bench, contract: CommandContract, *, sees_files:
         shown = Shown(granted.counts, more.counts, denied.counts, granted.read, unread)
         return replace(norm, shown=shown)
 
-    return await _norms.get(suite_key(bench, contract, "norm", files, counts, theirs), found)
+    norm = await _norms.get(suite_key(bench, contract, "norm", files, counts, theirs), found)
+    if not skips:
+        return norm
+    may_skip, why = await _norms.get(suite_key(bench, contract, "skips", files, theirs), settled)
+    return replace(norm, may_skip=may_skip, unsettled=why)
 
 
 def skipped_because_of(candidate: Report, norm: Norm) -> str:
@@ -157,6 +183,14 @@ def skipped_because_of(candidate: Report, norm: Norm) -> str:
     if candidate.sought and missing:
         return f"not there, because a module is missing that the candidate may bring: {min(missing)}"
     return ""
+
+
+def unsettled_skip(candidate: Report, norm: Norm) -> str:
+    """Why it cannot be told whether a test is skipped because of the candidate; empty if it can."""
+    if not norm.unsettled or not candidate.excused:
+        return ""
+    skipped = min(candidate.excused)[:300]
+    return f"{skipped} is skipped, and the candidate may be why, as far as runs without it show: {norm.unsettled}"
 
 
 def fewer_than_gold(candidate: Report, norm: Norm) -> str:
@@ -206,7 +240,12 @@ async def _nobody_at_all(bench: Bench, contract: CommandContract, theirs: tuple[
 
 
 async def _run_without(
-    bench: Bench, contract: CommandContract, theirs: Iterable[str], stance: str = AS_IT_IS, files: Iterable[str] = ()
+    bench: Bench,
+    contract: CommandContract,
+    theirs: Iterable[str],
+    stance: str = AS_IT_IS,
+    files: Iterable[str] = (),
+    answers: Mapping[str, bool] | None = None,
 ) -> Nobody:
     trusted = {**bench.scenario.files, **contract.files}
     ours = trusted_paths(contract, bench.scenario.files)
@@ -214,7 +253,9 @@ async def _run_without(
     async with bench.sandboxes.sandbox(bench.base_spec) as sandbox:
         await put_files(sandbox, {**dict.fromkeys(files, ""), **trusted})
         request = ExecRequest(
-            argv=suite_argv(contract, ours, [path for path in theirs if path not in ours], NOWHERE, stance=stance),
+            argv=suite_argv(
+                contract, ours, [path for path in theirs if path not in ours], NOWHERE, stance=stance, answers=answers
+            ),
             env={**ENVIRONMENT, **contract.env},
             cwd=WORKSPACE,
             stdin=word.encode() + b"\n",

@@ -188,8 +188,10 @@ def suite_argv(
     home: str,
     on_both_sides: Sequence[str] = (),
     stance: str = guest_absent.AS_IT_IS,
+    answers: Mapping[str, bool] | None = None,
 ) -> tuple[str, ...]:
-    """The trusted runner of the contract's suite; see `guest_suite`, and `guest_absent` for the stance of nobody."""
+    """The trusted runner of the contract's suite; see `guest_suite`, and `guest_absent` for the stance of nobody and
+    `guest_nobody` for its `answers`."""
     runner = guest_unittest if contract.unittest else guest_pytest
     standing_in = (guest_belief, guest_standins, guest_trust, guest_proxy)
     judging = (guest_absent, guest_nobody, guest_looks, guest_executed, guest_leaving, *standing_in)
@@ -198,7 +200,8 @@ def suite_argv(
     asserted = (guest_rebound, guest_asserted)
     source = guest_program((*border, guest_watch, *beside, *asserted, guest_suite, runner), "main")
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
-                        "stance": stance, "not_theirs": not_theirs(contract)})  # fmt: skip
+                        "stance": stance, "answers": dict(answers or {}),
+                        "not_theirs": not_theirs(contract)})  # fmt: skip
     options = () if contract.unittest else _PYTEST_OPTIONS
     return ("python", "-c", source, given, *options, *contract.suite)
 
