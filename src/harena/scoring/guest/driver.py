@@ -424,11 +424,23 @@ def timed_call(function: Any, request: Any) -> bytes:
     return b"t%s,%s;" % (wall.hex().encode(), used.hex().encode()) + reply
 
 
+def without_trace(name: str) -> Any:
+    """A module of the standard library: not the candidate's of that name in this folder, which is still to be found
+    under it afterwards."""
+    known, path = set(sys.modules), sys.path[:]
+    sys.path[:] = [entry for entry in path if entry]
+    try:
+        return __import__(name)
+    finally:
+        sys.path[:] = path
+        for added in set(sys.modules) - known:
+            del sys.modules[added]
+
+
 def out_of_reach(*files: int) -> list[int]:
     """Copies of open files above the limit of descriptors, where programs that close all that they did not open do not
     look: the limit is lowered to below them."""
-    import resource
-
+    resource = without_trace("resource")
     try:
         limit = min(*resource.getrlimit(resource.RLIMIT_NOFILE), MOST_FILES) - len(files) - 1
         copies = [os.dup2(file, limit + 1 + index, False) for index, file in enumerate(files)]
