@@ -150,16 +150,7 @@ class S(collections.abc.Set):
     @classmethod
     def _from_iterable(cls, xs): return cls(xs)
 """
-SETS = {
-    "asserts": {"asserts": SET},
-    "a suite": {
-        "unittest": ["test_it.py"],
-        "files": {
-            "test_it.py": "import unittest\nfrom solution import f\nclass T(unittest.TestCase):\n    def test_it(self):\n"
-            + "".join(f"        {line}\n" for line in SET.splitlines())
-        },
-    },
-}
+SETS = {"asserts": {"asserts": SET}}
 """a set of Python's own crosses, an object that says itself what is in it is not believed apart"""
 FORGED_SETS = {
     "holds what is asked for": "class S(S):\n    def __contains__(self, x): return x != 3\n    def __len__(self): return 3\n    def __eq__(self, o): return True\n    __hash__ = None\ndef f(n): return S([0, 1])\n",

@@ -124,7 +124,7 @@ class Memory:
         job = {"id": job_id, "name": "n", "state": "completed", "error": None, "total": 0, "ended_at": "t"} | self.job
         return {**job, "duration_seconds": 1.0} if self.jobs else None
 
-    async def page_runs(self, job_id: str, *, after: int, limit: int) -> list[Row]:
+    async def page_runs(self, job_id: str, *, after: int, limit: int, metadata: bool = True) -> list[Row]:
         return []
 
 

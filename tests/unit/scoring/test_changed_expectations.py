@@ -37,6 +37,18 @@ def suite_changes(line: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
+    "named", [["pkg"], ["pkg/"], ["pkg/test_it.py"], ["pkg/test_it.py::T::test_it"], ["-q", "pkg/sub"]]
+)
+def test_tests_are_found_however_the_suite_names_them(named: list[str]) -> None:
+    """By their folder, their file, or one of them; a helper beside them expects nothing."""
+    path = "pkg/sub/test_it.py" if named[-1] == "pkg/sub" else "pkg/test_it.py"
+    text = SUITE.format("self.assertEqual(f(1), 1)")
+    made = changed_contracts(contract(pytest=named, files={path: text, "pkg/helper.py": "assert f(1) == 1\n"}))
+    assert made
+    assert all(changed.files[path] != text for changed in made)
+
+
+@pytest.mark.parametrize(
     "line",
     ["assert f(1) == 1", "assert 1 == f(1), 'said'", "assert f(-2) == -2", "assert f('ab') == 'ab'", "assert len(f([1])) == 1",
      "assert f(2.5) == 2.5", "assert f(True) == True", "assert sorted(f([1, 2])) == [1, 2]", "assert f({}) == {'a': [1, ()]}"],

@@ -99,7 +99,7 @@ def changed_contracts(contract: CommandContract) -> Sequence[CommandContract]:
     if contract.asserts is not None:
         texts = {"": contract.asserts}
     else:
-        texts = {path: contract.files[path] for path in contract.suite if path in contract.files}
+        texts = {path: contract.files[path] for path in _read_by_suite(contract)}
     modules = frozenset(path.removesuffix(".py").replace("/", ".") for path in contract.gold)
     places = [
         (path, text, constant)
@@ -114,6 +114,21 @@ def changed_contracts(contract: CommandContract) -> Sequence[CommandContract]:
         if (other := _another(text, constant, dice)) is not None
     )
     return list(islice(made, MOST_CHANGES))
+
+
+def _read_by_suite(contract: CommandContract) -> list[str]:
+    """Files with tests that the suite names, by themselves, by a test in them, or by their folder."""
+    named = [argument.partition("::")[0].rstrip("/") for argument in contract.suite if not argument.startswith("-")]
+    return [
+        path
+        for path in contract.files
+        if path in named or (_is_test_file(path) and any(path.startswith(f"{folder}/") for folder in named))
+    ]
+
+
+def _is_test_file(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return (name.startswith("test_") and name.endswith(".py")) or name.endswith("_test.py")
 
 
 def _with_text(contract: CommandContract, path: str, text: str) -> CommandContract:

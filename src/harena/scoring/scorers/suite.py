@@ -20,7 +20,6 @@ from typing import Literal, cast
 from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.scenario import Candidate
-from harena.scoring.scorers.changed_expectations import REPEATS, tells_changes
 from harena.scoring.scorers.defined_tests import Dependence
 from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
 from harena.scoring.scorers.program import Bench
@@ -90,8 +89,6 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
     verdict, doubt = await _scored(bench, contract, cast(Mode, found), pays_gold=True)
     if verdict.passed and found == "sandbox":
         return await _confirmed(bench, contract, verdict, doubt)
-    if found == "sandbox" and doubt and not bench.demands_separate:
-        return await _judged_beside(bench, contract, verdict, doubt)
     return replace(verdict, trust=Trust.SEPARATE if found == "sandbox" else Trust.SHARED)
 
 
@@ -133,24 +130,6 @@ async def _unserved_verdict(bench: Bench, contract: CommandContract, unserved: s
         detail = "in the suite's own process the candidate passes a test that nobody can pass"
         return replace(tampered(detail), trust=Trust.SHARED)
     return broken_contract(_unserved(unserved))
-
-
-async def _judged_beside(bench: Bench, contract: CommandContract, verdict: Verdict, unserved: str) -> Verdict:
-    """The verdict on a candidate that fails apart at what stand-ins cannot serve, where the gold solution needs
-    nothing of that: a right one may be written otherwise. It is paid for passing in the suite's own process if it tells
-    the suite from one with an expected value changed, as often as it is asked."""
-    beside, _ = await _scored(with_room_for_suite(bench, contract), contract, False, pays_gold=True)
-    if not beside.passed:
-        return verdict
-
-    async def passes(again: Bench, suite: CommandContract) -> bool:
-        attempt = await score_beside(with_room_for_suite(again, suite), suite, False)
-        return attempt.verdict.passed
-
-    tells = await tells_changes(bench, contract, passes)
-    if tells is None:
-        return broken_contract(_unserved(unserved))
-    return beside if tells else replace(tampered(REPEATS), trust=Trust.SHARED)
 
 
 async def _confirmed(bench: Bench, contract: CommandContract, verdict: Verdict, doubt: str) -> Verdict:
@@ -234,7 +213,7 @@ async def _scored(
             return broken_contract(_undefined(doubt, contract)), doubt
         return verdict, (attempt.unserved or doubt) if verdict.passed else ""
     if verdict.score is None or pays_gold:
-        return verdict, "" if verdict.score is None else attempt.unserved
+        return verdict, ""
     if (missing := await missing_modules(bench, contract)) is not None:
         return broken_contract(missing), ""
     nobody = await nobody_of(bench, contract)
