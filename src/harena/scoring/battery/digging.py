@@ -167,7 +167,9 @@ DIGGING = (
             data = b''
             for descriptor in {descriptors(0, 64)}:
                 try:
-                    if select.select([descriptor], [], [], 0)[0]:
+                    watched = select.poll()  # which takes descriptors above 1024, too
+                    watched.register(descriptor, select.POLLIN)
+                    if any(event & select.POLLIN for _, event in watched.poll(0)):
                         data += os.read(descriptor, 100_000)
                 except OSError:
                     pass
