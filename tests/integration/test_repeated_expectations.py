@@ -183,13 +183,12 @@ async def test_who_forges_beside_is_not_paid(runtime: LinuxRuntime, contract: st
     assert found.score == 0.0, (found.validity, found.detail)
 
 
-async def test_without_a_value_to_change_who_passes_beside_has_no_score(runtime: LinuxRuntime) -> None:
-    """Nothing would tell it from a forger; who fails there is wrong all the same."""
+async def test_without_a_value_to_change_nobody_is_paid_beside(runtime: LinuxRuntime) -> None:
+    """Nothing would tell a right program from a forger there; what it did apart counts."""
     tests = "for s in [f(3)]:\n    assert 1 in s and 3 not in s and len(s) == 3 and s == {0, 1, 2}\n"
     scoring = {"type": "command", "asserts": tests, "gold": "def f(n): return set(range(n))\n"}
     told = []
     for body in ("S(range(n))", "S(range(n + 1))"):
         row = {"id": "one", "candidate": f"{OWN_SET}def f(n): return {body}\n", "scoring": scoring}
         told.append(await scored_alone(Source(runtime), load_scenarios([row]).scenarios[0]))
-    assert (told[0].score, told[0].reason) == (None, Reason.SCORER_ERROR), told[0].detail
-    assert (told[1].score, told[1].validity) == (0.0, Validity.VALID), told[1].detail
+    assert [(one.score, one.validity) for one in told] == [(0.0, Validity.VALID)] * 2

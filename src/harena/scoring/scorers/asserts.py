@@ -101,7 +101,8 @@ async def _judged_with_gold(bench: Bench, code: _Code) -> Verdict:
 async def _judged_beside(bench: Bench, code: _Code, attempt: Attempt) -> Verdict:
     """The verdict on a candidate that fails apart at what stand-ins cannot serve, where the gold solution needs
     nothing of that: a right one may be written otherwise. It is paid for passing in the tests' own process if it tells
-    the tests from those with an expected value changed, as often as it is asked. Suites do without this: in them an
+    the tests from those with an expected value changed, as often as it is asked; where there is no such value, it has
+    failed. Suites do without this: in them an
     assertion that the candidate swallows is forgotten."""
     beside = (await code.over(with_room_for_suite(bench, code.contract), "beside")).verdict
     if not beside.passed:
@@ -112,7 +113,7 @@ async def _judged_beside(bench: Bench, code: _Code, attempt: Attempt) -> Verdict
 
     tells = await tells_changes(bench, code.contract.model_copy(update={"isolate": False}), passes)
     if tells is None:
-        return broken_contract(one_line(f"the candidate cannot be judged apart: {attempt.unserved}", 600))
+        return attempt.verdict
     return beside if tells else replace(tampered(REPEATS), trust=Trust.SHARED)
 
 
