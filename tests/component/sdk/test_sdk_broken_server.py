@@ -78,6 +78,7 @@ ASKED: dict[str, Ask] = {
     "get_blueprint": lambda client: client.get_blueprint("b"),
     "list_blueprints": lambda client: client.list_blueprints(),
     "score": lambda client: client.score({}),
+    "create_benchmark_job": lambda client: client.create_benchmark_job({"name": "j", "scenarios": []}),
     "get_benchmark_job": lambda client: client.get_benchmark_job("j"),
     "list_benchmark_jobs": lambda client: client.list_benchmark_jobs(),
     "benchmark_job_results_page": lambda client: client.benchmark_job_results_page("j"),

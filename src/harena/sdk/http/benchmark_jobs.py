@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
@@ -87,5 +86,5 @@ class HttpBenchmarks(Calls):
 
     async def _sent(self, path: str, upload: JobUpload, headers: Mapping[str, str]) -> BenchmarkJob:
         async with self._connection.request("POST", path, body=upload.body(), headers=headers) as response:
-            answer = json.loads(await response.read())
+            answer = self._connection.parsed(await response.read())
         return self._connection.read(BenchmarkJob, answer)
