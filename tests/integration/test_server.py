@@ -48,6 +48,8 @@ def server(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.P
         for kept in ("harena.db", "harena.db.lock", "blueprints/over-http@000001.json"):
             (home / kept).unlink(missing_ok=True)  # what a server keeps on purpose
         if (home / "blueprints").exists():
+            for contents in (home / "blueprints").glob(".bp_*.files"):
+                contents.unlink()
             (home / "blueprints").rmdir()
     assert process.returncode in (0, -signal.SIGKILL), log
     assert [line for line in log.splitlines() if json.loads(line)["level"] in ("error", "critical")] == []
