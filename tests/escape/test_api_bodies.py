@@ -30,8 +30,8 @@ MESSAGES = int(os.environ.get("HARENA_FUZZ_MESSAGES", "5000"))
 READERS = {
     (method, route.path): route.body_field
     for module in pkgutil.iter_modules(routes.__path__)
-    if hasattr(read := importlib.import_module(f"{routes.__name__}.{module.name}"), "router")
-    for route in read.router.routes
+    if hasattr(read := importlib.import_module(f"{routes.__name__}.{module.name}"), "routes")
+    for route in read.routes.router.routes
     if isinstance(route, JsonRoute) and route.body_field is not None
     for method in route.methods
 }
