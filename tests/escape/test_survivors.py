@@ -73,7 +73,8 @@ async def test_orphans_of_a_timed_out_exec_that_ran_first(world: World) -> None:
 @pytest.mark.parametrize("beside", [False, True])
 async def test_comets(world: World, beside: bool) -> None:
     """Processes that fork and exit at once, for ever, do not slip through between two looks."""
-    sandbox = await world.sandbox()
+    # the kernel frees dead processes a moment after their end, and until then they count: up to a gigabyte of them
+    sandbox = await world.sandbox(memory_bytes=4 << 30)
     other = await sandbox.exec(ExecRequest(argv=("sleep", "100000"))) if beside else None
     for _ in range(6):
         await timed_out(world, sandbox, COMETS, "x")
