@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harena.core.errors import SandboxUnavailableError
-from harena.core.reconnecting import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, MOST_AWAY_SECONDS
+from harena.core.reconnecting import Pauses
 
 Event = Mapping[str, Any]
 
@@ -30,22 +30,20 @@ class Follower:
 
     def __iter__(self) -> Iterator[Event]:
         """Raises SandboxUnavailableError when the server has been away for too long, and what else the events raise."""
-        away, next_pause = 0.0, FIRST_PAUSE_SECONDS
+        pauses = Pauses()
         while True:
             try:
                 for event in self.events(self.cursor):
                     if event["cursor"] <= self.cursor:
                         continue
-                    if away:
-                        away, next_pause = 0.0, FIRST_PAUSE_SECONDS
+                    if pauses.away_seconds:
+                        pauses.reset()
                         self.on_lost("")
                     self.cursor = event["cursor"]
                     yield event
                 return
             except SandboxUnavailableError as error:
-                if error.reason in _FINAL or away >= MOST_AWAY_SECONDS:
+                if error.reason in _FINAL or pauses.are_over:
                     raise
-                self.on_lost(f"{error}; asking again in {next_pause:g} s")
-            self.pause(next_pause)
-            away += next_pause
-            next_pause = min(2 * next_pause, LONGEST_PAUSE_SECONDS)
+                self.on_lost(f"{error}; asking again in {pauses.next_seconds:g} s")
+            self.pause(pauses.step())

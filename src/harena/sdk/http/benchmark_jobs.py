@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 from harena.core.catalog import parse_reference
-from harena.core.errors import NotFoundError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.operations import benchmark_jobs as table
 from harena.core.operations.catalog import RUN
@@ -57,11 +56,8 @@ class HttpBenchmarks(Calls):
 
     async def wait_benchmark_job(self, job: str) -> BenchmarkResults:
         """See `Operations`. A server that is or goes away is asked again for ten minutes: its jobs outlive it."""
-        found = await self.patiently(lambda: self.get_benchmark_job(job))
-        job_id = found.id
-        while found.ended_at is None:
-            found = await self.patiently(lambda: self.waited(table.GET, job_id))
-        return await self.patiently(lambda: self.benchmark_job_results(job_id))
+        ended = await self.ended(table.GET, job, lambda found: found.ended_at is not None)
+        return await self.patiently(lambda: self.benchmark_job_results(ended.id))
 
     async def benchmark_job_results(self, job: str) -> BenchmarkResults:
         """See `Operations`. The server sends the runs in the order of their ends."""
@@ -77,12 +73,12 @@ class HttpBenchmarks(Calls):
 
     async def reachable(self, noun: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """A job's name with a slash cannot be in a path: its newest job is looked for."""
-        if noun == table.NOUN and "/" in (job := given.get("job", "")):
-            page = await self.list_benchmark_jobs(name=job, limit=1)
-            if not page.benchmark_jobs:
-                raise NotFoundError(f"no benchmark job has the name {job!r} on this server")
-            given = {**given, "job": page.benchmark_jobs[0].id}
+        if noun == table.NOUN:
+            given = await self.in_path(given, "benchmark job", self._newest_benchmark_job)
         return await super().reachable(noun, given)
+
+    async def _newest_benchmark_job(self, name: str) -> list[BenchmarkJob]:
+        return (await self.list_benchmark_jobs(name=name, limit=1)).benchmark_jobs
 
     async def _sent(self, path: str, upload: JobUpload, headers: Mapping[str, str]) -> BenchmarkJob:
         async with self._connection.request("POST", path, body=upload.body(), headers=headers) as response:

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 from harena.core.clock import Clock
-from harena.core.errors import SandboxUnavailableError
+from harena.core.errors import NotFoundError, SandboxUnavailableError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.operations.operation import Operation
-from harena.core.reconnecting import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, MOST_AWAY_SECONDS
-from harena.core.records.record import Record
+from harena.core.reconnecting import Pauses
 from harena.sdk.http.connection import CLOSED, Connection, step
 
 P = ParamSpec("P")
 T = TypeVar("T")
-R = TypeVar("R", bound=Record)
+
+
+class Identified(Protocol):
+    """A record of a thing that is asked for by its id."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+
+
+J = TypeVar("J", bound=Identified)
 
 WAIT_SECONDS = 30
 """how long one request waits for something's end; asked again for as long as somebody waits"""
@@ -45,6 +54,28 @@ class Calls:
         """What `call` gives when the thing has ended, or after WAIT_SECONDS."""
         return await self.asked(operation, operation.given(*args, **kwargs), wait_seconds=WAIT_SECONDS)
 
+    async def ended(self, get: Operation[[str], Coroutine[Any, Any, J]], name: str, is_over: Callable[[J], bool]) -> J:
+        """The thing of this name or id when it has ended. A server that is or goes away is asked again for ten minutes:
+        what it works at outlives it."""
+        found = await self.patiently(lambda: self.call(get, name))
+        its_id = found.id  # by the time it ends, another one may be the newest of its name
+        while not is_over(found):
+            found = await self.patiently(lambda: self.waited(get, its_id))
+        return found
+
+    async def in_path(
+        self, given: Mapping[str, Any], what: str, newest: Callable[[str], Awaitable[Sequence[Identified]]]
+    ) -> Mapping[str, Any]:
+        """These arguments with the id of a job whose name has a slash, which cannot be in a path. Raises
+        NotFoundError."""
+        job = given.get("job", "")
+        if "/" not in job:
+            return given
+        found = await newest(job)
+        if not found:
+            raise NotFoundError(f"no {what} has the name {job!r} on this server")
+        return {**given, "job": found[0].id}
+
     async def created(
         self, operation: Operation[Any, Coroutine[Any, Any, T]], content: Any, key: IdempotencyKey | None = None
     ) -> T:
@@ -68,18 +99,17 @@ class Calls:
 
     async def patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
         """What is asked, as soon as a server answers."""
-        away, pause = 0.0, FIRST_PAUSE_SECONDS
+        pauses = Pauses()
         while True:
             try:
                 return await ask()
             except SandboxUnavailableError as error:
                 if error.reason == CLOSED:
                     raise
-                if away >= MOST_AWAY_SECONDS:
-                    said = f"{error} (it was tried for {away:.0f} seconds)"
+                if pauses.are_over:
+                    said = f"{error} (it was tried for {pauses.away_seconds:.0f} seconds)"
                     raise SandboxUnavailableError(said, step=error.step, reason=error.reason) from error
-            await self._clock.sleep(pause)
-            away, pause = away + pause, min(2 * pause, LONGEST_PAUSE_SECONDS)
+            await self._clock.sleep(pauses.step())
 
     async def asked(
         self, operation: Operation[Any, Coroutine[Any, Any, T]], given: Mapping[str, Any], **more: float

@@ -62,11 +62,8 @@ class HttpCatalog(Calls):
         return await self.created(table.CALIBRATE, await with_contents(request), key)
 
     async def wait_calibration(self, calibration: str) -> CalibrationJob:
-        """See `Operations`."""
-        while True:
-            found = await self.waited(table.GET_CALIBRATION, calibration)
-            if found.ended:
-                return found
+        """See `Operations`. A server that is or goes away is asked again for ten minutes: its jobs outlive it."""
+        return await self.ended(table.GET_CALIBRATION, calibration, lambda found: found.ended)
 
     async def reachable(self, noun: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Raises NotFoundError for what cannot be in a path."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from harena.core.errors import SandboxUnavailableError
 from harena.core.problems import from_problem
-from harena.core.reconnecting import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, MOST_AWAY_SECONDS
+from harena.core.reconnecting import Pauses
 from harena.core.records.benchmark_jobs import BenchmarkEvent
 from harena.core.records.training_jobs import TrainingEvent
 from harena.sdk.http.connection import Connection
@@ -41,8 +41,7 @@ async def followed(
     connection that breaks off is opened again where it ended, once without any news. A stream that ends in good order
     before the job does, as that of a server that stops, is opened again after pauses that grow, for ten minutes without
     news. Raises what a `problem` among them says, and SandboxUnavailableError."""
-    cursor, failed = after, False
-    away, pause = 0.0, FIRST_PAUSE_SECONDS
+    cursor, failed, pauses = after, False, Pauses()
     while True:
         try:
             async with aclosing(_opened(connection, await where(), cursor)) as events:
@@ -55,17 +54,17 @@ async def followed(
                     if happened.cursor <= cursor:
                         raise connection.broken("events come again")
                     cursor, failed = happened.cursor, False
-                    away, pause = 0.0, FIRST_PAUSE_SECONDS
+                    pauses.reset()
                     yield happened
         except SandboxUnavailableError:
             if failed:
                 raise
             failed = True
             continue
-        if away >= MOST_AWAY_SECONDS:
-            raise connection.broken(f"the events of a job end without the job's end, for {away:.0f} seconds")
-        await connection.pause(pause)
-        away, pause = away + pause, min(2 * pause, LONGEST_PAUSE_SECONDS)
+        if pauses.are_over:
+            away = f"{pauses.away_seconds:.0f} seconds"
+            raise connection.broken(f"the events of a job end without the job's end, for {away}")
+        await connection.pause(pauses.step())
 
 
 async def _opened(connection: Connection, path: str, after: int) -> AsyncGenerator[tuple[str, Any], None]:

@@ -8,7 +8,6 @@ from contextlib import aclosing
 from functools import partial
 from typing import Any
 
-from harena.core.errors import NotFoundError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.operations import training_jobs as table
 from harena.core.records.training_jobs import TrainingEvent, TrainingJob
@@ -41,11 +40,7 @@ class HttpTraining(Calls):
 
     async def wait_training_job(self, job: str) -> TrainingJob:
         """See `Operations`. A server that is or goes away is asked again for ten minutes: its jobs outlive it."""
-        found = await self.patiently(lambda: self.get_training_job(job))
-        job_id = found.id
-        while found.ended_at is None:
-            found = await self.patiently(lambda: self.waited(table.GET, job_id))
-        return found
+        return await self.ended(table.GET, job, lambda found: found.ended_at is not None)
 
     async def retry_training_job(self, job: str, *, start: RetryFrom = "checkpoint") -> TrainingJob:
         """See `Operations`."""
@@ -68,9 +63,9 @@ class HttpTraining(Calls):
 
     async def reachable(self, noun: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """A job's name with a slash cannot be in a path: its newest job is looked for."""
-        if noun == table.NOUN and "/" in (job := given.get("job", "")):
-            page = await self.list_training_jobs(name=job, limit=1)
-            if not page.training_jobs:
-                raise NotFoundError(f"no training job has the name {job!r} on this server")
-            given = {**given, "job": page.training_jobs[0].id}
+        if noun == table.NOUN:
+            given = await self.in_path(given, "training job", self._newest_training_job)
         return await super().reachable(noun, given)
+
+    async def _newest_training_job(self, name: str) -> list[TrainingJob]:
+        return (await self.list_training_jobs(name=name, limit=1)).training_jobs
