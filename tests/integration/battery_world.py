@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import compileall
 import importlib.metadata
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from harena.core.models import Blueprint, SandboxSpec
-from harena.core.ports import Runtime, SandboxPort
 from harena.core.results import RunResult
 from harena.runtime.host.linux import LinuxRuntime
 from harena.scoring import Candidate, Scenario, StarvedError, load_scenarios, score_scenario
 from harena.scoring.scorers import driver_boot
-from harena.testing import FakeRuntime
+from harena.testing.sandbox_source import SandboxSource as Source
 
 WARM = Blueprint(id="bp_warm", name="warm", warm=())
 PYTEST_LAYER = Blueprint(id="bp_pytest", name="pytest", layer="pytest")
@@ -41,24 +39,6 @@ class InstalledHere:
         """The one there is."""
         assert digest == "pytest"
         return self.root
-
-
-class Source:
-    """Fresh sandboxes of one runtime."""
-
-    def __init__(self, runtime: Runtime, blueprint: Blueprint | None = None) -> None:
-        self.runtime = runtime
-        self.blueprint = blueprint
-        self.is_fake = isinstance(runtime, FakeRuntime)
-
-    @asynccontextmanager
-    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
-        """One, destroyed afterwards."""
-        sandbox = await self.runtime.create(spec, self.blueprint)
-        try:
-            yield sandbox
-        finally:
-            await sandbox.destroy()
 
 
 def linux_runtime(home: Path) -> LinuxRuntime:

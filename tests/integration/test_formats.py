@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,11 @@ import pytest_asyncio
 
 from harena.core.errors import HostUnsupportedError
 from harena.core.models import SandboxSpec
-from harena.core.ports import Runtime, SandboxPort
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.runtime.host.linux import LinuxRuntime
 from harena.scoring import score_scenario
 from harena.scoring.formats import import_scenarios
+from harena.testing.sandbox_source import SandboxSource
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "scoring"))
 
@@ -70,33 +69,18 @@ for place in [f"/proc/{entry}/fd/1" for entry in os.listdir("/proc") if entry.is
 """
 
 
-class Source:
-    """Fresh sandboxes of one runtime."""
-
-    def __init__(self, runtime: Runtime) -> None:
-        self.runtime = runtime
-
-    @asynccontextmanager
-    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
-        sandbox = await self.runtime.create(spec)
-        try:
-            yield sandbox
-        finally:
-            await sandbox.destroy()
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Source]:
+async def source(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SandboxSource]:
     runtime = LinuxRuntime(home=tmp_path_factory.mktemp("home"))
     try:
         await runtime.start()
     except HostUnsupportedError as error:
         pytest.skip(str(error))
-    yield Source(runtime)
+    yield SandboxSource(runtime)
     await runtime.close()
 
 
-async def scored(source: Source, rows: Any, answers: Any = None, **options: Any) -> list[RunResult]:
+async def scored(source: SandboxSource, rows: Any, answers: Any = None, **options: Any) -> list[RunResult]:
     """The envelopes of all scenarios, in order."""
     batch = import_scenarios(rows, candidates=answers, **options)
     return [
@@ -112,7 +96,7 @@ async def scored(source: Source, rows: Any, answers: Any = None, **options: Any)
         *(APPS, APPS_CALL, CODECONTESTS, VERIFICATION_INFO),
     ],
 )
-async def test_the_oracle_scores_1_and_nop_0(source: Source, row: dict[str, Any]) -> None:
+async def test_the_oracle_scores_1_and_nop_0(source: SandboxSource, row: dict[str, Any]) -> None:
     """Of every family whose rows hold solutions."""
     (oracle,) = await scored(source, [row])
     assert (oracle.score, oracle.reason, oracle.validity) == (1.0, Reason.PASSED, Validity.VALID)
@@ -121,7 +105,7 @@ async def test_the_oracle_scores_1_and_nop_0(source: Source, row: dict[str, Any]
 
 
 @pytest.mark.parametrize("row", [HUMANEVAL, HUMANEVAL_PLUS_TEST, SHARED, EVALPLUS])
-async def test_wrong_completions_and_forgeries_score_0(source: Source, row: dict[str, Any]) -> None:
+async def test_wrong_completions_and_forgeries_score_0(source: SandboxSource, row: dict[str, Any]) -> None:
     """Whether the tests are asked from outside or run beside the candidate."""
     answers = [
         "    return x\n",
@@ -139,7 +123,7 @@ async def test_wrong_completions_and_forgeries_score_0(source: Source, row: dict
     assert [result.score for result in results] == [0.0] * len(answers)
 
 
-async def test_right_answers_of_other_types_pass(source: Source) -> None:
+async def test_right_answers_of_other_types_pass(source: SandboxSource) -> None:
     """What Python's own asserts would have taken: a subclass, a float for an int."""
     answers = [
         "class Pair(tuple): pass\ndef shared(a, b): return Pair(set(a) & set(b))\n",
@@ -152,7 +136,7 @@ async def test_right_answers_of_other_types_pass(source: Source) -> None:
     ] * 3
 
 
-async def test_what_cannot_cross_the_border_is_true_or_false(source: Source) -> None:
+async def test_what_cannot_cross_the_border_is_true_or_false(source: SandboxSource) -> None:
     """A match object, for instance, of which only that is asked."""
     tests = ["assert finds('ab')", "assert not finds('b')"]
     row = {**MBPP, "code": "import re\ndef finds(text): return re.search('a', text)\n", "test_list": tests}
@@ -162,7 +146,7 @@ async def test_what_cannot_cross_the_border_is_true_or_false(source: Source) -> 
     assert [result.score for result in results] == [0.0, 1.0]
 
 
-async def test_livecodebench_and_commonoj(source: Source) -> None:
+async def test_livecodebench_and_commonoj(source: SandboxSource) -> None:
     """Right and wrong, by programs and by calls, as function and as method."""
     programs = ["print(int(input()) * 2)", "print(float(input()) * 2)", "print(4)", "print(int(input()) * 2, 'x')"]
     results = await scored(source, [LIVECODEBENCH], [{"question_id": "abc_1", "code_list": programs}])
@@ -182,7 +166,7 @@ async def test_livecodebench_and_commonoj(source: Source) -> None:
     assert [result.score for result in results] == [1.0, 0.0]
 
 
-async def test_a_canonical_solution_that_fails_gives_no_score(source: Source) -> None:
+async def test_a_canonical_solution_that_fails_gives_no_score(source: SandboxSource) -> None:
     """It is the data set's fault, not the candidate's."""
     row = {**EVALPLUS, "canonical_solution": "    return 1 / x\n"}
     (result,) = await scored(source, [row], [{"task_id": row["task_id"], "completion": "    return x\n"}])
@@ -190,7 +174,7 @@ async def test_a_canonical_solution_that_fails_gives_no_score(source: Source) ->
     assert "`solution` raised for inputs[1]: ZeroDivisionError" in result.detail
 
 
-async def test_tests_that_import_what_is_not_there_give_no_score(source: Source) -> None:
+async def test_tests_that_import_what_is_not_there_give_no_score(source: SandboxSource) -> None:
     """The blueprint lacks it."""
     row = {**SHARED, "test": "import no_such_module\n" + SHARED["test"]}
     (result,) = await scored(source, [row])
@@ -198,7 +182,7 @@ async def test_tests_that_import_what_is_not_there_give_no_score(source: Source)
     assert "the contract requires no_such_module" in result.detail
 
 
-async def test_graders(source: Source) -> None:
+async def test_graders(source: SandboxSource) -> None:
     """Each kind, with a right and a wrong answer."""
     for kind, wrong in (("string_check", 0.0), ("text_similarity", 0.4), ("python", 0.0), ("multi", 0.048)):
         right, other = await scored(source, [RFT, RFT], [{"output": "42"}, {"output": "41!"}], grader=GRADERS[kind])
@@ -208,7 +192,7 @@ async def test_graders(source: Source) -> None:
     assert result.score == 1.0
 
 
-async def test_a_python_grader_that_breaks_gives_no_score(source: Source) -> None:
+async def test_a_python_grader_that_breaks_gives_no_score(source: SandboxSource) -> None:
     """Nor does one that gives no number."""
     for body in ("raise ValueError('mine')", "return None", "return 7"):
         grader = {"type": "python", "source": f"def grade(sample, item):\n    {body}\n"}
@@ -216,7 +200,7 @@ async def test_a_python_grader_that_breaks_gives_no_score(source: Source) -> Non
         assert (result.score, result.validity) == (None, Validity.INVALID)
 
 
-async def test_a_harbor_oracle_scores_1_and_nop_0(source: Source, tmp_path: Path) -> None:
+async def test_a_harbor_oracle_scores_1_and_nop_0(source: SandboxSource, tmp_path: Path) -> None:
     """The environment is prepared, and the verifier sees it."""
     folder = harbor_task(tmp_path / "hello")
     (oracle,), (nop,) = await scored(source, folder), await scored(source, folder, "nop")
@@ -224,7 +208,7 @@ async def test_a_harbor_oracle_scores_1_and_nop_0(source: Source, tmp_path: Path
     assert (nop.score, nop.reason) == (0.0, Reason.SCORER_REJECTED)
 
 
-async def test_no_known_forgery_of_a_reward_pays(source: Source, tmp_path: Path) -> None:
+async def test_no_known_forgery_of_a_reward_pays(source: SandboxSource, tmp_path: Path) -> None:
     """Planted, raced, redirected, or disagreeing."""
     race = "while :; do echo 1 > /logs/verifier/reward.txt; echo 1 > /logs/verifier/reward.json; done"
     scripts = [
@@ -241,7 +225,7 @@ async def test_no_known_forgery_of_a_reward_pays(source: Source, tmp_path: Path)
     assert [result.score for result in results] == [0.0] * len(scripts)
 
 
-async def test_a_verifier_that_leaves_no_reward_gives_no_score(source: Source, tmp_path: Path) -> None:
+async def test_a_verifier_that_leaves_no_reward_gives_no_score(source: SandboxSource, tmp_path: Path) -> None:
     """Unless it leaves one without the candidate."""
     for script in ("exit 0", "echo much > /logs/verifier/reward.txt", "echo 7 > /logs/verifier/reward.txt"):
         (result,) = await scored(source, harbor_task(tmp_path / "hello", **{"tests/test.sh": script}))
@@ -252,7 +236,7 @@ async def test_a_verifier_that_leaves_no_reward_gives_no_score(source: Source, t
     assert (result.score, result.validity, result.reason) == (0.0, Validity.VALID, Reason.SCORER_REJECTED)
 
 
-async def test_rewards_as_harbor_writes_them(source: Source, tmp_path: Path) -> None:
+async def test_rewards_as_harbor_writes_them(source: SandboxSource, tmp_path: Path) -> None:
     """A part, a mapping with metrics, and two files that disagree."""
     txt, json_file = "/logs/verifier/reward.txt", "/logs/verifier/reward.json"
     for script, score, validity in (
@@ -264,7 +248,7 @@ async def test_rewards_as_harbor_writes_them(source: Source, tmp_path: Path) -> 
         assert (result.score, result.passed, result.validity) == (score, False, validity)
 
 
-async def test_a_task_that_asks_for_a_server_keeps_it(source: Source, tmp_path: Path) -> None:
+async def test_a_task_that_asks_for_a_server_keeps_it(source: SandboxSource, tmp_path: Path) -> None:
     """Where it says so; otherwise nothing of the candidate runs beside the verifier."""
     toml = HARBOR["task.toml"]
     server = "(while :; do echo up > /app/work/beat; sleep 0.05; done) & exit 0"
@@ -278,7 +262,7 @@ async def test_a_task_that_asks_for_a_server_keeps_it(source: Source, tmp_path: 
         assert result.score == score
 
 
-async def test_an_environment_that_cannot_be_made_gives_no_score(source: Source, tmp_path: Path) -> None:
+async def test_an_environment_that_cannot_be_made_gives_no_score(source: SandboxSource, tmp_path: Path) -> None:
     """It is said what failed, and what to do."""
     docker = "FROM x\nRUN no-such-program --now\n"
     (result,) = await scored(source, harbor_task(tmp_path / "hello", **{"environment/Dockerfile": docker}))

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from harena.core.models import SandboxSpec
-from harena.core.ports import SandboxPort
 from harena.core.results import RunResult
 from harena.scoring import load_scenarios, score_scenario
-from harena.testing import FakeRuntime
+from harena.testing.sandbox_source import SandboxSource
 
 GARBAGE = ("I do not know", "\ud7ff\x00\u2028", "-", '{"a": [', "1e999")
 HUGE = ("[" * 50_000, "9" * 1_000_000, "x\n" * 100_000)
@@ -181,26 +178,11 @@ BROKEN = {
 }
 
 
-class Source:
-    """Sandboxes of a fake runtime, counted."""
-
-    def __init__(self) -> None:
-        self.made = 0
-
-    @asynccontextmanager
-    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
-        """A fresh one."""
-        self.made += 1
-        sandbox = await FakeRuntime().create(spec)
-        try:
-            yield sandbox
-        finally:
-            await sandbox.destroy()
-
-
-async def scored(source: str, answer: Any, made: Source | None = None, **fields: Any) -> RunResult:
+async def scored(source: str, answer: Any, made: SandboxSource | None = None, **fields: Any) -> RunResult:
     """An answer that is not run, unless the fields say so."""
     scoring = {"type": "python", "run_candidate": False, "source": source, "scorer_timeout_seconds": 5.0, **fields}
     row = {"id": "one", "candidate": answer, "scoring": scoring, "metadata": {"a": {"b": 1}}}
     (scenario,) = load_scenarios([row]).scenarios
-    return await score_scenario(scenario, sandboxes=made or Source(), base_spec=SandboxSpec(), timeout_seconds=60)
+    return await score_scenario(
+        scenario, sandboxes=made or SandboxSource(), base_spec=SandboxSpec(), timeout_seconds=60
+    )

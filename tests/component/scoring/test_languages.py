@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 from harena.core.models import SandboxSpec
-from harena.core.ports import SandboxPort
 from harena.core.results import Reason, RunResult, Validity
 from harena.scoring import load_scenarios, score_scenario
 from harena.scoring.scorers.languages import language_of
-from harena.testing import FakeRuntime
-
-
-class Source:
-    """Sandboxes of a fake runtime."""
-
-    def __init__(self) -> None:
-        self.runtime = FakeRuntime()
-
-    @asynccontextmanager
-    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
-        """A fresh one."""
-        sandbox = await self.runtime.create(spec)
-        try:
-            yield sandbox
-        finally:
-            await sandbox.destroy()
-
+from harena.testing.sandbox_source import SandboxSource
 
 STDIO = {"type": "stdio", "cases": [{"stdin": "20\n", "stdout": "42\n"}]}
 
@@ -41,7 +21,7 @@ def row(entry: str, source: str, scoring: dict[str, Any]) -> dict[str, Any]:
 
 async def scored(entry: str, source: str, scoring: dict[str, Any] = STDIO) -> RunResult:
     (scenario,) = load_scenarios([row(entry, source, scoring)]).scenarios
-    return await score_scenario(scenario, sandboxes=Source(), base_spec=SandboxSpec(), timeout_seconds=20)
+    return await score_scenario(scenario, sandboxes=SandboxSource(), base_spec=SandboxSpec(), timeout_seconds=20)
 
 
 @pytest.mark.parametrize(

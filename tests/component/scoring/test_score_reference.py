@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 from harena.core.models import SandboxSpec
-from harena.core.ports import SandboxPort
 from harena.core.results import Reason, RunResult, Validity
 from harena.scoring import load_scenarios, score_scenario
 from harena.scoring.contracts.contract import ReferenceContract
 from harena.scoring.scorers import reference as score_reference
 from harena.scoring.scorers.fair_time import Pressure
 from harena.scoring.scorers.reference import Answers, with_answers
-from harena.testing import FakeRuntime
+from harena.testing.sandbox_source import SandboxSource
 
 CONTRACT: dict[str, Any] = {
     "type": "reference",
@@ -30,36 +27,21 @@ CONTRACT: dict[str, Any] = {
 }
 
 
-class Source:
-    """Sandboxes of a fake runtime."""
-
-    def __init__(self) -> None:
-        self.runtime = FakeRuntime()
-
-    @asynccontextmanager
-    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
-        sandbox = await self.runtime.create(spec)
-        try:
-            yield sandbox
-        finally:
-            await sandbox.destroy()
-
-
-async def scored(source: Source, candidate: str, **changed: Any) -> RunResult:
+async def scored(source: SandboxSource, candidate: str, **changed: Any) -> RunResult:
     (scenario,) = load_scenarios([{"id": "one", "candidate": candidate, "scoring": {**CONTRACT, **changed}}]).scenarios
     return await score_scenario(scenario, sandboxes=source, base_spec=SandboxSpec(), timeout_seconds=20)
 
 
 async def test_the_solution_is_asked_once_for_all_candidates() -> None:
     """In a sandbox of its own; then its answers are the expected values."""
-    source = Source()
+    source = SandboxSource()
     solution = CONTRACT["solution"] + "# asked once\n"
     right = await scored(source, "def half(x): return 0.5 * x\n", solution=solution)
-    assert (right.score, right.checks_planned, len(source.runtime.created)) == (1.0, 2, 2)
+    assert (right.score, right.checks_planned, source.made) == (1.0, 2, 2)
     part = await scored(source, "def half(x): return 0.5\n", solution=solution)
-    assert (part.score, part.reason, len(source.runtime.created)) == (0.75, Reason.PARTIAL, 3)
+    assert (part.score, part.reason, source.made) == (0.75, Reason.PARTIAL, 3)
     assert (await scored(source, "def half(x): return 0.5\n", solution=solution + "#\n")).score == 0.75
-    assert len(source.runtime.created) == 5
+    assert source.made == 5
 
 
 async def test_checks_are_made_once_for_a_contract() -> None:
@@ -71,7 +53,7 @@ async def test_checks_are_made_once_for_a_contract() -> None:
             made.append(None)
             return super().__iter__()
 
-    source = Source()
+    source = SandboxSource()
     contract = {**CONTRACT, "solution": CONTRACT["solution"] + "# its inputs are looked at once\n"}
     rows = [{"id": f"{n}", "problem": "p", "candidate": f"def half(x): return x / {n}\n"} for n in (2, 3, 4)]
     batch = load_scenarios({"problems": [{"id": "p", "scoring": contract}], "scenarios": rows})
@@ -102,7 +84,7 @@ async def test_checks_are_made_once_for_a_contract() -> None:
 )
 async def test_a_solution_that_gives_no_answer_is_the_contracts_fault(solution: str, said: str) -> None:
     """It is said to what."""
-    result = await scored(Source(), "def half(x): return 0\n", solution=solution)
+    result = await scored(SandboxSource(), "def half(x): return 0\n", solution=solution)
     assert (result.score, result.validity, result.reason) == (None, Validity.INVALID, Reason.SCORER_ERROR)
     assert said in result.detail
 
@@ -131,7 +113,7 @@ def half(x):
 async def test_the_first_call_counts_too(inputs: list[Any]) -> None:
     """Its answer comes together with the word that the solution is loaded."""
     limits = {"check_timeout_seconds": 0.1, "slowdown": 20.0}
-    result = await scored(Source(), BUSY, solution=BUSY, inputs=inputs, **limits)
+    result = await scored(SandboxSource(), BUSY, solution=BUSY, inputs=inputs, **limits)
     assert (result.score, result.reason) == (1.0, Reason.PASSED)
     assert next(reversed(score_reference._checks.values())).check_timeout_seconds == pytest.approx(4.0, rel=0.9)
 

@@ -10,7 +10,7 @@ import pytest
 from data_set_rows import only
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scorers_in_use import ORDINARY, Source, scored, source_of
+from scorers_in_use import ORDINARY, SandboxSource, scored, source_of
 
 from harena.core.models import SandboxSpec
 from harena.core.results import Reason, RunResult, Validity
@@ -174,7 +174,7 @@ async def test_a_gold_shows_a_scale_that_is_none() -> None:
 async def test_a_scorer_is_known_to_work_once() -> None:
     """The tries with other answers are made for one candidate, and not for each."""
     source = source_of("return datetime.date.fromisoformat(run.answer).year == 2024", "import datetime")
-    made = Source()
+    made = SandboxSource()
     assert state(await scored(source, "yesterday", made)) == ZERO
     first = made.made
     for answer in ("tomorrow", "2024", "-"):
@@ -237,7 +237,7 @@ async def graded(body: str, answer: str) -> RunResult:
     """An answer under a grader of the type `python`, with the item of its row."""
     grader = {"type": "python", "source": f"def grade(sample, item):\n    {body}\n"}
     row = {"grader": grader, "item": {"answer": "3"}, "model_sample": answer}
-    return await score_scenario(only([row]), sandboxes=Source(), base_spec=SandboxSpec(), timeout_seconds=60)
+    return await score_scenario(only([row]), sandboxes=SandboxSource(), base_spec=SandboxSpec(), timeout_seconds=60)
 
 
 @pytest.mark.parametrize("name", GRADES)
@@ -261,5 +261,5 @@ async def test_a_part_of_a_weighted_contract_follows_the_rule() -> None:
         check = {"type": "string_check", "input": "{{ sample.output_text }}", "reference": "x", "operation": "eq"}
         scoring = {"type": "weighted", "parts": {"a": {"scoring": part}, "b": {"scoring": check}}}
         (scenario,) = load_scenarios([{"id": "one", "candidate": "three", "scoring": scoring}]).scenarios
-        result = await score_scenario(scenario, sandboxes=Source(), base_spec=SandboxSpec(), timeout_seconds=60)
+        result = await score_scenario(scenario, sandboxes=SandboxSource(), base_spec=SandboxSpec(), timeout_seconds=60)
         assert result.score == expected, result.detail

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import pytest
 
 from harena.core.models import SandboxSpec
-from harena.core.ports import SandboxPort
 from harena.core.results import Reason, RunResult, Validity
 from harena.scoring import load_scenarios, score_scenario
-from harena.testing import FakeRuntime
+from harena.testing.sandbox_source import SandboxSource
 
 ONE_FORM = {
     "nested JSON": "import json\nreturn json.loads(run.answer)['result']['value'] == 42",
@@ -46,25 +43,12 @@ WORDS = '{"a": [1, {"b": null}], "result": '
 BAD_ANSWERS = ["I do not know", "[" * 100_000, "9" * 5000, "NaN", '{"a": 1, "a": [' + "1e999", WORDS, "\ud7ff\x00"]
 
 
-class Source:
-    """Sandboxes of a fake runtime."""
-
-    @asynccontextmanager
-    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
-        """A fresh one."""
-        sandbox = await FakeRuntime().create(spec)
-        try:
-            yield sandbox
-        finally:
-            await sandbox.destroy()
-
-
 async def scored(body: str, answer: str) -> RunResult:
     """An answer that is not run."""
     source = "def score(run):\n" + textwrap.indent(body, "    ")
     scoring = {"type": "python", "run_candidate": False, "source": source}
     (scenario,) = load_scenarios([{"id": "one", "candidate": answer, "scoring": scoring}]).scenarios
-    return await score_scenario(scenario, sandboxes=Source(), base_spec=SandboxSpec(), timeout_seconds=60)
+    return await score_scenario(scenario, sandboxes=SandboxSource(), base_spec=SandboxSpec(), timeout_seconds=60)
 
 
 @pytest.mark.parametrize("name", ONE_FORM)

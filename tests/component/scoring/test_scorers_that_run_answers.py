@@ -7,7 +7,7 @@ import asyncio
 import textwrap
 
 import pytest
-from test_scorer_blame import Source
+from test_scorer_blame import SandboxSource
 
 from harena.core.models import SandboxSpec
 from harena.core.results import RunResult, Validity
@@ -60,7 +60,7 @@ async def scored(body: str, answer: str) -> RunResult:
     source = "def score(run):\n" + textwrap.indent(body, "    ")
     scoring = {"type": "python", "run_candidate": False, "source": source, "scorer_timeout_seconds": 2}
     (scenario,) = load_scenarios([{"id": "one", "candidate": answer, "scoring": scoring}]).scenarios
-    return await score_scenario(scenario, sandboxes=Source(), base_spec=SandboxSpec(), timeout_seconds=60)
+    return await score_scenario(scenario, sandboxes=SandboxSource(), base_spec=SandboxSpec(), timeout_seconds=60)
 
 
 @pytest.mark.parametrize("name", SCORERS)

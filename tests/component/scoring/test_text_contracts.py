@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import tracemalloc
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,6 @@ from hypothesis import strategies as st
 
 import harena
 from harena.core.models import SandboxSpec
-from harena.core.ports import SandboxPort
 from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.scoring import load_scenarios, score_scenario
 from harena.scoring.contracts.contract import WeightedContract
@@ -32,7 +29,7 @@ from harena.scoring.scorers import scorer_process
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.weighted import combined, score_weighted
 from harena.scoring.verdict import Verdict, failed, tampered
-from harena.testing import FakeRuntime
+from harena.testing.sandbox_source import SandboxSource
 from harena.training.data.prompts import PromptRow
 from harena.training.rewards import reward_recipe
 
@@ -42,24 +39,9 @@ METRICS: tuple[Metric, ...] = (
 ITEM = {"answer": "42", "steps": [{"value": 1.5}], "odd name": "x"}
 
 
-class Source:
-    """Sandboxes of a fake runtime."""
-
-    def __init__(self) -> None:
-        self.runtime = FakeRuntime()
-
-    @asynccontextmanager
-    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
-        sandbox = await self.runtime.create(spec)
-        try:
-            yield sandbox
-        finally:
-            await sandbox.destroy()
-
-
 async def scored(answer: str, scoring: dict[str, Any]) -> RunResult:
     (scenario,) = load_scenarios([{"id": "one", "candidate": answer, "scoring": scoring}]).scenarios
-    return await score_scenario(scenario, sandboxes=Source(), base_spec=SandboxSpec(), timeout_seconds=20)
+    return await score_scenario(scenario, sandboxes=SandboxSource(), base_spec=SandboxSpec(), timeout_seconds=20)
 
 
 def mistakes_of(scoring: dict[str, Any]) -> list[tuple[str, str]]:
@@ -544,7 +526,7 @@ async def test_each_part_has_a_limit_of_its_own() -> None:
         row = {"id": "one", "candidate": "x", "scoring": scoring | ({"timeout_seconds": of_whole} if of_whole else {})}
         (scenario,) = load_scenarios([{**row, "limits": {"timeout_seconds": 1}}]).scenarios
         assert isinstance(scenario.scoring, WeightedContract)
-        whole = Bench(scenario, Source(), SandboxSpec(), 20)
+        whole = Bench(scenario, SandboxSource(), SandboxSpec(), 20)
         await score_weighted(whole, scenario.scoring, apply)
         assert seen == [3.0, 20.0, expected]
         seen.clear()
