@@ -95,7 +95,7 @@ def prepared(name: str, entry: str, names: Any) -> Callable[[], None]:
                 dict.__setitem__(own, each, getattr(own.module, each))
         try:
             exec(code, own)  # noqa: S102 (the purpose of this process)
-        except BaseException:
+        except BaseException:  # whatever the tests end with is raised again: a note says what it may come from
             if candidate.has_objects:
                 candidate.note("it uses objects of the candidate's own classes, which stand-ins only look like")
             raise
