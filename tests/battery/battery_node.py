@@ -23,6 +23,7 @@ from composed_worlds import world
 from harena.core.clock import SystemClock
 from harena.core.models import Blueprint
 from harena.node.blueprints import Blueprints
+from harena.node.config import NodeConfig
 from harena.node.node import Node
 from harena.runtime.host.layers import LayerStore
 from harena.scoring import Candidate
@@ -77,7 +78,7 @@ async def battery_node(home: Path) -> AsyncIterator[Node]:
     await runtime.start()
     clock = SystemClock()
     blueprints = WithPytest(clock, layers=LayerStore(home / "layers"), root=home / "blueprints")
-    node = Node(runtime, blueprints, clock, store_path=home / "harena.db")
+    node = Node(runtime, blueprints, clock, NodeConfig(store_place=home / "harena.db"))
     try:
         yield node
     finally:

@@ -17,6 +17,7 @@ from harena.core.errors import PlatformError
 from harena.core.job_store import STORE_UNAVAILABLE
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.node.benchmark_jobs import BenchmarkJobs
+from harena.node.config import NodeConfig
 from harena.store import database as store_database
 from harena.store.benchmark_jobs import JobStore
 from harena.store.database import Database
@@ -188,7 +189,8 @@ async def test_a_job_survives_a_crash_of_the_database(server: PostgresServer, ur
 def durable(url: str, scorer: Scorer) -> BenchmarkJobs:
     """A server's jobs in that database."""
     clock = SystemClock()
-    return BenchmarkJobs(url, NoSandboxes(), Recipes(), clock, durable=True, score=scorer, load=load, cores=2)
+    config = NodeConfig(store_place=url, durable_jobs=True)
+    return BenchmarkJobs(config, NoSandboxes(), Recipes(), clock, score=scorer, load=load, cores=2)
 
 
 @pytest.mark.slow

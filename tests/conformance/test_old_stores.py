@@ -15,6 +15,7 @@ from harena.core.clock import SystemClock
 from harena.core.job_store import Batch
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.node.benchmark_jobs import BenchmarkJobs
+from harena.node.config import NodeConfig
 from harena.store.benchmark_jobs import JobStore
 from harena.store.database import Database
 
@@ -71,7 +72,13 @@ async def test_a_job_of_an_earlier_version_is_gone_on_with(places: tuple[Path | 
     old_stores.make(places[0], "0002")
     scorer = Scorer()
     jobs = BenchmarkJobs(
-        places[0], NoSandboxes(), Recipes(), SystemClock(), durable=True, score=scorer, load=load, cores=2
+        NodeConfig(store_place=places[0], durable_jobs=True),
+        NoSandboxes(),
+        Recipes(),
+        SystemClock(),
+        score=scorer,
+        load=load,
+        cores=2,
     )
     await jobs.start()
     results = await jobs.wait(HERE, "open")

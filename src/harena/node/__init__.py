@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from harena.core.models import KnownProgram
     from harena.core.ports import Operations
     from harena.core.workspace import LimitsOf
-    from harena.jobs.webhooks import Network
+    from harena.node.config import NodeConfig
     from harena.node.node import Node
 
 __all__ = ["load_embedded", "open_embedded", "open_for_server", "store_place"]
@@ -30,7 +30,10 @@ async def open_embedded() -> Operations:
     one. Its workspace is the default one, or that of `HARENA_WORKSPACE`, as in a training job's worker. Raises
     HostUnsupportedError where this host forbids what isolation needs, ValidationError.
     """
-    return await _open(durable_jobs=False, workspace=settings.WORKSPACE.read())
+    from harena.node.config import NodeConfig
+
+    home = _usable_home()
+    return await _open(home, NodeConfig(store_place=store_place(home)), settings.WORKSPACE.read())
 
 
 def load_embedded() -> None:
@@ -56,13 +59,19 @@ async def open_for_server(
     workspace may use (None = everything). Raises ValidationError.
     """
     from harena.jobs.webhooks import networks
+    from harena.node.config import NodeConfig
 
+    home = _usable_home()
     node = await _open(
-        durable_jobs=True,
-        keep_seconds=keep_seconds,
-        webhook_networks=networks(webhook_allow),
-        limits_of=limits_of,
-        training_jobs=training_jobs,
+        home,
+        NodeConfig(
+            store_place=store_place(home),
+            durable_jobs=True,
+            keep_seconds=keep_seconds,
+            webhook_networks=networks(webhook_allow),
+            limits_of=limits_of,
+            training_jobs=training_jobs,
+        ),
     )
     try:
         await node.resume_jobs()
@@ -72,15 +81,7 @@ async def open_for_server(
     return node
 
 
-async def _open(
-    *,
-    durable_jobs: bool,
-    keep_seconds: float | None = None,
-    webhook_networks: Sequence[Network] | None = None,
-    limits_of: LimitsOf | None = None,
-    training_jobs: int = 1,
-    workspace: str | None = None,
-) -> Node:
+async def _open(home: Path, config: NodeConfig, workspace: str | None = None) -> Node:
     from harena.core.clock import SystemClock
     from harena.core.workspace import DEFAULT_WORKSPACE
     from harena.node.blueprints import Blueprints
@@ -89,7 +90,6 @@ async def _open(
     from harena.runtime.host.linux import LinuxRuntime
 
     clock = SystemClock()
-    home = _usable_home()
     layers = LayerStore(home / "layers")
     blueprints = Blueprints(clock, layers=layers, root=home / "blueprints")
     runtime = LinuxRuntime(layers=layers, home=home, known_programs=_known_programs)
@@ -98,18 +98,7 @@ async def _open(
     except BaseException:  # also a cancellation: a spawner that was half started must not stay
         await runtime.close()
         raise
-    return Node(
-        runtime,
-        blueprints,
-        clock,
-        store_path=store_place(home),
-        durable_jobs=durable_jobs,
-        keep_seconds=keep_seconds,
-        webhook_networks=webhook_networks,
-        limits_of=limits_of,
-        training_jobs=training_jobs,
-        workspace=workspace or DEFAULT_WORKSPACE,
-    )
+    return Node(runtime, blueprints, clock, config, workspace=workspace or DEFAULT_WORKSPACE)
 
 
 def _known_programs() -> Sequence[KnownProgram]:

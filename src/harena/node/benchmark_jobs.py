@@ -20,7 +20,6 @@ import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harena.core.clock import Clock, Pacer
@@ -50,6 +49,7 @@ from harena.node.allocator import give_back
 from harena.node.calibrations import Calibrations
 from harena.node.capacity_monitor import CapacityMonitor
 from harena.node.catalog import Catalog
+from harena.node.config import NodeConfig
 from harena.node.direct_scores import DirectScores
 from harena.node.job_acceptance import Acceptance, AcceptedJob, Blueprints, Sandboxes, ScoreScenario
 from harena.node.job_admission import JobAdmission
@@ -68,8 +68,6 @@ if TYPE_CHECKING:
     from harena.core.catalog import CatalogStorePort
     from harena.core.job_store import JobStorePort, Row
     from harena.core.webhook_store import WebhookStorePort
-    from harena.core.workspace import LimitsOf
-    from harena.jobs.webhooks import Network
     from harena.store.database import Database
 
 OTHERS_POLL_SECONDS = 0.25
@@ -90,38 +88,31 @@ class BenchmarkJobs:
 
     def __init__(
         self,
-        place: Path | str,
+        config: NodeConfig,
         sandboxes: Sandboxes,
         blueprints: Blueprints,
         clock: Clock,
         *,
-        durable: bool = False,
         isolates: bool = True,
-        keep_seconds: float | None = None,
-        limits_of: LimitsOf | None = None,
         score: ScoreScenario | None = None,
         load: LoadScenarios | None = None,
         cores: int | None = None,
-        webhook_networks: Sequence[Network] | None = None,
         post: Post | None = None,
     ) -> None:
-        """`place` is a SQLite file or the URL of a PostgreSQL. `durable`: jobs outlive this process; `keep_seconds`:
-        how long jobs are kept after their end, by a durable node (None = until deleted). `cores`: so many runs for each
-        at one time, whatever the machine shows (None = as `harena.jobs.capacity` says). `limits_of`: what a workspace
-        may use (None = everything). `webhook_networks`: where webhooks may go beside the public internet (None =
-        anywhere). `score`, `load`, `cores` and `post` are for tests; by default the scoring room, this host's own, and
+        """`isolates`: programs run behind a wall. `score`, `load`, `cores` (so many runs for each at one time, whatever
+        the machine shows) and `post` are for tests; by default the scoring room, what `harena.jobs.capacity` says, and
         HTTP."""
-        self._place = place
+        self._place = config.store_place
         self._clock = clock
-        self._durable = durable
-        self._retention = None if keep_seconds is None else Retention(clock, keep_seconds)
+        self._durable = durable = config.durable_jobs
+        self._retention = None if config.keep_seconds is None else Retention(clock, config.keep_seconds)
         self._owner = this_process()
         self._capacity_monitor = None if cores else CapacityMonitor.of_this_machine(len(os.sched_getaffinity(0)))
         self._slots = (
             self._capacity_monitor.slots if self._capacity_monitor else Slots(EXECUTING_PER_CORE * (cores or 1))
         )
-        self._admission = JobAdmission(limits_of, self._slots)
-        self.stored_room = StoredRoom(limits_of, self._stored_bytes, clock)
+        self._admission = JobAdmission(config.limits_of, self._slots)
+        self.stored_room = StoredRoom(config.limits_of, self._stored_bytes, clock)
         self.catalog = Catalog(self._catalog_store, clock, check_room=self.stored_room.check)
         self._acceptance = Acceptance(
             sandboxes=sandboxes,
@@ -132,12 +123,12 @@ class BenchmarkJobs:
             score=score,
             load=load,
             durable=durable,
-            webhook_networks=webhook_networks,
+            webhook_networks=config.webhook_networks,
             reader=self.catalog.reader,
         )
         self.direct_scores = DirectScores(sandboxes, blueprints, clock, self._slots, score=score)
         self._webhooks = WebhookDeliveries(
-            self._webhook_stores, clock, post or HttpPost(webhook_networks), durable=durable
+            self._webhook_stores, clock, post or HttpPost(config.webhook_networks), durable=durable
         )
         self.calibrations = Calibrations(
             self, self._catalog_store, self.catalog.reader, clock, durable=durable, isolates=isolates

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harena.core.clock import Clock
 from harena.core.idempotency import IdempotencyKey
@@ -19,15 +18,13 @@ from harena.core.records.benchmark_jobs import (
     ResultsPage,
 )
 from harena.core.results import RunResult
-from harena.core.workspace import DEFAULT_WORKSPACE, LimitsOf, checked_workspace
+from harena.core.workspace import DEFAULT_WORKSPACE, checked_workspace
 from harena.node.blueprints import DEFAULT_BLUEPRINT, WARM_BLUEPRINT, Blueprints
 from harena.node.catalog_operations import CatalogOperations
+from harena.node.config import NodeConfig
 from harena.node.parts import NodeParts
 from harena.node.registry_operations import RegistryOperations
 from harena.node.training_operations import TrainingOperations
-
-if TYPE_CHECKING:
-    from harena.jobs.webhooks import Network
 
 
 class NodeInWorkspace(CatalogOperations, RegistryOperations, TrainingOperations):
@@ -158,34 +155,12 @@ class Node(NodeInWorkspace):
         runtime: Runtime,
         blueprints: Blueprints,
         clock: Clock,
+        config: NodeConfig,
         *,
-        store_path: Path | str,
-        durable_jobs: bool = False,
-        keep_seconds: float | None = None,
-        webhook_networks: Sequence[Network] | None = None,
-        limits_of: LimitsOf | None = None,
-        training_jobs: int = 1,
-        training_worker: Sequence[str] | None = None,
         workspace: str = DEFAULT_WORKSPACE,
     ) -> None:
-        """`runtime` has been started; this node closes it. `store_path` is a SQLite file, or the URL of a PostgreSQL.
-        `durable_jobs`: jobs outlive this node (a server's), and are kept for `keep_seconds` after their end (None =
-        until they are deleted). `webhook_networks`: where webhooks may go beside the public internet (None =
-        anywhere). `limits_of`: what a workspace may use (None = everything). `training_jobs`: that run at one time;
-        `training_worker` is for tests: another program than `harena.training.worker.main`."""
-        parts = NodeParts(
-            runtime,
-            blueprints,
-            clock,
-            store_path=store_path,
-            durable_jobs=durable_jobs,
-            keep_seconds=keep_seconds,
-            webhook_networks=webhook_networks,
-            limits_of=limits_of,
-            training_jobs=training_jobs,
-            training_worker=training_worker,
-        )
-        super().__init__(parts, workspace)
+        """`runtime` has been started; this node closes it."""
+        super().__init__(NodeParts(runtime, blueprints, clock, config), workspace)
 
     def in_workspace(self, workspace: str) -> NodeInWorkspace:
         """See `WholeNode`."""

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harena.core.clock import Clock
 from harena.core.errors import SandboxUnavailableError
 from harena.core.garbage import collection_paused
-from harena.core.home import harena_home
 from harena.core.ports import Runtime
 from harena.core.threads import NODE
 from harena.node.blueprints import Blueprints
+from harena.node.config import NodeConfig
 from harena.node.sandboxes import Sandboxes
 
 if TYPE_CHECKING:
     from harena.core.registry import RegistryStorePort
-    from harena.core.workspace import LimitsOf, WorkspaceLimits
-    from harena.jobs.webhooks import Network
+    from harena.core.workspace import WorkspaceLimits
     from harena.node.benchmark_jobs import BenchmarkJobs
     from harena.node.registry import Registry
     from harena.node.training_jobs import TrainingJobs
@@ -37,27 +34,14 @@ class NodeParts:
         runtime: Runtime,
         blueprints: Blueprints,
         clock: Clock,
-        *,
-        store_path: Path | str,
-        durable_jobs: bool = False,
-        keep_seconds: float | None = None,
-        webhook_networks: Sequence[Network] | None = None,
-        limits_of: LimitsOf | None = None,
-        training_jobs: int = 1,
-        training_worker: Sequence[str] | None = None,
+        config: NodeConfig,
     ) -> None:
-        """See `Node` for the arguments."""
-        self.sandboxes = Sandboxes(runtime, blueprints, clock, limits_of=limits_of)
+        """`runtime` has been started; `close` closes it."""
+        self.sandboxes = Sandboxes(runtime, blueprints, clock, limits_of=config.limits_of)
         self.blueprints = blueprints
         self._runtime = runtime
         self._clock = clock
-        self._store_path = store_path
-        self._durable_jobs = durable_jobs
-        self._keep_seconds = keep_seconds
-        self._webhook_networks = webhook_networks
-        self._limits_of = limits_of
-        self._most_training = training_jobs
-        self._training_worker = training_worker
+        self._config = config
         self._jobs: BenchmarkJobs | None = None
         self._registry: Registry | None = None
         self._training: TrainingJobs | None = None
@@ -65,7 +49,8 @@ class NodeParts:
 
     async def limits_of(self, workspace: str) -> WorkspaceLimits | None:
         """What a workspace may use; None = everything."""
-        return None if self._limits_of is None else await self._limits_of(workspace)
+        limits_of = self._config.limits_of
+        return None if limits_of is None else await limits_of(workspace)
 
     def deleted(self, workspace: str) -> None:
         """Something that this workspace had stored is gone."""
@@ -95,15 +80,7 @@ class NodeParts:
             from harena.node.benchmark_jobs import BenchmarkJobs
 
             self._jobs = BenchmarkJobs(
-                self._store_path,
-                self.sandboxes,
-                self.blueprints,
-                self._clock,
-                durable=self._durable_jobs,
-                isolates=getattr(self._runtime, "isolates", True),
-                keep_seconds=self._keep_seconds,
-                webhook_networks=self._webhook_networks,
-                limits_of=self._limits_of,
+                self._config, self.sandboxes, self.blueprints, self._clock, isolates=self._runtime.isolates
             )
         return self._jobs
 
@@ -117,9 +94,12 @@ class NodeParts:
             async def store() -> RegistryStorePort:
                 return RegistryStore(await jobs.database())
 
-            home = self._store_path.parent if isinstance(self._store_path, Path) else harena_home()
             self._registry = Registry(
-                store, home / "objects", self._clock, limits_of=self._limits_of, check_room=jobs.stored_room.check
+                store,
+                self._config.home / "objects",
+                self._clock,
+                limits_of=self._config.limits_of,
+                check_room=jobs.stored_room.check,
             )
         return self._registry
 
@@ -133,16 +113,7 @@ class NodeParts:
                 return await self.registry().resolve(workspace, request, jobs.catalog.reader(workspace))
 
             self._training = training_jobs(
-                jobs.database,
-                self._store_path,
-                resolve,
-                self.blueprints.find,
-                self._clock,
-                durable=self._durable_jobs,
-                most=self._most_training,
-                worker=self._training_worker,
-                limits_of=self._limits_of,
-                check_room=jobs.stored_room.check,
+                self._config, jobs.database, resolve, self.blueprints.find, self._clock, jobs.stored_room.check
             )
         return self._training
 
@@ -174,9 +145,7 @@ class NodeParts:
         self._closed = True
         self._jobs = self._registry = self._training = None
         self.sandboxes.abandon()
-        let_go = getattr(self._runtime, "after_fork_in_child", None)
-        if let_go is not None:
-            let_go()
+        self._runtime.after_fork_in_child()
 
 
 def _load_jobs() -> None:

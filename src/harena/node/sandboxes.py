@@ -302,12 +302,11 @@ class Sandboxes:
     def prepare(self, workspace: str, blueprint_id: str) -> None:
         """Begin with what takes a while before the first sandbox of a blueprint that is about to be asked for. What is
         wrong is told to whoever asks for it."""
-        prepare = getattr(self._runtime, "prepare", None)
-        if prepare is None or self._closed:
+        if self._closed:
             return
         with suppress(HarenaError):
             blueprint = self._blueprints.find(workspace, blueprint_id)
-            prepare(blueprint.image, blueprint, workspace=workspace)
+            self._runtime.prepare(blueprint.image, blueprint, workspace=workspace)
 
     async def _planned(self, workspace: str, spec: SandboxSpec) -> tuple[SandboxSpec, Blueprint | None]:
         """(what is made, of which blueprint)."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from harena.core import settings
-from harena.core.home import harena_home
 from harena.node.owned_training import Workers
 from harena.node.training_acceptance import FindBlueprint, Resolve, accepted
 from harena.node.training_jobs import TrainingJobs
@@ -19,39 +17,40 @@ from harena.training.installed import missing_for_training
 
 if TYPE_CHECKING:
     from harena.core.clock import Clock
-    from harena.core.workspace import LimitsOf
     from harena.node.catalog import CheckRoom
+    from harena.node.config import NodeConfig
 
 _OF_CLIENTS = (settings.BASE_URL.name, settings.API_KEY.name)
 WORKER = (sys.executable, "-P", "-m", "harena.training.worker.main")
 
 
 def training_jobs(
+    config: NodeConfig,
     open_database: OpenDatabase,
-    store_place: Path | str,
     resolve: Resolve,
     find_blueprint: FindBlueprint,
     clock: Clock,
-    *,
-    durable: bool,
-    most: int,
-    worker: Sequence[str] | None,
-    limits_of: LimitsOf | None,
     check_room: CheckRoom,
 ) -> TrainingJobs:
-    """Make the training jobs of a node, with the arguments of `Node`; `resolve` and `find_blueprint` find what requests
-    refer to. Folders of jobs are beside the store where that is a file, else in harena's home."""
-    home = store_place.parent if isinstance(store_place, Path) else harena_home()
+    """Make the training jobs of a node; `resolve` and `find_blueprint` find what requests refer to, `check_room` raises
+    LimitExceededError where a workspace has no room for so many bytes."""
     # a worker's sandboxes are its own node's: what it is told of a server is not for it
     env = {name: value for name, value in os.environ.items() if name not in _OF_CLIENTS}
 
     async def accept(workspace: str, body: Mapping[str, Any]) -> dict[str, Any]:
         # whoever brings a worker of their own knows what it needs
         await check_room(workspace, len(json.dumps(body, default=str)))
-        missing = missing_for_training if worker is None else (lambda: None)
+        missing = missing_for_training if config.training_worker is None else (lambda: None)
         return await accepted(workspace, body, resolve, find_blueprint, missing)
 
-    workers = Workers(command=tuple(worker or WORKER), env={**env, settings.HOME.name: str(home.resolve())})
+    command = tuple(config.training_worker or WORKER)
     return TrainingJobs(
-        open_database, home, accept, clock, workers=workers, durable=durable, most=most, limits_of=limits_of
+        open_database,
+        config.home,
+        accept,
+        clock,
+        workers=Workers(command=command, env={**env, settings.HOME.name: str(config.home.resolve())}),
+        durable=config.durable_jobs,
+        most=config.training_jobs,
+        limits_of=config.limits_of,
     )

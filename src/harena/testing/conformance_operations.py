@@ -48,6 +48,8 @@ __all__ = ["ADDING", "BAD", "GOOD", "OperationsConformance", "OperationsRuntime"
 class OperationsRuntime:
     """`Runtime` over a node's operations, so that one suite is for both. Not for more: a blueprint is created anew."""
 
+    isolates = True
+
     def __init__(self, operations: Operations) -> None:
         self.operations = operations
 
@@ -61,6 +63,12 @@ class OperationsRuntime:
         if blueprint is not None:
             await self.operations.create_blueprint(blueprint.name, files=blueprint.files, env=blueprint.env)
         return (await self.operations.create_sandbox(spec)).port
+
+    def prepare(self, image: str, blueprint: Blueprint, *, workspace: str = DEFAULT_WORKSPACE) -> None:
+        """A node does so itself."""
+
+    def after_fork_in_child(self) -> None:
+        """A node does so itself."""
 
     def forget_blueprint(self, blueprint_id: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
         """A node does so itself."""

@@ -92,6 +92,13 @@ class FakeRuntime:
             await sandbox.write_file(path, content)
         return sandbox
 
+    def prepare(self, image: str, blueprint: Blueprint, *, workspace: str = DEFAULT_WORKSPACE) -> None:
+        """See `Runtime`; nothing here takes a while."""
+
+    def after_fork_in_child(self) -> None:
+        """Let go of the parent's sandboxes."""
+        self.sandboxes = {}
+
     def forget_blueprint(self, blueprint_id: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
         """See `Runtime`; nothing is kept ready here."""
 

@@ -28,6 +28,7 @@ from harena.core.job_store import Batch
 from harena.core.results import RunResult
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.node.benchmark_jobs import BenchmarkJobs
+from harena.node.config import NodeConfig
 from harena.store import benchmark_jobs as queries
 from harena.store.benchmark_jobs import JobStore
 
@@ -84,7 +85,8 @@ async def live(place: Path | str, log: Path, moment: tuple[int, str] | None) -> 
     """One life: go on with the job, or begin it."""
     MortalStore.moment = moment
     scorer = LoggingScorer(log)
-    jobs = MortalJobs(place, NoSandboxes(), Recipes(), SystemClock(), durable=True, score=scorer, load=load, cores=4)
+    config = NodeConfig(store_place=place, durable_jobs=True)
+    jobs = MortalJobs(config, NoSandboxes(), Recipes(), SystemClock(), score=scorer, load=load, cores=4)
     await jobs.start()
     try:
         await jobs.get(HERE, "job")

@@ -22,6 +22,7 @@ from harena.core.errors import NotFoundError
 from harena.core.results import RunResult
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.node.benchmark_jobs import BenchmarkJobs
+from harena.node.config import NodeConfig
 
 DOES = ["pass", "pass", "deadly", *["pass"] * 9]
 MOST_LIVES = 12
@@ -49,7 +50,8 @@ class TellingJobs(BenchmarkJobs):
 async def live(place: Path, log: Path) -> None:
     """Go on with the job, or begin it."""
     scorer = DeadlyScorer(log)
-    jobs = TellingJobs(place, NoSandboxes(), Recipes(), SystemClock(), durable=True, score=scorer, load=load, cores=2)
+    config = NodeConfig(store_place=place, durable_jobs=True)
+    jobs = TellingJobs(config, NoSandboxes(), Recipes(), SystemClock(), score=scorer, load=load, cores=2)
     await jobs.start()
     try:
         await jobs.get(HERE, "job")

@@ -21,6 +21,7 @@ from harena.core.results import Reason, RunResult, Trust, Validity
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.jobs.owner import Owner
 from harena.node.benchmark_jobs import BenchmarkJobs
+from harena.node.config import NodeConfig
 from harena.store.benchmark_jobs import JobStore
 
 
@@ -121,7 +122,7 @@ Open = Callable[[Scorer], Awaitable[BenchmarkJobs]]
 async def opened(path: Path | str, scorer: Scorer) -> AsyncIterator[BenchmarkJobs]:
     """Jobs over the database at `path`, on a host with two cores."""
     jobs = BenchmarkJobs(
-        path,
+        NodeConfig(store_place=path),
         NoSandboxes(),
         Recipes(),
         SystemClock(),
@@ -256,7 +257,9 @@ async def test_nothing_runs_when_the_request_is_wrong(tmp_path: Path) -> None:
 
 async def test_a_data_set_is_read_with_its_answers(tmp_path: Path) -> None:
     """By the scoring room, which is told format and grader; a contract for text needs no sandbox."""
-    jobs = BenchmarkJobs(tmp_path / "harena.db", NoSandboxes(), Recipes(), SystemClock(), cores=2)
+    jobs = BenchmarkJobs(
+        NodeConfig(store_place=tmp_path / "harena.db"), NoSandboxes(), Recipes(), SystemClock(), cores=2
+    )
     row = {"messages": [], "answer": "42"}
     grader = {"type": "string_check", "input": "{{ sample.output_text }}", "reference": "{{ item.answer }}"}
     asked = {"name": "n", "scenarios": [row], "candidates": [{"output": "42"}], "format": "rft", "grader": grader}

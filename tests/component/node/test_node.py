@@ -20,6 +20,7 @@ from harena.core.models import Blueprint, SandboxSpec, SandboxStatus
 from harena.core.ports import Operations
 from harena.node import store_place
 from harena.node.blueprints import Blueprints
+from harena.node.config import NodeConfig
 from harena.node.node import Node
 from harena.runtime.host.layers import LayerStore
 from harena.testing import FakeClock, FakeRuntime
@@ -65,7 +66,7 @@ def node(runtime: FakeRuntime, tmp_path: Path) -> Node:
     """A node over it, in an empty home."""
     clock = FakeClock(auto_jump=False)
     blueprints = Blueprints(clock, layers=LayerStore(tmp_path / "layers"), root=tmp_path / "blueprints")
-    return Node(runtime, blueprints, clock, store_path=tmp_path / "harena.db")
+    return Node(runtime, blueprints, clock, NodeConfig(store_place=tmp_path / "harena.db"))
 
 
 async def test_sandbox_operations(node: Node, runtime: FakeRuntime) -> None:

@@ -22,6 +22,7 @@ from harena.core.webhook_signature import check_signature
 from harena.jobs.models import JobWebhook
 from harena.jobs.webhooks import MOST_TRIES, DeliveryOutcome, networks
 from harena.node.benchmark_jobs import BenchmarkJobs
+from harena.node.config import NodeConfig
 from harena.node.webhooks import (
     MOST_AT_ONCE,
     MOST_BODY_BYTES,
@@ -574,10 +575,11 @@ class Receiver:
         return web.Response(status=500 if len(self.came) <= self.failures else 200)
 
 
-def jobs_over(place: Path, scorer: Scorer, *, durable: bool, **more: Any) -> BenchmarkJobs:
+def jobs_over(place: Path, scorer: Scorer, *, durable: bool, **config: Any) -> BenchmarkJobs:
     """Jobs whose pauses are a thousandth of what they say."""
-    given: dict[str, Any] = {"load": load, "score": scorer, "cores": 2, **more}
-    return BenchmarkJobs(place, NoSandboxes(), Recipes(), HurriedClock(), durable=durable, **given)
+    settings = NodeConfig(store_place=place, durable_jobs=durable, **config)
+    given: Any = {"load": load, "score": scorer, "cores": 2}
+    return BenchmarkJobs(settings, NoSandboxes(), Recipes(), HurriedClock(), **given)
 
 
 async def delivered(jobs: BenchmarkJobs, job_id: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from test_benchmark_jobs import HERE, NoSandboxes, Recipes, Scorer, load, reques
 from harena.core.errors import NotFoundError
 from harena.jobs.webhooks import DeliveryOutcome
 from harena.node.benchmark_jobs import BenchmarkJobs
+from harena.node.config import NodeConfig
 from harena.node.webhook_post import HttpPost
 
 
@@ -41,11 +42,10 @@ async def live(place: Path, url: str, secret: str, moment: str) -> None:
     post = MortalPost(None)
     post.moment = moment
     jobs = BenchmarkJobs(
-        place,
+        NodeConfig(store_place=place, durable_jobs=True),
         NoSandboxes(),
         Recipes(),
         HurriedClock(),
-        durable=True,
         score=Scorer(),
         load=load,  # type: ignore[arg-type]
         cores=2,

@@ -14,8 +14,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from harena.core.clock import Clock, SystemClock
 from harena.core.ports import WholeNode
-from harena.core.workspace import LimitsOf, WorkspaceLimits
+from harena.core.workspace import DEFAULT_WORKSPACE, LimitsOf, WorkspaceLimits
 from harena.node.blueprints import Blueprints
+from harena.node.config import NodeConfig
 from harena.node.node import Node
 from harena.runtime.host.layers import LayerStore
 from harena.sdk.http.operations import HttpOperations
@@ -47,18 +48,17 @@ class World:
 
 
 def fake_node(
-    home: Path, clock: Clock, runtime: FakeRuntime | None = None, limits_of: LimitsOf | None = None, **more: Any
+    home: Path,
+    clock: Clock,
+    runtime: FakeRuntime | None = None,
+    limits_of: LimitsOf | None = None,
+    workspace: str = DEFAULT_WORKSPACE,
+    **more: Any,
 ) -> Node:
     blueprints = Blueprints(clock, layers=LayerStore(home / "layers"), root=home / "blueprints")
-    return Node(
-        runtime or FakeRuntime(),
-        blueprints,
-        clock,
-        store_path=home / "harena.db",
-        limits_of=limits_of,
-        training_worker=(sys.executable, "-m", "harena.testing.fake_trainer"),
-        **more,
-    )
+    trainer = (sys.executable, "-m", "harena.testing.fake_trainer")
+    config = NodeConfig(store_place=home / "harena.db", limits_of=limits_of, training_worker=trainer, **more)
+    return Node(runtime or FakeRuntime(), blueprints, clock, config, workspace=workspace)
 
 
 @asynccontextmanager

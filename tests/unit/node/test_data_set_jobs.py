@@ -17,6 +17,7 @@ from harena.core.models import Blueprint
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.node.benchmark_jobs import BenchmarkJobs
 from harena.node.blueprints import BUILT_IN
+from harena.node.config import NodeConfig
 
 ROW = {
     "task_id": "t/1",
@@ -61,7 +62,8 @@ class Recipes:
 @asynccontextmanager
 async def node(path: Path, scorer: Reader, recipes: Recipes | None = None) -> AsyncIterator[BenchmarkJobs]:
     """A node's jobs."""
-    jobs = BenchmarkJobs(path, NoSandboxes(), recipes or Recipes(), SystemClock(), durable=True, score=scorer, cores=2)
+    config = NodeConfig(store_place=path, durable_jobs=True)
+    jobs = BenchmarkJobs(config, NoSandboxes(), recipes or Recipes(), SystemClock(), score=scorer, cores=2)
     await jobs.start()
     try:
         yield jobs

@@ -19,6 +19,7 @@ from harena.core.models import Blueprint
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.node import retention
 from harena.node.benchmark_jobs import BenchmarkJobs
+from harena.node.config import NodeConfig
 from harena.node.job_leases import OPEN_STATES
 from harena.store.benchmark_jobs import JobStore
 
@@ -60,10 +61,13 @@ def _store_is_there() -> None:
 
 
 @asynccontextmanager
-async def server(path: Path, scorer: Any, **more: Any) -> AsyncIterator[BenchmarkJobs]:
+async def server(
+    path: Path, scorer: Any, *, keep_seconds: float | None = None, **more: Any
+) -> AsyncIterator[BenchmarkJobs]:
     """A server's jobs, that go on with what they find."""
     arguments = {"load": load, "score": scorer, "cores": 2, **more}
-    jobs = FragileJobs(path, NoSandboxes(), Recipes(), SystemClock(), durable=True, **arguments)
+    config = NodeConfig(store_place=path, durable_jobs=True, keep_seconds=keep_seconds)
+    jobs = FragileJobs(config, NoSandboxes(), Recipes(), SystemClock(), **arguments)
     await jobs.start()
     try:
         yield jobs
@@ -262,11 +266,10 @@ async def test_a_job_that_cannot_be_resumed_fails_and_says_why(tmp_path: Path) -
             raise NotFoundError(f"no blueprint {name_or_id}")
 
     after = BenchmarkJobs(
-        path,
+        NodeConfig(store_place=path, durable_jobs=True),
         NoSandboxes(),
         NoRecipes(),
         SystemClock(),
-        durable=True,
         score=forgetful,
         load=load,  # type: ignore[arg-type]
     )

@@ -19,6 +19,7 @@ from harena.core.idempotency import IdempotencyKey
 from harena.core.results import RunResult
 from harena.core.workspace import WorkspaceLimits
 from harena.node.benchmark_jobs import BenchmarkJobs
+from harena.node.config import NodeConfig
 
 
 class Gated(Scorer):
@@ -72,11 +73,10 @@ class Limits:
 async def shared(path: Path, scorer: Scorer, limits: Limits, *, cores: int = 1) -> AsyncIterator[BenchmarkJobs]:
     """A node with four slots for each core."""
     jobs = BenchmarkJobs(
-        path / "harena.db",
+        NodeConfig(store_place=path / "harena.db", limits_of=limits.of),
         NoSandboxes(),
         RecipeOfWorkspace(),
         SystemClock(),
-        limits_of=limits.of,
         score=scorer,
         load=load,  # type: ignore[arg-type]
         cores=cores,

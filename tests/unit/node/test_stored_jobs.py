@@ -17,6 +17,7 @@ from harena.core.errors import NotFoundError, ValidationError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.node.benchmark_jobs import BenchmarkJobs
+from harena.node.config import NodeConfig
 from harena.scoring import battery
 from harena.scoring.battery import BATTERY
 
@@ -44,7 +45,8 @@ class Reader(Scorer):
 @asynccontextmanager
 async def node(path: Path, scorer: Any, *, durable: bool = True) -> AsyncIterator[BenchmarkJobs]:
     """A node's jobs and catalogue."""
-    jobs = BenchmarkJobs(path, NoSandboxes(), Recipes(), SystemClock(), durable=durable, score=scorer, cores=2)
+    config = NodeConfig(store_place=path, durable_jobs=durable)
+    jobs = BenchmarkJobs(config, NoSandboxes(), Recipes(), SystemClock(), score=scorer, cores=2)
     await jobs.start()
     try:
         yield jobs

@@ -142,6 +142,10 @@ class SandboxPort(Protocol):
 class Runtime(Protocol):
     """Sandboxes on one machine."""
 
+    @property
+    def isolates(self) -> bool:
+        """False = programs have the whole machine in reach, as this process's user has."""
+
     async def start(self) -> None:
         """Get ready. Raises HostUnsupportedError."""
 
@@ -151,11 +155,17 @@ class Runtime(Protocol):
         """A fresh sandbox, from the pool where one waits. Nothing that has run code of one workspace makes or becomes
         another one's. Raises NotFoundError for an unknown image."""
 
+    def prepare(self, image: str, blueprint: Blueprint, *, workspace: str = DEFAULT_WORKSPACE) -> None:
+        """Begin with what takes a while before the first sandbox of a blueprint. May raise as `create` does."""
+
     def forget_blueprint(self, blueprint_id: str, *, workspace: str = DEFAULT_WORKSPACE) -> None:
         """Keep nothing ready for a blueprint that was deleted. Its sandboxes that somebody has live on."""
 
     async def close(self) -> None:
         """End every sandbox and the runtime itself. May be called more than once."""
+
+    def after_fork_in_child(self) -> None:
+        """In a forked child: let go of what belongs to the parent, without ending it."""
 
 
 class SandboxHandle(Protocol):

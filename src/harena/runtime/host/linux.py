@@ -121,6 +121,8 @@ class LinuxRuntime:
     `known_programs`: asked when a warm template is started, which does ahead what these begin with.
     """
 
+    isolates = True
+
     def __init__(
         self,
         *,
