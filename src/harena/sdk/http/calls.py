@@ -11,7 +11,7 @@ from harena.core.errors import NotFoundError, SandboxUnavailableError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.operations.operation import Operation
 from harena.core.reconnecting import Pauses
-from harena.sdk.http.connection import CLOSED, Connection, step
+from harena.sdk.http.connection import CLOSED, Connection, address
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -44,7 +44,7 @@ class Calls:
     async def place(self, operation: Operation[Any, Any], **given: Any) -> str:
         """The path of an operation on the thing that these arguments name."""
         given = {**await self.reachable(operation.noun, given)}
-        return operation.path.format(**{name: step(str(value)) for name, value in given.items()})
+        return address(operation, **given)[1]
 
     async def call(self, operation: Operation[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """What the port of the operation would give."""

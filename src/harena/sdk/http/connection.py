@@ -18,6 +18,7 @@ from yarl import URL
 
 from harena.core.clock import Clock, SystemClock
 from harena.core.errors import HarenaError, SandboxUnavailableError
+from harena.core.operations.operation import Operation
 from harena.core.problems import from_problem
 from harena.core.records.record import Record
 from harena.sdk.http.retry_after import is_idempotent, pause_seconds
@@ -202,6 +203,11 @@ def step(name: str) -> str:
     """A name as one step of a path. Servers read %2F as a slash, so a slash is quoted twice: such a name is not found,
     unless it is looked for by a query."""
     return quote(name, safe="").replace("%2F", "%252F")
+
+
+def address(operation: Operation[Any, Any], **steps: object) -> tuple[str, str]:
+    """Method and path of an operation, for the things that these parameters of its path name."""
+    return operation.method, operation.path.format(**{name: step(str(value)) for name, value in steps.items()})
 
 
 def _written(query: Query | None) -> list[tuple[str, str]]:

@@ -13,10 +13,12 @@ import aiohttp
 from harena.core.errors import HarenaError, SandboxExecutionError
 from harena.core.frames import HEADER, MOST_BYTES, MOST_JSON_BYTES, Frame
 from harena.core.models import ExecRequest, ExecResult
+from harena.core.operations import sandboxes as table
+from harena.core.operations.operation import Operation
 from harena.core.output import OutputBuffer
 from harena.core.problems import from_problem
 from harena.core.wire import request_to_json, result_from_json
-from harena.sdk.http.connection import Connection
+from harena.sdk.http.connection import Connection, address
 
 MOST_STDIN_IN_THE_REQUEST = 8 * 1024 * 1024
 """larger input given at once follows the request, as streamed input does"""
@@ -27,12 +29,11 @@ _UNLIMITED = 1 << 62
 class RemoteExec:
     """Implements `RunningExec`. Made by `start`; the command dies when the connection that carries it does."""
 
-    def __init__(self, connection: Connection, sandbox_path: str) -> None:
+    def __init__(self, connection: Connection, sandbox_id: str) -> None:
         self.stdout = OutputBuffer(_UNLIMITED)
         self.stderr = OutputBuffer(_UNLIMITED)
         self._connection = connection
-        self._sandbox_path = sandbox_path
-        self._path = ""
+        self._steps = {"sandbox_id": sandbox_id}
         self._argv0 = ""
         self._streamed_stdin = False
         self._stdin_closed = False
@@ -51,10 +52,9 @@ class RemoteExec:
         self._streamed_stdin = bool(written["stdin_stream"])
         async with AsyncExitStack() as stack:
             body = json.dumps(written).encode()
+            headers = {"content-type": "application/json"}
             response = await stack.enter_async_context(
-                self._connection.request(
-                    "POST", f"{self._sandbox_path}/execs", body=body, headers={"content-type": "application/json"}
-                )
+                self._connection.request(*address(table.EXEC, **self._steps), body=body, headers=headers)
             )
             kind, content = await self._next(response.content)
             if kind is Frame.PROBLEM:
@@ -62,7 +62,7 @@ class RemoteExec:
             if kind is not Frame.STARTED:
                 raise self._connection.broken(f"a command's output begins with frame {kind.name}")
             with self._connection.understanding("the begin of a command"):
-                self._path = f"{self._sandbox_path}/execs/{json.loads(content)['exec_id']}"
+                self._steps["exec_id"] = str(json.loads(content)["exec_id"])
             self._spawn(self._follow(response.content, stack.pop_all()))
         if large:
             self._in_turn(lambda: self._feed(request.stdin or b""))
@@ -76,7 +76,7 @@ class RemoteExec:
     def kill(self) -> None:
         """Kill the tree."""
         if not self._end.done():
-            self._spawn(self._ask("kill"))
+            self._spawn(self._ask(table.KILL))
 
     async def write_stdin(self, data: bytes) -> None:
         """Write all of `data`; done when the command's pipe has taken it."""
@@ -90,7 +90,7 @@ class RemoteExec:
     def resize(self, columns: int, rows: int) -> None:
         """Change the size of the pseudo-terminal."""
         if not self._end.done():
-            self._in_turn(lambda: self._ask("resize", {"columns": columns, "rows": rows}))
+            self._in_turn(lambda: self._ask(table.RESIZE, {"columns": columns, "rows": rows}))
 
     async def _write(self, data: bytes) -> None:
         if self._end.done() or self._stdin_closed or not self._streamed_stdin:
@@ -99,12 +99,12 @@ class RemoteExec:
                 f"cannot write to standard input of {self._argv0}: {why}", reason="STDIN_CLOSED"
             )
         for start in range(0, len(data), MOST_BYTES):
-            await self._connection.send("POST", f"{self._path}/stdin", data[start : start + MOST_BYTES])
+            await self._connection.send(*address(table.WRITE_STDIN, **self._steps), data[start : start + MOST_BYTES])
 
     async def _close_stdin(self) -> None:
         if not self._stdin_closed:
             self._stdin_closed = True
-            await self._ask("stdin/close")
+            await self._ask(table.CLOSE_STDIN)
 
     def _in_turn(self, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
         before = self._last
@@ -123,9 +123,9 @@ class RemoteExec:
         except HarenaError:
             return  # the program did not want all of its input; or the stream is lost, and the result says so
 
-    async def _ask(self, verb: str, content: Any = None) -> None:
+    async def _ask(self, operation: Operation[..., Any], content: Any = None) -> None:
         try:
-            await self._connection.json("POST", f"{self._path}/{verb}", content=content)
+            await self._connection.json(*address(operation, **self._steps), content=content)
         except SandboxExecutionError:
             return  # it has ended meanwhile
         except HarenaError as error:

@@ -7,7 +7,8 @@ import logging
 
 from harena.core.clock import Clock
 from harena.core.errors import HarenaError, NotFoundError
-from harena.sdk.http.connection import Connection, step
+from harena.core.operations import server as table
+from harena.sdk.http.connection import Connection, address
 
 LEASE_SECONDS = 60.0
 RENEWALS_PER_LEASE = 4
@@ -48,10 +49,10 @@ class ClientLease:
             return
         await asyncio.wait([opening])
         if _went_well(opening):
-            await self._connection.json("DELETE", f"/v1/leases/{step(opening.result())}")
+            await self._connection.json(*address(table.CLOSE_LEASE, lease_id=opening.result()))
 
     async def _open(self) -> str:
-        answer = await self._connection.json("POST", "/v1/leases", content={"seconds": self._seconds})
+        answer = await self._connection.json(*address(table.OPEN_LEASE), content={"seconds": self._seconds})
         with self._connection.understanding("a lease"):
             lease_id = str(answer["id"])
         self._renewing = asyncio.get_running_loop().create_task(self._renew(lease_id))
@@ -61,7 +62,7 @@ class ClientLease:
         while True:
             await self._clock.sleep(self._seconds / RENEWALS_PER_LEASE)
             try:
-                await self._connection.json("POST", f"/v1/leases/{step(lease_id)}/renew")
+                await self._connection.json(*address(table.RENEW, lease_id=lease_id))
             except NotFoundError:
                 # over while this process slept, or the server was started anew: the next sandbox opens another one
                 _log.warning("the lease on %s is over, and with it its sandboxes", self._connection.base_url)

@@ -19,11 +19,12 @@ from harena.core.errors import (
     SandboxNotFoundError,
 )
 from harena.core.models import Blueprint, BlueprintSummary, SandboxSpec, SandboxStatus
+from harena.core.operations import blueprints, sandboxes
 from harena.core.ports import SandboxHandle
 from harena.core.wire import blueprint_from_json, info_from_json, spec_to_json, summary_from_json, text_of
 from harena.sdk.http.benchmark_jobs import HttpBenchmarks
 from harena.sdk.http.catalog import HttpCatalog
-from harena.sdk.http.connection import Connection, step
+from harena.sdk.http.connection import Connection, address
 from harena.sdk.http.lease import LEASE_SECONDS, ClientLease
 from harena.sdk.http.registry import HttpRegistry
 from harena.sdk.http.sandbox import KnownRecords, RemoteHandle
@@ -67,7 +68,7 @@ class HttpOperations(HttpBenchmarks, HttpCatalog, HttpRegistry, HttpTraining):
         """See `Operations`."""
         if "/" in sandbox_id:
             raise SandboxNotFoundError(f"no sandbox {sandbox_id!r}: ids have no slashes", sandbox_id=sandbox_id)
-        return self._handle(await self._connection.json("GET", f"/v1/sandboxes/{step(sandbox_id)}"))
+        return self._handle(await self._connection.json(*address(sandboxes.GET, sandbox_id=sandbox_id)))
 
     async def list_sandboxes(
         self,
@@ -85,7 +86,7 @@ class HttpOperations(HttpBenchmarks, HttpCatalog, HttpRegistry, HttpTraining):
         }
         found: list[SandboxHandle] = []
         while True:
-            page = await self._connection.json("GET", "/v1/sandboxes", query=query)
+            page = await self._connection.json(*address(sandboxes.LIST), query=query)
             with self._connection.understanding("a page of sandboxes"):
                 found += [self._handle(entry) for entry in page["sandboxes"]]
                 if (cursor := page["next_cursor"]) is None:
@@ -117,20 +118,20 @@ class HttpOperations(HttpBenchmarks, HttpCatalog, HttpRegistry, HttpTraining):
         }
         key = {"idempotency-key": uuid.uuid4().hex}
         return self._blueprint(
-            await self.twice(lambda: self._connection.json("POST", "/v1/blueprints", content=content, headers=key))
+            await self.twice(lambda: self._connection.json(*address(blueprints.CREATE), content=content, headers=key))
         )
 
     async def get_blueprint(self, name_or_id: str) -> Blueprint:
         """See `Operations`."""
-        return self._blueprint(await self._connection.json("GET", f"/v1/blueprints/{step(name_or_id)}"))
+        return self._blueprint(await self._connection.json(*address(blueprints.GET, name_or_id=name_or_id)))
 
     async def delete_blueprint(self, name_or_id: str) -> None:
         """See `Operations`."""
-        await self._connection.json("DELETE", f"/v1/blueprints/{step(name_or_id)}")
+        await self._connection.json(*address(blueprints.DELETE, name_or_id=name_or_id))
 
     async def list_blueprints(self) -> list[BlueprintSummary]:
         """See `Operations`."""
-        answer = await self._connection.json("GET", "/v1/blueprints")
+        answer = await self._connection.json(*address(blueprints.LIST))
         with self._connection.understanding("a list of blueprints"):
             return [summary_from_json(entry) for entry in answer["blueprints"]]
 
@@ -160,7 +161,7 @@ class HttpOperations(HttpBenchmarks, HttpCatalog, HttpRegistry, HttpTraining):
 
     async def _created(self, content: Any, key: Mapping[str, str]) -> RemoteHandle:
         return self._handle(
-            await self.twice(lambda: self._connection.json("POST", "/v1/sandboxes", content=content, headers=key))
+            await self.twice(lambda: self._connection.json(*address(sandboxes.CREATE), content=content, headers=key))
         )
 
     async def _end_given_up(self, content: Any, key: Mapping[str, str]) -> None:

@@ -6,11 +6,10 @@ from collections.abc import AsyncGenerator, AsyncIterable, Mapping
 from typing import Any
 
 from harena.core.operations import registry as table
+from harena.core.operations.sandboxes import OCTETS
 from harena.core.records.catalog import StoredObject
 from harena.core.registry import ObjectKind, checked_kind, checked_version, parse_object_ref
 from harena.sdk.http.calls import Calls, over_http
-
-OCTETS = "application/octet-stream"
 
 
 class HttpRegistry(Calls):

@@ -16,9 +16,11 @@ from harena.core.errors import (
     SandboxUnavailableError,
 )
 from harena.core.models import ExecRequest, FileInfo, ProcessInfo, SandboxInfo, SandboxStatus
+from harena.core.operations import sandboxes as table
+from harena.core.operations.operation import Operation
 from harena.core.ports import Death
 from harena.core.wire import file_from_json, info_from_json, process_from_json
-from harena.sdk.http.connection import Connection, Query, step
+from harena.sdk.http.connection import Connection, Query, address
 from harena.sdk.http.execs import RemoteExec
 
 POLL_SECONDS = 30
@@ -61,18 +63,12 @@ class RemoteHandle:
         self._connection = connection
         self._known = known or KnownRecords()
         self._record = self._known.told(info)
-        self._path = f"/v1/sandboxes/{step(info.id)}"
         self._port = RemoteSandbox(connection, self)
 
     @property
     def info(self) -> SandboxInfo:
         """What was last known."""
         return self._record.info
-
-    @property
-    def path(self) -> str:
-        """Where the server has it."""
-        return self._path
 
     @property
     def port(self) -> RemoteSandbox:
@@ -87,27 +83,32 @@ class RemoteHandle:
 
     async def refresh(self) -> SandboxInfo:
         """Ask the server."""
-        return await self._ask("GET", "")
+        return await self._ask(table.GET)
 
     async def wait_terminal(self) -> SandboxInfo:
         """Returns when it has ended."""
         while not self._record.info.status.is_terminal:
-            await self._ask("GET", "/wait", query={"seconds": POLL_SECONDS})
+            await self._ask(table.WAIT, query={"seconds": POLL_SECONDS})
         return self._record.info
 
     async def stop(self, *, grace_seconds: float = 0.0) -> None:
         """End it and wait for that."""
         if not self._record.info.status.is_terminal:
-            await self._ask("POST", "/stop", content={"grace_seconds": grace_seconds})
+            await self._ask(table.STOP, content={"grace_seconds": grace_seconds})
 
     async def extend_lifetime(self, seconds: float) -> SandboxInfo:
         """End `seconds` from now at the earliest."""
-        return await self._ask("POST", "/extend", content={"seconds": seconds})
+        return await self._ask(table.EXTEND, content={"seconds": seconds})
 
     async def _ask(
-        self, method: str, verb: str, *, query: Query | None = None, content: Mapping[str, object] | None = None
+        self,
+        operation: Operation[..., Any],
+        *,
+        query: Query | None = None,
+        content: Mapping[str, object] | None = None,
     ) -> SandboxInfo:
-        answer = await self._connection.json(method, self._path + verb, query=query, content=content)
+        where = address(operation, sandbox_id=self._record.info.id)
+        answer = await self._connection.json(*where, query=query, content=content)
         with self._connection.understanding("a sandbox's record"):
             self._record = self._known.told(info_from_json(answer))
         return self._record.info
@@ -125,20 +126,20 @@ class RemoteSandbox:
 
     async def exec(self, request: ExecRequest) -> RemoteExec:
         """Start a command."""
-        running = RemoteExec(self._connection, self._handle.path)
+        running = RemoteExec(self._connection, self.id)
         await running.start(request)
         return running
 
     async def read_file(self, path: str, *, max_bytes: int | None = None) -> bytes:
         """The whole file."""
-        async with aclosing(self._stream("files", path, PIECE_BYTES, max_bytes)) as pieces:
+        async with aclosing(self._stream(table.READ_FILE, path, PIECE_BYTES, max_bytes)) as pieces:
             return b"".join([piece async for piece in pieces])
 
     async def read_stream(
         self, path: str, *, chunk_bytes: int = PIECE_BYTES, max_bytes: int | None = None
     ) -> AsyncGenerator[bytes, None]:
         """The file in pieces."""
-        async with aclosing(self._stream("files", path, chunk_bytes, max_bytes)) as pieces:
+        async with aclosing(self._stream(table.READ_FILE, path, chunk_bytes, max_bytes)) as pieces:
             async for piece in pieces:
                 yield piece
 
@@ -149,49 +150,48 @@ class RemoteSandbox:
         query: dict[str, str | int | float | list[str]] = {"path": path}
         if mode is not None:
             query["mode"] = mode
-        await self._send("POST" if append else "PUT", "files", query, source)
+        await self._send(table.APPEND if append else table.WRITE_FILE, query, source)
 
     async def stat(self, path: str) -> FileInfo:
         """About one path."""
-        answer = await self._verb("GET", "files/stat", {"path": path})
+        answer = await self._verb(table.STAT, {"path": path})
         with self._connection.understanding("a file's record"):
             return file_from_json(answer)
 
     async def list_dir(self, path: str) -> list[FileInfo]:
         """A directory's entries."""
-        answer = await self._verb("GET", "files/list", {"path": path})
+        answer = await self._verb(table.LIST_FILES, {"path": path})
         with self._connection.understanding("a list of files"):
             return [file_from_json(entry) for entry in answer["entries"]]
 
     async def make_dir(self, path: str, *, parents: bool = True) -> None:
         """Create a directory."""
-        await self._verb("POST", "directories", {"path": path, "parents": parents})
+        await self._verb(table.MAKE_DIR, {"path": path, "parents": parents})
 
     async def remove(self, path: str, *, recursive: bool = False, missing_ok: bool = False) -> None:
         """Remove a file, a link, an empty directory or a tree."""
-        await self._verb("DELETE", "files", {"path": path, "recursive": recursive, "missing_ok": missing_ok})
+        await self._verb(table.REMOVE, {"path": path, "recursive": recursive, "missing_ok": missing_ok})
 
     async def extract_archive(self, path: str, source: AsyncIterable[bytes]) -> None:
         """Unpack a tar stream."""
-        await self._send("PUT", "archive", {"path": path}, source)
+        await self._send(table.EXTRACT, {"path": path}, source)
 
     async def create_archive(self, path: str) -> AsyncGenerator[bytes, None]:
         """A tar stream."""
-        async with aclosing(self._stream("archive", path, PIECE_BYTES)) as pieces:
+        async with aclosing(self._stream(table.ARCHIVE, path, PIECE_BYTES)) as pieces:
             async for piece in pieces:
                 yield piece
 
     async def processes(self) -> list[ProcessInfo]:
         """The processes inside."""
-        answer = await self._verb("GET", "processes", {})
+        answer = await self._verb(table.PROCESSES, {})
         with self._connection.understanding("a list of processes"):
             return [process_from_json(entry) for entry in answer["processes"]]
 
     async def signal(self, pid: int, signum: int) -> None:
         """Send a signal to one of them."""
-        await self._connection.json(
-            "POST", f"{self._handle.path}/processes/{pid}/signal", content={"signal": int(signum)}
-        )
+        where = address(table.SIGNAL, sandbox_id=self.id, pid=pid)
+        await self._connection.json(*where, content={"signal": int(signum)})
 
     async def processor_time(self) -> tuple[float, float]:
         """Not told over HTTP."""
@@ -206,15 +206,15 @@ class RemoteSandbox:
         info = await self._handle.wait_terminal()
         return Death(by_request=info.status is not SandboxStatus.FAILED, detail=info.status_reason or "")
 
-    async def _verb(self, method: str, verb: str, query: Query) -> Any:
-        return await self._connection.json(method, f"{self._handle.path}/{verb}", query=query)
+    async def _verb(self, operation: Operation[..., Any], query: Query) -> Any:
+        return await self._connection.json(*address(operation, sandbox_id=self.id), query=query)
 
-    async def _send(self, method: str, verb: str, query: Query, source: bytes | AsyncIterable[bytes]) -> None:
+    async def _send(self, operation: Operation[..., Any], query: Query, source: bytes | AsyncIterable[bytes]) -> None:
         body = source if isinstance(source, bytes) else _UploadBody(source)
-        headers = {"content-type": "application/octet-stream"}
-        path = f"{self._handle.path}/{verb}"
+        headers = {"content-type": table.OCTETS}
+        where = address(operation, sandbox_id=self.id)
         try:
-            async with self._connection.request(method, path, query=query, body=body, headers=headers) as response:
+            async with self._connection.request(*where, query=query, body=body, headers=headers) as response:
                 await response.read()
         except SandboxUnavailableError:
             if isinstance(body, _UploadBody) and body.failure is not None:
@@ -222,12 +222,12 @@ class RemoteSandbox:
             raise
 
     async def _stream(
-        self, verb: str, path: str, piece_bytes: int, max_bytes: int | None = None
+        self, operation: Operation[..., Any], path: str, piece_bytes: int, max_bytes: int | None = None
     ) -> AsyncGenerator[bytes, None]:
         query: dict[str, str | int | float | list[str]] = {"path": path}
         if max_bytes is not None:
             query["max_bytes"] = max_bytes
-        async with self._connection.request("GET", f"{self._handle.path}/{verb}", query=query) as response:
+        async with self._connection.request(*address(operation, sandbox_id=self.id), query=query) as response:
             try:
                 async for piece in response.content.iter_chunked(piece_bytes):
                     yield piece
