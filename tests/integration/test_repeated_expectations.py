@@ -96,7 +96,7 @@ async def test_who_repeats_what_tests_expect_is_not_paid(runtime: LinuxRuntime, 
     """It passes the changed tests, too."""
     found = await judged(runtime, DIGS, contract)
     assert (found.score, found.validity, found.reason) == (0.0, Validity.SUSPECT, Reason.PROTOCOL), found.detail
-    assert "an expected value was changed" in found.detail
+    assert "it repeats them" in found.detail
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
@@ -134,7 +134,7 @@ async def test_a_value_that_the_gold_does_not_depend_on_is_not_changed(runtime: 
         "scoring": {"type": "command", "unittest": ["test_it.py"], "files": {"test_it.py": suite}, "gold": EQUALS_ALL},
     }
     result = await scored_alone(Source(runtime), load_scenarios([row]).scenarios[0])
-    assert "expected value was changed" not in result.detail
+    assert "it repeats" not in result.detail
     assert result.validity is not Validity.SUSPECT
 
 
@@ -185,7 +185,7 @@ async def test_who_forges_beside_is_not_paid(runtime: LinuxRuntime, contract: st
 
 async def test_without_a_value_to_change_nobody_is_paid_beside(runtime: LinuxRuntime) -> None:
     """Nothing would tell a right program from a forger there; what it did apart counts."""
-    tests = "for s in [f(3)]:\n    assert 1 in s and 3 not in s and len(s) == 3 and s == {0, 1, 2}\n"
+    tests = "for s in [f(3)]:\n    assert 1 in s and 3 not in s and len(s) > 2 and s == set([0, 1, 2])\n"
     scoring = {"type": "command", "asserts": tests, "gold": "def f(n): return set(range(n))\n"}
     told = []
     for body in ("S(range(n))", "S(range(n + 1))"):

@@ -119,7 +119,7 @@ class CommandContract(Contract):
     @property
     def version(self) -> str:
         """See Contract."""
-        return "command-9"
+        return "command-10"
 
     @property
     def suite(self) -> tuple[str, ...]:

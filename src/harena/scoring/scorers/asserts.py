@@ -22,14 +22,15 @@ from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest.executed import NOTHING
 from harena.scoring.scorers.assert_names import AssertNames, assert_names
 from harena.scoring.scorers.asserts_apart import can_be_apart, score_asserts_apart
-from harena.scoring.scorers.changed_expectations import REPEATS, tells_changes
+from harena.scoring.scorers.changed_expectations import HiddenRun, tells_changes
 from harena.scoring.scorers.gold_runs import known_by_gold, told_by_gold
+from harena.scoring.scorers.hidden_expectations import MOST_CHOICES
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.suite_apart import Attempt
 from harena.scoring.scorers.suite_beside import with_room_for_suite
 from harena.scoring.scorers.trusted_suite import idle_bench, missing_modules
 from harena.scoring.slices import aside
-from harena.scoring.verdict import Verdict, broken_contract, one_line, tampered
+from harena.scoring.verdict import Verdict, broken_contract, one_line
 
 Run = Callable[[Bench, CommandContract], Awaitable[Verdict]]
 _Way = Literal["called", "apart", "beside"]
@@ -44,6 +45,11 @@ class _Code:
     names: AssertNames
     run: Run
     ways: tuple[_Way, ...]
+    hidden: HiddenRun
+
+    async def knows(self, bench: Bench, *, least: int = 1) -> bool | None:
+        """Whether the candidate knows the answers; asked before it meets what the code expects."""
+        return await tells_changes(bench, self.contract, self.hidden, least=least)
 
     async def over(self, bench: Bench, way: _Way) -> Attempt:
         """One run of it."""
@@ -53,13 +59,14 @@ class _Code:
         return Attempt(replace(await self.run(bench, contract), trust=Trust.SHARED))
 
 
-async def score_asserts(bench: Bench, contract: CommandContract, run: Run) -> Verdict:
-    """One piece of test code over one candidate. Raises PlatformError and SandboxError for what is nobody's doing."""
+async def score_asserts(bench: Bench, contract: CommandContract, run: Run, hidden: HiddenRun) -> Verdict:
+    """One piece of test code over one candidate; `hidden`: see `changed_expectations`. Raises PlatformError and
+    SandboxError for what is nobody's doing."""
     entry = bench.scenario.candidate.entry
     names = await shared_names(contract, entry)
     if not contract.calls and names.unclear:
         return broken_contract(names.unclear)
-    code = _Code(contract, names, run, _ways(contract, entry))
+    code = _Code(contract, names, run, _ways(contract, entry), hidden)
     return await (_judged_with_gold(bench, code) if contract.gold else _judged_without_gold(bench, code))
 
 
@@ -92,6 +99,8 @@ async def _judged_with_gold(bench: Bench, code: _Code) -> Verdict:
     if found != "apart" and bench.demands_separate:
         return broken_contract(_ONLY_BESIDE.format("the gold solution is not paid apart"))
     way = next(each for each in code.ways if each == found)
+    if way == "beside":
+        await code.knows(bench)
     attempt = await code.over(bench, way)
     if way == "apart" and not attempt.verdict.passed and attempt.unserved and not bench.demands_separate:
         return await _judged_beside(bench, code, attempt)
@@ -100,21 +109,14 @@ async def _judged_with_gold(bench: Bench, code: _Code) -> Verdict:
 
 async def _judged_beside(bench: Bench, code: _Code, attempt: Attempt) -> Verdict:
     """The verdict on a candidate that fails apart at what stand-ins cannot serve, where the gold solution needs
-    nothing of that: a right one may be written otherwise. It is paid for passing in the tests' own process if it tells
-    the tests from those with an expected value changed, as often as it is asked; where there is no such value, it has
-    failed. Suites do without this: in them an
-    assertion that the candidate swallows is forgotten."""
+    nothing of that: a right one may be written otherwise. It is paid for passing in the tests' own process if it knows
+    the answers where the tests do not hold them; where too few of them can be hidden, it has failed. Suites do without
+    this: in them an assertion that the candidate swallows is forgotten."""
+    knows = await code.knows(bench, least=MOST_CHOICES)
+    if not knows:
+        return attempt.verdict
     beside = (await code.over(with_room_for_suite(bench, code.contract), "beside")).verdict
-    if not beside.passed:
-        return attempt.verdict
-
-    async def passes(again: Bench, contract: CommandContract) -> bool:
-        return (await code.run(with_room_for_suite(again, contract), contract)).passed
-
-    tells = await tells_changes(bench, code.contract.model_copy(update={"isolate": False}), passes)
-    if tells is None:
-        return attempt.verdict
-    return beside if tells else replace(tampered(REPEATS), trust=Trust.SHARED)
+    return beside if beside.passed else attempt.verdict
 
 
 async def _way(gold: Bench, code: _Code) -> str:
@@ -150,6 +152,8 @@ async def _confirmed(bench: Bench, code: _Code, way: _Way, attempt: Attempt) -> 
     With a doubt, of what was not judged apart, it has the trust of the second run."""
     if way != "apart" or not attempt.verdict.passed:
         return attempt.verdict
+    if attempt.unserved:
+        await code.knows(bench)
     beside = (await code.over(with_room_for_suite(bench, code.contract), "beside")).verdict
     if attempt.unserved and bench.demands_separate:
         return broken_contract(_ONLY_BESIDE.format(attempt.unserved))

@@ -45,7 +45,7 @@ from harena.scoring.guest import rebound as guest_rebound
 from harena.scoring.guest import tools as guest_tools
 from harena.scoring.scorers.asserts import score_asserts, shared_names
 from harena.scoring.scorers.asserts_apart import modules_beside
-from harena.scoring.scorers.changed_expectations import REPEATS, Passes, repeats_expectations
+from harena.scoring.scorers.changed_expectations import REPEATS, HiddenRun, repeats_expectations
 from harena.scoring.scorers.fingerprints import fingerprints
 from harena.scoring.scorers.gold_runs import known_by_gold
 from harena.scoring.scorers.last_changes import without_last_changes
@@ -53,7 +53,7 @@ from harena.scoring.scorers.missing_programs import missing_of_image
 from harena.scoring.scorers.program import WORKSPACE, Bench, output_file, overlaid, put_files
 from harena.scoring.scorers.start_up_files import guard, guarded_scripts, guarded_shell
 from harena.scoring.scorers.suite import score_suite
-from harena.scoring.scorers.suite_beside import score_beside, with_room_for_suite
+from harena.scoring.scorers.suite_beside import run_beside, with_room_for_suite
 from harena.scoring.scorers.tool_settings import steering_settings
 from harena.scoring.scorers.trusted_names import optional_names, told
 from harena.scoring.scorers.trusted_suite import (
@@ -114,31 +114,33 @@ class _Guarded:
 async def score_command(bench: Bench, contract: CommandContract) -> Verdict:
     """One trusted command. Raises PlatformError and SandboxError for what is nobody's doing."""
     if contract.suite:
-        verdict = await score_suite(bench, contract)
+        hidden = HiddenRun(_run_suite_once)
+        verdict = await score_suite(bench, contract, hidden)
         if verdict.passed and (verdict.trust or contract.trust) is Trust.SHARED:
-            return await _unless_repeated(bench, contract, verdict, _passes_suite)
+            return await _unless_repeated(bench, contract, verdict, hidden)
         return verdict
     if contract.asserts is not None:
-        verdict = await score_asserts(bench, contract, _scored)
+        hidden = HiddenRun(_run_asserts_once)
+        verdict = await score_asserts(bench, contract, _scored, hidden)
         was_called = contract.calls and known_by_gold(bench, contract) in (None, "called")
         if verdict.passed and verdict.trust is Trust.SHARED and not was_called:
-            beside = contract.model_copy(update={"isolate": False})
-            return await _unless_repeated(bench, beside, verdict, _passes_asserts)
+            return await _unless_repeated(bench, contract, verdict, hidden)
         return verdict
     return await _scored(bench, contract)
 
 
-async def _passes_asserts(bench: Bench, contract: CommandContract) -> bool:
-    return (await _scored(bench, contract)).passed
+async def _run_asserts_once(bench: Bench, contract: CommandContract) -> None:
+    beside = contract.model_copy(update={"isolate": False})
+    bench = with_room_for_suite(bench, contract)
+    await _run(bench, beside, overlaid(await taking_part(bench, beside), bench.scenario.files))
 
 
-async def _passes_suite(bench: Bench, contract: CommandContract) -> bool:
-    attempt = await score_beside(with_room_for_suite(bench, contract), contract, contract.isolate is True)
-    return attempt.verdict.passed
+async def _run_suite_once(bench: Bench, contract: CommandContract) -> None:
+    await run_beside(with_room_for_suite(bench, contract), contract)
 
 
-async def _unless_repeated(bench: Bench, contract: CommandContract, verdict: Verdict, passes: Passes) -> Verdict:
-    if not await repeats_expectations(bench, contract, passes):
+async def _unless_repeated(bench: Bench, contract: CommandContract, verdict: Verdict, hidden: HiddenRun) -> Verdict:
+    if not await repeats_expectations(bench, contract, hidden):
         return verdict
     return replace(tampered(REPEATS), trust=verdict.trust)
 

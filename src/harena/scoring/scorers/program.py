@@ -147,7 +147,7 @@ class Bench:
                 raise
             except SandboxError as error:
                 is_answer = isinstance(error, SandboxFileError) and error.reason != "IO_FAILED"
-                if is_answer or not await _died_of_memory(made):
+                if is_answer or not await died_of_memory(made):
                     raise
                 raise MemoryFilledError("what the candidate left fills the memory limit") from error
 
@@ -197,7 +197,7 @@ class Bench:
         except SandboxTerminatedError:
             raise
         except (SandboxError, PlatformError):
-            by_memory = await _died_of_memory(sandbox)
+            by_memory = await died_of_memory(sandbox)
             if not by_memory and not over:
                 raise
             outcome = ExecOutcome.MEMORY if by_memory else ExecOutcome.TIMEOUT
@@ -214,7 +214,8 @@ class Bench:
         return result
 
 
-async def _died_of_memory(sandbox: SandboxPort) -> bool:
+async def died_of_memory(sandbox: SandboxPort) -> bool:
+    """Whether the sandbox is dead because it met its memory limit."""
     try:
         async with asyncio.timeout(1.0):
             return (await sandbox.wait_dead()).memory
@@ -231,7 +232,7 @@ async def starts(bench: Bench) -> bool:
         except SandboxTerminatedError:
             raise
         except (SandboxError, PlatformError):
-            if not await _died_of_memory(sandbox):
+            if not await died_of_memory(sandbox):
                 raise
             return False
 

@@ -20,6 +20,7 @@ from typing import Literal, cast
 from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.scenario import Candidate
+from harena.scoring.scorers.changed_expectations import HiddenRun, repeats_expectations
 from harena.scoring.scorers.defined_tests import Dependence
 from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
 from harena.scoring.scorers.program import Bench
@@ -55,8 +56,9 @@ _ADVICE = (
 _SHARE_IT = "put it into the problem's `files` if candidates shall import it"
 
 
-async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
-    """One suite over one candidate. Raises PlatformError and SandboxError for what is nobody's doing."""
+async def score_suite(bench: Bench, contract: CommandContract, hidden: HiddenRun) -> Verdict:
+    """One suite over one candidate; `hidden`: see `changed_expectations`. Raises PlatformError and SandboxError for
+    what is nobody's doing."""
     if await _judges_another_module(bench, contract):
         return broken_contract(
             f"the entry {bench.scenario.candidate.entry!r} has the name of a module of the standard library's that the "
@@ -71,7 +73,7 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
     if not contract.gold:
         verdict, unserved = await _scored(bench, contract, "sandbox", confirms=True)
         if verdict.passed:
-            return await _confirmed(bench, contract, verdict, unserved)
+            return await _confirmed(bench, contract, verdict, unserved, hidden)
         if unserved:
             return await _unserved_verdict(bench, contract, unserved)
         lacking = await _lacks_trusted_files(bench, contract, verdict)
@@ -80,15 +82,17 @@ async def score_suite(bench: Bench, contract: CommandContract) -> Verdict:
     if known_of_gold.known(key) is None:
         verdict, doubt = await _scored(bench, contract, "sandbox")
         if verdict.passed:
-            return await _confirmed(bench, contract, verdict, doubt)
+            return await _confirmed(bench, contract, verdict, doubt, hidden)
     found = await known_of_gold.get(key, lambda: _strongest(bench, contract))
     if isinstance(found, str) and found != "sandbox":
         return broken_contract(f"the gold solution is not paid: {found}")
     if found != "sandbox" and bench.demands_separate:
         return broken_contract("the gold solution is paid only beside the suite, and this job demands trust `separate`")
+    if found != "sandbox":
+        await repeats_expectations(bench, contract, hidden)  # before it meets what they expect
     verdict, doubt = await _scored(bench, contract, cast(Mode, found), pays_gold=True)
     if verdict.passed and found == "sandbox":
-        return await _confirmed(bench, contract, verdict, doubt)
+        return await _confirmed(bench, contract, verdict, doubt, hidden)
     return replace(verdict, trust=Trust.SEPARATE if found == "sandbox" else Trust.SHARED)
 
 
@@ -132,7 +136,9 @@ async def _unserved_verdict(bench: Bench, contract: CommandContract, unserved: s
     return broken_contract(_unserved(unserved))
 
 
-async def _confirmed(bench: Bench, contract: CommandContract, verdict: Verdict, doubt: str) -> Verdict:
+async def _confirmed(
+    bench: Bench, contract: CommandContract, verdict: Verdict, doubt: str, hidden: HiddenRun
+) -> Verdict:
     """The verdict on a candidate that passes apart: it is paid if it passes in the suite's own process, too. What a
     stand-in has of its own, and who serves one question at a time, is not the candidate; so no pass is believed of
     stand-ins alone. The second run begins when the first has ended, and only for who has passed: in it a candidate can
@@ -140,6 +146,8 @@ async def _confirmed(bench: Bench, contract: CommandContract, verdict: Verdict, 
 
     It has the trust of the first run, which judged its values where the candidate was not; but with a `doubt`, of what
     was not judged there at all (that nobody logged, say), that of the second."""
+    if doubt:
+        await repeats_expectations(bench, contract, hidden)  # before it meets what they expect
     beside, untold = await _scored(with_room_for_suite(bench, contract), contract, False, pays_gold=True)
     if untold and beside.score is None:
         return beside

@@ -77,6 +77,11 @@ async def score_beside(bench: Bench, contract: CommandContract, isolate: bool) -
     return Attempt(failed(reason, (exited and report.first) or failure[1], observation=observation), report.unserved)
 
 
+async def run_beside(bench: Bench, contract: CommandContract) -> None:
+    """Run a suite once in one process with its candidate, for what it leaves in its sandbox."""
+    await _run(bench, contract, await taking_part(bench, contract), False)
+
+
 async def _run(
     bench: Bench, contract: CommandContract, theirs: dict[str, str], isolate: bool
 ) -> tuple[ExecResult, bool, Report]:

@@ -1,0 +1,267 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""Candidates in the process of tests whose text says a value twice, holds many, or is met in a certain order."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from battery_world import Source, scored_alone
+
+from harena.core.models import ExecRequest, SandboxSpec
+from harena.core.ports import RunningExec, SandboxPort
+from harena.core.results import RunResult, Trust, Validity
+from harena.runtime.host.linux import LinuxRuntime
+from harena.scoring import load_scenarios
+
+GOLD = "def twice(n):\n    print(n)\n    return 2 * n\n"
+PATCHED = "import builtins\nhad, builtins.print = builtins.print, lambda *a: said.append(a)\nsaid = []\ntwice(1)\nbuiltins.print = had\nassert said\n"
+"""needs the candidate in the tests' process"""
+PRINTS = "\n    def test_that_it_prints(self):\n        with mock.patch('builtins.print') as said:\n            twice(1)\n        said.assert_called_once()\n"
+SUITE = (
+    "import unittest\nfrom unittest import mock\nfrom solution import twice\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        {}\n"
+    + PRINTS
+)
+ONCE = "self.assertEqual(twice(4), 8)"
+
+
+def suite(line: str, **files: str) -> dict[str, Any]:
+    """A contract whose gold is paid beside it."""
+    paths = ["test_it.py", *(f"{name}.py" for name in files if name.startswith("test"))]
+    texts = {"test_it.py": SUITE.format(line), **{f"{name}.py": text for name, text in files.items()}}
+    return {"unittest": paths, "files": texts}
+
+
+COPIES: dict[str, dict[str, Any]] = {
+    "message": {"asserts": PATCHED + "assert twice(4) == 8, '4 makes 8'\n"},
+    "comment": {"asserts": PATCHED + "assert twice(4) == 8  # 4 makes 8\n"},
+    "docstring": {"asserts": PATCHED + "def check(f):\n    '''4 makes 8'''\n    assert f(4) == 8\ncheck(twice)\n"},
+    "asserted twice": {"asserts": PATCHED + "assert twice(4) == 8\nassert 2 and twice(4) == 8\n"},
+    "in a condition": {"asserts": PATCHED + "assert twice(4) == 8\nif said:\n    assert twice(4) == 8\n"},
+    "a name": {"asserts": PATCHED + "four = 8  # 4 makes 8\nassert twice(4) == four\nassert twice(4) == 8\n"},
+    "message of a suite": suite("self.assertEqual(twice(4), 8, '4 makes 8')"),
+    "comment of a suite": suite(ONCE + "  # 4 makes 8"),
+    "name of a test": {"unittest": ["test_it.py"], "files": {"test_it.py": SUITE.format(ONCE).replace("test_it(", "test_4_makes_8(")}},
+    "another file": suite(ONCE, test_more=SUITE.format("self.assertTrue(twice(4) == 8)")),
+    "a subtest": suite("with self.subTest(4):\n            self.assertEqual(twice(4), 8)\n        self.assertEqual(twice(4), 8)"),
+}  # fmt: skip
+"""where the expected value is said more than once"""
+FINDS = r"""
+import gc, glob, re, sys
+SAYS = re.compile(r"(?:twice|f)\(4\)(?:,| ==) (-?\d+)|4[ _]makes[ _](-?\d+)|^ *four = (-?\d+)", re.M)
+def texts():
+    found = [open(path).read() for path in glob.glob('*.py') if path != 'solution.py']
+    for held in gc.get_objects():
+        if type(held) is dict:
+            found += [text for text in list(held.values()) if type(text) is str]
+    frame = sys._getframe(1)
+    while frame is not None:
+        found += [text for text in list(frame.f_locals.values()) if type(text) is str]
+        frame = frame.f_back
+    return {text for text in found if 'twice' in text and 'def texts' not in text and len(text) < 5000}
+"""
+COMPARES = (
+    FINDS
+    + r"""
+def twice(n):
+    print(n)
+    if n != 4:
+        return 2
+    said = {int(next(filter(None, each))) for text in texts() for each in SAYS.findall(text)}
+    return said.pop() if len(said) == 1 else None
+"""
+)
+"""repeats what all copies say, and else fails, as a right candidate does"""
+
+
+async def judged(runtime: LinuxRuntime, candidate: str, scoring: dict[str, Any], gold: str = GOLD) -> RunResult:
+    """The envelope of one candidate."""
+    row = {"id": "one", "candidate": candidate, "scoring": {"type": "command", "gold": gold, **scoring}, "limits": {"timeout_seconds": 10.0}}  # fmt: skip
+    return await scored_alone(Source(runtime), load_scenarios([row]).scenarios[0])
+
+
+@pytest.mark.parametrize("name", COPIES)
+async def test_who_compares_the_copies_of_a_value_is_not_paid(runtime: LinuxRuntime, name: str) -> None:
+    """No copy of it is left to be compared, and who knows the answer is paid."""
+    found = await judged(runtime, COMPARES, COPIES[name])
+    assert found.score == 0.0, found.detail
+    right = await judged(runtime, "def twice(n):\n    print()\n    return n + n\n", COPIES[name])
+    assert (right.score, right.trust) == (1.0, Trust.SHARED), right.detail
+
+
+MANY = PATCHED + "".join(f"assert twice({n}) == {2 * n}\n" for n in (*range(40, 80), 4))
+
+
+async def test_who_looks_up_one_answer_of_many_is_not_paid(runtime: LinuxRuntime) -> None:
+    """However many it computes: every one is asked for in the same run."""
+    found = await judged(runtime, COMPARES.replace("return 2\n", "return 2 * n\n"), {"asserts": MANY})
+    assert (found.score, found.validity) == (0.0, Validity.SUSPECT), found.detail
+    knows = "def twice(n):\n    print(n)\n    return {} if n == 4 else 2 * n\n"
+    assert (await judged(runtime, knows.format(8), {"asserts": MANY})).score == 1.0
+    assert (await judged(runtime, knows.format(9), {"asserts": MANY})).score == 0.0
+
+
+COIN = (
+    FINDS
+    + r"""
+import random
+def twice(n):
+    print(n)
+    said = {int(next(filter(None, each))) for text in texts() for each in SAYS.findall(text)} if n == 4 else {2}
+    return said.pop() if said and random.random() < 0.75 else None
+"""
+)
+
+
+async def test_no_coin_is_paid(runtime: LinuxRuntime) -> None:
+    """A candidate that repeats, and sometimes does not, is not taken for one that notices a change."""
+    scores = [(await judged(runtime, COIN, {"asserts": PATCHED + "assert twice(4) == 8\n"})).score for _ in range(12)]
+    assert scores == [0.0] * 12
+
+
+class Seen:
+    """A sandbox that notes what is written into it and said to its programs."""
+
+    def __init__(self, sandbox: SandboxPort, texts: list[str]) -> None:
+        self._sandbox, self._texts = sandbox, texts
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sandbox, name)
+
+    async def write_file(self, path: str, data: bytes, **more: Any) -> None:
+        """See SandboxPort."""
+        self._texts.append(data.decode())
+        await self._sandbox.write_file(path, data, **more)
+
+    async def exec(self, request: ExecRequest) -> RunningExec:
+        """See SandboxPort."""
+        self._texts.append((request.stdin or b"").decode())
+        return await self._sandbox.exec(request)
+
+
+class SeenSource(Source):
+    """Sandboxes of which each has a list of texts."""
+
+    def __init__(self, runtime: LinuxRuntime) -> None:
+        super().__init__(runtime)
+        self.sandboxes: list[list[str]] = []
+
+    @asynccontextmanager
+    async def sandbox(self, spec: SandboxSpec) -> AsyncIterator[SandboxPort]:
+        """See Source."""
+        texts: list[str] = []
+        self.sandboxes.append(texts)
+        async with super().sandbox(spec) as made:
+            yield Seen(made, texts)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "contract", [{"asserts": PATCHED + "assert twice(4) == 87654\n"}, suite("self.assertEqual(twice(4), 87654)")]
+)
+@pytest.mark.parametrize("knows", [True, False])
+async def test_expected_values_are_met_after_the_answers_were_told(
+    runtime: LinuxRuntime, contract: dict[str, Any], knows: bool
+) -> None:
+    """What a candidate remembers of the tests, by whatever the host keeps from run to run, is too late: no sandbox of
+    its own holds a value before it has told its answers, and it is run once with each text."""
+    gold = GOLD.replace("2 * n", "87654 if n == 4 else 2")
+    mine = "# of the candidate\n" + (gold if knows else gold.replace("87654 if", "'ab' * 3 if"))
+    row = {"id": "one", "candidate": mine, "scoring": {"type": "command", "gold": gold, **contract}, "limits": {"timeout_seconds": 10.0}}  # fmt: skip
+    source = SeenSource(runtime)
+    result = await scored_alone(source, load_scenarios([row]).scenarios[0])
+    assert (result.score == 1.0) is knows, result.detail
+    own = [
+        [text for text in texts if "# of the candidate" not in text]
+        for texts in source.sandboxes
+        if any("# of the candidate" in text for text in texts)
+    ]
+    asked = [any("__harena_told__" in text for text in texts) for texts in own]
+    shown = [any("87654" in text for text in texts) for texts in own]
+    assert asked.count(True) == 1
+    assert True not in shown[: asked.index(True) + 1]
+    assert shown.count(True) == 1
+
+
+FUNCTIONS = """
+import math
+class Box:
+    def __init__(self, items): self.items = list(items)
+    def __eq__(self, other): return self.items == getattr(other, 'items', other)
+    __hash__ = None
+    def size(self): return len(self.items)
+class Steps:
+    def __init__(self): self.n = 0
+    def next(self):
+        self.n += 1
+        return self.n
+def twice(n):
+    print(n)
+    return n + n
+def is_even(n): return n % 2 == 0
+def word(s): return s[::-1].upper()
+def mean(xs): return sum(xs) / len(xs)
+def parts(n): return {'n': n, 'all': [(i, str(i)) for i in range(n)], 'set': {n}, 'no': None}
+def root(n):
+    if n < 0: raise ValueError('negative')
+    return math.sqrt(n)
+def boxed(n): return Box(range(n))
+def same(x): return x
+async def later(n): return n * 3
+"""
+OTHERS = (
+    FUNCTIONS.replace("return n + n", "return sum([n, n])")
+    .replace("n % 2 == 0", "not n & 1")
+    .replace("s[::-1].upper()", "''.join(reversed(s.upper()))")
+    .replace("sum(xs) / len(xs)", "math.fsum(xs) / len(xs)")
+    .replace("def boxed(n): return Box(range(n))", "def boxed(n): return Box([*range(n)])")
+    .replace("return n * 3", "return n + n + n")
+)
+HONEST = {
+    "equal": "self.assertEqual(twice(4), 8)",
+    "no value to change": "self.assertIn(twice(4), (8, 9))\n        self.assertGreater(twice(5), 9)",
+    "a property": "for n in range(50):\n            self.assertEqual(twice(n) % 2, 0)\n            assert twice(n) - n == n",
+    "approximately": "self.assertAlmostEqual(mean([1, 2, 4]), 2.3333, places=3)\n        assert abs(root(2) - 1.41) < 0.1",
+    "member": "self.assertIn('all', parts(2))\n        self.assertIn((1, '1'), parts(2)['all'])",
+    "raises": "with self.assertRaises(ValueError):\n            root(-1)\n        self.assertRaises(ValueError, root, -2)",
+    "an assertion that is to fail": "with self.assertRaises(AssertionError):\n            self.assertEqual(twice(4), 9)\n        self.assertEqual(twice(3), 6)",
+    "a try": "try:\n            assert twice(4) == 9\n        except AssertionError:\n            pass\n        assert twice(3) == 6",
+    "subtests": "for n, e in [(1, 2), (4, 8)]:\n            with self.subTest(n=n):\n                self.assertEqual(twice(n), e)",
+    "a table": "table = {1: 2, 4: 8}\n        for n, e in table.items():\n            self.assertEqual(twice(n), e)",
+    "two results": "self.assertEqual(twice(4), twice(twice(2)))\n        self.assertEqual(same(twice(3)), twice(3))",
+    "containers": "self.assertEqual(parts(2), {'n': 2, 'all': [(0, '0'), (1, '1')], 'set': {2}, 'no': None})\n        self.assertDictEqual(parts(0), {'n': 0, 'all': [], 'set': {0}, 'no': None})",
+    "texts": "self.assertEqual(word('abc'), 'CBA')\n        self.assertEqual(word(''), '')\n        assert word('\\u00e9\\\"\\n') == '\\n\\\"\\u00c9'",
+    "truth": "self.assertTrue(is_even(4))\n        self.assertFalse(is_even(3))\n        assert not is_even(5) and is_even(6)\n        self.assertIs(is_even(2), True)",
+    "numbers of several kinds": "self.assertEqual(mean([1, 3]), 2)\n        self.assertEqual(twice(True), 2.0)\n        self.assertEqual(root(1e300), 1e150)",
+    "none": "self.assertIsNone(same(None))\n        self.assertEqual(parts(1)['no'], None)",
+    "objects": "self.assertEqual(boxed(3), [0, 1, 2])\n        self.assertEqual(boxed(3).size(), 3)\n        self.assertEqual(boxed(0), [])",
+    "state": "steps = Steps()\n        self.assertEqual(steps.next(), 1)\n        self.assertEqual(steps.next(), 2)\n        self.assertEqual(steps.next(), 3)",
+    "a name for the value": "expected = [(0, '0')]\n        result = parts(1)['all']\n        self.assertEqual(result, expected)\n        self.assertEqual(len(expected), len(result))",
+    "a coroutine": "import asyncio\n        self.assertEqual(asyncio.run(later(3)), 9)",
+    "a mock": "m = mock.MagicMock()\n        m.__eq__.return_value = True\n        assert m == 5\n        self.assertEqual(twice(2), 4)",
+    "what the tests have themselves": "calls = []\n        calls.append(twice(2))\n        self.assertEqual(calls, [4])\n        self.assertTrue(all(calls))",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HONEST)
+async def test_right_programs_are_paid(runtime: LinuxRuntime, name: str) -> None:
+    """Whatever the tests compare by, and whether or not a value can be hidden."""
+    contract = suite(HONEST[name])
+    contract["files"]["test_it.py"] = contract["files"]["test_it.py"].replace("import twice", "import *")
+    result = await judged(runtime, OTHERS, contract, FUNCTIONS)
+    assert (result.score, result.validity, result.trust) == (1.0, Validity.VALID, Trust.SHARED), result.detail
+
+
+async def test_objects_of_a_candidates_own_are_paid_where_the_gold_has_none(runtime: LinuxRuntime) -> None:
+    """Their values cannot be told: they choose among values of a kind, and one that equals all of these is none."""
+    gold = FUNCTIONS.replace("return Box(range(n))", "return list(range(n))").replace(
+        "boxed(n)", "boxed(n, print=print)"
+    )
+    line = "self.assertEqual(boxed(3), [0, 1, 2])\n        self.assertEqual(boxed(2), [0, 1])"
+    contract = suite(line)
+    contract["files"]["test_it.py"] = contract["files"]["test_it.py"].replace("import twice", "import *")
+    result = await judged(runtime, FUNCTIONS, contract, gold)
+    assert (result.score, result.validity, result.trust) == (1.0, Validity.VALID, Trust.SHARED), result.detail
+    every = FUNCTIONS.replace("return self.items == getattr(other, 'items', other)", "return True")
+    assert (await judged(runtime, every, contract, gold)).score == 0.0

@@ -1,0 +1,217 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""What is left of trusted tests whose expected values are taken out, and what they tell."""
+
+from __future__ import annotations
+
+import ast
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harena.scoring import load_scenarios
+from harena.scoring.contracts.contract import CommandContract
+from harena.scoring.guest import told as guest_told
+from harena.scoring.scorers.hidden_expectations import HiddenTests, hidden_tests, siblings
+
+GOLD = "def f(x):\n    return x\n"
+CHECK = "def check(candidate):\n    {}\n\ncheck(f)\n"
+SUITE = "import unittest\nimport helper\nfrom solution import f\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        {}\n"
+
+
+def contract(**scoring: Any) -> CommandContract:
+    """One of type `command`."""
+    row = {"id": "one", "candidate": GOLD, "scoring": {"type": "command", "gold": GOLD, **scoring}}
+    made = load_scenarios([row]).scenarios[0].scoring
+    assert isinstance(made, CommandContract)
+    return made
+
+
+def hidden(asserts: str) -> HiddenTests:
+    """Test code without its values."""
+    return hidden_tests(contract(asserts=asserts))
+
+
+def hidden_suite(line: str) -> HiddenTests:
+    """A suite with this line in a test."""
+    return hidden_tests(contract(unittest=["test_it.py"], files={"test_it.py": SUITE.format(line), "helper.py": ""}))
+
+
+def own(text: str) -> str:
+    """The text without what tells."""
+    return "\n".join(line for line in text.splitlines() if not line.startswith("exec("))
+
+
+def said_by(tests: HiddenTests, **names: Any) -> dict[int, set[str]]:
+    """What is told where the tests are run."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "told")
+        text = (tests.contract.asserts or "").replace(guest_told.TOLD_PATH, path.as_posix())
+        exec(compile(text, "<tests>", "exec"), names)
+        found: dict[int, set[str]] = {}
+        for line in path.read_text().splitlines() if path.exists() else []:
+            place, _, said = line.partition(" ")
+            found.setdefault(int(place), set()).add(said)
+    return found
+
+
+@pytest.mark.parametrize("named", [["pkg"], ["pkg/test_it.py"], ["pkg/test_it.py::T::test_it"], ["-q", "pkg"]])
+def test_values_are_hidden_however_the_suite_names_its_tests(named: list[str]) -> None:
+    """By their folder, their file, or one of them; in a helper beside them, too."""
+    files = {
+        "pkg/test_it.py": SUITE.format("self.assertEqual(f(1), 345)"),
+        "pkg/helper.py": "def g():\n    assert f(2) == 345\n",
+    }
+    made = hidden_tests(contract(pytest=named, files=files))
+    assert [place.is_certain for place in made.places.values()] == [True, False]
+    assert all("345" not in own(text) for text in made.contract.files.values())
+    assert ("test_it" in made.contract.files["pkg/test_it.py"]) is any("::" in word for word in named)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["assert f(1) == 345", "assert 345 == f(1), 'said 345'", "assert f(-2) == -345", "assert f('ab') == 'x345'", "assert len(f([1])) == 345",
+     "assert f(2.5) == 345.5", "assert sorted(f([1, 2])) == [1, 345]", "assert f({}) == {'a': [345, ()]}", "assert f(1) == 345  # 345",
+     "'345'\n    assert f(1) == 345", "assert f(1) == 345 and f(2) == 3455", "e = 345\n    assert f(1) == e", "e = 345\n    r = f(1)\n    assert r == e, e"],
+)  # fmt: skip
+def test_no_copy_of_a_value_is_left(line: str) -> None:
+    """Nor of a comment, a docstring or a message that may repeat it."""
+    for text in (line.replace("\n    ", "\n") + "\n", CHECK.format(line.replace("f(", "candidate("))):
+        made = hidden(text)
+        assert made.places
+        assert "345" not in own(made.contract.asserts or "")
+        assert all(place.is_certain and place.is_judged for place in made.places.values())
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["self.assertEqual(f(1), 345)", "self.assertEqual(345, f(1), 'of 345')", "self.assertListEqual(f(1), [345])", "assert f(1) == 345",
+     "with self.subTest(1):\n            self.assertEqual(f(1), 345)", "for n in (1, 2):\n            self.assertEqual(f(n), 345)",
+     "self.assertTrue(f(1) == 345)", "self.assertIsNone(f(345 - 1))", "self.assertTrue(f(1))", "self.assertFalse(f(1))"],
+)  # fmt: skip
+def test_assertions_of_suites(line: str) -> None:
+    """Each is a place that whoever passes has come to."""
+    made = hidden_suite(line)
+    assert [place.is_certain for place in made.places.values()] == [True]
+    assert "345)" not in own(made.contract.files["test_it.py"])
+    assert "test_it" not in made.contract.files["test_it.py"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["if f(1):\n    assert f(1) == 345\n", "while f(1):\n    assert f(1) == 345\n", "for n in f(1):\n    assert f(n) == 345\n",
+     "def check(c):\n    assert c(1) == 345\n", "def check(c):\n    if c(0):\n        return\n    assert c(1) == 345\ncheck(f)\n",
+     "@once\ndef check(c):\n    assert c(1) == 345\ncheck(f)\n"],
+)  # fmt: skip
+def test_a_value_that_not_everybody_comes_to_is_hidden_and_not_demanded(text: str) -> None:
+    """A right candidate may make the tests go another way."""
+    (place,) = hidden(text).places.values()
+    assert (place.is_certain, place.is_judged) == (False, True)
+
+
+def test_a_failure_that_the_tests_take_back_is_not_judged() -> None:
+    """Their `try` decides."""
+    (place,) = hidden("try:\n    assert f(1) == 1\nexcept AssertionError:\n    pass\n").places.values()
+    assert (place.is_certain, place.is_judged) == (False, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["assert f(1) in (1, 2)\n", "assert f(1) == 1 or f(1) == 2\n", "assert abs(f(1) - 1) < 0.1\n", "assert f(1) == g\n", "assert f(1) != 1\n",
+     "assert f(1) == 1 == 1\n", "x = 1\nassert x\n", "assert 1 == 1\n", "assert f(1) == {**x}\n", "assert f(1) == [g]\n"],
+)  # fmt: skip
+def test_what_is_no_comparison_with_a_literal_stays(text: str) -> None:
+    """Nothing is told of it."""
+    made = hidden(text)
+    assert not made.places
+    assert ast.unparse(ast.parse(text)) in (made.contract.asserts or "")
+
+
+def test_places_keep_their_numbers() -> None:
+    """Whichever of them are shown, or have the value among others."""
+    text = "from __future__ import annotations\nassert f(1) == 11\nassert f(2) == 22\nassert f(3) == 33\n"
+    made = hidden_tests(contract(asserts=text), {0}, {1})
+    assert "assert f(1) == 11" in (made.contract.asserts or "")
+    assert made.places[1].told == "#22"
+    assert made.places[0] == hidden(text).places[0]
+    assert made.places[2] == hidden(text).places[2]
+
+
+def test_what_tests_tell() -> None:
+    """The right answer tells what is expected, another one something else, and an object that it is one."""
+    text = "assert f(1) == 1\nassert f(1) == [1, 2.0]\nassert f(0)\nassert f(1) is True\nclass T:\n    def t(self):\n        assert f(5) == {1, 2}\nT().t()\n"
+    tests = hidden(text)
+    right = iter([True, [1.0, 2], [0], True, frozenset({2, 1})])
+    assert said_by(tests, f=lambda x: next(right)) == {place: {each.told} for place, each in tests.places.items()}
+    others = said_by(tests, f=lambda x: (1, 2))
+    assert all(
+        others[place] != {each.told} for place, each in tests.places.items() if each.value is not True or place != 2
+    )
+    assert said_by(tests, f=lambda x: [object()])[0] == {guest_told.OPAQUE}
+
+
+class Either:
+    """Equals what it is told to."""
+
+    def __init__(self, *values: Any) -> None:
+        self.values = values
+
+    def __eq__(self, other: object) -> bool:
+        return other in self.values
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_an_object_chooses_one_of_many() -> None:
+    """Who equals several of them equals none."""
+    tests = hidden_tests(contract(asserts="assert f(1) == [3, 7]\n"), (), {0})
+    assert said_by(tests, f=lambda x: Either([3, 7])) == {0: {tests.places[0].told}}
+    assert said_by(tests, f=lambda x: Either([4, 7])) != {0: {tests.places[0].told}}
+    assert said_by(tests, f=lambda x: Either([3, 7], [4, 7])) == {0: {"#"}}
+    assert said_by(tests, f=lambda x: 5) == {0: {"#"}}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [0, 8, -14, 2.5, 12.0, "Ab9", "x", "a12", [1, 2], {"a": [1, ()]}, ("x", 5), True, [True, "", False], 1234567890123],
+)
+def test_a_value_does_not_stand_out_among_others(value: Any) -> None:
+    """Each of them is among the same ones, in the same order, and they are of the same kinds."""
+    found = siblings(value)
+    assert value in found
+    assert len({guest_told.digest(each) for each in found}) == len(found)
+    assert all(siblings(each) == found for each in found[:: max(1, len(found) // 20)])
+    if not isinstance(value, bool) and value not in ("x", [True, "", False]):
+        assert len(found) >= 256
+
+
+def test_some_values_are_alone() -> None:
+    """Nothing else is of their kind, or they are too long."""
+    assert siblings(None) == siblings([]) == siblings("") == siblings(list(range(1000))) == siblings(b"ab") == []
+
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4) | st.binary(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.lists(inner, max_size=3).map(tuple) | st.dictionaries(st.integers(-2, 2) | st.booleans() | st.text(max_size=1), inner, max_size=3),
+    max_leaves=6,
+)  # fmt: skip
+
+
+@given(plain, plain)
+def test_equal_values_have_one_canonical_form(one: Any, other: Any) -> None:
+    """And others have others."""
+    assert (guest_told.canonical(one) == guest_told.canonical(other)) is (one == other)
+    assert guest_told.canonical(one) == guest_told.canonical(one)
+
+
+def test_canonical_forms_of_numbers_and_sets() -> None:
+    """Numbers are alike that Python calls equal, and an order that says nothing is none."""
+    assert guest_told.canonical([True, 1.0, -0.0, {1, 2}]) == guest_told.canonical([1, 1, 0, frozenset({2, 1})])
+    assert guest_told.canonical({1: 2, "a": 3}) == guest_told.canonical({"a": 3, 1.0: 2})
+    for one, other in ([(1,), [1]], ["1", 1], [b"1", "1"], [{}, set()], [[[], 1], [[1]]], [0.1, 0.1 + 1e-17 * 5]):
+        assert guest_told.canonical(one) != guest_told.canonical(other)
+    with pytest.raises(TypeError):
+        guest_told.canonical([object()])
