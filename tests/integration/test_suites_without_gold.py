@@ -218,3 +218,29 @@ async def test_a_data_module_of_the_contract_is_named_where_a_candidate_imports_
     assert (await scored(wrong, suite, "pytest", files=files)).score == 0
     assert (await scored(candidate, suite, "pytest", problem={"files": table})).score == 1
     assert (await scored(candidate, suite, "pytest", files=files, gold=candidate["files"])).score == 1
+
+
+async def _tried(candidate: str, suite: str) -> RunResult:
+    return (await _results({"it": (candidate, suite)}))["it"]
+
+
+ENDED = {
+    "starmap": "import itertools, solution\ndef test_a(): assert all(itertools.starmap(lambda a: solution.f() == a, [(1,), (2,)]))\n",
+    "until": "import solution\ndef test_a(): assert all(x == 1 for x in iter(lambda: solution.f(), None))\n",
+    "its own": "import solution\nclass I:\n    n = 0\n    def __iter__(self): return self\n    def __next__(self):\n        self.n += 1\n        if self.n > 3: raise StopIteration\n        return solution.f()\ndef test_a():\n    for x in I(): assert x == 1\n",
+}
+
+
+@pytest.mark.parametrize("name", ENDED)
+async def test_who_ends_a_loop_of_the_tests_is_not_excused(name: str) -> None:
+    """A StopIteration out of a call that the suite waits for nowhere is a failure."""
+    found = await _tried("def f(): raise StopIteration\n" + ONE, ENDED[name])
+    assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
+
+
+async def test_who_waits_for_the_end_of_a_loop_is_served_or_has_no_score() -> None:
+    """A suite that names StopIteration fails nobody for it."""
+    test = "import pytest, solution\ndef test_a():\n    with pytest.raises(StopIteration): solution.f()\n"
+    found = await _tried("def f(): raise StopIteration\n" + ONE, test)
+    assert found.score in (None, 1.0), found.detail
+    assert (await _tried("def f(): return 1\n" + ONE, test)).score == 0.0

@@ -48,6 +48,7 @@ from harena.scoring.guest.home import (
 )
 from harena.scoring.guest.leaving import sources
 from harena.scoring.guest.looks import PURE, Looks, is_tested
+from harena.scoring.guest.loops import names_end
 from harena.scoring.guest.nobody import Nobody, is_importing, nobodys_module
 from harena.scoring.guest.standins import (
     Member,
@@ -371,7 +372,8 @@ class Candidate(Border):
                     or (is_generator and question[0] == "call" and question[2] in ("send", "throw"))
                 ):
                     raise StopIteration(roots[0])
-                self.note("the candidate raises StopIteration, which arrives as a RuntimeError")
+                if names_end(sources.values()):
+                    self.note("the candidate raises StopIteration, which arrives as a RuntimeError")
                 raise RuntimeError("the candidate raised StopIteration")
             raised = self.raised(*roots)
             if isinstance(raised, (StopIteration, StopAsyncIteration)) and question[0] != "anext":

@@ -194,9 +194,9 @@ def suite_argv(
     `guest_nobody` for its `answers`."""
     runner = guest_unittest if contract.unittest else guest_pytest
     standing_in = (guest_belief, guest_standins, guest_trust, guest_proxy)
-    judging = (guest_absent, guest_nobody, guest_looks, guest_executed, guest_leaving, *standing_in)
+    judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, *standing_in)
     border = (guest_driver, guest_graph, guest_given, guest_home, *judging)
-    beside = (guest_equals, guest_loops, guest_plain, guest_tools, guest_asked, guest_compared_beside, guest_believed)
+    beside = (guest_equals, guest_plain, guest_tools, guest_asked, guest_compared_beside, guest_believed)
     asserted = (guest_rebound, guest_asserted)
     source = guest_program((*border, guest_watch, *beside, *asserted, guest_suite, runner), "main")
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
