@@ -88,8 +88,7 @@ async def test_what_the_gold_runs_is_to_be_run(name: str) -> None:
 
 
 async def test_parameters_may_differ_from_those_of_the_gold() -> None:
-    """Their number is compared: who has fewer of its own has no score, because nobody can say how many it should have;
-    whoever is wrong fails."""
+    """Their number is compared: who has fewer of its own has not passed every test that the gold solution passes."""
     test = "import pytest, solution\n@pytest.mark.parametrize('n', solution.CASES)\ndef test_x(n): assert solution.add(n, 1) == n + 1\n"
     few, others, more = ({"solution.py": f"{ADD}CASES = {cases}\n"} for cases in ([1], [4, 5, 6], [2, 3]))
     suite = ("pytest", {"test_it.py": FIRST + test})
@@ -99,7 +98,7 @@ async def test_parameters_may_differ_from_those_of_the_gold() -> None:
         *(_tried(suite, each, gold=more) for each in (few, chosen, others, wrong))
     )
     for found in (shorter, easier):
-        assert (found.score, str(found.validity)) == (None, "invalid"), found.detail
+        assert (found.score, str(found.validity)) == (0.0, "valid"), found.detail
         assert "1 times, and 2 times with the gold" in found.detail
     assert own.score == 1.0, own.detail
     assert (failing.score, str(failing.validity)) == (0.0, "valid"), failing.detail

@@ -260,9 +260,6 @@ async def _without_excuses(
     if why := unsettled_skip(told, norm):
         return verdict, why
     if why := fewer_than_gold(told, norm):
-        on = await dependence_of(bench, contract, is_beside=is_beside)
-        if on.uncountable:  # the candidate's own values are tested, and it may be right to have fewer
-            return verdict, f"{why}, and what the candidate has decides that ({on.uncountable})"
         return failed(Reason.EXITED_EARLY, one_line(why, 600), observation="fewer"), ""
     missing = missing_from(told, on, norm.shown) if norm.shown is not None else Missing()
     if missing.lacks and not confirms and (mode is False or not attempt.unserved):
