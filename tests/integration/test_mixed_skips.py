@@ -40,6 +40,11 @@ UNSETTLED: dict[str, tuple[str, str, dict[str, str]]] = {
     "its names": ("pytest", FILE.format("'secret' not in dir(solution) or 'SLOW' in dir(solution)"), {"solution.py": WRONG + "SLOW = True\n"}),
     "what it answers": ("pytest", START + "try:\n    FAST = solution.speed() > 3\nexcept Exception:\n    FAST = False\n@pytest.mark.skipif(not FAST, reason='no')\n" + TEST, {"solution.py": WRONG + "def speed(): return 1\n"}),
     "is it": ("pytest", FILE.format("solution.SLOW is not None"), {"solution.py": WRONG + "SLOW = True\n"}),
+    "is it, bound before": ("pytest", START + "S = solution.SLOW\nif S is not None: pytest.skip('no', allow_module_level=True)\n" + TEST, {"solution.py": WRONG + "SLOW = True\n"}),
+    "is it, by default": ("pytest", FILE.format("getattr(solution, 'FAST', None) is not True"), {"solution.py": WRONG}),
+    "is it, named within": ("pytest", FILE.format("(s := solution.SLOW) is not None"), {"solution.py": WRONG + "SLOW = True\n"}),
+    "is it, in a function": ("pytest", START + "def slow(s): return s is not None\n@pytest.mark.skipif(slow(solution.SLOW), reason='no')\n" + TEST, {"solution.py": WRONG + "SLOW = True\n"}),
+    "its type, unittest": ("unittest", CASE.format("FAST = type(solution.FAST) is int\n", "    @unittest.skipUnless(FAST, 'no')\n"), {"solution.py": WRONG + "FAST = ''\n"}),
     "many names": ("pytest", FILE.format(" + ".join(f"hasattr(solution, 'a{n}')" for n in range(9)) + " != 5"), {"solution.py": WRONG}),
 }  # fmt: skip
 """suites of which no stance tells what they would run"""

@@ -44,6 +44,7 @@ from harena.scoring.scorers.suite_syntax import (
     word_of,
     worst,
 )  # fmt: skip
+from harena.scoring.scorers.unheard_skips import unheard_skip
 
 _LOOKS_AT_FILES = frozenset({
     "open", "listdir", "scandir", "walk", "glob", "iglob", "rglob", "iterdir", "read_text", "read_bytes", "readlines",
@@ -77,6 +78,8 @@ class Dependence:
     """a place at which nobody can say how many tests there should be"""
     files: set[str] = field(default_factory=set)
     """the files in which one of these is"""
+    unheard: dict[str, int] = field(default_factory=dict)
+    """path of a file -> line of a skip there that depends on what nobody hears (`unheard_skips`)"""
 
     def __bool__(self) -> bool:
         return bool(self.conditional or self.is_counted or self.uncountable)
@@ -103,7 +106,10 @@ def dependence(
     found = Dependence()
     for path, tree in trees.items():
         if tree is not None:  # one that cannot be parsed fails for everybody
-            _File(path, tree, known, everybodys, found, is_beside=is_beside).judge()
+            file = _File(path, tree, known, everybodys, found, is_beside=is_beside)
+            file.judge()
+            if line := file.unheard_skip():
+                found.unheard[path] = line
     return found
 
 
@@ -341,6 +347,10 @@ class _File:
         if isinstance(sign, ast.Is | ast.IsNot) and is_nothing(right):
             return self._way(left)
         return "content"
+
+    def unheard_skip(self) -> int:
+        """The line of a skip that depends on what nobody hears; 0 if there is none."""
+        return unheard_skip(self._tree, self._is_theirs, lambda node: self._way(node) == "presence")
 
     # What is defined.
 

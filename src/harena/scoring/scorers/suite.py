@@ -26,7 +26,7 @@ from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
 from harena.scoring.scorers.program import Bench
 from harena.scoring.scorers.suite_apart import Attempt, score_apart
 from harena.scoring.scorers.suite_beside import score_beside, with_room_for_suite
-from harena.scoring.scorers.suite_defined import Missing, dependence_of, may_lack, missing_from
+from harena.scoring.scorers.suite_defined import Missing, dependence_of, may_lack, missing_from, unheard_skip_of
 from harena.scoring.scorers.suite_nobody import (
     Norm,
     fewer_than_gold,
@@ -257,7 +257,7 @@ async def _without_excuses(
     )
     if why := skipped_because_of(told, norm):
         return failed(Reason.EXITED_EARLY, one_line(why, 600), observation="skipped"), ""
-    if why := unsettled_skip(told, norm):
+    if why := unsettled_skip(told, norm) or unheard_skip_of(told, on):
         return verdict, why
     if why := fewer_than_gold(told, norm):
         return failed(Reason.EXITED_EARLY, one_line(why, 600), observation="fewer"), ""

@@ -12,6 +12,7 @@ there, and where only what must be there is. A candidate that passes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -55,6 +56,19 @@ async def dependence_of(bench: Bench, contract: CommandContract, *, is_beside: b
 def may_lack(told: Report, on: Dependence) -> bool:
     """A test may be missing, as far as the text of the suite tells."""
     return on.is_counted or not told.counts or not on.conditional <= set(map(_last, told.counts))
+
+
+def unheard_skip_of(told: Report, on: Dependence) -> str:
+    """Why it cannot be told whether a test is skipped because of the candidate, as the suite's text tells; empty if it
+    can. A file of tests speaks for its own tests, every other one (`conftest.py`, a helper) for all."""
+    for path, line in on.unheard.items():
+        is_own = re.compile(rf"{re.escape(path)}(::|$)|{re.escape(path[:-3].replace('/', '.'))}\.").match
+        speaks_for_all = not any(map(is_own, (*told.excused, *told.counts)))
+        skipped = [name for name in told.excused if speaks_for_all or is_own(name)]
+        if skipped:
+            what = f"{min(skipped)[:300]} is skipped, and the candidate may be why"
+            return f"{what}: {path}:{line} asks for its identity or its kind, which no stand-in shows"
+    return ""
 
 
 def missing_from(told: Report, on: Dependence, shown: Shown) -> Missing:
