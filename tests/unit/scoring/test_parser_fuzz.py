@@ -59,6 +59,9 @@ TOKENS = [
     b"</think>", b"<think>", b"def f(x):\n", b"class ", b"\"\"\"", b"'''", b"#", b"lambda", b"i1;", b"s1:a", b"l2:",
     b"d1:", b"e1:", b"f0x1.0000000000000p+0;", b"l99999999:", b"N", b"T", b"F", b"0000000a", b"ffffffff", b"____",
     b"score", b"label", b"true", b"null", b"####", b"$", b"%", b"x", b"A" * 300, b"\x1c", b"async ", b"1_000", b"0x10",
+    b"-Infinity", b"[" * 19_000, b"{\"a\":" * 3800, b"{\"score\": 1, \"score\": 0}", b"l-1:", b"s-1:", b"d-9:",
+    b"i-" + b"f" * 5000 + b";", b"1E+999999999", b"-1", b"\\udfff\\ud800", b"\xc0\x80", b"\xf4\x90\x80\x80",
+    b"\xfe\xff",
 ]  # fmt: skip
 
 VALUES: list[Any] = [
