@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from typing import Any
 
+    from harena.scoring.guest.swallowed import Swallowed
+
 _WORD = re.compile(r"[^\W\d]\w*")
 _OF_RUNNERS = frozenset({"unittest", "pytest", "_pytest", "python_api", "builtins", "typing"})
 _MATCHERS = {"mock": "ANY", "python_api": "approx"}
@@ -30,10 +32,11 @@ class Believed:
     """The comparisons of one run's trusted files. What they ask is a constant of the code, so that no module has a name
     by which it could be exchanged, and the code is there before the candidate's first instruction."""
 
-    def __init__(self, trusted: Collection[str], texts: Mapping[str, str]) -> None:
+    def __init__(self, trusted: Collection[str], texts: Mapping[str, str], swallowed: Swallowed) -> None:
         """`trusted`: paths; `texts`: what those hold that are modules."""
-        self._trusted, self._texts = trusted, texts
+        self._trusted, self._texts, self._swallowed = trusted, texts, swallowed
         asked = compared_beside.comparisons(_Own(trusted, texts.values()).made)
+        asked.update(swallowed.functions())
         self._marks = {name: f"{name}{os.urandom(16).hex()}" for name in asked}
         self._asked = {self._marks[name]: function for name, function in asked.items()}
 
@@ -68,7 +71,9 @@ class Believed:
         compared_beside.Comparisons().visit(tree)
 
     def put_marks(self, tree: Any) -> Any:
-        """Marks in the place of these names, which are known in the code that the tree is compiled to."""
+        """Marks in the place of these names, which are known in the code that the tree is compiled to; before it, what
+        becomes of assertions is told, those that pytest has rewritten, too."""
+        self._swallowed.watch(tree)
         return _Marking(self._marks).visit(tree)
 
     def with_asked(self, code: Any) -> Any:

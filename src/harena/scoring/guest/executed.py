@@ -45,16 +45,16 @@ class Executed(ast.NodeTransformer):
     def _marked(self, node: Any) -> Any:
         """A statement, and before it one that says that it is executed."""
         self.generic_visit(node)
-        return [_located(ast.Expr(_call(_MARK, [])), node), node]
+        return [located(ast.Expr(call_of(_MARK, [])), node), node]
 
     def visit_Assert(self, node: ast.Assert) -> Any:
         """`assert`; as a condition and a `raise` where failures are remembered."""
         if not self._remembers:
             return self._marked(node)
         self.generic_visit(node)
-        raised = ast.Raise(_call(_FAILED, [node.msg] if node.msg is not None else []), None)
+        raised = ast.Raise(call_of(_FAILED, [node.msg] if node.msg is not None else []), None)
         test = ast.UnaryOp(ast.Not(), node.test)
-        return [_located(ast.Expr(_call(_MARK, [])), node), _located(ast.If(test, [raised], []), node)]
+        return [located(ast.Expr(call_of(_MARK, [])), node), located(ast.If(test, [raised], []), node)]
 
     def visit_Raise(self, node: ast.Raise) -> Any:
         """`raise`."""
@@ -77,7 +77,7 @@ class Executed(ast.NodeTransformer):
         """`except` of the tests' own, which may expect that an assertion fails."""
         self.generic_visit(node)
         if self._remembers:
-            node.body.insert(0, _located(ast.Expr(_call(_CAUGHT, [])), node.body[0]))
+            node.body.insert(0, located(ast.Expr(call_of(_CAUGHT, [])), node.body[0]))
         return node
 
     def visit_Call(self, node: ast.Call) -> Any:
@@ -90,7 +90,7 @@ class Executed(ast.NodeTransformer):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else first
         is_named = JUDGING.match(name.lower().lstrip("_")) is not None and name not in self._own
         if is_named or first in self._packages or name in _RUNNING:
-            node.func = _located(_call(_MARK, [node.func]), node.func)
+            node.func = located(call_of(_MARK, [node.func]), node.func)
         return node
 
 
@@ -181,9 +181,11 @@ def _raises(node: Any) -> bool:
     return False
 
 
-def _call(name: str, given: list[Any]) -> ast.Call:
+def call_of(name: str, given: list[Any]) -> ast.Call:
+    """A call of what has this name."""
     return ast.Call(ast.Name(name, ast.Load()), given, [])
 
 
-def _located(made: Any, at: ast.AST) -> Any:
+def located(made: Any, at: ast.AST) -> Any:
+    """The node, in the place of another one."""
     return ast.fix_missing_locations(ast.copy_location(made, at))

@@ -62,6 +62,7 @@ def main() -> None:
         asked = 0
         notes = 0
         failures = 0
+        has_swallowed = False
         settled: set[str] = set()
         returned: set[str] = set()
 
@@ -100,6 +101,9 @@ def main() -> None:
         def pytest_runtest_logfinish(self, nodeid: str, location: Any) -> None:
             if not tally.excused or tally.excused[-1] != nodeid:
                 tally.ran.append(nodeid)
+            if (swallowed := run.swallowed()) and nodeid in Proof.returned:
+                tally.failed(nodeid, swallowed, False, False)
+                Proof.has_swallowed = True
             if run.is_unserved(Proof.notes):
                 tally.ended_unserved(Proof.failures)
 
@@ -132,6 +136,6 @@ def main() -> None:
             return report
 
     options = run.words if run.candidate is None else ["--import-mode=importlib", *run.words]
-    code = int(pytest.main(options, plugins=[Proof()]))
+    code = int(pytest.main(options, plugins=[Proof()])) or int(Proof.has_swallowed)
     excused = [name for name in tally.excused if name in Proof.settled - Proof.returned]
     run.end(code == 0 and not tally.failures and 0 < tally.passed == tally.planned - len(excused), code)

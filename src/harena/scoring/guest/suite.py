@@ -36,6 +36,7 @@ from harena.scoring.guest.loops import LOOPS
 from harena.scoring.guest.nobody import Nobody, is_of_candidate, nobodys_module
 from harena.scoring.guest.proxy import Candidate, Finder
 from harena.scoring.guest.standins import StandIn, class_names, items_as_set
+from harena.scoring.guest.swallowed import Swallowed
 from harena.scoring.guest.tools import Tools, imported
 from harena.scoring.guest.watch import ask_for_kinds, watch
 
@@ -109,12 +110,15 @@ class Run:
         self.tally = Tally()
         self.tally.has_waited = self._has_waited
         self.tally.is_refused = self._is_refused
-        self._tools = self._used() if self._home == BESIDE else None
+        self._swallowed: Swallowed | None = None
+        texts = {os.path.join(self.here, path): text for path, text in _sources(self._ours).items()}
         if self._home == BESIDE:
+            self._swallowed = Swallowed(self.here, self.trusted, texts)
+        self._tools = self._used() if self._home == BESIDE else None
+        if self._swallowed is not None:
             # a trusted helper beside its test comes before a file of the candidate's with its name
             sys.path[:0] = [*(os.path.join(self.here, folder) for folder in self._folders()), self.here]
-            texts = {os.path.join(self.here, path): text for path, text in _sources(self._ours).items()}
-            self.comparisons = Believed(self.trusted, texts)
+            self.comparisons = Believed(self.trusted, texts, self._swallowed)
             self.comparisons.compile_modules()
         else:
             self._isolate(given["theirs"], given["on_both_sides"])
@@ -199,6 +203,12 @@ class Run:
         is_excuse = all(unserved for *_, unserved in self.tally.failures)
         self._say(b"harena-note " + self._word + b" " + (what.encode() if is_excuse else b""))
 
+    def swallowed(self) -> str:
+        """A test has ended: an assertion that has failed in it although nobody has heard of it; empty if there is
+        none."""
+        error = self._swallowed.ended() if self._swallowed is not None else None
+        return "" if error is None else f"{told(error)} (it has failed, and its exception was swallowed)"
+
     def collected(self) -> None:
         """Every test file has been read."""
         if self._home == ELSEWHERE:
@@ -216,6 +226,9 @@ class Run:
 
     def end(self, all_passed: bool, code: int) -> None:
         """Tell what became of the tests, give the proof if all has passed and nothing was tampered with, and end."""
+        if swallowed := self.swallowed():
+            self.tally.failed("between tests", swallowed, False, False)
+            all_passed, code = False, code or 1
         self._say(b"harena-report " + self._word + b" " + json.dumps(self._report()).encode())
         unchanged = self._home != BESIDE or _contents(self.trusted) == self._before
         replaced = self._tools.replaced() or self._builtin_replaced() if self._tools is not None else ""

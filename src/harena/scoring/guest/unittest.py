@@ -98,9 +98,9 @@ class Verdicts:
 class Result(unittest.TestResult):
     """Remembers what each test had asked of the candidate when it came to its end."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, verdicts: Verdicts) -> None:
         super().__init__()
-        self._run = run
+        self._run, self._verdicts = run, verdicts
         self._asked = run.asked
         self._notes = run.notes
         self._failures = 0
@@ -121,6 +121,8 @@ class Result(unittest.TestResult):
         """See TestResult."""
         super().stopTest(test)
         self._run.in_body(False)
+        if (swallowed := self._run.swallowed()) and id(test) in self._verdicts.returned:
+            self._failed(test, swallowed)
         if test.id() not in self._excused:
             self._run.tally.ran.append(test.id())
         self._run.tally.read += _fixtures(type(test))
@@ -222,7 +224,7 @@ def main() -> None:
     run.collected()
     if run.candidate is not None:  # nothing of it is in this process, and the watch has put itself around the tools
         verdicts.begin()
-    result = Result(run)
+    result = Result(run, verdicts)
     suite.run(result)
     for _, text in [*result.errors, *result.failures]:
         sys.stderr.write(text)

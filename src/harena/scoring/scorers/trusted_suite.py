@@ -38,6 +38,7 @@ from harena.scoring.guest import pytest as guest_pytest
 from harena.scoring.guest import rebound as guest_rebound
 from harena.scoring.guest import standins as guest_standins
 from harena.scoring.guest import suite as guest_suite
+from harena.scoring.guest import swallowed as guest_swallowed
 from harena.scoring.guest import tools as guest_tools
 from harena.scoring.guest import trust as guest_trust
 from harena.scoring.guest import unittest as guest_unittest
@@ -196,7 +197,8 @@ def suite_argv(
     standing_in = (guest_belief, guest_standins, guest_trust, guest_proxy)
     judging = (guest_absent, guest_nobody, guest_looks, guest_loops, guest_executed, guest_leaving, *standing_in)
     border = (guest_driver, guest_graph, guest_given, guest_home, *judging)
-    beside = (guest_equals, guest_plain, guest_tools, guest_asked, guest_compared_beside, guest_believed)
+    believing = (guest_asked, guest_compared_beside, guest_swallowed, guest_believed)
+    beside = (guest_equals, guest_plain, guest_tools, *believing)
     asserted = (guest_rebound, guest_asserted)
     source = guest_program((*border, guest_watch, *beside, *asserted, guest_suite, runner), "main")
     given = json.dumps({"ours": list(ours), "theirs": list(theirs), "on_both_sides": list(on_both_sides), "home": home,
