@@ -117,3 +117,38 @@ async def test_a_failed_assertion_that_the_tests_expect_is_none(runtime: LinuxRu
     kind, suite, right = HONEST[name]
     (paid,) = await each_judged(runtime, [(right, kind, suite)])
     assert paid.score == 1.0, paid.detail
+
+
+FORGED = """import os, sys
+def twice(n):
+    frame = sys._getframe()
+    while frame is not None:
+        for value in list(frame.f_locals.values()):
+            word = getattr(value, "_word", b"")
+            if word:
+                report = b'@'
+                told = b"\\nharena-report " + word + b" " + report if report else b""
+                os.write(value._out, told + b"\\nharena-proof " + word + b"\\n")
+                os._exit(0)
+        frame = frame.f_back
+    return 0
+"""
+REPORT = '{"first": "", "broken": "", "unserved": "", "doubted": "", "excused": [], "ran": [], "read": [], "unread": [], "counts": {"a": %s}, "questions": [], "unheard": "", "sought": false}'
+REPORTS = {
+    "infinity": REPORT % "Infinity",
+    "no number": REPORT % "NaN",
+    "huge": REPORT % ("9" * 5000),
+    "deep": "[" * 9000,
+    "none": "",
+}
+
+
+@pytest.mark.parametrize("kind", ["pytest", "unittest"])
+async def test_who_forges_a_report_that_no_runner_writes_is_not_paid(runtime: LinuxRuntime, kind: str) -> None:
+    """With the proof's word, which a candidate in the suite's process may find."""
+    suite = "from solution import twice\ndef test_a(): assert twice(2) == 4\n"
+    if kind == "unittest":
+        suite = UNITTEST.replace("*", "twice") + "    def test_a(self): self.assertEqual(twice(2), 4)\n"
+    rows = [(FORGED.replace("@", report), kind, suite) for report in REPORTS.values()]
+    for name, found in zip(REPORTS, await each_judged(runtime, rows), strict=True):
+        assert (found.score, found.validity) == (0.0, Validity.SUSPECT), (name, found.detail)

@@ -39,6 +39,7 @@ from harena.scoring.scorers.drive import FrameReader, answered_value, judge
 from harena.scoring.scorers.harbor import _number as harbor_number
 from harena.scoring.scorers.judgement import judged
 from harena.scoring.scorers.output import numeric_score
+from harena.scoring.scorers.suite_apart import parsed_report
 from harena.scoring.scorers.text import holds
 from harena.scoring.slices import last_line, last_text_line
 from harena.scoring.values import from_tagged, show
@@ -217,11 +218,49 @@ def files(content: bytes, draw: random.Random) -> None:
             parse(box_files.parse_answer(content, "x"))
 
 
+REPORT = (
+    b'harena-report w {"first": "a", "broken": "", "unserved": "", "doubted": "", "excused": ["t.py::b"], '
+    b'"ran": ["t.py::a"], "read": [], "unread": [], "counts": {"t.py::a": 1, "t.py::b": 2}, '
+    b'"questions": [["is f there", true]], "unheard": "", "sought": false, "passed": 1}'
+)
+COUNTS = (
+    b"Infinity", b"-Infinity", b"NaN", b"1e999", b"1.0", b"0", b"-1", b"9" * 5000, b"10000001", b"true", b"null",
+    b'"1"', b"[" * 100_000,
+)  # fmt: skip
+FORGED = {
+    b'"t.py::a": 1': [b'"t.py::a": ' + value for value in COUNTS],
+    b'["t.py::a"]': [b"NaN", b"{}", b"[1]", b'"t.py::a"', b"[[]]"],
+    b'{"t.py::a": 1, "t.py::b": 2}': [b"[]", b'[["a", 1]]', b"null"],
+    b'[["is f there", true]]': [b"[[]]", b"[1]", b'[["a", 1]]', b"{}", b'[["a", true, true]]'],
+    b"false": [b"0", b"null", b'""'],
+    b'"first": "a"': [b'"first": 1', b'"first": Infinity', b'"last": "a"', b'"first": {}'],
+}
+
+
+def reports(content: bytes, draw: random.Random) -> None:
+    """What the runner of a suite says of its tests, which a candidate beside it may forge."""
+    with suppress(MalformedError):
+        told = parsed_report(content, "w")
+        assert all(type(count) is int and count > 0 for count in told.counts.values())
+        assert all(type(name) is str for name in (*told.excused, *told.ran, *told.read, *told.unread, *told.counts))
+
+
+def test_a_report_that_no_runner_writes_is_malformed() -> None:
+    """Numbers without end, numbers that no suite has, and other kinds than a runner writes."""
+    assert parsed_report(REPORT, "w").counts == {"t.py::a": 1, "t.py::b": 2}
+    for part, others in FORGED.items():
+        for other in others:
+            assert REPORT.count(part) == 1
+            with pytest.raises(MalformedError):
+                parsed_report(REPORT.replace(part, other), "w")
+
+
 PARSERS: dict[str, tuple[Callable[[bytes, random.Random], None], list[bytes]]] = {
     "outputs": (outputs, [b"1 2.5\nabc\n", b"3.0\n", b"ValueError: x\n", b"a b c\n1e5 -2.5E-3\n", b"12345\n"]),
     "replies": (replies, [codec.encode(value) for value in [*HOST_VALUES, (("ValueError", "Exception"), "message")]]),
     "frames": (frames, [b"00000005hello00000001x", b"0000000aabcdefghij"]),
     "judges": (judges, [b'{"score": 5}', b'<think>a {"score": 1}</think> {"score": 2.5}', b'x {"label": "good"} y']),
+    "reports": (reports, [REPORT, *(REPORT.replace(part, other[0]) for part, other in FORGED.items())]),
     "rewards": (rewards, [b"1", b"0.5\n", b'{"reward": 0.25, "other": [1]}']),
     "answers": (
         answers,

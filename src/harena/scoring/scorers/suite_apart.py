@@ -14,6 +14,7 @@ import json
 import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from harena.core.errors import SandboxExecutionError
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
@@ -52,6 +53,9 @@ from harena.scoring.verdict import (
 MOST_QUESTION_BYTES = 8 * MAX_BYTES
 """size limit of all questions of one suite together"""
 _NOT_STARTED = (126, 127, NO_PYTEST, NO_MODULE)
+_MOST_TESTS = 10_000_000
+"""number of tests of one suite, and of the runs of one of them"""
+_T = TypeVar("_T")
 _MEANWHILE_SECONDS = 0.5
 _END_SECONDS = 5.0
 """time that a suite may take to end once it has given its proof, or has nobody to ask any more"""
@@ -119,22 +123,50 @@ NOTHING_TOLD = Report()
 
 
 def parsed_report(line: bytes, word: str) -> Report:
-    """The report that a runner wrote after the word."""
-    written = json.loads(line[len(f"harena-report {word} ") :])
+    """The report that a runner wrote after the word. Raises MalformedError for one that no runner writes."""
+    try:
+        written = json.loads(line[len(f"harena-report {word} ") :], parse_float=_refused, parse_constant=_refused)
+        return _report(written)
+    except (ValueError, LookupError, TypeError, RecursionError) as error:  # a number may have millions of digits
+        raise MalformedError("no runner of suites writes such a report") from error
+
+
+def _report(written: dict[str, Any]) -> Report:
+    counts, questions = _of_kind(written["counts"], dict), _of_kind(written["questions"], list)
+    if len(counts) > _MOST_TESTS or not all(0 < _of_kind(count, int) <= _MOST_TESTS for count in counts.values()):
+        raise ValueError("counts of no suite")
     return Report(
-        first=one_line(str(written["first"]), 600),
-        broken=one_line(str(written["broken"]), 600),
-        unserved=one_line(str(written["unserved"]), 300),
-        doubted=one_line(str(written["doubted"]), 300),
-        excused=tuple(map(str, written["excused"])),
-        ran=tuple(map(str, written["ran"])),
-        read=tuple(map(str, written["read"])),
-        unread=tuple(map(str, written["unread"])),
-        counts={str(name): int(count) for name, count in dict(written["counts"]).items()},
-        questions=tuple((str(key), bool(answer)) for key, answer in written["questions"]),
-        unheard=one_line(str(written["unheard"]), 300),
-        sought=bool(written["sought"]),
+        first=_text(written["first"], 600),
+        broken=_text(written["broken"], 600),
+        unserved=_text(written["unserved"], 300),
+        doubted=_text(written["doubted"], 300),
+        excused=_names(written["excused"]),
+        ran=_names(written["ran"]),
+        read=_names(written["read"]),
+        unread=_names(written["unread"]),
+        counts=dict(counts),
+        questions=tuple((_of_kind(key, str), _of_kind(answer, bool)) for key, answer in questions),
+        unheard=_text(written["unheard"], 300),
+        sought=_of_kind(written["sought"], bool),
     )
+
+
+def _refused(_: str) -> Any:
+    raise ValueError("a report has whole numbers only")
+
+
+def _of_kind(value: Any, kind: type[_T]) -> _T:
+    if type(value) is not kind:
+        raise TypeError(f"{type(value).__name__} in the place of {kind.__name__}")
+    return value
+
+
+def _text(value: Any, room: int) -> str:
+    return one_line(_of_kind(value, str), room)
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    return tuple(_of_kind(name, str) for name in _of_kind(value, list))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from harena.core.models import ExecOutcome, ExecRequest, ExecResult
 from harena.core.results import Reason
+from harena.scoring.codec import MalformedError
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.guest.pytest import NO_PYTEST
 from harena.scoring.guest.suite import BESIDE
@@ -25,7 +26,7 @@ from harena.scoring.scorers.trusted_suite import (
     trusted_paths,
 )
 from harena.scoring.slices import aside, last_line, size_of
-from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure
+from harena.scoring.verdict import Verdict, broken_contract, failed, one_line, program_failure, tampered
 
 _NOT_STARTED = (126, 127, NO_PYTEST)
 _SHARED_LIMITS = ("memory_bytes", "pids", "cpu", "disk_bytes", "output_bytes", "open_files")
@@ -53,6 +54,9 @@ async def score_beside(bench: Bench, contract: CommandContract, isolate: bool) -
     result, proven, report = await _run(bench, contract, theirs, isolate)
     observation = f"{result.outcome}:{result.returncode}:{proven}"
     failure = program_failure(result)
+    if failure is None and proven and report is None:
+        return Attempt(tampered("the proof came without the one report that the suite's runner writes before it"))
+    report = report or Report()
     if failure is None and proven:
         passed = Verdict(score=1.0, passed=True, reason=Reason.PASSED, checks_passed=1, observations=(observation,))
         return Attempt(passed, told=report)
@@ -84,8 +88,9 @@ async def run_beside(bench: Bench, contract: CommandContract) -> None:
 
 async def _run(
     bench: Bench, contract: CommandContract, theirs: dict[str, str], isolate: bool
-) -> tuple[ExecResult, bool, Report]:
-    """(what the suite's process did, whether its proof is there, what it says of its tests)."""
+) -> tuple[ExecResult, bool, Report | None]:
+    """(what the suite's process did, whether its proof is there, what it says of its tests; None where no runner has
+    said it: beside the suite a candidate may find the word)."""
     on_both_sides = await aside(size_of(contract.files), files_on_both_sides, contract)
     named = named_files(contract, on_both_sides) if isolate else {}
     files = overlaid(overlaid(theirs, named), bench.scenario.files)
@@ -111,7 +116,7 @@ async def _run(
     marker = f"harena-report {word} ".encode()
     reports = [line for line in lines if line.startswith(marker)]
     try:
-        report = parsed_report(reports[0], word) if reports else Report()
-    except (ValueError, LookupError, TypeError):  # beside the suite a candidate may find the word
-        report = Report()
+        report = parsed_report(reports[0], word) if len(reports) == 1 else None
+    except MalformedError:
+        report = None
     return result, f"harena-proof {word}".encode() in lines, report

@@ -269,6 +269,6 @@ async def _run_without(
     if found < 0:
         # it hangs, or ends, without a report: that no candidate can change it, the caller finds out by itself
         return Nobody()
-    size = int(result.stdout[found - 8 : found], 16)
+    size = int(result.stdout[found - 8 : found], 16)  # nothing of a candidate is there
     report = parsed_report(result.stdout[found : found + size], word)
     return Nobody(report.broken, report)
