@@ -150,7 +150,14 @@ class S(collections.abc.Set):
     @classmethod
     def _from_iterable(cls, xs): return cls(xs)
 """
-SETS = {"asserts": {"asserts": SET}}
+SET_SUITE = (
+    "import unittest\nfrom solution import f\nclass T(unittest.TestCase):\n    def test_a(self):\n        "
+    + SET.replace("\n", "\n        ")
+)
+SETS: dict[str, dict[str, Any]] = {
+    "asserts": {"asserts": SET},
+    "unittest": {"unittest": ["test_it.py"], "files": {"test_it.py": SET_SUITE}},
+}
 """a set of Python's own crosses, an object that says itself what is in it is not believed apart"""
 FORGED_SETS = {
     "holds what is asked for": "class S(S):\n    def __contains__(self, x): return x != 3\n    def __len__(self): return 3\n    def __eq__(self, o): return True\n    __hash__ = None\ndef f(n): return S([0, 1])\n",
@@ -186,9 +193,11 @@ async def test_who_forges_beside_is_not_paid(runtime: LinuxRuntime, contract: st
 async def test_without_a_value_to_change_nobody_is_paid_beside(runtime: LinuxRuntime) -> None:
     """Nothing would tell a right program from a forger there; what it did apart counts."""
     tests = "for s in [f(3)]:\n    assert 1 in s and 3 not in s and len(s) > 2 and s == set([0, 1, 2])\n"
-    scoring = {"type": "command", "asserts": tests, "gold": "def f(n): return set(range(n))\n"}
+    suite = SET_SUITE.partition("        s = ")[0] + "        " + tests.replace("\n    ", "\n            ")
     told = []
-    for body in ("S(range(n))", "S(range(n + 1))"):
-        row = {"id": "one", "candidate": f"{OWN_SET}def f(n): return {body}\n", "scoring": scoring}
-        told.append(await scored_alone(Source(runtime), load_scenarios([row]).scenarios[0]))
-    assert [(one.score, one.validity) for one in told] == [(0.0, Validity.VALID)] * 2
+    for form in ({"asserts": tests}, {"unittest": ["test_it.py"], "files": {"test_it.py": suite}}):
+        scoring = {"type": "command", **form, "gold": "def f(n): return set(range(n))\n"}
+        for body in ("S(range(n))", "S(range(n + 1))"):
+            row = {"id": "one", "candidate": f"{OWN_SET}def f(n): return {body}\n", "scoring": scoring}
+            told.append(await scored_alone(Source(runtime), load_scenarios([row]).scenarios[0]))
+    assert [(one.score, one.validity) for one in told] == [(0.0, Validity.VALID)] * 4

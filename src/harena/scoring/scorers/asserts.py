@@ -110,8 +110,8 @@ async def _judged_with_gold(bench: Bench, code: _Code) -> Verdict:
 async def _judged_beside(bench: Bench, code: _Code, attempt: Attempt) -> Verdict:
     """The verdict on a candidate that fails apart at what stand-ins cannot serve, where the gold solution needs
     nothing of that: a right one may be written otherwise. It is paid for passing in the tests' own process if it knows
-    the answers where the tests do not hold them; where too few of them can be hidden, it has failed. Suites do without
-    this: in them an assertion that the candidate swallows is forgotten."""
+    the answers where the tests do not hold them; where too few of them can be hidden, it has failed. Suites do the
+    same."""
     knows = await code.knows(bench, least=MOST_CHOICES)
     if not knows:
         return attempt.verdict

@@ -20,7 +20,7 @@ from typing import Literal, cast
 from harena.core.results import Reason, Trust
 from harena.scoring.contracts.contract import CommandContract
 from harena.scoring.scenario import Candidate
-from harena.scoring.scorers.changed_expectations import HiddenRun, repeats_expectations
+from harena.scoring.scorers.changed_expectations import HiddenRun, repeats_expectations, tells_changes
 from harena.scoring.scorers.defined_tests import Dependence
 from harena.scoring.scorers.gold_runs import gold_bench, known_of_gold
 from harena.scoring.scorers.program import Bench
@@ -93,6 +93,8 @@ async def score_suite(bench: Bench, contract: CommandContract, hidden: HiddenRun
     verdict, doubt = await _scored(bench, contract, cast(Mode, found), pays_gold=True)
     if verdict.passed and found == "sandbox":
         return await _confirmed(bench, contract, verdict, doubt, hidden)
+    if found == "sandbox" and doubt and verdict.score is not None and not bench.demands_separate:
+        return await _judged_beside(bench, contract, replace(verdict, trust=Trust.SEPARATE), hidden)
     return replace(verdict, trust=Trust.SEPARATE if found == "sandbox" else Trust.SHARED)
 
 
@@ -164,6 +166,17 @@ async def _confirmed(
     return beside
 
 
+async def _judged_beside(bench: Bench, contract: CommandContract, verdict: Verdict, hidden: HiddenRun) -> Verdict:
+    """The verdict on a candidate that fails apart (`verdict`) at what stand-ins cannot serve, where the gold solution
+    needs nothing of that: a right one may be written otherwise. It is paid for passing in the suite's own process if it
+    knows the answers where the tests do not hold them. Where too few of them can be hidden, it has failed: whoever
+    answers with odd objects would else choose to have no score."""
+    if not await tells_changes(bench, contract, hidden):
+        return verdict
+    beside, _ = await _scored(with_room_for_suite(bench, contract), contract, False, pays_gold=True)
+    return beside if beside.passed else verdict
+
+
 async def _gold_passes_beside(bench: Bench, contract: CommandContract) -> bool:
     async def passes() -> bool:
         gold = with_room_for_suite(gold_bench(bench, contract), contract)
@@ -221,7 +234,7 @@ async def _scored(
             return broken_contract(_undefined(doubt, contract)), doubt
         return verdict, (attempt.unserved or doubt) if verdict.passed else ""
     if verdict.score is None or pays_gold:
-        return verdict, ""
+        return verdict, attempt.unserved
     if (missing := await missing_modules(bench, contract)) is not None:
         return broken_contract(missing), ""
     nobody = await nobody_of(bench, contract)
