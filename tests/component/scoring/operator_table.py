@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
 import sys
 import types
 from pathlib import Path
@@ -14,6 +16,17 @@ from typing import Any
 
 from harena.scoring.guest.proxy import Candidate, Finder
 from harena.scoring.scorers.trusted_suite import candidate_program
+
+
+def compared(folder: Path, candidate: str, operations: list[str]) -> dict[str, tuple[str, str, list[str]]]:
+    """(what plain Python gives, what the stand-in gives, what is noted) of each operation."""
+    (folder / "table.json").write_text(json.dumps({"candidate": candidate, "operations": operations}))
+    command = [sys.executable, __file__, "table.json"]
+    same_hashes = {**os.environ, "PYTHONHASHSEED": "0"}  # as images have
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=True, env=same_hashes)
+    found = json.loads(done.stdout.rpartition("\nfound ")[2])
+    assert list(found) == operations
+    return {name: tuple(parts) for name, parts in found.items()}
 
 
 def shown(found: Any) -> str:
@@ -41,7 +54,9 @@ async def main() -> None:
     table = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     Path("solution.py").write_text(table["candidate"], encoding="utf-8")
     real = types.ModuleType("solution")
+    sys.modules["solution"] = real  # which a data class asks for while it is made
     exec(table["candidate"], vars(real))
+    del sys.modules["solution"]
     candidate = Candidate(program=(candidate_program(), ""))
     sys.meta_path.insert(0, Finder(candidate, {"solution": "solution.py"}, {}, lambda name: frozenset()))
     import solution  # type: ignore[import-not-found]

@@ -34,7 +34,8 @@ def not_believed(stand_in: Any, name: str, operands: Any = ()) -> Any:
     of whatever it is asked for."""
     cls = type(stand_in)
     candidate = object.__getattribute__(stand_in, "_harena_candidate")
-    if name in cls._harena_special and not getattr(candidate, "_receiving", 0):
+    has_own = name in cls._harena_special or name in cls._harena_methods
+    if has_own and not getattr(candidate, "_receiving", 0):
         said = _said_of_others(stand_in, name, operands) if operands else None
         if said is None or said:
             candidate.note(f"it asks {name} of a {cls.__name__!r} object, whose answer is not believed", is_doubt=False)
@@ -48,18 +49,23 @@ def _said_of_others(stand_in: Any, name: str, operands: Any) -> bool | None:
     if len(known) >= _MOST_ASKED_OF_OTHERS or False in known:
         return all(known)
     others = _others_than(operands[0], name)
-    if len(operands) > 1 or not others or name in _LEVELLING:
+    if len(operands) > 1 or not others or name in _LEVELLING or name == "isdisjoint":  # of most it is true
         return None
     try:
         with candidate.trust.computing(), candidate.looks.quiet():
-            target = candidate.ask("deepcopy", stand_in, "") if name[:3] == "__i" else stand_in
-            said = [candidate.ask("special", target, name, (each,)) for each in others]
+            is_special = name[:2] == "__"
+            is_changed = name[:3] == "__i" or not is_special
+            target = candidate.ask("deepcopy", stand_in, "") if is_changed else stand_in
+            verb = "special" if is_special else "call"
+            said = [candidate.ask(verb, target, name, (each,)) for each in others]
             if all(each is NotImplemented for each in said):
                 return False
             if name in ("__eq__", "__ne__"):
                 is_honest = sum(each is (name == "__eq__") for each in said) < len(said) / 2
             elif name == "__contains__":
                 is_honest = not all(each is True for each in said)
+            elif not is_special:  # one that knows none of the others may say so of all
+                is_honest = len({_told_apart(candidate, each) for each in said}) > 1 or said[0] in (False, None)
             else:
                 is_honest = len({_told_apart(candidate, each) for each in said}) > 1
                 if not is_honest and name in _VANISHING and _is_levelling(candidate, stand_in, said[0]):

@@ -51,6 +51,7 @@ from harena.scoring.guest.looks import PURE, Looks, is_tested
 from harena.scoring.guest.loops import names_end
 from harena.scoring.guest.nobody import Nobody, is_importing, nobodys_module
 from harena.scoring.guest.standins import (
+    LEFT,
     Member,
     Method,
     StandIn,
@@ -592,7 +593,8 @@ class Candidate(Border):
 
         def made_by_suite(self: Any, *arguments: Any, **keywords: Any) -> None:
             """The suite makes one: the candidate's class says what it is made of."""
-            number = next(n for n, cls in candidate._classes.items() if cls is type(self))
+            told = {cls: number for number, cls in candidate._classes.items()}
+            number = next(told[part] for part in type(self).__mro__ if part in told)
             like = candidate.ask("call", _Reference(("k", number)), "", arguments, tuple(keywords.items()))
             self.args = like.args
             self.__dict__.update(like.__dict__)
@@ -1081,13 +1083,29 @@ def _methods_of_error(candidate: Candidate, special: Any) -> dict[str, Any]:
 
         return method
 
+    def served(name: str) -> Any:
+        if name in LEFT:
+            return LEFT[name]
+
+        def method(self: Any, *positional: Any, **keywords: Any) -> Any:
+            return candidate.ask("special", self, name, positional, tuple(keywords.items()))
+
+        return method
+
     others = {name for name in special if name not in ("__repr__", "__str__", "__eq__", "__ne__", "__hash__")}
-    made: dict[str, Any] = {"__getattr__": attribute, **{name: unserved(name) for name in others}}
+    made: dict[str, Any] = {"__getattr__": attribute, "_harena_candidate": candidate}
+    made |= {name: served(name) if name in _SERVED_OF_ERROR else unserved(name) for name in others}
     if "__repr__" in special:
         made["__repr__"] = representation
     if "__eq__" in special:
         made["__eq__"], made["__hash__"] = equal, Exception.__hash__
+    if "__hash__" in special:
+        made["__hash__"] = lambda self: candidate.ask("special", self, "__hash__")
     return made
+
+
+_SERVED_OF_ERROR = frozenset({"__enter__", "__aenter__", "__exit__", "__aexit__", "__call__", "__int__", "__float__"})
+"""what an exception does that judges no plain value"""
 
 
 def _standard_name(value: Any) -> tuple[str, str] | None:

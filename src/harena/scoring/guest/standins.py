@@ -16,6 +16,7 @@ import collections.abc
 import datetime
 import decimal
 import fractions
+import functools
 import operator
 
 from harena.scoring.guest.belief import COMPARISONS, not_believed, others
@@ -196,6 +197,9 @@ class StandIn:
 
 def attribute(stand_in: Any, name: str) -> Any:
     """What the candidate's object has under a name."""
+    if name == "__signature__" and "__call__" in type(stand_in)._harena_special:
+        candidate = object.__getattribute__(stand_in, "_harena_candidate")
+        return signature_here(candidate, type(stand_in), "__call__")
     if name.startswith(_PROBED_PREFIXES) or (
         name[:2] == "__" == name[-2:]
         and name
@@ -311,6 +315,7 @@ class Method:
         """Compute the answer from the object's items; what is expected is not told."""
         owner = self.__self__
         if isinstance(owner, StandInClass) or not _loops(owner):
+            not_believed(owner, self.__name__, operands)
             raise refused(f"what {self.__name__} of an object without items says is not the candidate's to say")
         return _ALGEBRA[self.__name__](set(_items(owner)), *operands)
 
@@ -320,6 +325,7 @@ class Method:
         cls = owner if isinstance(owner, StandInClass) else type(owner)
         is_predicate = type(found) is bool and not isinstance(owner, StandInClass) and cls._harena_kind in _BASES
         if is_predicate or (name in _JUDGES and found is not None and not _is_opaque(found)):
+            not_believed(owner, name, positional)
             raise refused(f"what {name} of a {cls.__name__!r} object says is not the candidate's to say")
         if name in _JUDGES and found is not None and not _origin(found):
             object.__setattr__(found, "_harena_origin", "told")
@@ -407,11 +413,12 @@ class StandInClass(type):
             )
         ):
             raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+        asked = cls._harena_candidate.asked
         found = cls._harena_candidate.ask("get", cls, name)
         if not cls._harena_is_named and (name in _JUDGES or name in _ALGEBRA) and callable(found):
             return Method(cls, name)
         found = cls._harena_candidate.alias(found)
-        if type(found) is cls and cls._harena_kind == "enum":
+        if type(found) is cls and cls._harena_kind == "enum" and cls._harena_candidate.asked > asked:
             carried(found, -1)
         if cls._harena_is_named and hasattr(type(found), "_harena_of_class"):
             object.__setattr__(found, "_harena_of_class", cls)
@@ -460,13 +467,20 @@ class StandInClass(type):
         return type.__subclasscheck__(cls, subclass) or (isinstance(subclass, type) and _derives(subclass, cls))
 
     def __contains__(cls, item: Any) -> bool:
+        if cls._harena_kind != "enum":
+            what = f"it asks the metaclass of the candidate's {cls.__name__} what is in it"
+            cls._harena_candidate.note(what, is_doubt=False)
         return any(item is member or item == member for member in cls)
 
     def __getitem__(cls, key: Any) -> Any:
         if cls._harena_kind != "enum":
-            return cls._harena_candidate.ask("call", cls, "__class_getitem__", (key,))
+            try:
+                return cls._harena_candidate.ask("call", cls, "__class_getitem__", (key,))
+            except AttributeError:  # its metaclass has a method for it, if anything has
+                cls._harena_checked("__getitem__")
+        asked = cls._harena_candidate.asked
         found = cls._harena_candidate.ask("special", cls, "__getitem__", (key,))
-        if type(found) is cls:
+        if type(found) is cls and cls._harena_candidate.asked > asked:
             carried(found, -1)
         return found
 
@@ -490,7 +504,7 @@ def _check_item(stand_in: Any, key: Any) -> None:
     """A truth that is found under a key is believed of what is one of its items, where a loop says what these are: else
     an object could say yes to every key."""
     cls = type(stand_in)
-    if cls._harena_is_named or cls._harena_kind or _is_theirs(key):
+    if cls._harena_is_named or _is_theirs(key) or _method_of(_BASES.get(cls._harena_kind, object), "__getitem__"):
         return
     if "__iter__" in cls._harena_special:
         found = list(_items(stand_in))
@@ -498,7 +512,18 @@ def _check_item(stand_in: Any, key: Any) -> None:
     else:
         is_item = type(key) is int and _has_an_end(stand_in)
     if not is_item:
-        raise refused(f"{key!r} is none of the items of a {cls.__name__!r} object")
+        what = f"{key!r} is none of the items of a {cls.__name__!r} object"
+        raise refused(what, None if _holds_all(stand_in, key) else stand_in)
+
+
+def _holds_all(stand_in: Any, key: Any) -> bool:
+    """It says yes to whatever key nobody could expect."""
+    candidate = stand_in._harena_candidate
+    with candidate.trust.computing():
+        try:
+            return all(candidate.ask("special", stand_in, "__getitem__", (other,)) is True for other in others(key))
+        except Exception:  # noqa: BLE001 (an honest container may take only what it knows)
+            return False
 
 
 def _has_an_end(stand_in: Any) -> bool:
@@ -509,6 +534,19 @@ def _has_an_end(stand_in: Any) -> bool:
             candidate.ask("special", stand_in, "__getitem__", (2**40,))
         except LookupError:
             return True
+    return False
+
+
+def _is_sequence(stand_in: Any) -> bool:
+    """Its indexes end, as a loop over them needs, and not only as a dictionary's keys do."""
+    candidate = stand_in._harena_candidate
+    with candidate.trust.computing():
+        try:
+            candidate.ask("special", stand_in, "__getitem__", (_MOST_ITEMS,))
+        except IndexError:
+            return True
+        except Exception:  # noqa: BLE001 (a class may take other keys, or walk from item to item)
+            return False
     return False
 
 
@@ -706,7 +744,9 @@ def _items(self: Any) -> Any:
     """What a loop gives, which must end."""
     for count, item in enumerate(iter(self)):
         if count >= _MOST_ITEMS:
-            raise RuntimeError("an object of the candidate's gives items without an end")
+            what = f"a {type(self).__name__!r} object gives items without an end, or more than {_MOST_ITEMS}"
+            self._harena_candidate.note(what, is_doubt=False)
+            raise RuntimeError(what)
         yield item
 
 
@@ -743,8 +783,14 @@ def _contains_all(self: Any, wanted: Any) -> bool:
         return False
 
 
+def _is_known_member(self: Any) -> bool:
+    """A member of an enumeration that the suite has by its name, and that was no answer."""
+    return bool(type(self)._harena_kind == "enum" and _times_carried(self) <= 0)
+
+
 def _contains(self: Any, wanted: Any) -> bool:
-    if not type(self)._harena_is_named or not (_origin(self) in ("made", "given") or _is_theirs(wanted)):
+    is_asked = _origin(self) in ("made", "given") or _is_theirs(wanted) or _is_known_member(self)
+    if not type(self)._harena_is_named or not is_asked:
         if not _loops(self):
             what = f"argument of type {type(self).__name__!r} has no items to compare"
             raise refused(what, None if _contains_all(self, wanted) else self)
@@ -782,13 +828,14 @@ def _true(self: Any) -> bool:
 
 def _loops(self: Any) -> bool:
     special = type(self)._harena_special
-    return "__iter__" in special or ("__getitem__" in special and _has_an_end(self))
+    return "__iter__" in special or ("__getitem__" in special and _is_sequence(self))
 
 
 def _looped(self: Any) -> Any:
     candidate = self._harena_candidate
     if object.__getattribute__(self, "_harena_item") is None:  # a container, whose items both sides have
-        return iter(candidate.ask("special", self, "__iter__"))
+        found = candidate.ask("special", self, "__iter__")
+        return found if found is self else iter(found)
     return candidate.looks.loop(self, candidate)
 
 
@@ -904,9 +951,10 @@ def _describing(name: str) -> Any:
     return method
 
 
+LEFT = {"__exit__": _left, "__aexit__": _left_async}
 _JUDGED = {
-    "__len__": _length, "__contains__": _contains, "__iter__": _looped, "__next__": _next, "__exit__": _left,
-    "__aexit__": _left_async, "__await__": _awaited, "__anext__": _next_async, "__bool__": _true,
+    "__len__": _length, "__contains__": _contains, "__iter__": _looped, "__next__": _next, **LEFT,
+    "__await__": _awaited, "__anext__": _next_async, "__bool__": _true,
     **{name: _compared(name) for name in COMPARISONS},
 }  # fmt: skip
 
@@ -952,6 +1000,9 @@ def _enumerated(name: str, names: dict[str, Any], bases: Any) -> Any:
     """An enumeration. Where it derives from a plain value, so does its stand-in, and its members are such values."""
     lineage = [part for base in bases if isinstance(base, type) for part in type.__dict__["__mro__"].__get__(base)]
     value_base = next((base for base in _BASES.values() if base in lineage and base not in MUTABLE), None)
+    for each in names["_harena_special"] - set(vars(Member)):
+        if each in (*_JUDGED, "__enter__", "__aenter__", "__aiter__"):
+            names[each] = _JUDGED.get(each) or _forwarded(each)
     if value_base is None:
         return StandInClass(name, _lineage(bases, _PlainMember), names)
     names["_harena_value_base"] = value_base
@@ -1049,10 +1100,11 @@ def _of_member(name: str) -> Any:
         inner, cls = self._harena_inner, type(self)
         ask = self._harena_candidate.ask
         are_theirs = bool(operands) and all(map(_is_theirs, operands))
-        if inner is not None and name not in ("__invert__", "__call__") and not are_theirs:
+        own = _method_of(type(inner), name)
+        is_values = own is not None or name not in cls._harena_special
+        if inner is not None and is_values and name not in ("__invert__", "__call__") and not are_theirs:
             if name == "__bool__":
                 return bool(inner)
-            own = getattr(type(inner), name, None)
             not_believed(self, name, operands)
             if own is None:
                 return NotImplemented if name not in ("__len__", "__iter__", "__contains__") else _lacks(self, name)
@@ -1101,6 +1153,17 @@ class _PlainMember(Member, StandIn):
     __slots__ = ("_harena_inner", "name")
 
 
+def _plain_method(self: Any, name: str, own: Any) -> Any:
+    """The plain value's method, in the place of one that the object's class has by the same name."""
+
+    @functools.wraps(own)
+    def method(*positional: Any, **keywords: Any) -> Any:
+        not_believed(self, name, positional)
+        return own(*positional, **keywords)
+
+    return method
+
+
 class _Valued:
     """An object of the candidate's that is made of a plain value: that is what is judged."""
 
@@ -1125,6 +1188,7 @@ class _Valued:
                 or (name == "get" and cls._harena_is_named)
             ):
                 return Method(self, name)
+            return _plain_method(self, name, super().__getattribute__(name))
         return super().__getattribute__(name)
 
     def __getattr__(self, name: str) -> Any:
@@ -1135,6 +1199,9 @@ class _Valued:
             object.__setattr__(self, name, value)  # Fraction sets them as it makes one
             return
         object.__getattribute__(self, "_harena_candidate").ask("set", self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        object.__getattribute__(self, "_harena_candidate").ask("del", self, name)
 
 
 _OF_FRACTION = frozenset({"_numerator", "_denominator"})
@@ -1157,11 +1224,11 @@ def _of_value(name: str, own: Any) -> Any:
     forwarded = _forwarded(name)
     is_number = name not in ("__str__", "__repr__", "__format__") and getattr(own, "__objclass__", None) in _SCALARS
 
-    def method(self: Any, *operands: Any) -> Any:
+    def method(self: Any, *operands: Any, **keywords: Any) -> Any:
         are_theirs = name not in _ONE_SIDED and all(map(_is_theirs, operands))
         is_free = name in _CHANGES or name in ("__str__", "__repr__", "__format__") or are_theirs
         if own is None or (is_free and not is_number) or type(self)._harena_is_named:
-            found = forwarded(self, *operands)
+            found = forwarded(self, *operands, **keywords)
             return own(self, *operands) if found is NotImplemented and own is not None else found
         not_believed(self, name, operands)
         return own(self, *operands)
@@ -1205,6 +1272,11 @@ def _of_made_value(name: str, own: Any) -> Any:
     return method
 
 
+def _method_of(base: type, name: str) -> Any:
+    """The method that objects of a plain type have by this name; not one that the type itself has, as `__call__`."""
+    return next((vars(part)[name] for part in base.__mro__ if name in vars(part)), None)
+
+
 def _missing(self: Any, key: Any) -> Any:
     return self._harena_candidate.ask("special", self, "__missing__", (key,))
 
@@ -1212,14 +1284,15 @@ def _missing(self: Any, key: Any) -> Any:
 def _valued(name: str, names: dict[str, Any], bases: Any, special: Any) -> Any:
     base = _BASES[names["_harena_kind"]]
     for each in special:
-        if base in _SCALARS and not hasattr(base, each) and each in (_ONE_SIDED | _OWN) - {"__call__"}:
-            continue  # a number has no items
+        own = _method_of(base, each)
         if each == "__missing__":
             names[each] = _missing
+        elif own is None and each in _JUDGED and each != "__bool__":  # what no such value does: an object's own
+            names[each] = _JUDGED[each]
         elif each in _JUDGED_VALUE:
-            names[each] = _of_made_value(each, getattr(base, each, None))
-        elif each not in _VALUE_METHODS and each not in _OWN:
-            names[each] = _of_value(each, getattr(base, each, None))
+            names[each] = _of_made_value(each, own)
+        elif own is None or (each not in _VALUE_METHODS and each not in _OWN):
+            names[each] = _of_value(each, own)
     kept = tuple(found for found in bases if isinstance(found, StandInClass) and issubclass(found, base))
     made = _StandInNumber if isinstance(base, abc.ABCMeta) else StandInClass
     return made(name, kept or (_Valued, base), names)
