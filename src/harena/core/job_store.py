@@ -30,7 +30,7 @@ class Batch:
     job_id: str
     runs: dict[int, Row] = field(default_factory=dict)
     """run number -> {state, failures, repeats, interruptions}, and {score, passed, envelope, ended_cursor} once it has
-    ended"""
+    ended; with {scenario_id, attempt} its row is inserted if it has none"""
     events: list[Row] = field(default_factory=list)
     """{cursor, at, kind, body}"""
     job: Row = field(default_factory=dict)
@@ -43,23 +43,25 @@ class Batch:
 
 
 class JobStorePort(Protocol):
-    """Benchmark jobs in one store. Every method is one transaction; all raise PlatformError."""
+    """Benchmark jobs in one store. A run's row is stored when the run begins or ends: of the other runs of a job the
+    job's `total` says how many there are. Every method is one transaction, but for `delete_job`,
+    `delete_ended_before` and `clear_deleted`, which take a few thousand rows at a time; all raise PlatformError."""
 
     async def insert_job(
         self,
         job: Mapping[str, Any],
-        job_runs: Sequence[Mapping[str, Any]],
+        job_runs: Sequence[Mapping[str, Any]] = (),
         *,
         request: bytes | None = None,
         delivery: Mapping[str, Any] | None = None,
         key: IdempotencyKey | None = None,
     ) -> str:
-        """Accept a job with all its runs, {number, scenario_id, attempt, state} each: all of it or nothing. `request`
-        is what another process needs to go on with it; `delivery` is the webhook delivery, {id, url, receiver, secret,
-        durable, state}, that becomes due with the job's end, in the same transaction. The id of the job that stands:
-        this one's, or that of the job that was accepted before with the same `key`; then nothing has been stored.
-        Raises ValidationError for a key that came with another request, and NotFoundError where a version of the
-        catalogue that `lineage` names was deleted."""
+        """Accept a job, with rows of runs, {number, scenario_id, attempt, state} each, as earlier versions stored them
+        (a new job has none): all of it or nothing. `request` is what another process needs to go on with it; `delivery`
+        is the webhook delivery, {id, url, receiver, secret, durable, state}, that becomes due with the job's end, in
+        the same transaction. The id of the job that stands: this one's, or that of the job that was accepted before
+        with the same `key`; then nothing has been stored. Raises ValidationError for a key that came with another
+        request, and NotFoundError where a version of the catalogue that `lineage` names was deleted."""
 
     async def find_answer(self, workspace: str, key: IdempotencyKey) -> str | None:
         """The id of the job that was accepted with this key, None = none was. Raises ValidationError likewise."""
@@ -99,15 +101,21 @@ class JobStorePort(Protocol):
     async def count_jobs(self, workspace: str, *, states: Collection[str]) -> int:
         """How many of the workspace's jobs are in one of `states`."""
 
+    async def count_open_runs(self, workspace: str, *, states: Collection[str]) -> int:
+        """How many runs of the workspace's jobs in one of `states` have not ended, as the jobs' own rows say."""
+
     async def list_unfinished(self, *, states: Collection[str]) -> list[Row]:
         """The durable jobs in one of `states`, oldest first."""
 
     async def list_runs(self, job_id: str) -> list[Row]:
         """The runs of a job that have an envelope, in order of acceptance."""
 
-    async def open_runs(self, job_id: str) -> list[Row]:
-        """{number, scenario_id, attempt, state, failures, repeats, interruptions} of the runs that have not ended, in
-        order of acceptance."""
+    async def open_runs(self, job_id: str, *, after: int = -1, limit: int | None = None) -> list[Row]:
+        """{number, scenario_id, attempt, state, failures, repeats, interruptions} of the stored runs that have not
+        ended, in order of acceptance: at most `limit`, with numbers above `after`."""
+
+    async def stored_runs(self, job_id: str, *, after: int = -1, limit: int) -> list[range]:
+        """The numbers of the stored runs above `after`, ended or not, at most `limit` of them, as ranges in order."""
 
     async def page_runs(
         self, job_id: str, *, after: int, limit: int, most_bytes: int = PAGE_BYTES, metadata: bool = True
@@ -122,7 +130,11 @@ class JobStorePort(Protocol):
         """The events of a job that follow `cursor`, oldest first."""
 
     async def delete_job(self, job_id: str, *, while_in: Collection[str]) -> bool:
-        """Delete a job that is in one of these states with all that belongs to it; whether it was."""
+        """Delete a job that is in one of these states with all that belongs to it; whether it was. From the first
+        transaction on it does not exist for any workspace; what a death leaves is removed by `clear_deleted`."""
 
     async def delete_ended_before(self, moment: str, *, while_in: Collection[str]) -> int:
         """Delete the jobs that ended before `moment` (ISO 8601, UTC); how many."""
+
+    async def clear_deleted(self) -> None:
+        """Remove what is left of jobs whose deletion has begun."""

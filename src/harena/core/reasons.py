@@ -102,6 +102,7 @@ ERROR_REASONS = (
         "OBJECTS", "The workspace has published as much as it may.", "Delete what nobody needs any more (`harena rm`)."
     ),
     ErrorReason("OPEN_JOBS", "The workspace has as many jobs that have not ended as it may have.", _LIMIT),
+    ErrorReason("OPEN_RUNS", "The workspace's jobs have as many runs that have not ended as they may have.", _LIMIT),
     ErrorReason(
         "OUTPUTS",
         "Commands of the workspace printed more than the server holds in memory for it; this one was ended.",

@@ -48,6 +48,8 @@ class WorkspaceLimits:
     """benchmark jobs that have not ended"""
     runs: int | None = None
     """number of runs of benchmark jobs under way at one time; None = as many as the node has slots"""
+    open_runs: int = 10_000_000
+    """runs of its benchmark jobs that have not ended, all jobs together"""
     request_memory_bytes: int = 1024 * MIB
     """memory of its requests under way: their bodies, and what these are read into; likewise of answers being sent"""
     request_disk_bytes: int = 4 * 1024 * MIB
@@ -129,6 +131,7 @@ _RANGES: Mapping[str, tuple[float, float]] = {
     "sandboxes": (0, 10**6),
     "open_jobs": (0, 10**6),
     "runs": (0, 10**6),
+    "open_runs": (0, 10**12),
     "request_memory_bytes": (MIB, 2**50),
     "request_disk_bytes": (MIB, 2**60),
     "stored_bytes": (0, 2**60),

@@ -36,6 +36,10 @@ class RunCounts:
         self._running.discard(number)
         self._counts["runs_cancelled"] += 1
 
+    def never_begun(self, runs: int) -> None:
+        """So many queued runs are not run any more, and nothing more is known of them."""
+        self._counts["runs_cancelled"] += runs
+
     def finished(self, number: int, result: RunResult) -> None:
         """A run has its result."""
         self._running.discard(number)

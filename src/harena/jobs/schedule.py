@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from harena.jobs.capacity import EXECUTING_PER_CORE
-from harena.jobs.lifecycle import RunState, check_run_transition
+from harena.jobs.lifecycle import IllegalTransition, RunState, check_run_transition
 
 
 def effective_concurrency(requested: int, cores: int) -> int:
@@ -52,28 +52,58 @@ class Ticket:
         return self.failures - self.repeats
 
 
-def tickets(scenarios: int, attempts: int) -> list[Ticket]:
-    """One ticket for each attempt of each scenario. A scenario's attempts follow each other, so that groups of
-    siblings are complete as early as possible."""
-    return [
-        Ticket(number=index * attempts + attempt, scenario_index=index, attempt=attempt + 1)
-        for index in range(scenarios)
-        for attempt in range(attempts)
-    ]
+@dataclass(frozen=True, slots=True)
+class Tickets:
+    """Open runs in the order of acceptance. A ticket of a run that has never begun is made when it is asked for, so a
+    job of a million of them takes the memory of a few ranges."""
+
+    parts: tuple[range | Ticket, ...]
+    """in the order of acceptance: ranges of numbers of runs that have never begun, and tickets of other runs"""
+    attempts: int
+    """runs of each scenario; they follow each other, so that groups of siblings are complete as early as possible"""
+
+    def __len__(self) -> int:
+        return sum(len(part) if isinstance(part, range) else 1 for part in self.parts)
+
+    def __iter__(self) -> Iterator[Ticket]:
+        for part in self.parts:
+            if isinstance(part, range):
+                yield from map(self.fresh, part)
+            else:
+                yield part
+
+    def __getitem__(self, place: int) -> Ticket:
+        for part in self.parts:
+            size = len(part) if isinstance(part, range) else 1
+            if place < size:
+                return self.fresh(part[place]) if isinstance(part, range) else part
+            place -= size
+        raise IndexError(place)
+
+    def fresh(self, number: int) -> Ticket:
+        """The ticket of a run that has never begun."""
+        index, attempt = divmod(number, self.attempts)
+        return Ticket(number=number, scenario_index=index, attempt=attempt + 1)
+
+
+def tickets(scenarios: int, attempts: int) -> Tickets:
+    """One ticket for each attempt of each scenario."""
+    return Tickets((range(scenarios * attempts),), attempts)
 
 
 class Schedule:
-    """The accepted runs of one job. Every ticket leaves it exactly once: by `finish` or by `cancel_open`."""
+    """The accepted runs of one job. Every ticket leaves it exactly once: by `finish` or by `cancel_open`. Its memory
+    and the work of each call do not grow with the number of runs that have never begun."""
 
     def __init__(self, accepted: Iterable[Ticket], *, limit: int) -> None:
         self.limit = limit
-        every = list(accepted)
-        self._queued = deque(ticket for ticket in every if not ticket.alone)
+        self._accepted = accepted if isinstance(accepted, Tickets) else Tickets(tuple(accepted), 1)
+        parts = self._accepted.parts
+        self._queued = deque(part for part in parts if part and not _is_alone(part))  # an empty range is false
         self._delayed: list[tuple[float, Ticket]] = []
-        self._alone = deque(ticket for ticket in every if ticket.alone)
+        self._alone = deque(part for part in parts if isinstance(part, Ticket) and part.alone)
         self._occupied = False
         self._running: dict[int, Ticket] = {}
-        self._states = dict.fromkeys((ticket.number for ticket in every), RunState.QUEUED)
 
     @property
     def running(self) -> int:
@@ -103,11 +133,11 @@ class Schedule:
         if self._delayed and self._delayed[0][0] <= now:
             ticket = heapq.heappop(self._delayed)[1]
         elif self._queued:
-            ticket = self._queued.popleft()
+            ticket = self._next_queued()
         else:
             ticket = self._alone.popleft()
             self._occupied = True
-        self._move(ticket, RunState.RUNNING)
+        check_run_transition(RunState.QUEUED, RunState.RUNNING)
         self._running[ticket.number] = ticket
         return ticket
 
@@ -132,26 +162,32 @@ class Schedule:
             heapq.heappush(self._delayed, (ready_at, again))
         return again
 
-    def _leave(self, ticket: Ticket, state: RunState) -> None:
-        self._move(ticket, state)
-        del self._running[ticket.number]
-        self._occupied = False  # whoever ran alone was the only one
-
-    def cancel_open(self) -> list[Ticket]:
-        """End every run that has not ended, and give them back in order of acceptance."""
-        still_open = [
-            *self._queued,
-            *(ticket for _, ticket in self._delayed),
-            *self._alone,
-            *self._running.values(),
-        ]
-        for ticket in still_open:
-            self._move(ticket, RunState.CANCELLED)
+    def cancel_open(self) -> Iterator[Ticket]:
+        """End every run that has not ended, now, and give them back in order of acceptance, each when it is asked
+        for."""
+        begun = sorted([*(ticket for _, ticket in self._delayed), *self._alone, *self._running.values()])
+        queued = Tickets(tuple(self._queued), self._accepted.attempts)
         self._queued.clear()
         self._delayed.clear()
         self._alone.clear()
         self._running.clear()
-        return sorted(still_open)
+        return heapq.merge(queued, begun)
 
-    def _move(self, ticket: Ticket, new: RunState) -> None:
-        self._states[ticket.number] = check_run_transition(self._states[ticket.number], new)
+    def _next_queued(self) -> Ticket:
+        part = self._queued.popleft()
+        if isinstance(part, Ticket):
+            return part
+        if len(part) > 1:
+            self._queued.appendleft(part[1:])
+        return self._accepted.fresh(part[0])
+
+    def _leave(self, ticket: Ticket, state: RunState) -> None:
+        if ticket.number not in self._running:
+            raise IllegalTransition(f"run {ticket.number} is not under way and may not become {state}")
+        check_run_transition(RunState.RUNNING, state)
+        del self._running[ticket.number]
+        self._occupied = False  # whoever ran alone was the only one
+
+
+def _is_alone(part: range | Ticket) -> bool:
+    return isinstance(part, Ticket) and part.alone

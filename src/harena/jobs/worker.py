@@ -61,6 +61,9 @@ class ContractTrust(Protocol):
 
 
 CANCELLED_AT_A_TIME = 100
+"""open runs that are cancelled before others have a turn on the loop"""
+WRITTEN_AT_A_TIME = 1000
+"""open runs that are cancelled before what the journal was told of them is written"""
 
 
 class JobScenario(Protocol):
@@ -125,11 +128,13 @@ class JobExecution:
         run_timeout_seconds: float | None = None,
         timeout_seconds: float | None = None,
         recorded: Callable[[Ticket], Awaitable[None]] | None = None,
+        written: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """`slots` are shared with the node's other jobs, those of other workspaces first; None = this job has the node
         for itself. A try that takes longer than `run_timeout_seconds` has failed by the platform's fault (a candidate's
         own time is limited by its sandbox); the job ends as TIMED_OUT `timeout_seconds` after `run`. None = no limit.
-        `recorded` is awaited between a try's start, as the journal is told, and its score."""
+        `recorded` is awaited between a try's start, as the journal is told, and its score. `written` is awaited while
+        open runs are cancelled: what the journal was told shall not pile up."""
         self._scenarios = scenarios
         self._schedule = schedule
         self._score = score
@@ -142,6 +147,7 @@ class JobExecution:
         self._run_timeout_seconds = run_timeout_seconds
         self._timeout_seconds = timeout_seconds
         self._recorded = recorded
+        self._written = written
         self._paused = False
         self._draining = False
         self._tries: set[asyncio.Task[None]] = set()
@@ -197,6 +203,8 @@ class JobExecution:
             for count, ticket in enumerate(self._schedule.cancel_open(), 1):
                 if count % CANCELLED_AT_A_TIME == 0:
                     await asyncio.sleep(0)  # the loop has others to serve while a hundred thousand runs are cancelled
+                if self._written is not None and count % WRITTEN_AT_A_TIME == 0:
+                    await self._written()
                 self._journal.run_cancelled(ticket, self._unscored(ticket, Reason.CANCELLED, "the job was ended"))
         return self._stopped_as
 

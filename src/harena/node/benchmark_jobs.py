@@ -79,7 +79,7 @@ MAX_JOBS_PAGE = 500
 EVENTS_AT_A_TIME = 250
 """events of one follower that are in memory"""
 RUN_BYTES = 200
-"""size in the store of a run before it has a result"""
+"""size in the store of a run that has begun, before it has a result"""
 ENDED_STATES = tuple(state for state in JobState if state.is_terminal)
 
 
@@ -338,18 +338,17 @@ class BenchmarkJobs:
             await self.stored_room.check(workspace)
             whole, definition = await made_of_definition(self.catalog, workspace, request)
             job = await self._acceptance.accept(workspace, whole, calibration=calibration, definition=definition)
-            more = len(job.request or b"") + RUN_BYTES * len(job.runs) + job.metadata_bytes
-            await self.stored_room.check(workspace, more)
-            try:
-                standing = await store.insert_job(
-                    job.row, job.runs, request=job.request, delivery=job.delivery, key=key
-                )
-            except PlatformError:
-                # the answer that was lost may have been a yes: then a durable job is gone on with, and not left lying
-                self._leases.may_hold(job.row["id"], epoch=job.epoch)
-                raise
+            async with self._admission.room_for_runs(workspace, store, job.row["total"]):
+                more = len(job.request or b"") + RUN_BYTES * job.row["total"] + job.metadata_bytes
+                await self.stored_room.check(workspace, more)
+                try:
+                    standing = await store.insert_job(job.row, request=job.request, delivery=job.delivery, key=key)
+                except PlatformError:
+                    # the answer that was lost may have been a yes: then a durable job is gone on with, and not left
+                    self._leases.may_hold(job.row["id"], epoch=job.epoch)
+                    raise
         if standing == job.row["id"]:
-            self._run(replace(job, runs=(), request=None), store)  # which are in the store now, and may be large
+            self._run(replace(job, request=None), store)  # which is in the store now, and may be large
         return standing
 
     async def _pause_before_next_look(self) -> None:
@@ -383,12 +382,15 @@ class BenchmarkJobs:
         return await self._opened()
 
     async def _opened(self) -> Database:
+        from harena.store.benchmark_jobs import JobStore
         from harena.store.database import Database
 
         async with self._opening:
             self._check_open()
             if self._database is None:
                 self._database = await Database.open(self._place)
+                # what a process that was killed has left of a deletion
+                await JobStore(self._database).clear_deleted()
             return self._database
 
     def _run(self, job: AcceptedJob, store: JobStorePort) -> OwnedJob:
@@ -429,8 +431,10 @@ class BenchmarkJobs:
         while True:
             try:
                 await self._take_over_all()
+                store = await self._store()
+                await store.clear_deleted()
                 if self._retention is not None and (moment := self._retention.due()) is not None:
-                    await (await self._store()).delete_ended_before(moment.isoformat(), while_in=ENDED_STATES)
+                    await store.delete_ended_before(moment.isoformat(), while_in=ENDED_STATES)
             except PlatformError:
                 pass  # the store is away: whoever uses it next is told, and here it is asked again
             if not await self._chore_pacer.pause(TAKE_OVER_SECONDS):

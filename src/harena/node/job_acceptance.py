@@ -26,11 +26,12 @@ from harena.jobs.lifecycle import JobState, RunState
 from harena.jobs.owner import Owner
 from harena.jobs.rescore import rescoring, sampled
 from harena.jobs.retry import GiveUp, RetryAlone, RetryPolicy, decide_interrupted
-from harena.jobs.schedule import Ticket, effective_concurrency, tickets
+from harena.jobs.schedule import Ticket, Tickets, effective_concurrency, tickets
 from harena.jobs.worker import JobScenario, Score
 from harena.node.blueprints import WARM_BLUEPRINT
 from harena.node.job_scenarios import JobScenarios, LoadScenarios, lineage_of, metadata_bytes_of, read_job
 from harena.node.kept_requests import KeptParts, kept_parts, packed, unpacked
+from harena.node.left_runs import LeftRuns
 from harena.node.webhooks import new_delivery
 
 if TYPE_CHECKING:
@@ -79,10 +80,9 @@ class AcceptedJob:
 
     row: Mapping[str, Any]
     """the job as it is stored"""
-    runs: Sequence[Mapping[str, Any]]
-    """its runs as they are stored"""
     scenarios: Sequence[JobScenario]
-    tickets: Sequence[Ticket]
+    tickets: Tickets
+    """its open runs"""
     score: Score
     policy: RetryPolicy
     request: bytes | None = None
@@ -165,20 +165,16 @@ class Acceptance:
         total = len(scenarios) * config.attempts
         if not 0 < total <= MAX_RUNS:
             raise ValidationError(f"a benchmark job has 1 to {MAX_RUNS} runs; {parsed.name!r} would have {total}")
-        _check_trust(scenarios, config.require_trust)
+        await SCENARIOS.run(_check_trust, scenarios, config.require_trust)
         delivery = None
         if parsed.webhook is not None:
             delivery = new_delivery(parsed.webhook, durable=self.durable, allowed=self.webhook_networks)
-        accepted = tickets(len(scenarios), config.attempts)
         row = self._row(workspace, parsed.name, blueprint, config, total)
-        row["lineage"] = _made_of(scenarios, read.left_out)
+        row["lineage"] = await SCENARIOS.run(_made_of, scenarios, read.left_out)
         row["definition"] = definition
         row["delivery_id"] = delivery and delivery["id"]
-        ids = getattr(scenarios, "ids", None) or [scenario.id for scenario in scenarios]
-        runs = [_queued(ticket, ids[ticket.scenario_index]) for ticket in accepted]
         return replace(
-            self._assembled(row, config, scenarios, accepted, spec),
-            runs=runs,
+            await self._assembled(row, config, scenarios, tickets(len(scenarios), config.attempts), spec),
             request=kept,
             delivery=delivery,
             metadata_bytes=await SCENARIOS.run(metadata_bytes_of, scenarios),
@@ -188,12 +184,12 @@ class Acceptance:
         self,
         row: Mapping[str, Any],
         request: bytes,
-        open_runs: Sequence[Mapping[str, Any]],
+        left: LeftRuns,
         *,
         last_cursor: int,
         after_loss: bool,
     ) -> AcceptedJob:
-        """The rest of a job that another process has left: `row` as claimed, `open_runs` as the store gives them,
+        """The rest of a job that another process has left: `row` as claimed, `left` of its runs,
         `after_loss`: that process was lost, it did not let go. Raises NotFoundError (its blueprint has gone),
         ValidationError (this harena does not read its request)."""
         from harena.jobs.models import JobConfig
@@ -203,18 +199,21 @@ class Acceptance:
             reader = self.reader(row["workspace"])
             scenarios, blueprint = await SCENARIOS.run(self._reopened, request, reader)
             everything = tickets(len(scenarios), config.attempts)
-            left = [_left(everything[run["number"]], run, after_loss=after_loss) for run in open_runs]
+            if len(everything) != row["total"]:
+                raise ValueError(f"it has {len(everything)} runs, and was accepted with {row['total']}")
+            begun = [(_left(everything.fresh(run["number"]), run, after_loss=after_loss), run) for run in left.begun]
         except (ValueError, LookupError, zlib.error) as error:
             raise ValidationError(f"the request of {row['id']} as it is stored cannot be read: {error}") from error
         spec = base_spec(self.blueprints, row["workspace"], blueprint or row["blueprint"])
         cores = self._concurrency(config)
-        lost = {ticket: decide_interrupted(ticket.interruptions) for ticket in left}
-        accepted = [
+        lost = {ticket: decide_interrupted(ticket.interruptions) for ticket, _ in begun}
+        again = [
             replace(ticket, alone=isinstance(decision, RetryAlone))
             for ticket, decision in lost.items()
             if not isinstance(decision, GiveUp)
         ]
-        resumed = self._assembled(
+        accepted = Tickets(tuple(sorted([*left.never_begun, *again], key=_first_number)), config.attempts)
+        resumed = await self._assembled(
             {**row, "effective_concurrency": min(row["total"], cores)}, config, scenarios, accepted, spec
         )
         return replace(
@@ -222,32 +221,29 @@ class Acceptance:
             epoch=row["lease_epoch"],
             last_cursor=last_cursor,
             spent_seconds=row["active_seconds"],
-            interrupted=[
-                ticket for ticket, run in zip(left, open_runs, strict=True) if run["state"] != RunState.QUEUED
-            ],
+            interrupted=[ticket for ticket, run in begun if run["state"] != RunState.QUEUED],
             given_up=[ticket for ticket, decision in lost.items() if isinstance(decision, GiveUp)],
             after_loss=after_loss,
         )
 
-    def _assembled(
+    async def _assembled(
         self,
         row: Mapping[str, Any],
         config: JobConfig,
         scenarios: Sequence[JobScenario],
-        accepted: Sequence[Ticket],
+        accepted: Tickets,
         spec: SandboxSpec,
     ) -> AcceptedJob:
         repeated = frozenset(config.retry_on) - {"platform"}
         chosen = sampled(config.rescore_fraction, row["total"], seed=row["id"])
         return AcceptedJob(
             row=row,
-            runs=(),
             scenarios=scenarios,
             tickets=accepted,
             score=rescoring(self._scorer(row["workspace"], scenarios, spec, config), chosen),
             policy=RetryPolicy(retry_attempts=config.retry_attempts, retry_reasons=repeated),
             priority=config.priority,
-            run_timeout_seconds=run_timeout(config, scenarios),
+            run_timeout_seconds=await SCENARIOS.run(run_timeout, config, scenarios),
             timeout_seconds=config.job_timeout_seconds,
         )
 
@@ -390,13 +386,8 @@ def _check_trust(scenarios: Sequence[JobScenario], required: str | None) -> None
         )
 
 
-def _queued(ticket: Ticket, scenario_id: str) -> dict[str, Any]:
-    return {
-        "number": ticket.number,
-        "scenario_id": scenario_id,
-        "attempt": ticket.attempt,
-        "state": RunState.QUEUED,
-    }
+def _first_number(part: range | Ticket) -> int:
+    return part.start if isinstance(part, range) else part.number
 
 
 def _left(ticket: Ticket, run: Mapping[str, Any], *, after_loss: bool) -> Ticket:

@@ -33,6 +33,8 @@ class JobAdmission:
         self._slots = slots
         self._coming: Counter[str] = Counter()
         """jobs that are being accepted"""
+        self._coming_runs: Counter[str] = Counter()
+        """runs of jobs that are being stored"""
 
     @asynccontextmanager
     async def room_for_job(self, workspace: str, store: JobStorePort) -> AsyncIterator[None]:
@@ -52,9 +54,37 @@ class JobAdmission:
                     reason="OPEN_JOBS",
                     retry_delay=timedelta(seconds=RETRY_SECONDS),
                 )
+            await self._check_runs(workspace, store, limits.open_runs, 1)  # before anything is read of the job
             yield
         finally:
             self._coming[workspace] -= 1
+
+    @asynccontextmanager
+    async def room_for_runs(self, workspace: str, store: JobStorePort, runs: int) -> AsyncIterator[None]:
+        """A job of so many runs is stored within the block. Raises LimitExceededError where its workspace may not have
+        as many more that have not ended."""
+        if self._limits_of is None:
+            yield
+            return
+        limits = await self._limits_of(workspace)
+        self._coming_runs[workspace] += runs
+        try:
+            await self._check_runs(workspace, store, limits.open_runs, 0)
+            yield
+        finally:
+            self._coming_runs[workspace] -= runs
+
+    async def _check_runs(self, workspace: str, store: JobStorePort, most: int, more: int) -> None:
+        coming = self._coming_runs[workspace]
+        there_are = await store.count_open_runs(workspace, states=OPEN_STATES)
+        if there_are + coming + more > most:
+            raise LimitExceededError(
+                f"the workspace {workspace} may have {most} runs of benchmark jobs that have not ended (open_runs); it "
+                f"has {there_are}, and would have {there_are + coming + more}: wait for jobs to end, cancel one, ask "
+                "for fewer attempts, or ask for more (harena workspaces set)",
+                reason="OPEN_RUNS",
+                retry_delay=timedelta(seconds=RETRY_SECONDS),
+            )
 
     async def look(self, workspaces: Collection[str]) -> None:
         """See how many runs these may have under way now. Raises PlatformError."""

@@ -51,19 +51,19 @@ class StoreJournal:
     def run_requeued(self, ticket: Ticket) -> None:
         """It was under way when its node went; nothing of that try is known."""
         self._counts.requeued(ticket.number)
-        self._writer.add_run(ticket.number, {"state": RunState.QUEUED, **_counts(ticket)})
+        self._write_run(ticket, RunState.QUEUED)
         self._run_event("run_requeued", ticket, {"interruptions": ticket.interruptions})
 
     def run_started(self, ticket: Ticket) -> None:
         """See Journal."""
         self._counts.started(ticket.number)
-        self._writer.add_run(ticket.number, {"state": RunState.RUNNING, **_counts(ticket)})
+        self._write_run(ticket, RunState.RUNNING)
         self._run_event("run_started", ticket, {})
 
     def run_retried(self, again: Ticket, error: Exception, delay_seconds: float) -> None:
         """See Journal."""
         self._counts.requeued(again.number)
-        self._writer.add_run(again.number, {"state": RunState.QUEUED, **_counts(again)})
+        self._write_run(again, RunState.QUEUED)
         self._run_event("run_retried", again, {"error": one_line(error), "delay_seconds": delay_seconds})
 
     def run_finished(self, ticket: Ticket, result: RunResult) -> None:
@@ -81,21 +81,28 @@ class StoreJournal:
 
     def _end_run(self, ticket: Ticket, state: RunState, result: RunResult) -> dict[str, Any]:
         envelope = run_record(result, run=ticket.number, scenario=self._scenarios[ticket.scenario_index]).to_dict()
-        ended = {
-            "state": state,
-            **_counts(ticket),
-            "score": result.score,
-            "passed": result.passed,
-            "envelope": envelope,
-            "ended_cursor": self._cursor + 1,  # of the event that follows
-        }
-        self._writer.add_run(ticket.number, ended)
+        self._write_run(
+            ticket,
+            state,
+            score=result.score,
+            passed=result.passed,
+            envelope=envelope,
+            ended_cursor=self._cursor + 1,  # of the event that follows
+        )
         return envelope
+
+    def _write_run(self, ticket: Ticket, state: RunState, **ended: Any) -> None:
+        """Whole, because its row is inserted with the first of these."""
+        row = {
+            "scenario_id": self._scenarios[ticket.scenario_index].id,
+            "attempt": ticket.attempt,
+            "state": state,
+            "failures": ticket.failures,
+            "repeats": ticket.repeats,
+            "interruptions": ticket.interruptions,
+        }
+        self._writer.add_run(ticket.number, {**row, **ended})
 
     def _run_event(self, kind: str, ticket: Ticket, body: Mapping[str, Any]) -> None:
         scenario_id = self._scenarios[ticket.scenario_index].id
         self.job_event(kind, {"run": ticket.number, "scenario_id": scenario_id, "attempt": ticket.attempt, **body})
-
-
-def _counts(ticket: Ticket) -> dict[str, int]:
-    return {"failures": ticket.failures, "repeats": ticket.repeats, "interruptions": ticket.interruptions}

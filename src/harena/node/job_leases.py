@@ -15,9 +15,10 @@ from harena.jobs.lease import LeaseWatch
 from harena.jobs.lifecycle import JobState, RunState
 from harena.jobs.owner import Owner, OwnerStatus, owner_status
 from harena.jobs.schedule import Ticket
-from harena.jobs.worker import ContractTrust, KnownVerdict, one_line, unscored
+from harena.jobs.worker import WRITTEN_AT_A_TIME, ContractTrust, KnownVerdict, one_line, unscored
 from harena.node.job_acceptance import Acceptance, AcceptedJob, owner_columns
 from harena.node.job_journal import StoreJournal
+from harena.node.left_runs import left_runs
 
 if TYPE_CHECKING:
     from harena.core.job_store import JobStorePort, Row
@@ -102,17 +103,18 @@ class JobLeases:
         return await self._acceptance.resume(
             row,
             request,
-            await store.open_runs(job_id),
+            await left_runs(store, dict(row)),
             last_cursor=last["cursor"] if last else 0,
             after_loss=after_loss,
         )
 
     async def _give_up(self, row: Row, store: JobStorePort, error: HarenaError) -> None:
-        """End the job, and every open run of it, in one transaction."""
+        """End the job and every open run of it. Runs that never began are counted: nothing else is known of them."""
         from harena.store.writer import BatchWriter
 
         why = f"it could not be resumed: {one_line(error)}"
-        left, last = await store.open_runs(row["id"]), await store.last_event(row["id"])
+        runs, last = await left_runs(store, row), await store.last_event(row["id"])
+        left = runs.begun
         writer = BatchWriter(
             store,
             row["id"],
@@ -128,6 +130,9 @@ class JobLeases:
             tries = {name: run[name] for name in ("failures", "repeats", "interruptions")}
             ticket = Ticket(number=run["number"], scenario_index=index, attempt=run["attempt"], **tries)
             journal.run_cancelled(ticket, unscored(scenarios[index], ticket, Reason.CANCELLED, why))
+            if (index + 1) % WRITTEN_AT_A_TIME == 0:
+                await writer.flush()
+        counts.never_begun(runs.never_begun_count)
         ended = {"state": JobState.FAILED, "error": why, "ended_at": self._clock.utcnow().isoformat()}
         journal.job_moved(ended, "job_ended", {"state": JobState.FAILED, "error": why})
         writer.hurry()  # a store that is away now is met again at the next look

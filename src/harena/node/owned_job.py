@@ -59,6 +59,7 @@ class OwnedJob:
             run_timeout_seconds=job.run_timeout_seconds,
             timeout_seconds=job.remaining_seconds,
             recorded=self._record_start if job.after_loss else None,
+            written=self._writer.settle,
         )
         self._starts = 0
         self._began = clock.now()
@@ -102,6 +103,9 @@ class OwnedJob:
 
     def stop(self, state: JobState, error: str | None = None) -> None:
         """End it as `state`; `wait` returns when it has ended."""
+        if state is JobState.CANCELLED:
+            # stored with the first cancelled runs: whoever takes over cancels the rest
+            self._writer.set_job({"cancel_requested": True})
         self._execution.stop(state, error)
 
     async def drain(self) -> None:

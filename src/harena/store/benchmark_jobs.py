@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Connection, Text, cast, delete, func, insert, or_, select, update
 
@@ -16,9 +16,10 @@ from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.store.database import Database
 from harena.store.idempotency import answer_to, claim, forget_answers
 from harena.store.references import hold_versions
-from harena.store.rows import insert_rows, update_rows
+from harena.store.rows import insert_rows, put_rows, update_rows
 from harena.store.run_metadata import COLUMNS, put_aside, put_back
 from harena.store.tables import (
+    BEING_DELETED,
     benchmark_jobs,
     calibrations,
     events,
@@ -29,12 +30,12 @@ from harena.store.tables import (
 )
 from harena.store.webhook_deliveries import make_due
 
-if TYPE_CHECKING:
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
 ENDED_COLUMNS = ("score", "passed", "envelope", "ended_cursor", *COLUMNS)
+WHICH = ("scenario_id", "attempt")
 COUNTS = ("failures", "repeats", "interruptions")
 DELETED_AT_A_TIME = 100
+"""jobs"""
+ROWS_DELETED_AT_A_TIME = 2000
 
 
 class JobStore:
@@ -46,7 +47,7 @@ class JobStore:
     async def insert_job(
         self,
         job: Mapping[str, Any],
-        job_runs: Sequence[Mapping[str, Any]],
+        job_runs: Sequence[Mapping[str, Any]] = (),
         *,
         request: bytes | None = None,
         delivery: Mapping[str, Any] | None = None,
@@ -159,6 +160,15 @@ class JobStore:
         async with self._database.transaction() as connection:
             return int(await connection.scalar(counted) or 0)
 
+    async def count_open_runs(self, workspace: str, *, states: Collection[str]) -> int:
+        """See JobStorePort."""
+        ended = benchmark_jobs.c.runs_done + benchmark_jobs.c.runs_cancelled
+        counted = select(func.sum(benchmark_jobs.c.total - ended)).where(
+            benchmark_jobs.c.workspace == workspace, benchmark_jobs.c.state.in_(list(states))
+        )
+        async with self._database.transaction() as connection:
+            return int(await connection.scalar(counted) or 0)
+
     async def list_unfinished(self, *, states: Collection[str]) -> list[Row]:
         """See JobStorePort."""
         unfinished = select(benchmark_jobs).where(
@@ -179,11 +189,19 @@ class JobStore:
 
         return await self._database.run(read)
 
-    async def open_runs(self, job_id: str) -> list[Row]:
+    async def open_runs(self, job_id: str, *, after: int = -1, limit: int | None = None) -> list[Row]:
         """See JobStorePort."""
         columns = (runs.c[name] for name in ("number", "scenario_id", "attempt", "state", *COUNTS))
-        statement = select(*columns).where(runs.c.job_id == job_id, runs.c.ended_cursor.is_(None))
-        return await self._rows(statement.order_by(runs.c.number))
+        statement = select(*columns).where(
+            runs.c.job_id == job_id, runs.c.number > after, runs.c.ended_cursor.is_(None)
+        )
+        return await self._rows(statement.order_by(runs.c.number).limit(limit))
+
+    async def stored_runs(self, job_id: str, *, after: int = -1, limit: int) -> list[range]:
+        """See JobStorePort."""
+        numbers = select(runs.c.number).where(runs.c.job_id == job_id, runs.c.number > after)
+        statement = numbers.order_by(runs.c.number).limit(limit)
+        return await self._database.run(lambda connection: as_ranges(connection.scalars(statement)))
 
     async def page_runs(
         self, job_id: str, *, after: int, limit: int, most_bytes: int = PAGE_BYTES, metadata: bool = True
@@ -233,21 +251,50 @@ class JobStore:
 
     async def delete_job(self, job_id: str, *, while_in: Collection[str]) -> bool:
         """See JobStorePort."""
-        async with self._database.transaction() as connection:
-            return await _delete(connection, [job_id], while_in) == 1
+        deleted = await self._begin_deletion([job_id], while_in)
+        await self._clear(deleted)
+        return bool(deleted)
 
     async def delete_ended_before(self, moment: str, *, while_in: Collection[str]) -> int:
         """See JobStorePort."""
         old = select(benchmark_jobs.c.id).where(
-            benchmark_jobs.c.ended_at < moment, benchmark_jobs.c.state.in_(list(while_in))
+            benchmark_jobs.c.ended_at < moment,
+            benchmark_jobs.c.state.in_(list(while_in)),
+            benchmark_jobs.c.workspace != BEING_DELETED,
         )
-        deleted = 0
-        while True:  # a few jobs per transaction: a long one would keep writers waiting
-            async with self._database.transaction() as connection:
-                job_ids = list(await connection.scalars(old.limit(DELETED_AT_A_TIME)))
-                if not job_ids:
-                    return deleted
-                deleted += await _delete(connection, job_ids, while_in)
+        count = 0
+        while rows := await self._rows(old.limit(DELETED_AT_A_TIME)):
+            deleted = await self._begin_deletion([row["id"] for row in rows], while_in)
+            await self._clear(deleted)
+            count += len(deleted)
+        return count
+
+    async def clear_deleted(self) -> None:
+        """See JobStorePort."""
+        left = select(benchmark_jobs.c.id).where(benchmark_jobs.c.workspace == BEING_DELETED)
+        while rows := await self._rows(left.limit(DELETED_AT_A_TIME)):
+            await self._clear([row["id"] for row in rows])
+
+    async def _begin_deletion(self, job_ids: Sequence[str], while_in: Collection[str]) -> list[str]:
+        """Take jobs that are in these states away from their workspaces; which they were."""
+        of_state = benchmark_jobs.c.id.in_(job_ids) & benchmark_jobs.c.state.in_(list(while_in))
+        gone = update(benchmark_jobs).where(of_state, benchmark_jobs.c.workspace != BEING_DELETED)
+        taken = gone.values(workspace=BEING_DELETED, durable=False).returning(benchmark_jobs.c.id)
+        async with self._database.transaction() as connection:
+            deleted = list(await connection.scalars(taken))
+            for table in (job_requests, webhook_deliveries):
+                await connection.execute(delete(table).where(table.c.job_id.in_(deleted)))
+            # a calibration of a stored version stays with that; of others nothing else would be left
+            unnamed = calibrations.c.job_id.in_(deleted) & calibrations.c.name.is_(None)
+            await connection.execute(delete(calibrations).where(unnamed))
+            await forget_answers(connection, deleted)
+        return deleted
+
+    async def _clear(self, job_ids: Sequence[str]) -> None:
+        """Remove jobs whose deletion has begun, a few rows in each transaction, so that no writer waits for long."""
+        for job_id in job_ids:
+            while await self._database.run(partial(_delete_some, job_id)):
+                pass
 
     async def _rows(self, statement: Any) -> list[Row]:
         return await self._database.run(partial(_read, statement))
@@ -270,7 +317,10 @@ def _write(batch: Batch, connection: Connection) -> None:
         connection.execute(update(benchmark_jobs).where(benchmark_jobs.c.id == batch.job_id).values(batch.job))
     of_job = {"job_id": batch.job_id}
     rows = put_aside(connection, batch.job_id, [_as_written(number, run) for number, run in batch.runs.items()])
-    update_rows(connection, runs, rows, key="number", fixed=of_job, unless_set="ended_cursor")
+    whole = [row for row in rows if "scenario_id" in row]
+    put_rows(connection, runs, whole, key="number", fixed=of_job, unless_set="ended_cursor", stay=WHICH)
+    known = [row for row in rows if "scenario_id" not in row]
+    update_rows(connection, runs, known, key="number", fixed=of_job, unless_set="ended_cursor")
     insert_rows(connection, events, batch.events, fixed=of_job)
     if batch.job.get("ended_at"):
         make_due(connection, batch.job_id, batch.job["ended_at"])
@@ -284,17 +334,35 @@ def _hold(job_id: str, epoch: int, values: Mapping[str, Any], connection: Connec
 
 
 def _as_written(number: int, run: Mapping[str, Any]) -> Row:
+    which = {name: run[name] for name in WHICH if name in run}
     counts = {name: run.get(name, 0) for name in COUNTS}
-    return {"number": number, "state": run["state"], **counts, **{name: run.get(name) for name in ENDED_COLUMNS}}
+    ended = {name: run.get(name) for name in ENDED_COLUMNS}
+    return {"number": number, **which, "state": run["state"], **counts, **ended}
 
 
-async def _delete(connection: AsyncConnection, job_ids: Sequence[str], while_in: Collection[str]) -> int:
-    gone = delete(benchmark_jobs).where(benchmark_jobs.c.id.in_(job_ids), benchmark_jobs.c.state.in_(list(while_in)))
-    deleted = list(await connection.scalars(gone.returning(benchmark_jobs.c.id)))
-    for table in (runs, run_metadata, events, job_requests, webhook_deliveries):
-        await connection.execute(delete(table).where(table.c.job_id.in_(deleted)))
-    # a calibration of a stored version stays with that; of others nothing else would be left
-    unnamed = calibrations.c.job_id.in_(deleted) & calibrations.c.name.is_(None)
-    await connection.execute(delete(calibrations).where(unnamed))
-    await forget_answers(connection, deleted)
-    return len(deleted)
+def as_ranges(numbers: Iterable[int]) -> list[range]:
+    """Numbers in ascending order as ranges.
+
+    >>> as_ranges([0, 1, 2, 5, 7, 8])
+    [range(0, 3), range(5, 6), range(7, 9)]
+    """
+    found: list[range] = []
+    for number in numbers:
+        if found and found[-1].stop == number:
+            found[-1] = range(found[-1].start, number + 1)
+        else:
+            found.append(range(number, number + 1))
+    return found
+
+
+def _delete_some(job_id: str, connection: Connection) -> bool:
+    """Delete some rows of a job whose deletion has begun, at last its own; whether there is more."""
+    for table, key in ((runs, "number"), (run_metadata, "digest"), (events, "cursor")):
+        column = table.c[key]
+        some = select(column).where(table.c.job_id == job_id).order_by(column).limit(ROWS_DELETED_AT_A_TIME)
+        if connection.execute(delete(table).where(table.c.job_id == job_id, column.in_(some))).rowcount:
+            return True
+    connection.execute(
+        delete(benchmark_jobs).where(benchmark_jobs.c.id == job_id, benchmark_jobs.c.workspace == BEING_DELETED)
+    )
+    return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import JSON, Column, Connection, Table
@@ -38,8 +38,9 @@ def _finite(value: Any) -> Any:
     return [_finite(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def insert_rows(connection: Connection, table: Table, rows: Sequence[Row], *, fixed: Row) -> None:
-    """Insert rows that have the same columns, and beside them those of `fixed`."""
+def insert_rows(connection: Connection, table: Table, rows: Sequence[Row], *, fixed: Row, otherwise: str = "") -> None:
+    """Insert rows that have the same columns, and beside them those of `fixed`. `otherwise`: what is done instead where
+    one is there already, in SQL."""
     if not rows:
         return
     columns = [table.c[name] for name in (*fixed, *rows[0])]
@@ -47,7 +48,27 @@ def insert_rows(connection: Connection, table: Table, rows: Sequence[Row], *, fi
     group = _group([_placeholder(connection)] * len(columns))
     for piece in _pieces(rows, len(columns)):
         values = [_bound(column, {**fixed, **row}) for row in piece for column in columns]
-        connection.exec_driver_sql(into + ", ".join([group] * len(piece)), tuple(values))
+        connection.exec_driver_sql(into + ", ".join([group] * len(piece)) + otherwise, tuple(values))
+
+
+def put_rows(
+    connection: Connection,
+    table: Table,
+    rows: Sequence[Row],
+    *,
+    key: str,
+    fixed: Row,
+    unless_set: str,
+    stay: Collection[str],
+) -> None:
+    """Insert rows that have the same columns, and beside them those of `fixed`. One that is there already, by `fixed`
+    and `key`, gets their other columns but for those that `stay`, where `unless_set` is NULL in it."""
+    if not rows:
+        return
+    mine, name = [key, *fixed], table.name
+    changed = ", ".join(f"{column} = excluded.{column}" for column in rows[0] if column not in (*mine, *stay))
+    kept = f" ON CONFLICT ({', '.join(mine)}) DO UPDATE SET {changed} WHERE {name}.{unless_set} IS NULL"
+    insert_rows(connection, table, rows, fixed=fixed, otherwise=kept)
 
 
 def update_rows(

@@ -64,6 +64,9 @@ class AnyText(TypeDecorator[str]):
         return str(value).replace("\x00", "\ufffd").encode(errors="replace").decode()
 
 
+BEING_DELETED = ""
+"""workspace of a benchmark job whose deletion has begun; no workspace has this name"""
+
 benchmark_jobs = Table(
     "benchmark_jobs",
     metadata,

@@ -9,7 +9,7 @@ from sqlalchemy import select, union, update
 
 from harena.core.workspace import LIMITS, LIMITS_WITH_COLUMNS
 from harena.store.database import Database, insert_new
-from harena.store.tables import api_keys, benchmark_jobs, workspaces
+from harena.store.tables import BEING_DELETED, api_keys, benchmark_jobs, workspaces
 
 
 class WorkspaceStore:
@@ -38,7 +38,8 @@ class WorkspaceStore:
 
     async def list(self) -> list[tuple[str, dict[str, float | int]]]:
         """(name, what was set for it) of every workspace that has a key, a job or a limit, by name."""
-        names = union(select(workspaces.c.name), select(api_keys.c.workspace), select(benchmark_jobs.c.workspace))
+        owners = select(benchmark_jobs.c.workspace).where(benchmark_jobs.c.workspace != BEING_DELETED)
+        names = union(select(workspaces.c.name), select(api_keys.c.workspace), owners)
         async with self._database.transaction() as connection:
             rows = (await connection.execute(select(workspaces))).mappings().all()
             known = {row["name"]: _set(row) for row in rows}

@@ -174,6 +174,33 @@ class JobStoreConformance:
             await store.insert_job(job("job_2"), [*queued(2500), *queued(1)])
         assert await store.open_runs("job_2") == []
 
+    async def test_a_run_is_stored_when_it_begins_or_ends(self, store: JobStorePort) -> None:
+        """A job is accepted without rows of its runs; what has one is told as ranges, and a result stays as it is."""
+        await store.insert_job(job(total=9))
+        assert (await store.open_runs("job_1"), await store.stored_runs("job_1", limit=9)) == ([], [])
+        begun = {number: {**run, "state": "running"} for number, run in enumerate(queued(7)) if number != 3}
+        await store.write(Batch("job_1", runs={**begun, 8: {"scenario_id": "s8", "attempt": 1, **done(0.5, cursor=1)}}))
+        await store.write(Batch("job_1", runs={8: {"scenario_id": "s8", "attempt": 1, **done(1.0, cursor=2)}}))
+        await store.write(Batch("job_1", runs={0: {**begun[0], "failures": 2, "state": "queued"}}))
+        open_runs = await store.open_runs("job_1")
+        told = [(run["number"], run["scenario_id"], run["state"], run["failures"]) for run in open_runs]
+        assert told == [(0, "s0", "queued", 2), *((n, f"s{n}", "running", 0) for n in (1, 2, 4, 5, 6))]
+        assert await store.open_runs("job_1", after=1, limit=2) == open_runs[2:4]
+        assert [run["envelope"]["score"] for run in await store.list_runs("job_1")] == [0.5]
+        spans = [range(3), range(4, 7), range(8, 9)]
+        assert await store.stored_runs("job_1", limit=100) == spans
+        assert await store.stored_runs("job_1", after=0, limit=3) == [range(1, 3), range(4, 5)]
+
+    async def test_open_runs_are_counted_by_jobs(self, store: JobStorePort) -> None:
+        """For one workspace, those of its jobs in these states; what ended does not count."""
+        await store.insert_job(job("job_1", total=1_000_000))
+        await store.insert_job(job("job_2", total=50, state="running"))
+        await store.insert_job(job("job_3", total=70, state="completed"))
+        await store.insert_job(job("job_4", total=90, workspace="other"))
+        await store.write(Batch("job_2", job={"runs_done": 20, "runs_cancelled": 3, "runs_running": 5}))
+        assert await store.count_open_runs(HERE, states=OPEN) == 1_000_027
+        assert await store.count_open_runs("nobody", states=OPEN) == 0
+
     async def test_an_attempt_is_accepted_once(self, store: JobStorePort) -> None:
         """Another run with the same attempt of the same scenario is refused."""
         twice = [*queued(1), {"number": 1, "scenario_id": "s0", "attempt": 1, "state": "queued"}]

@@ -7,12 +7,15 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import cancelled_lives
 import pytest
 from crash_lives import ATTEMPTS, SCENARIOS
 from deadly_lives import DOES
-from test_benchmark_jobs import HERE, Scorer, opened
+from test_benchmark_jobs import HERE, NoSandboxes, Recipes, Scorer, load, opened
 
+from harena.core.clock import SystemClock
 from harena.jobs.retry import MOST_INTERRUPTIONS
+from harena.node.benchmark_jobs import BenchmarkJobs
 
 KILLS = 20
 
@@ -81,3 +84,22 @@ async def test_a_run_that_ends_its_node_each_time_is_given_up(tmp_path: Path) ->
     assert (deadly["score"], deadly["validity"], deadly["reason"]) == (None, "infra", "platform_error")
     assert deadly["detail"].startswith(f"{MOST_INTERRUPTIONS} nodes were lost while this run was under way")
     assert [run["score"] for run in by_id.values()] == [1.0] * (len(DOES) - 1)
+
+
+@pytest.mark.parametrize("writes", [1, 3])
+async def test_a_cancellation_that_is_cut_short_is_finished(tmp_path: Path, writes: int) -> None:
+    """The next server starts nothing of the job, cancels the rest, and no run has ended twice."""
+    place, program = tmp_path / "harena.db", Path(cancelled_lives.__file__)
+    process = await asyncio.create_subprocess_exec(sys.executable, str(program), str(place), str(writes))
+    assert await process.wait() == -signal.SIGKILL
+    scorer, runs = Scorer(), cancelled_lives.SCENARIOS * cancelled_lives.ATTEMPTS
+    async with opened(place, Scorer()) as jobs:
+        before = (await jobs.get(HERE, "job"))["progress"]
+    assert 0 < before["cancelled"] < runs
+    jobs = BenchmarkJobs(place, NoSandboxes(), Recipes(), SystemClock(), durable=True, load=load, score=scorer)  # type: ignore[arg-type]
+    await jobs.start()
+    results = await jobs.wait(HERE, "job")
+    events = [event["run"] async for event in jobs.events(HERE, "job") if event["kind"] == "run_cancelled"]
+    await jobs.close()
+    assert (results["state"], results["summary"]["cancelled"], scorer.calls) == ("cancelled", runs, [])
+    assert sorted(events) == sorted(run["run"] for run in results["runs"]) == list(range(runs))

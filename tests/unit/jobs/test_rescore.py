@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harena.core.errors import PlatformError
 from harena.core.results import Reason, Rescore, RunResult, Trust, Validity
@@ -42,6 +46,23 @@ def test_the_sample_is_the_share_that_was_asked_for(fraction: float, total: int,
     assert len(chosen) == count
     assert chosen <= frozenset(range(total))
     assert chosen == sampled(fraction, total, seed="job_1")
+
+
+@given(fraction=st.floats(0.001, 1), total=st.integers(1, 600), seed=st.text(max_size=9))
+def test_a_sample_has_exactly_its_size(fraction: float, total: int, seed: str) -> None:
+    """Membership is computed, number by number, and adds up; nothing outside the job is chosen."""
+    chosen = sampled(fraction, total, seed=seed)
+    assert sum(number in chosen for number in range(-2, 2 * total)) == len(chosen) == len([*chosen])
+
+
+def test_a_sample_is_spread_over_the_job() -> None:
+    """Each tenth of a job of a million runs has about its share, and the sample itself holds no number."""
+    tracemalloc.start()
+    chosen = sampled(0.5, 1_000_000, seed="job_1")
+    assert tracemalloc.get_traced_memory()[1] < 10_000
+    tracemalloc.stop()
+    for first in range(0, 1_000_000, 100_000):
+        assert 430 < sum(number in chosen for number in range(first, first + 1000)) < 570
 
 
 def test_samples_of_two_jobs_differ() -> None:

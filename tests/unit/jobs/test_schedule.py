@@ -1,6 +1,8 @@
 """The schedule: a model-based test of its promises, and its order."""
 
-from collections import Counter
+import heapq
+import tracemalloc
+from collections import Counter, deque
 from dataclasses import replace
 
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harena.jobs.lifecycle import IllegalTransition
-from harena.jobs.schedule import Schedule, Ticket, effective_concurrency, tickets
+from harena.jobs.schedule import Schedule, Ticket, Tickets, effective_concurrency, tickets
 
 
 def test_attempts_of_a_scenario_follow_each_other() -> None:
@@ -207,3 +209,132 @@ def test_a_job_that_is_resumed_from_what_was_stored_ends_once(
         stored[ticket.number] += 1
     assert schedule.exhausted
     assert stored == Counter(range(runs))
+
+
+class ListedSchedule:
+    """The model: a ticket for every open run, in lists."""
+
+    def __init__(self, accepted: list[Ticket], *, limit: int) -> None:
+        self.limit = limit
+        self.queued = deque(ticket for ticket in accepted if not ticket.alone)
+        self.delayed: list[tuple[float, Ticket]] = []
+        self.alone = deque(ticket for ticket in accepted if ticket.alone)
+        self.running: dict[int, Ticket] = {}
+        self.occupied = False
+
+    def ready(self, now: float) -> bool:
+        if len(self.running) >= self.limit or self.occupied:
+            return False
+        due = self.delayed and self.delayed[0][0] <= now
+        return bool(self.queued or due or (self.alone and not self.delayed and not self.running))
+
+    def take(self, now: float) -> Ticket | None:
+        if not self.ready(now):
+            return None
+        if self.delayed and self.delayed[0][0] <= now:
+            ticket = heapq.heappop(self.delayed)[1]
+        elif self.queued:
+            ticket = self.queued.popleft()
+        else:
+            ticket, self.occupied = self.alone.popleft(), True
+        self.running[ticket.number] = ticket
+        return ticket
+
+    def leave(self, ticket: Ticket) -> None:
+        del self.running[ticket.number]
+        self.occupied = False
+
+    def retry(self, ticket: Ticket, *, ready_at: float, alone: bool) -> None:
+        self.leave(ticket)
+        again = replace(ticket, failures=ticket.failures + 1, alone=alone)
+        if alone:
+            self.alone.append(again)
+        else:
+            heapq.heappush(self.delayed, (ready_at, again))
+
+    def open(self) -> list[Ticket]:
+        delayed = (ticket for _, ticket in self.delayed)
+        return sorted([*self.queued, *delayed, *self.alone, *self.running.values()])
+
+
+@given(
+    scenarios=st.integers(0, 6),
+    attempts=st.integers(1, 3),
+    states=st.lists(st.sampled_from(["fresh", "ended", "begun", "alone"]), min_size=18, max_size=18),
+    limit=st.integers(1, 5),
+    choices=st.lists(
+        st.tuples(st.sampled_from(["take", "take", "finish", "retry", "wait"]), st.integers(0, 10)), max_size=80
+    ),
+)
+def test_ranges_keep_the_order_of_lists(
+    scenarios: int, attempts: int, states: list[str], limit: int, choices: list[tuple[str, int]]
+) -> None:
+    """Whatever has ended or begun before, and whatever happens: each call gives what a list of all tickets would."""
+    everything = [
+        Ticket(number=index * attempts + attempt, scenario_index=index, attempt=attempt + 1)
+        for index in range(scenarios)
+        for attempt in range(attempts)
+    ]
+    changes = {"begun": {"failures": 1}, "alone": {"interruptions": 2, "alone": True}, "fresh": {}}
+    left = [
+        replace(ticket, **changes[state])  # type: ignore[arg-type]
+        for ticket, state in zip(everything, states, strict=False)
+        if state != "ended"
+    ]
+    parts: list[range | Ticket] = []
+    for ticket, state in zip(everything, states, strict=False):
+        if state == "fresh":
+            parts.append(range(ticket.number, ticket.number + 1))
+        elif state != "ended":
+            parts.append(replace(ticket, **changes[state]))  # type: ignore[arg-type]
+    accepted = Tickets(tuple(joined(parts)), attempts)
+    assert (len(accepted), list(accepted)) == (len(left), left)
+    assert [accepted[place] for place in range(len(left))] == left
+    schedule, model = Schedule(accepted, limit=limit), ListedSchedule(left, limit=limit)
+    now, running = 0.0, []
+    for choice, number in choices:
+        assert schedule.ready(now) == model.ready(now)
+        if choice == "take":
+            ticket = schedule.take(now)
+            assert ticket == model.take(now)
+            running += [ticket] if ticket is not None else []
+        elif choice == "finish" and running:
+            ticket = running.pop(number % len(running))
+            schedule.finish(ticket)
+            model.leave(ticket)
+        elif choice == "retry" and running:
+            ticket = running.pop(number % len(running))
+            schedule.retry(ticket, ready_at=now + number, alone=number % 3 == 0)
+            model.retry(ticket, ready_at=now + number, alone=number % 3 == 0)
+        elif choice == "wait":
+            now += number
+        assert schedule.running == len(model.running)
+        assert schedule.exhausted == (not model.open())
+    assert list(schedule.cancel_open()) == model.open()
+    assert schedule.exhausted
+
+
+def joined(parts: list[range | Ticket]) -> list[range | Ticket]:
+    """The parts with ranges that touch as one."""
+    found: list[range | Ticket] = []
+    for part in parts:
+        last = found[-1] if found else None
+        if isinstance(part, range) and isinstance(last, range) and last.stop == part.start:
+            found[-1] = range(last.start, part.stop)
+        else:
+            found.append(part)
+    return found
+
+
+def test_a_million_open_runs_take_no_memory() -> None:
+    """What has never begun is a range: nothing is made of it before it is taken or cancelled, one by one."""
+    tracemalloc.start()
+    schedule = Schedule(tickets(1000, 1000), limit=100)
+    for _ in range(100):
+        assert schedule.take(0.0) is not None
+    cancelled = iter(schedule.cancel_open())
+    assert [next(cancelled).number for _ in range(200)] == list(range(200))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert schedule.exhausted
+    assert peak < 200_000

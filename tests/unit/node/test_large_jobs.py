@@ -1,0 +1,144 @@
+"""Jobs of very many runs: neither the loop nor the store's writer is held for longer than by a few thousand of them."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import Counter
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+from test_benchmark_jobs import Scorer, opened
+from test_durable_jobs import server
+
+from harena.core.errors import LimitExceededError
+from harena.core.job_store import Batch
+from harena.core.workspace import DEFAULT_WORKSPACE as HERE
+from harena.core.workspace import WorkspaceLimits
+from harena.jobs.worker import CANCELLED_AT_A_TIME, WRITTEN_AT_A_TIME
+from harena.node import left_runs as reading
+from harena.node.left_runs import left_runs
+from harena.store.benchmark_jobs import JobStore
+from harena.testing.conformance_job_store import done, job, queued
+
+LINES_OF_A_RUN = 400
+"""lines of Python that cancelling one run executes on the loop, generously"""
+
+
+class LoopSteps:
+    """Counts the lines of harena's code that the loop's thread executes between two of its turns."""
+
+    def __init__(self) -> None:
+        self.longest = 0
+        self._now = 0
+
+    def __enter__(self) -> LoopSteps:
+        self._handle = asyncio.get_running_loop().call_soon(self._turn)
+        sys.settrace(self._called)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(None)
+        self._handle.cancel()
+
+    def _turn(self) -> None:
+        self._now = 0
+        self._handle = asyncio.get_running_loop().call_soon(self._turn)
+
+    def _called(self, frame: FrameType, _event: str, _argument: Any) -> Any:
+        return self._line if "harena" in frame.f_code.co_filename else None
+
+    def _line(self, _frame: FrameType, _event: str, _argument: Any) -> Any:
+        self._now += 1
+        self.longest = max(self.longest, self._now)
+        return self._line
+
+
+async def test_a_job_of_a_million_runs_is_created_at_once(tmp_path: Path) -> None:
+    """Its open runs are a range: no row and no object is made of one before it begins."""
+    scorer = Scorer()
+    async with server(tmp_path / "harena.db", scorer) as jobs:
+        with LoopSteps() as steps:
+            made = await jobs.create(
+                HERE, {"name": "n", "scenarios": ["hang"] * 1000, "config": {"attempts": 1000, "concurrency": 2}}
+            )
+        await scorer.hanging.wait()
+        assert made["progress"]["queued"] + made["progress"]["running"] == 1_000_000
+        assert len(await (await jobs._store()).stored_runs(made["id"], limit=5000)) <= 1
+    assert steps.longest < 20_000
+    async with opened(tmp_path / "harena.db", Scorer()) as other:
+        row = await (await other._store()).read_job(made["id"])
+        assert row is not None
+        left = await left_runs(await other._store(), row)
+    assert left.never_begun_count + len(left.begun) == 1_000_000
+    assert len(left.never_begun) == 1
+
+
+async def test_a_cancelled_job_is_written_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loop has a turn after each hundred runs, and no transaction holds more than some thousand."""
+    sizes: list[int] = []
+    write = JobStore.write
+
+    async def measured(self: JobStore, batch: Batch) -> None:
+        sizes.append(len(batch.runs))
+        await write(self, batch)
+
+    monkeypatch.setattr(JobStore, "write", measured)
+    scorer, runs = Scorer(), 8000
+    async with server(tmp_path / "harena.db", scorer) as jobs:
+        made = await jobs.create(HERE, {"name": "n", "scenarios": ["hang"] * 8, "config": {"attempts": 1000}})
+        await scorer.hanging.wait()
+        with LoopSteps() as steps:
+            await jobs.cancel(HERE, made["id"])
+        summary = (await jobs.summary(HERE, made["id"]))["summary"]
+        progress = (await jobs.get(HERE, made["id"]))["progress"]
+    assert (summary["total"], summary["cancelled"], progress["cancelled"]) == (runs, runs, runs)
+    assert max(sizes) <= 2 * WRITTEN_AT_A_TIME
+    assert steps.longest < 2 * CANCELLED_AT_A_TIME * LINES_OF_A_RUN
+
+
+async def test_what_a_large_job_has_left_is_read_in_pieces(tmp_path: Path) -> None:
+    """Ranges of what never began, also from a store of an earlier version, which has a row of each run."""
+    total = 10 * reading.READ_AT_A_TIME
+    async with opened(tmp_path / "harena.db", Scorer()) as jobs:
+        store = await jobs._store()
+        await store.insert_job(job("old", total=total), queued(total))
+        await store.insert_job(job("new", total=total))
+        ended = {n: {"scenario_id": f"s{n}", "attempt": 1, **done(1.0, cursor=n + 1)} for n in range(0, total, 2)}
+        begun = {7: {"scenario_id": "s7", "attempt": 1, "state": "queued", "failures": 1}}
+        for job_id in ("old", "new"):
+            await store.write(Batch(job_id, runs={**ended, **begun}))
+            row = await store.read_job(job_id)
+            assert row is not None
+            with LoopSteps() as steps:
+                left = await left_runs(store, row)
+            assert [run["number"] for run in left.begun] == [7]
+            assert [n for part in left.never_begun for n in part] == [n for n in range(1, total, 2) if n != 7]
+            assert steps.longest < 20 * reading.READ_AT_A_TIME
+
+
+async def test_open_runs_of_a_workspace(tmp_path: Path) -> None:
+    """As many as it may have, all its jobs together; the job that is too large leaves nothing."""
+    limits = {"ours": WorkspaceLimits(open_runs=10)}
+
+    async def limits_of(workspace: str) -> WorkspaceLimits:
+        return limits.get(workspace, WorkspaceLimits())
+
+    def asked(scenarios: int, **config: int) -> dict[str, Any]:
+        return {"name": "n", "scenarios": ["hang"] * scenarios, "config": config}
+
+    async with server(tmp_path / "harena.db", Scorer(), limits_of=limits_of) as jobs:
+        with pytest.raises(LimitExceededError, match=r"may have 10 runs .* would have 12") as refused:
+            await jobs.create("ours", asked(3, attempts=4))
+        assert refused.value.reason == "OPEN_RUNS"
+        made = await jobs.create("ours", asked(2, attempts=4))
+        told = await asyncio.gather(*(jobs.create("ours", asked(2)) for _ in range(3)), return_exceptions=True)
+        assert Counter(isinstance(answer, LimitExceededError) for answer in told)[False] <= 1
+        assert len((await jobs.list("ours"))["benchmark_jobs"]) <= 2
+        await jobs.create("theirs", asked(20))
+        await jobs.cancel("ours", made["id"])
+        await jobs.create("ours", asked(8))
+        with pytest.raises(LimitExceededError):
+            await jobs.create("ours", asked(3))
