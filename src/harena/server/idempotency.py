@@ -1,6 +1,7 @@
 """Idempotency keys: a creation that is asked for twice happens once.
 
 Keys are kept in memory for KEPT_SECONDS, because sandboxes do not outlive the server and clients retry within seconds.
+With a key stays a reference to what was created, of which the answer is made again: an answer can be large.
 Servers that share a store note there which creations they have begun, and refuse those that another one has begun.
 Nouns that outlive the server have their keys in the store (`harena.store.idempotency`). A creation that failed is
 forgotten, so a retry tries again. Used from one event loop.
@@ -9,6 +10,7 @@ forgotten, so a retry tries again. Used from one event loop.
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
@@ -16,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from harena.core.clock import Clock
 from harena.core.errors import LimitExceededError, PlatformError, ValidationError
@@ -28,9 +30,32 @@ MOST_KEPT = 100_000
 way"""
 BUSY_SECONDS = 1.0
 """after which a creation may have ended"""
+MOST_REFERENCE = 2048
+"""characters of what is kept with a key"""
 ELSEWHERE_SECONDS = 600.0
 """for which another server's creations are believed: it may have ended, with all that it had, and clients ask again
 within a minute"""
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Known(Generic[T]):
+    """How what has been created is found again."""
+
+    reference: Callable[[T], str]
+    """what is kept with the key, of at most MOST_REFERENCE characters, whatever was created"""
+    again: Callable[[str], Awaitable[T]]
+    """what the reference stands for; raises what asking for it raises, NotFoundError where it is gone"""
+
+
+async def _read(text: str) -> Any:
+    return json.loads(text)
+
+
+AS_TEXT: Known[Any] = Known(json.dumps, _read)
+"""for answers that are short, and that cannot be asked for again"""
 
 
 class SharedCreations(Protocol):
@@ -48,8 +73,11 @@ class SharedCreations(Protocol):
 @dataclass(slots=True)
 class _KeptCreation:
     asked: str
-    work: asyncio.Task[Any]
+    work: asyncio.Task[Any] | None
+    """None = it has ended"""
     until: float
+    reference: str = ""
+    """to what was created"""
 
 
 class Idempotency:
@@ -68,16 +96,15 @@ class Idempotency:
         workspace: str,
         route: str,
         key: IdempotencyKey | None,
-        create: Callable[[], Awaitable[Any]],
-        *,
-        stored: bool = False,
-    ) -> Any:
-        """What `create` gives, or gave to the first who asked with this key.
+        create: Callable[[], Awaitable[T]],
+        known: Known[T] | None,
+    ) -> T:
+        """What `create` gives; where it has been created with this key before, what `known` finds.
 
-        The work goes on where the asker disconnects: whoever asks again shall find it. `stored`: what has been created
-        is kept with its key in the store, so that only those who ask at the same time meet here. Raises what `create`
-        raises, ValidationError where the key came with another request before, and LimitExceededError where too many
-        creations of the workspace are under way.
+        The work goes on where the asker disconnects: whoever asks again shall find it. `known`: None = what has been
+        created is kept with its key in the store, so that only those who ask at the same time meet here. Raises what
+        `create` and `known.again` raise, ValidationError where the key came with another request before, and
+        LimitExceededError where too many creations of the workspace are under way.
         """
         if key is None:
             return await asyncio.shield(asyncio.ensure_future(create()))
@@ -87,6 +114,9 @@ class Idempotency:
         kept = own.get(name)
         if kept is not None:
             key.check_same(kept.asked)
+            if kept.work is None:
+                assert known is not None  # else it would have been forgotten
+                return await known.again(kept.reference)
         else:
             if len(own) >= MOST_KEPT:
                 raise LimitExceededError(
@@ -94,13 +124,14 @@ class Idempotency:
                     reason="BUSY",
                     retry_delay=timedelta(seconds=BUSY_SECONDS),
                 )
-            if self._shared is not None and not stored:
+            if self._shared is not None and known is not None:
                 create = partial(self._begun, self._shared, workspace, route, key, create)
-            kept = _KeptCreation(key.asked, asyncio.ensure_future(_awaited(create)), self._clock.now() + KEPT_SECONDS)
-            own[name] = kept
+            work = asyncio.ensure_future(_awaited(create))
+            own[name] = kept = _KeptCreation(key.asked, work, self._clock.now() + KEPT_SECONDS)
             self._kept[workspace] = own
             self._kept.move_to_end(workspace)
-            kept.work.add_done_callback(lambda work: self._done(workspace, name, work, forget=stored))
+            work.add_done_callback(partial(self._done, workspace, name, known))
+        assert kept.work is not None
         return await asyncio.shield(kept.work)
 
     async def _begun(
@@ -127,9 +158,13 @@ class Idempotency:
                 await shared.give_up(workspace, route, key)
             raise
 
-    def _done(self, workspace: str, name: tuple[str, str], work: asyncio.Task[Any], *, forget: bool) -> None:
-        if work.cancelled() or work.exception() is not None or forget:
+    def _done(self, workspace: str, name: tuple[str, str], known: Known[Any] | None, work: asyncio.Task[Any]) -> None:
+        if work.cancelled() or work.exception() is not None or known is None:
             self._forget(workspace, name)
+            return
+        kept = self._kept[workspace][name]
+        kept.work, kept.reference = None, known.reference(work.result())
+        assert len(kept.reference) <= MOST_REFERENCE, name[0]
 
     def _forget_old(self, workspace: str) -> None:
         """Forget old keys of this workspace, and of the workspace that was idle for longest."""
@@ -142,7 +177,7 @@ class Idempotency:
             name, kept = next(iter(own.items()))
             if kept.until > now and len(own) < MOST_KEPT:
                 return
-            if kept.work.done():
+            if kept.work is None:
                 self._forget(workspace, name)
             else:
                 kept.until = now + KEPT_SECONDS

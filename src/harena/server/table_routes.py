@@ -26,6 +26,7 @@ from harena.server.answers import JsonAnswer, begun
 from harena.server.bodies import OCTETS, JsonRoute, arriving
 from harena.server.bounds import Pairs
 from harena.server.event_streams import EVENT_SCHEMA, EVENTS
+from harena.server.idempotency import Known
 from harena.server.identity import Caller
 from harena.server.routes.dependencies import BYTES, CALLERS, Once, State
 from harena.server.routes.given_files import with_files
@@ -66,10 +67,13 @@ class TableRoutes:
         operations: Sequence[AnyOperation],
         bodies: Mapping[AnyOperation, Taken] | None = None,
         answers: Mapping[AnyOperation, Callable[[Any], Any]] | None = None,
+        known: Mapping[AnyOperation, Callable[[Any], Known[Any]]] | None = None,
     ) -> None:
-        """`bodies`: how JSON is taken. `answers`: how what a port gives becomes an answer, where it is none itself."""
+        """`bodies`: how JSON is taken. `answers`: how what a port gives becomes an answer, where it is none itself.
+        `known`: how a port finds again what an operation has created, where it does not keep the idempotency key."""
         self._operations = operations
         self._bodies = bodies or {}
+        self._known = known or {}
         self._answers = answers or {}
         self._by_hand: dict[AnyOperation, tuple[Callable[..., Any], Mapping[str, Any]]] = {}
 
@@ -106,7 +110,8 @@ class TableRoutes:
         extra = None if taken is None else {"openapi_extra": taken.documented}
         told = self._answers.get(operation, lambda found: found)
         if taken is not None:
-            endpoint = _taking(operation, taken, told)
+            known = self._known[operation] if operation.creates and not operation.has_key else None
+            endpoint = _taking(operation, taken, told, known)
         elif operation.media_type in _STREAMS:
             endpoint = _streaming(operation)
         elif operation.body == OCTETS:
@@ -153,7 +158,12 @@ def _asking(operation: AnyOperation, told: Callable[[Any], Any]) -> Callable[...
     return _signed(asked, operation, [*map(_from_address, operation.parameters()), *waiting])
 
 
-def _taking(operation: AnyOperation, taken: Taken, told: Callable[[Any], Any]) -> Callable[..., Any]:
+def _taking(
+    operation: AnyOperation,
+    taken: Taken,
+    told: Callable[[Any], Any],
+    known: Callable[[Any], Known[Any]] | None,
+) -> Callable[..., Any]:
     """An endpoint that asks the port with a body; for a creation once for each idempotency key."""
 
     async def take(asked: Any, _caller: Caller, _state: ServerState, _key: IdempotencyKey | None = None) -> Response:
@@ -162,16 +172,17 @@ def _taking(operation: AnyOperation, taken: Taken, told: Callable[[Any], Any]) -
         given, key = taken.request(asked), {"key": _key} if operation.has_key else {}
         port = _state.operations.in_workspace(_caller.workspace)
 
-        async def made() -> Mapping[str, Any]:
+        async def made() -> Any:
             async with with_files(given) as request:
-                answer: Mapping[str, Any] = told(await operation.of(port, {"request": request, **key})).to_dict()
-                return answer
+                return await operation.of(port, {"request": request, **key})
 
         if not operation.creates:
-            return JsonAnswer(await made(), operation.status)
+            return JsonAnswer(told(await made()), operation.status)
         route = operation.path.removeprefix("/v1/")
-        answer = await _state.idempotency.once(_caller.workspace, route, _key, made, stored=operation.has_key)
-        return JsonAnswer(answer, operation.status)
+        found = known and known(port)
+        return JsonAnswer(
+            told(await _state.idempotency.once(_caller.workspace, route, _key, made, found)), operation.status
+        )
 
     once = [_parameter("_key", Once)] if operation.creates else []
     return _signed(take, operation, [_parameter("asked", taken.shape), *once])

@@ -15,7 +15,7 @@ from harena.core.errors import LimitExceededError
 from harena.core.idempotency import IdempotencyKey
 from harena.server import idempotency
 from harena.server.document import openapi
-from harena.server.idempotency import Idempotency
+from harena.server.idempotency import AS_TEXT, Idempotency
 from harena.testing import FakeClock
 from harena.testing.conformance_operations import GOOD
 
@@ -91,7 +91,7 @@ async def test_no_workspace_makes_the_server_forget_keys_of_another(monkeypatch:
             if slow:
                 await go_on.wait()
 
-        return await keys.once(workspace, "sandboxes", IdempotencyKey.of(key, b"x"), create)
+        return await keys.once(workspace, "sandboxes", IdempotencyKey.of(key, b"x"), create, AS_TEXT)
 
     await once("victim", "ended")
     waiting = [asyncio.ensure_future(once(whose, "slow", slow=True)) for whose in ("victim", "other", "victim")]

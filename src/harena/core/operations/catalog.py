@@ -13,6 +13,8 @@ from harena.core.records.catalog import ENTRIES, Archived, CalibrationJob, Contr
 
 NOUN, DEFINITIONS = "catalog", "benchmark job defs"
 _IN_USE = frozenset({409})
+_GONE = frozenset({404})
+"""what was created with the same key has been deleted"""
 _CALIBRATIONS = "/v1/calibrations"
 
 
@@ -38,6 +40,7 @@ class Kept:
             fixed=of,
             creates=True,
             told=told[0],
+            errors=_GONE,
         )
         self.list = Operation(
             noun, listed, "GET", all_of_it, READ, Port.list_catalog_entries, page, fixed=of, told=told[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from harena.core.catalog import CatalogKind
@@ -23,6 +23,11 @@ class CatalogEntry(Record):
     metadata: dict[str, str]
     created_at: str
     archived_at: str | None
+
+    def as_created(self) -> CatalogEntry:
+        """The entry as its creation is answered: without what only `get` tells."""
+        left_out: dict[str, Any] = dict.fromkeys(self.OMITTED_WHEN_NONE)
+        return replace(self, **left_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

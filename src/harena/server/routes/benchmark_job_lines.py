@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import closing
-from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.routing import APIRoute
@@ -13,6 +11,7 @@ from starlette.types import Scope
 
 from harena.core.errors import ValidationError
 from harena.core.idempotency import IdempotencyKey
+from harena.core.records.benchmark_jobs import BenchmarkJob
 from harena.server.answers import JsonAnswer
 from harena.server.bodies import LINES, content_type
 from harena.server.bounds import OnceHeader
@@ -47,17 +46,17 @@ async def create_of_lines(
         await upload.read(request.stream())
         key = None if idempotency_key is None else IdempotencyKey.of(idempotency_key, upload.fingerprint)
 
-        async def made() -> Mapping[str, Any]:
+        async def made() -> BenchmarkJob:
             nonlocal taken
             taken = True  # it goes on where the asker disconnects, and needs its files until it is done
             with closing(upload):
                 try:
                     jobs = state.operations.in_workspace(caller.workspace)
-                    return (await jobs.create_benchmark_job(upload.request(), key=key)).to_dict()
+                    return await jobs.create_benchmark_job(upload.request(), key=key)
                 except ValidationError as error:
                     raise ValidationError(upload.without_folder(str(error)), reason=error.reason) from error
 
-        job = await state.idempotency.once(caller.workspace, "benchmark_jobs", key, made, stored=True)
+        job = await state.idempotency.once(caller.workspace, "benchmark_jobs", key, made, known=None)
         return JsonAnswer(job, status_code=201)
     finally:
         if not taken:

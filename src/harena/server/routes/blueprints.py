@@ -15,6 +15,7 @@ from harena.server.answers import JsonAnswer, listed
 from harena.server.bodies import IN_THREAD_BYTES
 from harena.server.bounds import MOST_PAGE, Id
 from harena.server.contents import decoded_files
+from harena.server.idempotency import Known
 from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.table_routes import TableRoutes
 
@@ -28,14 +29,13 @@ async def create(asked: shapes.BlueprintBody, caller: Writer, state: State, key:
     files = await decoded_files(asked.files)
     operations = state.operations.in_workspace(caller.workspace)
 
-    async def made() -> str:  # what is remembered for the key is no content of a file
-        blueprint = await operations.create_blueprint(
+    async def made() -> Blueprint:
+        return await operations.create_blueprint(
             asked.name, image=asked.image, packages=asked.packages, files=files, env=asked.env, warm=asked.warm
         )
-        return blueprint.id
 
-    blueprint_id = await state.idempotency.once(caller.workspace, "blueprints", key, made)
-    return await _answer(await operations.get_blueprint(blueprint_id), 201)
+    known: Known[Blueprint] = Known(lambda blueprint: blueprint.id, operations.get_blueprint)
+    return await _answer(await state.idempotency.once(caller.workspace, "blueprints", key, made, known), 201)
 
 
 @routes.by_hand(table.LIST)

@@ -15,10 +15,13 @@ from fastapi import Request
 
 from harena.core.catalog import CatalogKind
 from harena.core.operations import catalog as table
-from harena.core.records.catalog import CatalogPage
+from harena.core.ports import CatalogOperations
+from harena.core.records.benchmark_jobs import BenchmarkJob
+from harena.core.records.catalog import CatalogEntry, CatalogPage
 from harena.server.answers import JsonAnswer
 from harena.server.bounds import Id, OnceHeader
 from harena.server.catalog_shapes import CalibrationBody, ContractBody, DefinitionBody, JobFieldsBody, ScenariosBody
+from harena.server.idempotency import Known
 from harena.server.routes.dependencies import Once, State, Writer, fingerprinted
 from harena.server.routes.given_files import with_files
 from harena.server.shapes import RequestBody
@@ -38,6 +41,13 @@ def _page(kind: CatalogKind, page: CatalogPage) -> Mapping[str, Any]:
     return {kind: [entry.to_dict() for entry in page.entries], "next_cursor": page.next_cursor}
 
 
+def _known(kind: CatalogKind, operations: CatalogOperations) -> Known[CatalogEntry]:
+    async def again(ref: str) -> CatalogEntry:
+        return (await operations.get_catalog_entry(kind, ref)).as_created()
+
+    return Known(lambda entry: entry.ref, again)
+
+
 routes = TableRoutes(
     table.OPERATIONS,
     {
@@ -46,6 +56,7 @@ routes = TableRoutes(
         table.CALIBRATE: Taken(CalibrationBody, _calibration),
     },
     {kept.list: partial(_page, kind) for kind, kept in table.KEPT.items()},
+    {kept.create: partial(_known, kind) for kind, kept in table.KEPT.items()},
 )
 
 
@@ -55,12 +66,14 @@ async def create(asked: DefinitionBody, caller: Writer, state: State, key: Once)
     is."""
     operations = state.operations.in_workspace(caller.workspace)
 
-    async def made() -> Mapping[str, Any]:
+    async def made() -> CatalogEntry:
         async with with_files(_given(asked.request)) as fields:
             entry = {"name": asked.name, "request": fields, "metadata": asked.metadata}
-            return (await operations.create_catalog_entry("benchmark_job_defs", entry)).to_dict()
+            return await operations.create_catalog_entry("benchmark_job_defs", entry)
 
-    return JsonAnswer(await state.idempotency.once(caller.workspace, "benchmark_job_defs", key, made), status_code=201)
+    known = _known("benchmark_job_defs", operations)
+    entry = await state.idempotency.once(caller.workspace, "benchmark_job_defs", key, made, known)
+    return JsonAnswer(entry, status_code=201)
 
 
 @routes.by_hand(table.RUN)
@@ -79,12 +92,12 @@ async def run(
     key = None if idempotency_key is None else await fingerprinted(idempotency_key, body)
     jobs = state.operations.in_workspace(caller.workspace)
 
-    async def made() -> Mapping[str, Any]:
+    async def made() -> BenchmarkJob:
         async with with_files(_given(asked)) as overrides:
-            job = await jobs.create_benchmark_job({**overrides, "definition": ref}, key=key)
-            return job.to_dict()
+            return await jobs.create_benchmark_job({**overrides, "definition": ref}, key=key)
 
-    return JsonAnswer(await state.idempotency.once(caller.workspace, "benchmark_jobs", key, made), status_code=201)
+    job = await state.idempotency.once(caller.workspace, "benchmark_jobs", key, made, known=None)
+    return JsonAnswer(job, status_code=201)
 
 
 def _given(asked: JobFieldsBody) -> dict[str, Any]:

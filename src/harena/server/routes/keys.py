@@ -9,6 +9,7 @@ from harena.core.operations import server as table
 from harena.server import shapes
 from harena.server.answers import JsonAnswer
 from harena.server.bounds import Id
+from harena.server.idempotency import AS_TEXT
 from harena.server.keys import Keys
 from harena.server.routes.dependencies import Admin, Once, State
 from harena.server.state import ServerState
@@ -23,10 +24,11 @@ async def create(asked: shapes.KeyBody, caller: Admin, state: State, key: Once) 
     keys = _keys(state)
 
     async def made() -> dict[str, Any]:
-        token, described = await keys.create(name=asked.name, workspace=caller.workspace, scopes=asked.scopes)
-        return {**described, "key": token}
+        token, found = await keys.create(name=asked.name, workspace=caller.workspace, scopes=asked.scopes)
+        return {**found, "key": token}
 
-    return JsonAnswer(await state.idempotency.once(caller.workspace, "keys", key, made), status_code=201)
+    described = await state.idempotency.once(caller.workspace, "keys", key, made, AS_TEXT)
+    return JsonAnswer(described, status_code=201)
 
 
 @routes.by_hand(table.LIST_KEYS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Annotated
 
 from fastapi import Path as InPath
@@ -24,6 +25,7 @@ from harena.server import shapes
 from harena.server.answers import JsonAnswer, listed
 from harena.server.bounds import MOST_SHORT, Id, OptionalWord
 from harena.server.contents import decoded_files
+from harena.server.idempotency import Known
 from harena.server.routes.dependencies import Once, Reader, State, Writer
 from harena.server.state import ServerState
 from harena.server.table_routes import TableRoutes
@@ -45,7 +47,9 @@ async def create(asked: shapes.SandboxBody, caller: Writer, state: State, key: O
     async def made() -> SandboxHandle:
         return await _create(state, caller.workspace, spec, asked.lease_id)
 
-    handle = await state.idempotency.once(caller.workspace, "sandboxes", key, made)
+    find = partial(state.sandboxes.find, caller.workspace)
+    known: Known[SandboxHandle] = Known(lambda handle: handle.info.id, find)
+    handle = await state.idempotency.once(caller.workspace, "sandboxes", key, made, known)
     return JsonAnswer(info_to_json(handle.info), status_code=201)
 
 
