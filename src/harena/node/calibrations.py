@@ -167,9 +167,8 @@ class Calibrations:
         if planned is None:
             if row["sources"] is None:
                 return _answer(row, state)  # what it was made from went with the process that began it
-            planned = await SCENARIOS.run(
-                _read_plan, unpack(row["sources"]), row["gold_runs"], self._reader(row["workspace"])
-            )
+            packed, gold_runs, reader = row["sources"], row["gold_runs"], self._reader(row["workspace"])
+            planned = await SCENARIOS.run(lambda: _read_plan(unpack(packed), gold_runs, reader))
         results = await self._jobs.results(row["workspace"], row["job_id"])
         report = await SCENARIOS.run(lambda: planned.report([run.to_dict() for run in results.runs]))
         await (await self._store()).report_calibration(row["job_id"], report)

@@ -37,7 +37,7 @@ from harena.core.catalog import (
     parse_reference,
 )
 from harena.core.clock import Clock
-from harena.core.errors import NotFoundError, ValidationError
+from harena.core.errors import HarenaError, NotFoundError, ValidationError
 from harena.core.records.catalog import ENTRIES, Archived, CatalogEntry, CatalogPage
 from harena.core.registry import IN_USE
 from harena.core.results import Trust
@@ -137,7 +137,7 @@ class Catalog:
         row = await self.find(workspace, kind, reference)
         if not content and kind != "scoring_contracts":
             return entry_answer(row)
-        held = unpack(await self._content(row))
+        held = await SCENARIOS.run(unpack, await self._content(row))
         return entry_answer(row, without_secret(held) if kind == "benchmark_job_defs" else held)
 
     async def list(
@@ -211,26 +211,18 @@ class Catalog:
             raise _not_found(kind, reference)
         return row
 
-    async def scenarios(self, workspace: str, reference: str) -> StoredScenarios:
-        """A version, as a job runs it. Raises NotFoundError, ValidationError."""
-        row = await self.find(workspace, "scenarios", reference)
-        return StoredScenarios(version_name(row), row["digest"], unpack(await self._content(row)))
-
-    async def contract(self, workspace: str, reference: str) -> StoredContract:
-        """A version, as a scenario is scored by it. Raises NotFoundError, ValidationError."""
-        from harena.scoring.contracts.stored import StoredContract, load_contract
-        from harena.scoring.reading import Document
-
-        row = await self.find(workspace, "scoring_contracts", reference)
-        written = unpack(await self._content(row))["contract"]
-        return StoredContract(version_name(row), load_contract(Document(version_name(row), written)))
+    async def kept(self, workspace: str, kind: CatalogKind, reference: str) -> tuple[Row, bytes]:
+        """The stored row of a reference, and its content, packed. Raises NotFoundError, ValidationError."""
+        row = await self.find(workspace, kind, reference)
+        return row, await self._content(row)
 
     async def definition(self, workspace: str, reference: str) -> StoredDefinition:
         """A version, as a job is made of it. Raises NotFoundError, ValidationError."""
-        row = await self.find(workspace, "benchmark_job_defs", reference)
         from harena.store.sealing import unseal
 
-        request = with_secret(unpack(await self._content(row))["request"], unseal)
+        row, packed = await self.kept(workspace, "benchmark_job_defs", reference)
+        content = await SCENARIOS.run(unpack, packed)
+        request = with_secret(content["request"], unseal)
         return StoredDefinition(row["name"], version_name(row), row["digest"], request)
 
     def reader(self, workspace: str) -> CatalogReader:
@@ -245,26 +237,51 @@ class Catalog:
 
 
 class CatalogReader:
-    """Looks things up for another thread than the event loop's."""
+    """Looks things up for one submission, in its thread: the event loop only asks the store. A contract that many rows
+    name is read once, and is the same version for all of them."""
 
     def __init__(self, catalog: Catalog, workspace: str, loop: asyncio.AbstractEventLoop) -> None:
         self._catalog = catalog
         self._workspace = workspace
         self._loop = loop
+        self._contracts: dict[str, StoredContract | HarenaError] = {}
+        """reference -> what it names, or why it names nothing"""
 
     def version(self, reference: str) -> str:
-        """Exact reference to the stored scenarios that are named, as NAME@2."""
+        """Exact reference to the stored scenarios that are named, as NAME@2. Raises NotFoundError, ValidationError."""
         asked = self._catalog.find(self._workspace, "scenarios", reference)
         return version_name(asyncio.run_coroutine_threadsafe(asked, self._loop).result())
 
     def scenarios(self, reference: str) -> StoredScenarios:
-        """See Catalog."""
-        asked = self._catalog.scenarios(self._workspace, reference)
-        return asyncio.run_coroutine_threadsafe(asked, self._loop).result()
+        """A version, as a job runs it. Raises NotFoundError, ValidationError."""
+        row, packed = self._kept("scenarios", reference)
+        return StoredScenarios(version_name(row), row["digest"], unpack(packed))
 
     def contract(self, reference: str) -> StoredContract:
-        """See Catalog. A `ContractLookup`."""
-        asked = self._catalog.contract(self._workspace, reference)
+        """A version, as a scenario is scored by it: a `ContractLookup`. Raises NotFoundError, ValidationError."""
+        found = self._contracts.get(reference)
+        if found is None:
+            try:
+                found = self._read_contract(reference)
+            except HarenaError as error:
+                found = error
+            self._contracts[reference] = found
+            if not isinstance(found, HarenaError):
+                self._contracts[found.version] = found
+        if isinstance(found, HarenaError):
+            raise found.with_traceback(None)
+        return found
+
+    def _read_contract(self, reference: str) -> StoredContract:
+        from harena.scoring.contracts.stored import StoredContract, load_contract
+        from harena.scoring.reading import Document
+
+        row, packed = self._kept("scoring_contracts", reference)
+        version = version_name(row)
+        return StoredContract(version, load_contract(Document(version, unpack(packed)["contract"])))
+
+    def _kept(self, kind: CatalogKind, reference: str) -> tuple[Row, bytes]:
+        asked = self._catalog.kept(self._workspace, kind, reference)
         return asyncio.run_coroutine_threadsafe(asked, self._loop).result()
 
 
