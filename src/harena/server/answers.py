@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from starlette.responses import Response
@@ -13,8 +12,8 @@ from starlette.types import Receive, Scope, Send
 
 from harena.core.errors import HarenaError, PlatformError, SandboxError
 from harena.core.problems import CONTENT_TYPE, to_problem
-from harena.core.records.record import Record
 from harena.core.server_places import without_server_places
+from harena.server.encoding import encoded
 
 _log = logging.getLogger("harena.server")
 
@@ -29,10 +28,19 @@ class JsonAnswer(Response):
 
     media_type = "application/json"
 
-    def render(self, content: Any) -> bytes:
-        """The body: a record, or JSON types."""
-        told = content.to_dict() if isinstance(content, Record) else content
-        return json.dumps(told, allow_nan=False, separators=(",", ":")).encode()
+    def __init__(self, content: Any, status_code: int = 200, headers: Mapping[str, str] | None = None) -> None:
+        """`content`: a record, or JSON types. It becomes the body when it is sent."""
+        self._content = content
+        self.status_code = status_code
+        self.background = None
+        self.body = b""
+        self.init_headers(headers)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it. Raises ValueError before anything is sent."""
+        self.body = await encoded(self._content)
+        self.headers["content-length"] = str(len(self.body))
+        await super().__call__(scope, receive, send)
 
 
 def problem_of(error: HarenaError, request_id: str | None) -> dict[str, Any]:
@@ -130,7 +138,7 @@ async def listed(name: str, entries: Sequence[T], to_json: Callable[[T], Any]) -
         head = b'{"%s":[' % name.encode()
         for place in range(0, len(entries), _AT_ONCE):
             part = [to_json(entry) for entry in entries[place : place + _AT_ONCE]]
-            yield head + json.dumps(part, allow_nan=False, separators=(",", ":")).encode()[1:-1]
+            yield head + (await encoded(part))[1:-1]
             head = b","
             await asyncio.sleep(0)
         yield b"]}"

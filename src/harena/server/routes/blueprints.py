@@ -56,4 +56,4 @@ async def _answer(blueprint: Blueprint, status: int) -> Response:
     whole = replace(blueprint, files=dict(blueprint.files))
     if blueprint.file_bytes <= IN_THREAD_BYTES:
         return JsonAnswer(blueprint_to_json(whole), status_code=status)
-    return await BODIES.run(lambda: JsonAnswer(blueprint_to_json(whole), status_code=status))
+    return JsonAnswer(await BODIES.run(blueprint_to_json, whole), status_code=status)

@@ -1,0 +1,85 @@
+"""JSON of answers: what is large is encoded in threads, by calls that are short."""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+from typing import Any, ClassVar
+
+import pytest
+
+from harena.core.records.catalog import Archived, CatalogPage, ScoringContract
+from harena.server.encoding import PIECE, encoded, is_large, pieces
+
+CONTRACT = ScoringContract(
+    ref="a@1",
+    name="a",
+    version=1,
+    digest="d",
+    metadata={},
+    created_at="",
+    archived_at=None,
+    type="stdio",
+    trust="separate",
+    scorer_version="1",
+    contract={"cases": [{"stdin": "é\U0001f600\ud800" * 3000, "n": number} for number in range(40)]},
+)
+LARGE = {
+    "one text": 'é\U0001f600\ud800"\\\n' * 400_000,
+    "many numbers": list(range(200_000)),
+    "many names": {f"name {number}": None for number in range(50_000)},
+    "nested": {"a": [{"b": ["x" * 50_000] * 5, "c": ()}, [], {}], "d": "y" * PIECE * 3, "e": 1},
+    "a record": CONTRACT,
+    "records": {"entries": [CONTRACT, Archived(name="a", archived=1)] * 3, "next_cursor": None},
+    "a page": CatalogPage(entries=[CONTRACT] * 2, next_cursor=3),
+    "many lists": [[number] for number in range(50_000)],
+}
+
+
+class Watched(CatalogPage):
+    """Notes the threads in which it is told."""
+
+    threads: ClassVar[set[int]] = set()
+
+    def to_dict(self) -> dict[str, Any]:
+        self.threads.add(threading.get_ident())
+        return super().to_dict()
+
+
+def plain(value: Any) -> Any:
+    """What the encoder of the standard library is given."""
+    return json.loads(json.dumps(value, default=lambda record: record.to_dict()))
+
+
+@pytest.mark.parametrize("name", LARGE)
+async def test_large_values_are_encoded_by_short_calls(name: str) -> None:
+    """Every piece is some hundred KiB at most, and together they are the JSON of the value."""
+    assert is_large(LARGE[name])
+    made = [*pieces(LARGE[name])]
+    assert max(map(len, made)) <= 16 * PIECE
+    assert b"".join(made) == json.dumps(plain(LARGE[name]), separators=(",", ":")).encode()
+    assert await encoded(LARGE[name]) == b"".join(made)
+
+
+async def test_a_large_value_is_told_in_another_thread() -> None:
+    """A small one is told at once."""
+    Watched.threads.clear()
+    await encoded([Watched(entries=[CONTRACT], next_cursor=None)])
+    assert Watched.threads
+    assert threading.get_ident() not in Watched.threads
+    await encoded([Watched(entries=[], next_cursor=None)])
+    assert threading.get_ident() in Watched.threads
+
+
+@pytest.mark.parametrize("value", [{}, [], "", None, 1, {"a": [1, {"b": None}]}, CONTRACT.as_created()])
+async def test_small_values_are_encoded_at_once(value: Any) -> None:
+    assert not is_large(value)
+    assert json.loads(await encoded(value)) == plain(value)
+
+
+async def test_numbers_that_are_not_finite_are_refused() -> None:
+    """Large or small: nothing of them can be sent."""
+    for value in ([math.nan], [math.inf] * 100_000):
+        with pytest.raises(ValueError, match="JSON compliant"):
+            await encoded(value)
