@@ -80,6 +80,8 @@ class Blueprints:
         """what was read last, of which file and how long that was: a name that was removed and made anew begins with
         version 1 again"""
         self._loaded_bytes = 0
+        self._places: dict[tuple[Path, str], Path] = {}
+        """(folder of a workspace, id) -> the record that had it when it was read last"""
         self._installing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by workspace
         self.contents = ContentCache()
         self._sizes: dict[Path, dict[Path, int]] = {}
@@ -161,6 +163,7 @@ class Blueprints:
                     path.unlink(missing_ok=True)
                     _contents_of(root, found).unlink(missing_ok=True)
                     self._unload(path)
+                    self._places.pop((root, found), None)
                     self.contents.forget(_contents_of(root, found))
                     self._sizes.get(root, {}).pop(path, None)
                     deleted.append(found)
@@ -183,6 +186,11 @@ class Blueprints:
         if built_in is not None and name_or_id in (built_in.name, built_in.id):
             return built_in
         root = self._root_of(workspace)
+        place = self._places.get((root, name_or_id))
+        if place is not None:
+            with suppress(NotFoundError):  # removed since
+                if (blueprint := self._load(place)).id == name_or_id:
+                    return blueprint
         versions = list(_versions(root))
         if name_or_id.startswith(_ID_PREFIX):
             for name, version in versions:
@@ -227,6 +235,7 @@ class Blueprints:
     def _keep_loaded(self, path: Path, stamp: tuple[int, int], size: int, blueprint: Blueprint) -> None:
         self._unload(path)
         self._loaded[path] = (stamp, size, blueprint)
+        self._places[path.parent, blueprint.id] = path
         self._loaded_bytes += size
         while self._loaded_bytes > LOADED_BYTES and len(self._loaded) > 1:
             self._unload(next(iter(self._loaded)))

@@ -330,3 +330,26 @@ async def test_packages_that_a_workspace_brings_have_a_limit(clock: FakeClock, t
     with pytest.raises(LimitExceededError):
         await create("ours", "d")
     await create("theirs", "d")
+
+
+async def test_a_blueprint_by_its_id_reads_one_record(
+    tmp_path: Path, layers: FakeLayers, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where records do not stay in memory: making, finding and listing many of them reads each some times."""
+    monkeypatch.setattr("harena.node.blueprints.LOADED_BYTES", 0)
+    reads, read = list[str](), Path.read_text
+
+    def counted(path: Path, *given: Any) -> str:
+        reads.append(path.name)
+        return read(path, *given)
+
+    monkeypatch.setattr(Path, "read_text", counted)
+    blueprints = Blueprints(clock, layers=layers, root=tmp_path / "blueprints")
+    made = [await blueprints.create(HERE, f"env-{number}") for number in range(100)]
+    for one in made:
+        assert (await blueprints.get(HERE, one.id)).name == one.name
+    await blueprints.list(HERE)
+    assert len(reads) <= 3 * len(made)
+    assert blueprints.delete(HERE, made[0].id) == [made[0].id]
+    with pytest.raises(NotFoundError):
+        await blueprints.get(HERE, made[0].id)
