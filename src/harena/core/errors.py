@@ -81,8 +81,15 @@ class PlatformError(HarenaError):
     """The platform failed, so there is no verdict on any program; `step` names what failed. Try again; what fails every
     time is said by `harena doctor` or by the server's log."""
 
-    def __init__(self, message: str, *, step: str | None = None, reason: str | None = None) -> None:
-        super().__init__(message, reason=reason)
+    def __init__(
+        self,
+        message: str,
+        *,
+        step: str | None = None,
+        reason: str | None = None,
+        retry_delay: timedelta | None = None,
+    ) -> None:
+        super().__init__(message, reason=reason, retry_delay=retry_delay)
         self.step = step
 
 

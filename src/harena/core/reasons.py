@@ -109,6 +109,11 @@ ERROR_REASONS = (
         "Read outputs while they arrive, or write them to files.",
     ),
     ErrorReason("PERMISSION_DENIED", "The programs of the sandbox have no right to the path.", "Choose another path."),
+    ErrorReason(
+        "QUERY_TIME",
+        "What was asked for was looked for in the database for longer than `HARENA_QUERY_SECONDS`.",
+        "Narrow the filter (a name, less metadata), or ask for fewer entries at a time.",
+    ),
     ErrorReason("REQUEST", "Fields or parameters of a request are wrong.", "Correct what the message lists."),
     ErrorReason("REQUEST_RATE", "The key sends requests faster than it may.", "Ask again after `retry_delay`."),
     ErrorReason("ROUTE_NOT_FOUND", "The server has no such route.", "See [the routes](http.md)."),
@@ -130,7 +135,9 @@ ERROR_REASONS = (
         "Delete jobs that have ended, and stored scenarios, contracts and definitions that nobody needs.",
     ),
     ErrorReason(
-        "STORE_UNAVAILABLE", "The database does not answer.", "Ask again; the operator checks the database's server."
+        "STORE_UNAVAILABLE",
+        "The database does not answer, or the workspace uses its share of the connections to it.",
+        "Ask again after `retry_delay`; where it stays, the operator checks the database's server.",
     ),
     ErrorReason("TOO_LARGE", "A file, body or answer is larger than it may be.", "Send or read it in parts."),
     ErrorReason(

@@ -66,6 +66,14 @@ DATABASE_URL = Setting(
     "postgresql://USER:PASSWORD@HOST:PORT/DATABASE",
     "PostgreSQL database for jobs and results. Without it they are in the SQLite file `harena.db` in `HARENA_HOME`.",
 )
+QUERY_SECONDS = Setting(
+    "HARENA_QUERY_SECONDS",
+    NODE,
+    10,
+    "seconds",
+    "Time limit of one look into the database for a request to a server, such as a list with a filter. What takes "
+    "longer is refused (`QUERY_TIME`).",
+)
 WORKSPACE = Setting(
     "HARENA_WORKSPACE",
     NODE,

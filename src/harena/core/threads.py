@@ -11,13 +11,13 @@ import asyncio
 import contextvars
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from harena.core.errors import LimitExceededError
 
@@ -31,6 +31,13 @@ RETRY_SECONDS = 1.0
 
 work_for: ContextVar[str] = ContextVar("harena_work_for", default="")
 """the workspace for which the present task works; what it starts works for the same one. "" = the node itself"""
+
+
+def node_task(work: Coroutine[Any, Any, T], name: str) -> asyncio.Task[T]:
+    """A task of the node itself, which works for all, whoever's request has begun it."""
+    context = contextvars.copy_context()
+    context.run(work_for.set, "")
+    return asyncio.create_task(work, name=name, context=context)
 
 
 class ThreadKind:

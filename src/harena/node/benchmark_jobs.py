@@ -41,6 +41,7 @@ from harena.core.records.benchmark_jobs import (
     ResultsPage,
     WebhookDelivery,
 )
+from harena.core.threads import node_task
 from harena.jobs.capacity import EXECUTING_PER_CORE
 from harena.jobs.lifecycle import JobState
 from harena.jobs.owner import this_process
@@ -149,7 +150,7 @@ class BenchmarkJobs:
         if self._durable and self._chores is None:
             await self._take_over_all()
             self._webhooks.wake()
-            self._chores = asyncio.create_task(self._do_chores(), name="take over benchmark jobs")
+            self._chores = node_task(self._do_chores(), "take over benchmark jobs")
 
     async def create(
         self,
@@ -398,7 +399,7 @@ class BenchmarkJobs:
         self._owned[owned.id] = owned
         owned.start(on_end=partial(self._forget, owned))
         if self._keeper is None or self._keeper.done():
-            self._keeper = asyncio.create_task(self._keep_leases(store), name="keep leases")
+            self._keeper = node_task(self._keep_leases(store), "keep leases")
         return owned
 
     async def _keep_leases(self, store: JobStorePort) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from harena.core.clock import Clock, Pacer
 from harena.core.errors import PlatformError
 from harena.core.job_store import LEASE_LOST
+from harena.core.threads import node_task
 from harena.core.training_jobs import OPEN_STATES, TrainingState
 from harena.jobs.lease import LeaseWatch
 from harena.jobs.owner import Owner, OwnerStatus, owner_status, this_process
@@ -84,7 +85,7 @@ class TrainingQueue:
             self._failures.pop(retried, None)
         self._wanted = True
         if not self._closed and (self._tending is None or self._tending.done()):
-            self._tending = asyncio.create_task(self._keep_tending(), name="tend training jobs")
+            self._tending = node_task(self._keep_tending(), "tend training jobs")
 
     async def _keep_tending(self) -> None:
         """Begin what may begin, see what others want, and show that this process lives: a server for ever, an embedded

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from harena.core.clock import Clock
 from harena.core.home import private_folder
-from harena.core.threads import NODE
+from harena.core.threads import NODE, work_for
 
 T = TypeVar("T")
 
@@ -53,6 +53,7 @@ class TreeLocks:
             await asyncio.wait(self._under_way)
 
     async def _done(self, name: str, work: Callable[[], Awaitable[T]]) -> T:
+        work_for.set("")  # of this task only: who holds a lock of all waits in no line of a workspace
         async with self._locks.setdefault(name, asyncio.Lock()):
             while (file := await NODE.run_for("", lambda: self._locked(name))) is None:
                 await self._clock.sleep(POLL_SECONDS)

@@ -25,7 +25,7 @@ from harena.core.clock import Clock
 from harena.core.errors import PlatformError, ValidationError
 from harena.core.job_store import STORE_UNAVAILABLE, JobStorePort, Row
 from harena.core.records.benchmark_jobs import WebhookDelivery, WebhookEvent
-from harena.core.threads import work_for
+from harena.core.threads import node_task, work_for
 from harena.core.webhook_signature import ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, signature
 from harena.core.webhook_store import WebhookStorePort
 from harena.jobs import webhooks as rules
@@ -131,7 +131,7 @@ class WebhookDeliveries:
         """Something may be due, or become due soon."""
         self._news.set()
         if self._task is None and not self._closing:
-            self._task = asyncio.create_task(self._deliver(), name="deliver webhooks")
+            self._task = node_task(self._deliver(), "deliver webhooks")
             self._task.add_done_callback(self._over)
 
     async def close(self) -> None:

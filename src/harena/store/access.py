@@ -45,8 +45,7 @@ class AccessStore:
         query = select(api_keys).order_by(api_keys.c.created_at, api_keys.c.id)
         if workspace is not None:
             query = query.where(api_keys.c.workspace == workspace)
-        async with self._database.transaction() as connection:
-            return [dict(row) for row in (await connection.execute(query)).mappings()]
+        return await self._database.read(lambda connection: [dict(row) for row in connection.execute(query).mappings()])
 
     async def revoke_key(self, key_id: str, at: str) -> bool:
         """Whether there was such a key that had not been revoked before."""

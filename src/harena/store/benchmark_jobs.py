@@ -75,13 +75,12 @@ class JobStore:
 
     async def find_answer(self, workspace: str, key: IdempotencyKey) -> str | None:
         """See JobStorePort."""
-        return await self._database.run(lambda connection: answer_to(connection, workspace, key.noun, key))
+        return await self._database.read(lambda connection: answer_to(connection, workspace, key.noun, key))
 
     async def find_request(self, job_id: str) -> bytes | None:
         """See JobStorePort."""
         statement = select(job_requests.c.request).where(job_requests.c.job_id == job_id)
-        async with self._database.transaction() as connection:
-            request: bytes | None = await connection.scalar(statement)
+        request: bytes | None = await self._database.read(lambda connection: connection.scalar(statement))
         return request
 
     async def update_job(self, job_id: str, values: Mapping[str, Any], *, while_in: Collection[str]) -> bool:
@@ -157,8 +156,7 @@ class JobStore:
         counted = select(func.count()).where(
             benchmark_jobs.c.workspace == workspace, benchmark_jobs.c.state.in_(list(states))
         )
-        async with self._database.transaction() as connection:
-            return int(await connection.scalar(counted) or 0)
+        return await self._database.read(lambda connection: int(connection.scalar(counted) or 0))
 
     async def count_open_runs(self, workspace: str, *, states: Collection[str]) -> int:
         """See JobStorePort."""
@@ -166,8 +164,7 @@ class JobStore:
         counted = select(func.sum(benchmark_jobs.c.total - ended)).where(
             benchmark_jobs.c.workspace == workspace, benchmark_jobs.c.state.in_(list(states))
         )
-        async with self._database.transaction() as connection:
-            return int(await connection.scalar(counted) or 0)
+        return await self._database.read(lambda connection: int(connection.scalar(counted) or 0))
 
     async def list_unfinished(self, *, states: Collection[str]) -> list[Row]:
         """See JobStorePort."""
@@ -187,7 +184,7 @@ class JobStore:
             put_back(connection, job_id, rows)
             return rows
 
-        return await self._database.run(read)
+        return await self._database.read(read, whole=True)
 
     async def open_runs(self, job_id: str, *, after: int = -1, limit: int | None = None) -> list[Row]:
         """See JobStorePort."""
@@ -195,13 +192,13 @@ class JobStore:
         statement = select(*columns).where(
             runs.c.job_id == job_id, runs.c.number > after, runs.c.ended_cursor.is_(None)
         )
-        return await self._rows(statement.order_by(runs.c.number).limit(limit))
+        return await self._rows(statement.order_by(runs.c.number).limit(limit), whole=True)
 
     async def stored_runs(self, job_id: str, *, after: int = -1, limit: int) -> list[range]:
         """See JobStorePort."""
         numbers = select(runs.c.number).where(runs.c.job_id == job_id, runs.c.number > after)
         statement = numbers.order_by(runs.c.number).limit(limit)
-        return await self._database.run(lambda connection: as_ranges(connection.scalars(statement)))
+        return await self._database.read(lambda connection: as_ranges(connection.scalars(statement)), whole=True)
 
     async def page_runs(
         self, job_id: str, *, after: int, limit: int, most_bytes: int = PAGE_BYTES, metadata: bool = True
@@ -231,7 +228,7 @@ class JobStore:
                     del row["metadata_digest"]
             return rows
 
-        return await self._database.run(read)
+        return await self._database.read(read)
 
     async def last_event(self, job_id: str) -> Row | None:
         """See JobStorePort."""
@@ -296,8 +293,8 @@ class JobStore:
             while await self._database.run(partial(_delete_some, job_id)):
                 pass
 
-    async def _rows(self, statement: Any) -> list[Row]:
-        return await self._database.run(partial(_read, statement))
+    async def _rows(self, statement: Any, *, whole: bool = False) -> list[Row]:
+        return await self._database.read(partial(_read, statement), whole=whole)
 
 
 def _read(statement: Any, connection: Connection) -> list[Row]:

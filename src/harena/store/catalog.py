@@ -92,8 +92,7 @@ class CatalogStore:
     async def content(self, workspace: str, digest: str) -> bytes | None:
         """See CatalogStorePort."""
         statement = select(catalog_contents.c.content).where(*_content_key(workspace, digest))
-        async with self._database.transaction() as connection:
-            content: bytes | None = await connection.scalar(statement)
+        content: bytes | None = await self._database.read(lambda connection: connection.scalar(statement))
         return content
 
     async def archive(self, workspace: str, kind: CatalogKind, name: str, version: int | None, at: str) -> int:
@@ -162,8 +161,9 @@ class CatalogStore:
             await connection.execute(statement.values(report=dict(report)))
 
     async def _rows(self, statement: Any) -> list[Row]:
-        async with self._database.transaction() as connection:
-            return [dict(row) for row in (await connection.execute(statement)).mappings()]
+        return await self._database.read(
+            lambda connection: [dict(row) for row in connection.execute(statement).mappings()]
+        )
 
 
 def _refers(lineage: Mapping[str, Any] | None, kind: CatalogKind, reference: str) -> bool:

@@ -9,21 +9,27 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
 
-from harena.core.errors import PlatformError
+from harena.core.errors import PlatformError, ValidationError
 from harena.core.home import private_file, private_folder, private_opener
 from harena.core.job_store import STORE_UNAVAILABLE
-from harena.core.threads import NODE
+from harena.core.settings import QUERY_SECONDS
+from harena.core.threads import NODE, work_for
 from harena.store.migrate import NEWEST, bring_to_newest
 from harena.store.rows import to_json
+from harena.store.shares import RETRY_SECONDS, ConnectionShares
 
 if TYPE_CHECKING:  # its import takes as long as a third of SQLAlchemy's own, and a job on a file needs none of it
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
@@ -32,7 +38,17 @@ BUSY_SECONDS = 30.0
 """how long a write waits for another process's write"""
 CONNECT_SECONDS = 10
 THREADS = 4
-"""number of threads that work on a database file at one time; only one of them can write"""
+"""number of threads in which transactions on a database file are run at one time; only one of them can write"""
+READING_THREADS = 9
+"""number of threads that read a database file beside them"""
+KEPT_OPEN, CONNECTIONS = 5, 18
+"""connections of one pool: so many stay open, and there are so many at one time"""
+READING_SHARE = 3
+"""connections (of a file: threads) that may read for one workspace at one time; with WORKING_SHARE a third of all"""
+WORKING_SHARE = 3
+"""connections that may do anything else for one workspace"""
+POOL_SECONDS = 10.0
+"""how long to wait for a connection of the pool"""
 LOCK_SECONDS = 10.0
 """how long a statement waits for what another connection to PostgreSQL has locked"""
 IDLE_SECONDS = 30.0
@@ -41,6 +57,14 @@ lease for ever, and nobody could take the job over"""
 MIGRATION_LOCK = 0x6861_7265
 """the number of the PostgreSQL advisory lock under which one process at a time migrates"""
 
+QUERY_TIME = "QUERY_TIME"
+"""the reason of a query that took longer than it may"""
+STEPS_BETWEEN_LOOKS = 50_000
+"""instructions of SQLite's machine, some milliseconds, after which it is asked whether time is over; to ask takes the
+interpreter's lock"""
+
+_STOPPED = "57014"
+"""SQLSTATE of a statement that its time limit ended"""
 _POSTGRES_NAMES = ("postgres", "postgresql", "postgresql+psycopg")
 _AWAY_SQLITE = frozenset(
     {
@@ -51,7 +75,11 @@ _AWAY_SQLITE = frozenset(
 _AWAY_POSTGRES = ("08", "40", "53", "55P03", "57", "58", "25P03")
 """beginnings of SQLSTATE: connection, rolled back by a conflict, out of room, locked for too long, stopped by an
 operator, system error, idle for too long"""
-
+_POOL: dict[str, Any] = {
+    "pool_size": KEPT_OPEN,
+    "max_overflow": CONNECTIONS - KEPT_OPEN,
+    "pool_timeout": POOL_SECONDS,
+}
 
 Made = TypeVar("Made")
 
@@ -68,6 +96,10 @@ class Database:
         self._opened: AsyncEngine | None = None
         self._in_threads = in_threads
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="store") if in_threads else None
+        self._readers = ThreadPoolExecutor(READING_THREADS, thread_name_prefix="store-read") if in_threads else None
+        self._reading = ConnectionShares(READING_SHARE)
+        self._working = ConnectionShares(WORKING_SHARE)
+        self._query_seconds = float(QUERY_SECONDS.read() or str(QUERY_SECONDS.default))
         self._in_use = 0
         self._idle = asyncio.Event()
         self._closed = False
@@ -93,7 +125,7 @@ class Database:
     async def transaction(self) -> AsyncIterator[AsyncConnection]:
         """One transaction: committed at the end of the block, rolled back on any exception. Raises PlatformError, with
         the reason STORE_UNAVAILABLE where the same may succeed later."""
-        async with self._use():
+        async with self._working.one(), self._use():
             async with self._engine.begin() as connection:
                 yield connection
 
@@ -103,11 +135,23 @@ class Database:
         With a file it is done in a thread, whole: to go there and back for every statement takes longer than the
         statements do. `work` may touch nothing that belongs to the event loop, and ends although nobody waits for it
         any more. Raises PlatformError, as `transaction` does."""
+        async with self._working.one():
+            return await self._run(self._threads, work)
+
+    async def read(self, work: Callable[[Connection], Made], *, whole: bool = False) -> Made:
+        """Run a transaction that only reads, as `run` does, beside those that write. For a workspace it has a time
+        limit (QUERY_SECONDS), unless a `whole` job is read, which no filter makes shorter. Raises PlatformError, and
+        ValidationError (QUERY_TIME)."""
+        limited = work if whole or not work_for.get() else partial(_within, self._query_seconds, work)
+        async with self._reading.one():
+            return await self._run(self._readers, limited)
+
+    async def _run(self, threads: ThreadPoolExecutor | None, work: Callable[[Connection], Made]) -> Made:
         async with self._use():
             if self._in_threads is None:
                 async with self._engine.begin() as connection:
                     return await connection.run_sync(work)
-            working = asyncio.get_running_loop().run_in_executor(self._threads, _in_one, self._in_threads, work)
+            working = asyncio.get_running_loop().run_in_executor(threads, _in_one, self._in_threads, work)
             try:
                 return await asyncio.shield(working)
             except asyncio.CancelledError:
@@ -122,14 +166,21 @@ class Database:
         try:
             yield
         except DBAPIError as error:
-            reason = STORE_UNAVAILABLE if is_away(error) else None
-            raise PlatformError(
-                f"the database {self.name} failed: {error.orig}", step="store", reason=reason
-            ) from error
+            raise self._failed(f"failed: {error.orig}", away=is_away(error)) from error
+        except NoConnection as error:
+            raise self._failed(f"has no connection free ({CONNECTIONS} are in use)", away=True) from error
         finally:
             self._in_use -= 1
             if not self._in_use:
                 self._idle.set()
+
+    def _failed(self, what: str, *, away: bool) -> PlatformError:
+        return PlatformError(
+            f"the database {self.name} {what}",
+            step="store",
+            reason=STORE_UNAVAILABLE if away else None,
+            retry_delay=timedelta(seconds=RETRY_SECONDS) if away else None,
+        )
 
     async def close(self) -> None:
         """Let the transactions that are under way end, and close every connection."""
@@ -139,14 +190,42 @@ class Database:
             await self._idle.wait()
         if self._opened is not None:
             await self._opened.dispose()
-        if self._in_threads is not None and self._threads is not None:
+        if self._in_threads is not None:
             self._in_threads.dispose()
-            self._threads.shutdown()
+        for threads in (self._threads, self._readers):
+            if threads is not None:
+                threads.shutdown()
 
 
 def _in_one(engine: Engine, work: Callable[[Connection], Made]) -> Made:
     with engine.begin() as connection:
         return work(connection)
+
+
+def _within(seconds: float, work: Callable[[Connection], Made], connection: Connection) -> Made:
+    """What `work` makes of the connection. Raises ValidationError where its queries take longer."""
+    file = None
+    try:
+        if connection.dialect.name == "sqlite":
+            file, end = connection.connection.driver_connection, time.monotonic() + seconds
+            assert isinstance(file, sqlite3.Connection)
+            file.set_progress_handler(lambda: time.monotonic() > end, STEPS_BETWEEN_LOOKS)
+        else:
+            connection.exec_driver_sql(f"SET LOCAL statement_timeout = {max(1, round(seconds * 1000))}")
+        return work(connection)
+    except OperationalError as error:
+        cause = error.orig
+        over = getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
+        if not over and getattr(cause, "sqlstate", None) != _STOPPED:
+            raise
+        raise ValidationError(
+            f"this was looked for in the database for more than {seconds:g} seconds: narrow the filter (give a name, "
+            "and fewer metadata) or ask for fewer entries at a time (limit)",
+            reason=QUERY_TIME,
+        ) from error
+    finally:
+        if file is not None:
+            file.set_progress_handler(None, 0)
 
 
 def insert_new(connection: Connection | AsyncConnection, table: Table) -> Any:
@@ -189,11 +268,13 @@ async def _open_file(path: Path) -> Database:
         from sqlalchemy.ext.asyncio import create_async_engine
 
         url = URL.create("sqlite+aiosqlite", database=str(path))
-        engine = create_async_engine(url, connect_args=waiting, json_serializer=to_json)
+        engine = create_async_engine(url, connect_args=waiting, json_serializer=to_json, **_POOL)
         event.listen(engine.sync_engine, "connect", _configure)
         return engine
 
-    in_threads = create_engine(URL.create("sqlite", database=str(path)), connect_args=waiting, json_serializer=to_json)
+    in_threads = create_engine(
+        URL.create("sqlite", database=str(path)), connect_args=waiting, json_serializer=to_json, **_POOL
+    )
     event.listen(in_threads, "connect", _configure)
     return Database(str(path), open_engine, in_threads)
 
@@ -209,6 +290,7 @@ async def _open_url(written: str) -> Database:
             url,
             connect_args={"connect_timeout": CONNECT_SECONDS},
             json_serializer=to_json,
+            **_POOL,
             pool_pre_ping=True,  # a connection that died while it lay idle is replaced, not reported
         )
         event.listen(engine.sync_engine, "connect", _limit_waiting)

@@ -39,8 +39,7 @@ class RegistryStore:
     async def usage(self, workspace: str) -> tuple[int, int]:
         """See RegistryStorePort."""
         mine = select(func.count(), func.coalesce(func.sum(objects.c.bytes), 0)).where(objects.c.workspace == workspace)
-        async with self._database.transaction() as connection:
-            count, size = (await connection.execute(mine)).one()
+        count, size = await self._database.read(lambda connection: connection.execute(mine).one())
         return int(count), int(size)
 
     async def remove(self, workspace: str, kind: ObjectKind, name: str, version: str) -> list[str]:
@@ -59,8 +58,8 @@ class RegistryStore:
 
     async def has_tree(self, digest: str) -> bool:
         """See RegistryStorePort."""
-        async with self._database.transaction() as connection:
-            return await connection.scalar(select(objects.c.sequence).where(objects.c.digest == digest)) is not None
+        found = select(objects.c.sequence).where(objects.c.digest == digest)
+        return await self._database.read(lambda connection: connection.scalar(found) is not None)
 
     async def page(
         self, workspace: str, *, kind: ObjectKind | None, name: str | None, before: int | None, limit: int
@@ -72,8 +71,9 @@ class RegistryStore:
         return await self._rows(statement.order_by(objects.c.sequence.desc()).limit(limit))
 
     async def _rows(self, statement: Any) -> list[Row]:
-        async with self._database.transaction() as connection:
-            return [dict(row) for row in (await connection.execute(statement)).mappings()]
+        return await self._database.read(
+            lambda connection: [dict(row) for row in connection.execute(statement).mappings()]
+        )
 
 
 def _is(ref: Mapping[str, Any], kind: str, name: str, version: str) -> bool:

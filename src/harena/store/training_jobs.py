@@ -51,7 +51,7 @@ class TrainingStore:
 
     async def find_answer(self, workspace: str, key: IdempotencyKey) -> str | None:
         """See TrainingStorePort."""
-        return await self._database.run(lambda connection: answer_to(connection, workspace, ROUTE, key))
+        return await self._database.read(lambda connection: answer_to(connection, workspace, ROUTE, key))
 
     async def write(
         self,
@@ -128,7 +128,7 @@ class TrainingStore:
     async def count_jobs(self, workspace: str, *, states: Collection[str]) -> int:
         """See TrainingStorePort."""
         counted = select(func.count()).where(_jobs.workspace == workspace, _jobs.state.in_(list(states)))
-        return await self._database.run(lambda connection: int(connection.scalar(counted) or 0))
+        return await self._database.read(lambda connection: int(connection.scalar(counted) or 0))
 
     async def open_jobs(self, *, states: Collection[str]) -> list[Row]:
         """See TrainingStorePort."""
@@ -158,7 +158,7 @@ class TrainingStore:
             return True
 
     async def _rows(self, statement: Any) -> list[Row]:
-        return await self._database.run(
+        return await self._database.read(
             lambda connection: [dict(row) for row in connection.execute(statement).mappings()]
         )
 

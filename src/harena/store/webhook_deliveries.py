@@ -110,8 +110,9 @@ class WebhookStore:
         """See WebhookStorePort."""
         table = webhook_deliveries
         statement = select(*(table.c[name] for name in _TO_SHOW)).where(table.c.job_id.in_(list(job_ids)))
-        async with self._database.transaction() as connection:
-            return {row["job_id"]: dict(row) for row in (await connection.execute(statement)).mappings()}
+        return await self._database.read(
+            lambda connection: {row["job_id"]: dict(row) for row in connection.execute(statement).mappings()}
+        )
 
 
 def _due_for_posting(durable: bool) -> tuple[Any, ...]:
