@@ -24,7 +24,7 @@ async def encoded(content: Any) -> bytes:
 
 
 def encoded_at_once(content: Any) -> bytes:
-    """As `encoded`, for what is known to be small."""
+    """Encode what is known to be small, as `encoded` does."""
     return json.dumps(content, allow_nan=False, separators=(",", ":"), default=_told).encode()
 
 

@@ -1,5 +1,5 @@
-"""Which judgements of a piece of test code were executed, and which of its assertions have failed. Standard library
-only, Python 3.8 and up.
+"""Records which judgements of a piece of test code were executed, and which of its assertions have failed. Standard
+library only, Python 3.8 and up.
 
 Test code that ends without an assertion that it executed has judged nobody. And where a candidate shares its process,
 an assertion that failed stays failed: an `__exit__` or a decorator of the candidate's may swallow the exception. The
