@@ -15,6 +15,7 @@ from harena.core.clock import SystemClock
 from harena.core.job_store import Batch
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.node.benchmark_jobs import BenchmarkJobs
+from harena.node.config import NodeConfig
 from harena.store.benchmark_jobs import JobStore
 
 SCENARIOS, ATTEMPTS = 5, 1000
@@ -43,7 +44,8 @@ class MortalJobs(BenchmarkJobs):
 async def live(place: Path) -> None:
     """Create a job, and cancel it."""
     scorer = Scorer()
-    jobs = MortalJobs(place, NoSandboxes(), Recipes(), SystemClock(), durable=True, load=load, score=scorer, cores=2)  # type: ignore[arg-type]
+    config = NodeConfig(store_place=place, durable_jobs=True)
+    jobs = MortalJobs(config, NoSandboxes(), Recipes(), SystemClock(), load=load, score=scorer, cores=2)  # type: ignore[arg-type]
     await jobs.start()
     await jobs.create(HERE, {"name": "job", "scenarios": ["hang"] * SCENARIOS, "config": {"attempts": ATTEMPTS}})
     await scorer.hanging.wait()

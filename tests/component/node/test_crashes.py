@@ -16,6 +16,7 @@ from test_benchmark_jobs import HERE, NoSandboxes, Recipes, Scorer, load, opened
 from harena.core.clock import SystemClock
 from harena.jobs.retry import MOST_INTERRUPTIONS
 from harena.node.benchmark_jobs import BenchmarkJobs
+from harena.node.config import NodeConfig
 
 KILLS = 20
 
@@ -96,7 +97,8 @@ async def test_a_cancellation_that_is_cut_short_is_finished(tmp_path: Path, writ
     async with opened(place, Scorer()) as jobs:
         before = (await jobs.get(HERE, "job"))["progress"]
     assert 0 < before["cancelled"] < runs
-    jobs = BenchmarkJobs(place, NoSandboxes(), Recipes(), SystemClock(), durable=True, load=load, score=scorer)  # type: ignore[arg-type]
+    config = NodeConfig(store_place=place, durable_jobs=True)
+    jobs = BenchmarkJobs(config, NoSandboxes(), Recipes(), SystemClock(), load=load, score=scorer)  # type: ignore[arg-type]
     await jobs.start()
     results = await jobs.wait(HERE, "job")
     events = [event["run"] async for event in jobs.events(HERE, "job") if event["kind"] == "run_cancelled"]

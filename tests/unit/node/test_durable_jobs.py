@@ -17,6 +17,7 @@ from harena.core.errors import NotFoundError, PlatformError, ValidationError
 from harena.core.job_store import STORE_UNAVAILABLE, Batch
 from harena.core.models import Blueprint
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
+from harena.core.workspace import LimitsOf
 from harena.node import retention
 from harena.node.benchmark_jobs import BenchmarkJobs
 from harena.node.config import NodeConfig
@@ -62,11 +63,16 @@ def _store_is_there() -> None:
 
 @asynccontextmanager
 async def server(
-    path: Path, scorer: Any, *, keep_seconds: float | None = None, **more: Any
+    path: Path,
+    scorer: Any,
+    *,
+    keep_seconds: float | None = None,
+    limits_of: LimitsOf | None = None,
+    **more: Any,
 ) -> AsyncIterator[BenchmarkJobs]:
     """A server's jobs, that go on with what they find."""
     arguments = {"load": load, "score": scorer, "cores": 2, **more}
-    config = NodeConfig(store_place=path, durable_jobs=True, keep_seconds=keep_seconds)
+    config = NodeConfig(store_place=path, durable_jobs=True, keep_seconds=keep_seconds, limits_of=limits_of)
     jobs = FragileJobs(config, NoSandboxes(), Recipes(), SystemClock(), **arguments)
     await jobs.start()
     try:
