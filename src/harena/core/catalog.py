@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from harena.core.errors import ValidationError
+from harena.core.pages import PageRows
 
 CatalogKind = Literal["scenarios", "scoring_contracts", "benchmark_job_defs"]
 NOUNS: Mapping[CatalogKind, str] = {
@@ -97,9 +98,9 @@ class CatalogStorePort(Protocol):
         archived: bool = False,
         before: int | None = None,
         limit: int,
-    ) -> list[Row]:
-        """Newest first, those before a sequence only: of each name the newest version that is not archived; with
-        `name`, every version of that name; with `archived`, every version of every name, archived ones too."""
+    ) -> PageRows:
+        """One page, newest first, of those before a sequence: of each name the newest version that is not archived;
+        with `name`, every version of that name; with `archived`, every version of every name, archived ones too."""
 
     async def content(self, workspace: str, digest: str) -> bytes | None:
         """What was stored under this digest."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from harena.core.idempotency import IdempotencyKey
+from harena.core.pages import PAGE_BYTES, PageRows
 
 Row = dict[str, Any]
 
@@ -19,8 +20,6 @@ STORE_UNAVAILABLE = "STORE_UNAVAILABLE"
 """reason of a PlatformError: the store is away (disk full, connection lost), and the same call may succeed later"""
 LEASE_LOST = "LEASE_LOST"
 """reason of a PlatformError: another process has taken the job over"""
-PAGE_BYTES = 8 * 1024 * 1024
-"""size of a page of results, as JSON, after which it ends, whatever number of them was asked for"""
 
 
 @dataclass(slots=True)
@@ -95,8 +94,8 @@ class JobStorePort(Protocol):
 
     async def list_jobs(
         self, workspace: str, *, name: str | None = None, before: int | None = None, limit: int = 1000
-    ) -> list[Row]:
-        """The workspace's jobs (of this name), newest first; those with a `sequence` below `before` only."""
+    ) -> PageRows:
+        """The workspace's jobs (of this name), newest first; those with a `sequence` below `before` only. One page."""
 
     async def count_jobs(self, workspace: str, *, states: Collection[str]) -> int:
         """How many of the workspace's jobs are in one of `states`."""
@@ -126,8 +125,8 @@ class JobStorePort(Protocol):
     async def last_event(self, job_id: str) -> Row | None:
         """{cursor, at} of what last happened to a job; None = nothing yet."""
 
-    async def events_after(self, job_id: str, cursor: int, *, limit: int = 1000) -> list[Row]:
-        """The events of a job that follow `cursor`, oldest first."""
+    async def events_after(self, job_id: str, cursor: int, *, limit: int = 1000) -> PageRows:
+        """The events of a job that follow `cursor`, oldest first. One page."""
 
     async def delete_job(self, job_id: str, *, while_in: Collection[str]) -> bool:
         """Delete a job that is in one of these states with all that belongs to it; whether it was. From the first

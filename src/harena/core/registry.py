@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
 from harena.core.errors import ValidationError
+from harena.core.pages import PageRows
 
 ObjectKind = Literal["capability", "task", "dataset", "model", "checkpoint"]
 KINDS: tuple[ObjectKind, ...] = ("capability", "task", "dataset", "model", "checkpoint")
@@ -103,5 +104,5 @@ class RegistryStorePort(Protocol):
 
     async def page(
         self, workspace: str, *, kind: ObjectKind | None, name: str | None, before: int | None, limit: int
-    ) -> list[Row]:
-        """Newest first, those before a sequence only."""
+    ) -> PageRows:
+        """One page, newest first, those before a sequence only."""

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from harena.core.idempotency import IdempotencyKey
 from harena.core.job_store import Row
+from harena.core.pages import PageRows
 
 
 class TrainingStorePort(Protocol):
@@ -66,8 +67,8 @@ class TrainingStorePort(Protocol):
 
     async def list_jobs(
         self, workspace: str, *, wanted: Mapping[str, str], before: int | None = None, limit: int
-    ) -> list[Row]:
-        """The workspace's jobs whose columns are as `wanted`, newest first; `sequence` below `before` only."""
+    ) -> PageRows:
+        """One page of the workspace's jobs whose columns are as `wanted`, newest first; `sequence` below `before`."""
 
     async def count_jobs(self, workspace: str, *, states: Collection[str]) -> int:
         """How many of the workspace's jobs are in one of `states`."""
@@ -78,7 +79,7 @@ class TrainingStorePort(Protocol):
 
     async def events_after(
         self, job_id: str, cursor: int, *, limit: int = 1000, kinds: Collection[str] | None = None, told: bool = False
-    ) -> list[Row]:
+    ) -> PageRows:
         """The events that follow `cursor`, oldest first; of these kinds, and `told`: only those with a message."""
 
     async def delete_job(self, job_id: str, *, while_in: Collection[str]) -> bool:

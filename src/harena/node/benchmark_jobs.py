@@ -197,8 +197,8 @@ class BenchmarkJobs:
                 f"limit must be 1 to {MAX_JOBS_PAGE} and before at least 0 (got {limit} and {before})"
             )
         store = await self._store()
-        rows = await store.list_jobs(workspace, name=name, before=before, limit=limit + 1)
-        more, rows = len(rows) > limit, [await self._settled(row) for row in rows[:limit]]
+        page = await store.list_jobs(workspace, name=name, before=before, limit=limit)
+        more, rows = page.more, [await self._settled(row) for row in page]
         webhooks = await self._webhooks_of(rows)
         now = self._clock.utcnow()
         return BenchmarkJobsPage(
@@ -285,7 +285,7 @@ class BenchmarkJobs:
             for event in events:
                 cursor = event["cursor"]
                 yield event_answer(job_id, event)
-            if len(events) == EVENTS_AT_A_TIME:
+            if events.more:
                 continue
             if ended:
                 return

@@ -156,7 +156,7 @@ class Catalog:
         one, or with `archived` every version there is; those that carry all of `metadata`. Raises ValidationError."""
         if not 1 <= limit <= MAX_PAGE:
             raise ValidationError(f"limit must be from 1 to {MAX_PAGE} (got {limit})")
-        rows = await (await self._store()).page(
+        page = await (await self._store()).page(
             workspace,
             kind,
             name=name,
@@ -164,12 +164,10 @@ class Catalog:
             metadata=_checked_filter(metadata or {}),
             archived=archived,
             before=cursor,
-            limit=limit + 1,
+            limit=limit,
         )
-        page = rows[:limit]
-        more = len(rows) > limit
         entries = [entry_answer(row) for row in page]
-        return CatalogPage(entries=entries, next_cursor=page[-1]["sequence"] if more else None)
+        return CatalogPage(entries=entries, next_cursor=page[-1]["sequence"] if page.more else None)
 
     async def archive(self, workspace: str, kind: CatalogKind, reference: str) -> Archived:
         """Archive the version that NAME@2 names, or every version of NAME. Raises NotFoundError."""

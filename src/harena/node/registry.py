@@ -170,11 +170,10 @@ class Registry:
             raise ValidationError(f"limit must be from 1 to {MAX_PAGE} (got {limit})")
         wanted = None if kind is None else checked_kind(kind)
         store = await self._store()
-        rows = await store.page(workspace, kind=wanted, name=name, before=cursor, limit=limit + 1)
-        page = rows[:limit]
+        page = await store.page(workspace, kind=wanted, name=name, before=cursor, limit=limit)
         return StoredObjectsPage(
             objects=[object_answer(row) for row in page],
-            next_cursor=page[-1]["sequence"] if len(rows) > limit else None,
+            next_cursor=page[-1]["sequence"] if page.more else None,
         )
 
     async def pull(self, workspace: str, kind: ObjectKind, ref: str) -> AsyncGenerator[bytes, None]:

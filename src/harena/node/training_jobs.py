@@ -142,8 +142,8 @@ class TrainingJobs:
         if (state := columns.get("state")) is not None and state not in tuple(TrainingState):
             raise ValidationError(f"state: {shown(state)} is none of {', '.join(TrainingState)}")
         store = await self._queue.store()
-        rows = await store.list_jobs(workspace, wanted=columns, before=before, limit=limit + 1)
-        more, rows = len(rows) > limit, [await self._queue.settled(row) for row in rows[:limit]]
+        page = await store.list_jobs(workspace, wanted=columns, before=before, limit=limit)
+        more, rows = page.more, [await self._queue.settled(row) for row in page]
         return TrainingJobsPage(
             training_jobs=[training_answer(row) for row in rows], next_cursor=rows[-1]["sequence"] if more else None
         )

@@ -11,10 +11,12 @@ from sqlalchemy import Connection, Text, cast, delete, func, insert, or_, select
 
 from harena.core.errors import PlatformError
 from harena.core.idempotency import IdempotencyKey
-from harena.core.job_store import LEASE_LOST, PAGE_BYTES, Batch, Row
+from harena.core.job_store import LEASE_LOST, Batch, Row
+from harena.core.pages import PAGE_BYTES, PageRoom, PageRows, encoded_bytes
 from harena.core.workspace import DEFAULT_WORKSPACE
 from harena.store.database import Database
 from harena.store.idempotency import answer_to, claim, forget_answers
+from harena.store.pages import read_page
 from harena.store.references import hold_versions
 from harena.store.rows import insert_rows, put_rows, update_rows
 from harena.store.run_metadata import COLUMNS, put_aside, put_back
@@ -142,14 +144,15 @@ class JobStore:
 
     async def list_jobs(
         self, workspace: str, *, name: str | None = None, before: int | None = None, limit: int = 1000
-    ) -> list[Row]:
+    ) -> PageRows:
         """See JobStorePort."""
         statement = select(benchmark_jobs).where(benchmark_jobs.c.workspace == workspace)
         if name is not None:
             statement = statement.where(benchmark_jobs.c.name == name)
         if before is not None:
             statement = statement.where(benchmark_jobs.c.sequence < before)
-        return await self._rows(statement.order_by(benchmark_jobs.c.sequence.desc()).limit(limit))
+        newest_first = statement.order_by(benchmark_jobs.c.sequence.desc())
+        return await self._database.read(lambda connection: read_page(connection, newest_first, limit))
 
     async def count_jobs(self, workspace: str, *, states: Collection[str]) -> int:
         """See JobStorePort."""
@@ -214,11 +217,11 @@ class JobStore:
 
         def read(connection: Connection) -> list[Row]:
             rows: list[Row] = []
-            size = 0
+            room = PageRoom(most_bytes)
             with connection.execute(statement) as found:
                 for row in map(dict, found.mappings()):
-                    size += len(row["envelope"]) + (row.pop("metadata_bytes") or 0) * metadata
-                    if rows and size > most_bytes:
+                    size = encoded_bytes(row["envelope"]) + (row.pop("metadata_bytes") or 0) * metadata
+                    if not room.takes(size):
                         break
                     rows.append({**row, "envelope": json.loads(row["envelope"])})
             if metadata:
@@ -236,15 +239,14 @@ class JobStore:
         rows = await self._rows(newest.order_by(events.c.cursor.desc()).limit(1))
         return rows[0] if rows else None
 
-    async def events_after(self, job_id: str, cursor: int, *, limit: int = 1000) -> list[Row]:
+    async def events_after(self, job_id: str, cursor: int, *, limit: int = 1000) -> PageRows:
         """See JobStorePort."""
         statement = (
             select(events.c.cursor, events.c.at, events.c.kind, events.c.body)
             .where(events.c.job_id == job_id, events.c.cursor > cursor)
             .order_by(events.c.cursor)
-            .limit(limit)
         )
-        return await self._rows(statement)
+        return await self._database.read(lambda connection: read_page(connection, statement, limit))
 
     async def delete_job(self, job_id: str, *, while_in: Collection[str]) -> bool:
         """See JobStorePort."""

@@ -10,7 +10,9 @@ from sqlalchemy.exc import IntegrityError
 
 from harena.core.catalog import CatalogKind, Row
 from harena.core.errors import PlatformError
+from harena.core.pages import PageRows
 from harena.store.database import Database, insert_new
+from harena.store.pages import read_page
 from harena.store.references import DELETED, become_writer
 from harena.store.tables import benchmark_jobs, calibrations, catalog, catalog_contents
 
@@ -71,7 +73,7 @@ class CatalogStore:
         archived: bool = False,
         before: int | None = None,
         limit: int,
-    ) -> list[Row]:
+    ) -> PageRows:
         """See CatalogStorePort."""
         statement = select(catalog).where(*_of(workspace, kind), catalog.c.digest != _DELETED)
         if not archived:
@@ -87,7 +89,8 @@ class CatalogStore:
             statement = statement.where(catalog.c.metadata[key].as_string() == value)
         if before is not None:
             statement = statement.where(catalog.c.sequence < before)
-        return await self._rows(statement.order_by(catalog.c.sequence.desc()).limit(limit))
+        newest_first = statement.order_by(catalog.c.sequence.desc())
+        return await self._database.read(lambda connection: read_page(connection, newest_first, limit))
 
     async def content(self, workspace: str, digest: str) -> bytes | None:
         """See CatalogStorePort."""

@@ -7,9 +7,11 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, delete, func, select
 
+from harena.core.pages import PageRows
 from harena.core.registry import ObjectKind, Row
 from harena.core.training_jobs import OPEN_STATES
 from harena.store.database import Database, insert_new
+from harena.store.pages import read_page
 from harena.store.references import become_writer
 from harena.store.tables import objects, training_jobs
 
@@ -63,12 +65,13 @@ class RegistryStore:
 
     async def page(
         self, workspace: str, *, kind: ObjectKind | None, name: str | None, before: int | None, limit: int
-    ) -> list[Row]:
+    ) -> PageRows:
         """See RegistryStorePort."""
         statement = select(objects).where(*_of(workspace, kind, name))
         if before is not None:
             statement = statement.where(objects.c.sequence < before)
-        return await self._rows(statement.order_by(objects.c.sequence.desc()).limit(limit))
+        newest_first = statement.order_by(objects.c.sequence.desc())
+        return await self._database.read(lambda connection: read_page(connection, newest_first, limit))
 
     async def _rows(self, statement: Any) -> list[Row]:
         return await self._database.read(

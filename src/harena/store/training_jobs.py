@@ -11,8 +11,10 @@ from sqlalchemy import Connection, delete, func, insert, or_, select, update
 from harena.core.errors import PlatformError
 from harena.core.idempotency import IdempotencyKey
 from harena.core.job_store import LEASE_LOST, Row
+from harena.core.pages import PageRows
 from harena.store.database import Database
 from harena.store.idempotency import answer_to, claim, forget_answers
+from harena.store.pages import read_page
 from harena.store.references import hold_objects
 from harena.store.rows import insert_rows
 from harena.store.tables import training_events, training_jobs
@@ -116,14 +118,15 @@ class TrainingStore:
 
     async def list_jobs(
         self, workspace: str, *, wanted: Mapping[str, str], before: int | None = None, limit: int
-    ) -> list[Row]:
+    ) -> PageRows:
         """See TrainingStorePort."""
         statement = select(training_jobs).where(_jobs.workspace == workspace)
         for column, value in wanted.items():
             statement = statement.where(_jobs[column] == value)
         if before is not None:
             statement = statement.where(_jobs.sequence < before)
-        return await self._rows(statement.order_by(_jobs.sequence.desc()).limit(limit))
+        newest_first = statement.order_by(_jobs.sequence.desc())
+        return await self._database.read(lambda connection: read_page(connection, newest_first, limit))
 
     async def count_jobs(self, workspace: str, *, states: Collection[str]) -> int:
         """See TrainingStorePort."""
@@ -137,7 +140,7 @@ class TrainingStore:
 
     async def events_after(
         self, job_id: str, cursor: int, *, limit: int = 1000, kinds: Collection[str] | None = None, told: bool = False
-    ) -> list[Row]:
+    ) -> PageRows:
         """See TrainingStorePort."""
         columns = (_events[name] for name in ("cursor", "at", "kind", "level", "message", "body"))
         statement = select(*columns).where(_events.job_id == job_id, _events.cursor > cursor)
@@ -145,7 +148,8 @@ class TrainingStore:
             statement = statement.where(_events.kind.in_(list(kinds)))
         if told:
             statement = statement.where(_events.message.is_not(None))
-        return await self._rows(statement.order_by(_events.cursor).limit(limit))
+        oldest_first = statement.order_by(_events.cursor)
+        return await self._database.read(lambda connection: read_page(connection, oldest_first, limit))
 
     async def delete_job(self, job_id: str, *, while_in: Collection[str]) -> bool:
         """See TrainingStorePort."""

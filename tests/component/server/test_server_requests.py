@@ -417,6 +417,19 @@ def test_loopback(host: str, loopback: bool) -> None:
     assert not is_loopback("example.test")
 
 
+async def test_a_page_of_sandboxes_counts_names_of_annotations(here: World, http: aiohttp.ClientSession) -> None:
+    """They are sent as their values are."""
+    noted = {"annotations": {f"{number:03}".ljust(1000, "n"): "" for number in range(200)}}
+    for _ in range(6):
+        async with http.post("/v1/sandboxes", json=noted) as made:
+            assert made.status == 201
+    async with http.get("/v1/sandboxes") as answer:
+        page = await answer.json()
+    assert len(page["sandboxes"]) == 5
+    async with http.get("/v1/sandboxes", params={"cursor": page["next_cursor"]}) as answer:
+        assert len((await answer.json())["sandboxes"]) == 1
+
+
 async def test_a_page_of_sandboxes_is_bounded_in_characters(here: World, http: aiohttp.ClientSession) -> None:
     """It is put into words in one step, while nobody else is answered; the next page goes on."""
     noted = {"annotations": {str(number): "v" * 60_000 for number in range(4)}}

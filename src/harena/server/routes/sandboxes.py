@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+import json
 from datetime import datetime
 from functools import partial
 from typing import Annotated
@@ -16,6 +16,7 @@ from harena.core.checked import MOST_PIDS
 from harena.core.errors import SandboxFailedError, SandboxValidationError, ValidationError
 from harena.core.models import Limits, SandboxSpec, SandboxStatus
 from harena.core.operations import sandboxes as table
+from harena.core.pages import PageRoom
 from harena.core.parameters import MOST_WORD
 from harena.core.ports import SandboxHandle
 from harena.core.wire import info_to_json, process_to_json
@@ -35,7 +36,7 @@ routes = TableRoutes(table.OPERATIONS)
 
 Pid = Annotated[int, InPath(le=1 << 62)]
 MOST_ON_A_PAGE = 1024 * 1024
-"""characters of tags and annotations"""
+"""size of tags and annotations, whose words are put together in one step"""
 
 
 @routes.by_hand(table.CREATE)
@@ -68,24 +69,15 @@ async def list_sandboxes(
     if cursor is not None:
         after = _read_cursor(cursor)
         found = [handle for handle in found if (handle.info.created_at, handle.info.id) > after]
-    page = found[: _fitting(found[:limit])]
+    page, room = [], PageRoom(MOST_ON_A_PAGE)
+    for handle in found[:limit]:
+        told = info_to_json(handle.info)
+        # what has no bound of its own is counted as it is sent; the rest of one is small
+        if not room.takes(len(json.dumps([told["tags"], told["annotations"]]))):
+            break
+        page.append(told)
     more = len(found) > len(page)
-    return JsonAnswer(
-        {
-            "sandboxes": [info_to_json(handle.info) for handle in page],
-            "next_cursor": _cursor(page[-1]) if more else None,
-        }
-    )
-
-
-def _fitting(found: Sequence[SandboxHandle]) -> int:
-    """How many of the first fill a page, whose words are put together in one step; one at least."""
-    size = 0
-    for count, handle in enumerate(found):
-        size += sum(map(len, handle.info.tags)) + sum(map(len, handle.info.annotations.values()))
-        if size > MOST_ON_A_PAGE and count:
-            return count
-    return len(found)
+    return JsonAnswer({"sandboxes": page, "next_cursor": _cursor(found[len(page) - 1]) if more else None})
 
 
 @routes.by_hand(table.GET)

@@ -1,0 +1,35 @@
+"""Pages of lists: how many bytes one may hold, whatever its entries are; a page that is cut goes on at its cursor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+PAGE_BYTES = 8 * 1024 * 1024
+"""size of the entries of one page, as they are stored or answered; a page has one entry at least"""
+
+
+def encoded_bytes(text: str) -> int:
+    """Size of text in UTF-8."""
+    return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
+
+
+class PageRows(list[dict[str, Any]]):
+    """The rows of one page."""
+
+    more: bool = False
+    """others follow behind the last one"""
+
+
+class PageRoom:
+    """What is left of one page while it is filled."""
+
+    def __init__(self, most_bytes: int = PAGE_BYTES) -> None:
+        self._left = most_bytes
+        self._is_empty = True
+
+    def takes(self, size: int) -> bool:
+        """Whether an entry of so many bytes, the next one, is on this page."""
+        self._left -= size
+        fits = self._is_empty or self._left >= 0
+        self._is_empty = False
+        return fits
