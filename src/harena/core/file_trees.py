@@ -28,6 +28,8 @@ MOST_DEPTH = 64
 """longest path of a file, in parts"""
 MOST_BYTES = 64 * 1024**3
 PIECE_BYTES = 1024 * 1024
+BLOCK_BYTES = 4096
+"""what a file or folder takes on a disk, beside its content"""
 TOO_LARGE = "TOO_LARGE"
 
 
@@ -50,6 +52,13 @@ class Tree:
     """sha256 in hexadecimal digits"""
     files: int
     bytes: int
+    folders: int
+    """below the tree's own"""
+
+    @property
+    def disk_bytes(self) -> int:
+        """At most what it takes on a disk: each file's last block is counted whole, and each folder as a block."""
+        return self.bytes + BLOCK_BYTES * (self.files + self.folders)
 
 
 def files_of(place: Path) -> list[TreeFile]:
@@ -88,7 +97,8 @@ def tree_of(files: list[TreeFile]) -> Tree:
         with file.path.open("rb") as content:
             digest = hashlib.file_digest(content, "sha256").hexdigest()
         whole.update(f"{digest} {'x' if file.executable else '-'} {len(file.name)} {file.name}\n".encode())
-    return Tree(whole.hexdigest(), len(files), sum(file.bytes for file in files))
+    folders = {parent for file in files for parent in PurePosixPath(file.name).parents}
+    return Tree(whole.hexdigest(), len(files), sum(file.bytes for file in files), max(0, len(folders) - 1))
 
 
 def packed(files: list[TreeFile]) -> Iterator[bytes]:

@@ -94,7 +94,7 @@ class RegistryStorePort(Protocol):
         """All of a name, newest first."""
 
     async def usage(self, workspace: str) -> tuple[int, int]:
-        """How many versions of objects it has, and their bytes."""
+        """How many versions of objects it has, and their bytes, each file with a block more."""
 
     async def remove(self, workspace: str, kind: ObjectKind, name: str, version: str) -> list[str]:
         """The ids of training jobs that have not ended and refer to it; it is removed where there are none."""

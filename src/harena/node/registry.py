@@ -273,7 +273,7 @@ class Registry:
             if self._check_room is not None:
                 await self._check_room(workspace, len(json.dumps(described)))
             async with self._adding.setdefault(workspace, asyncio.Lock()):  # waits for its own threads
-                if await self._room(workspace) < made.bytes:
+                if await self._room(workspace) < made.disk_bytes:
                     raise _no_room("bytes", "object_bytes")
 
                 async def add() -> Row:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, delete, func, select
 
+from harena.core.file_trees import BLOCK_BYTES
 from harena.core.pages import PageRows
 from harena.core.registry import ObjectKind, Row
 from harena.core.training_jobs import OPEN_STATES
@@ -40,7 +41,8 @@ class RegistryStore:
 
     async def usage(self, workspace: str) -> tuple[int, int]:
         """See RegistryStorePort."""
-        mine = select(func.count(), func.coalesce(func.sum(objects.c.bytes), 0)).where(objects.c.workspace == workspace)
+        taken = objects.c.bytes + BLOCK_BYTES * objects.c.files
+        mine = select(func.count(), func.coalesce(func.sum(taken), 0)).where(objects.c.workspace == workspace)
         count, size = await self._database.read(lambda connection: connection.execute(mine).one())
         return int(count), int(size)
 

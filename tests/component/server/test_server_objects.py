@@ -68,6 +68,27 @@ async def test_objects_of_a_workspace(keyed: World, given: Given) -> None:
     assert (await push(keyed, ours, "2"))[0] == 200
 
 
+async def test_files_and_folders_of_objects_take_blocks(keyed: World, given: Given) -> None:
+    """Empty files and deep folders fill a disk, too; what was published counts afterwards."""
+    given.kept["ours"] = {"object_bytes": 200_000}
+    ours = await key_for(keyed, "ours")
+    few, many, deep = (
+        [(f"{number}.txt", b"") for number in range(20)],
+        [(f"{number}.txt", b"") for number in range(60)],
+        [("/".join(f"{number}" for number in range(60)) + "/x.txt", b"")],
+    )
+
+    async def publish(files: list[tuple[str, bytes]], version: str) -> int:
+        headers = {"authorization": f"Bearer {ours}", "content-type": "application/octet-stream"}
+        query = {"kind": "dataset", "name": "d", "version": version}
+        async with aiohttp.ClientSession(keyed.url, headers=headers) as http:
+            async with http.post("/v1/objects", params=query, data=tar_of(("rows.jsonl", ROW), *files)) as answer:
+                return answer.status
+
+    assert [await publish(many, "1"), await publish(deep, "2")] == [429, 429]
+    assert [await publish(few, "3"), await publish(few, "4"), await publish(few, "5")] == [200, 200, 429]
+
+
 async def test_bytes_of_objects_of_a_workspace(keyed: World, given: Given) -> None:
     """Those that arrive at one time are counted together, and nothing of what is refused is kept."""
     given.kept["ours"] = {"object_bytes": 1_000_000}
