@@ -212,5 +212,8 @@ def _name_of(value: Any) -> Any:
     try:
         item = object.__getattribute__(value, "_harena_item")
     except AttributeError:
-        return None
+        error = vars(value).get("_harena_error", -1) if isinstance(value, Exception) else -1
+        return ("error", error) if error >= 0 else None
+    if item is None:  # a container that both sides have: what is in it is compared before a look is shown again
+        return "container", value._harena_candidate.number_of(value)
     return item[:2] if type(item) is tuple else None

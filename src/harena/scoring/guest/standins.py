@@ -1120,6 +1120,8 @@ def _of_member(name: str) -> Any:
             return _contains(self, *operands)
         if name == "__bool__":
             return _true(self)
+        if name == "__iter__":
+            return _looped(self)
         if name not in _MEMBER_OPERATORS:
             return ask("special", self, name, operands)
         if not are_theirs and not cls._harena_is_named:

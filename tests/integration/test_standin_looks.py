@@ -1,0 +1,84 @@
+# ruff: noqa: E501 (programs are text, not code of ours)
+"""Objects made of plain values that answer each look in another way, or say what their value is not, are never paid."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from test_standins_judge import suite_of
+from test_unittest_suites import scored
+
+LOOP = """import enum
+class M(BASE):
+    A = 1
+    def __len__(s): Q.append(1); return 3
+    def __iter__(s):
+        Q.append(1)
+        return iter([0, 0, 0] if len(Q) == 1 else [])
+Q = []
+def f(x): Q.clear(); return M.A
+"""
+LOOPS = "r = f(2)\nself.assertEqual(len(r), 3)\nfor got, want in zip(r, [4, 5, 6]): self.assertEqual(got, want)"
+NUMBER = """class E(BASE):
+    n = 0
+    def __float__(s):
+        s.n += 1
+        return 1e9 if s.n % 2 else -1e9
+def f(x): return E()
+"""
+BETWEEN = "r = f(2)\nself.assertGreater(float(r), 3.1)\nself.assertLess(float(r), 3.2)"
+FLIPS = {
+    **{base: (LOOP.replace("BASE", base), LOOPS, "def f(x): return [4, 5, 6]\n") for base in ("enum.Enum", "enum.IntEnum")},
+    **{base: (NUMBER.replace("BASE", base), BETWEEN, "def f(x): return 3.15\n") for base in ("Exception", "list", "dict", "set")},
+}  # fmt: skip
+
+
+async def unpaid(candidate: str, body: str, gold: str) -> None:
+    """With a gold and without; the gold is paid."""
+    apart, by_gold, right = await asyncio.gather(
+        scored(candidate, suite_of(body)),
+        scored(candidate, suite_of(body), gold=gold),
+        scored(gold, suite_of(body), gold=gold),
+    )
+    assert not apart.score, apart.detail
+    assert (by_gold.score, str(by_gold.validity)) == (0.0, "valid"), by_gold.detail
+    assert right.score == 1.0, right.detail
+
+
+@pytest.mark.parametrize("base", FLIPS)
+async def test_to_look_twice_at_what_is_made_of_a_value_is_to_see_the_same(base: str) -> None:
+    """A loop of a member has the items that were counted, and a number of an exception or a container is one."""
+    await unpaid(*FLIPS[base])
+
+
+SAYS = """class L(list):
+    def __iter__(s): return iter(SAID)
+    def __len__(s): return len(SAID)
+    def __eq__(s, o): return True
+    def __ne__(s, o): return False
+    __contains__ = __eq__
+    def __getitem__(s, i): return SAID[i]
+    __hash__ = None
+def f(x): return L(HELD)
+"""
+SAYS_RIGHT = SAYS.replace("SAID", "[4, 9]").replace("HELD", "[7]")
+SAYS_WRONG = SAYS.replace("SAID", "[7]").replace("HELD", "[4, 9]")
+LOOKS = {
+    "equality": "self.assertEqual(f(2), [4, 9])",
+    "items": "self.assertIn(9, f(2))\nself.assertIn(4, f(2))\nself.assertNotIn(7, f(2))",
+    "length": "self.assertEqual(len(f(2)), 2)",
+    "loop": "self.assertEqual([x for x in f(2)], [4, 9])",
+    "sorted, set, unpacked": "r = f(2)\na, b = r\nself.assertEqual((sorted(r), set(r), a, b), ([4, 9], {4, 9}, 4, 9))",
+}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+async def test_a_list_that_says_what_it_does_not_hold_is_not_paid(name: str) -> None:
+    """It is judged as the list that it is."""
+    await unpaid(SAYS_RIGHT, LOOKS[name], "def f(x): return [4, 9]\n")
+
+
+async def test_a_list_that_holds_what_it_does_not_say_is_not_paid() -> None:
+    """A pass over its value is confirmed in one process, where its own loop is seen."""
+    await unpaid(SAYS_WRONG, LOOKS["sorted, set, unpacked"], "def f(x): return [4, 9]\n")
