@@ -332,7 +332,7 @@ class Method:
         if name == "get" and positional and found is not positional[-1] and not isinstance(owner, StandInClass):
             is_asked = type(found) is bool or (len(positional) == 2 and type(positional[1]) is bool and bool(found))
             if is_asked:
-                _check_item(owner, positional[0])
+                _check_item(owner, positional[0], positional[1:])
         return found
 
     def __getattr__(self, name: str) -> Any:
@@ -500,9 +500,9 @@ class _StandInNumber(StandInClass, abc.ABCMeta):
     """A class of the candidate's that derives from an abstract number's, as a fraction's."""
 
 
-def _check_item(stand_in: Any, key: Any) -> None:
+def _check_item(stand_in: Any, key: Any, default: Any = None) -> None:
     """A truth that is found under a key is believed of what is one of its items, where a loop says what these are: else
-    an object could say yes to every key."""
+    an object could say yes to every key. `default`: what `get` was given beside the key, if it was asked."""
     cls = type(stand_in)
     if cls._harena_is_named or _is_theirs(key) or _method_of(_BASES.get(cls._harena_kind, object), "__getitem__"):
         return
@@ -513,15 +513,23 @@ def _check_item(stand_in: Any, key: Any) -> None:
         is_item = type(key) is int and _has_an_end(stand_in)
     if not is_item:
         what = f"{key!r} is none of the items of a {cls.__name__!r} object"
-        raise refused(what, None if _holds_all(stand_in, key) else stand_in)
+        raise refused(what, None if _holds_all(stand_in, key, default) else stand_in)
 
 
-def _holds_all(stand_in: Any, key: Any) -> bool:
+def _holds_all(stand_in: Any, key: Any, default: Any) -> bool:
     """It says yes to whatever key nobody could expect."""
     candidate = stand_in._harena_candidate
     with candidate.trust.computing():
         try:
-            return all(candidate.ask("special", stand_in, "__getitem__", (other,)) is True for other in others(key))
+            return all(
+                type(said) in SCALARS and bool(said) and said not in (default or ())
+                for said in (
+                    candidate.ask("special", stand_in, "__getitem__", (other,))
+                    if default is None
+                    else candidate.ask("call", stand_in, "get", (other, *default))
+                    for other in others(key)
+                )
+            )
         except Exception:  # noqa: BLE001 (an honest container may take only what it knows)
             return False
 
