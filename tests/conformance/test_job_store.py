@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from harena.core.job_store import STORE_UNAVAILABLE
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.node.benchmark_jobs import BenchmarkJobs
 from harena.node.config import NodeConfig
+from harena.store import benchmark_jobs as queries
 from harena.store import database as store_database
 from harena.store.benchmark_jobs import JobStore
 from harena.store.database import Database
@@ -211,3 +213,20 @@ async def test_a_url_that_names_no_postgres_is_not_repeated() -> None:
     with pytest.raises(PlatformError, match="must be postgresql://") as refused:
         await Database.open("mysql://me:secret@host/x")
     assert "secret" not in str(refused.value)
+
+
+async def test_servers_that_clear_one_job_at_a_time_leave_nothing(database: Database) -> None:
+    """Its own row goes last: what another deletes at this moment is taken by nobody for the end."""
+    store, total = JobStore(database), 5 * queries.ROWS_DELETED_AT_A_TIME
+    await store.insert_job(job(total=total, state="completed"), queued(total))
+    await store._begin_deletion(["job_1"], ["completed"])
+    left: list[int] = []
+
+    async def clear() -> None:
+        while await database.run(partial(queries._delete_some, "job_1")):
+            pass
+        async with database.transaction() as connection:
+            left.append((await connection.exec_driver_sql("SELECT count(*) FROM runs")).scalar_one())
+
+    await asyncio.gather(*(clear() for _ in range(4)))
+    assert left == [0] * 4

@@ -278,7 +278,9 @@ class JobStore:
         """Take jobs that are in these states away from their workspaces; which they were."""
         of_state = benchmark_jobs.c.id.in_(job_ids) & benchmark_jobs.c.state.in_(list(while_in))
         gone = update(benchmark_jobs).where(of_state, benchmark_jobs.c.workspace != BEING_DELETED)
-        taken = gone.values(workspace=BEING_DELETED, durable=False).returning(benchmark_jobs.c.id)
+        # the lease as well: who still writes, though the job has ended, would leave rows behind
+        fenced = {"durable": False, "lease_epoch": benchmark_jobs.c.lease_epoch + 1}
+        taken = gone.values(workspace=BEING_DELETED, **fenced).returning(benchmark_jobs.c.id)
         async with self._database.transaction() as connection:
             deleted = list(await connection.scalars(taken))
             for table in (job_requests, webhook_deliveries):
@@ -356,12 +358,14 @@ def as_ranges(numbers: Iterable[int]) -> list[range]:
 
 def _delete_some(job_id: str, connection: Connection) -> bool:
     """Delete some rows of a job whose deletion has begun, at last its own; whether there is more."""
+    its_own = (benchmark_jobs.c.id == job_id, benchmark_jobs.c.workspace == BEING_DELETED)
+    # one at a time: rows that another deletes at this moment are not counted here, as if there were no more
+    if connection.scalar(select(benchmark_jobs.c.id).where(*its_own).with_for_update()) is None:
+        return False
     for table, key in ((runs, "number"), (run_metadata, "digest"), (events, "cursor")):
         column = table.c[key]
         some = select(column).where(table.c.job_id == job_id).order_by(column).limit(ROWS_DELETED_AT_A_TIME)
         if connection.execute(delete(table).where(table.c.job_id == job_id, column.in_(some))).rowcount:
             return True
-    connection.execute(
-        delete(benchmark_jobs).where(benchmark_jobs.c.id == job_id, benchmark_jobs.c.workspace == BEING_DELETED)
-    )
+    connection.execute(delete(benchmark_jobs).where(*its_own))
     return False

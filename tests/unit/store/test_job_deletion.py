@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from harena.core.job_store import Batch
+from harena.core.errors import PlatformError
+from harena.core.job_store import LEASE_LOST, Batch
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.store import benchmark_jobs
 from harena.store.benchmark_jobs import ROWS_DELETED_AT_A_TIME, JobStore
@@ -69,5 +70,18 @@ async def test_a_deletion_that_was_cut_short_is_finished(database: Database, sto
     assert not await store.delete_job("job_1", while_in=("completed",))
     assert await StoredBytes(database).measured(HERE) == 0
     assert await WorkspaceStore(database).list() == []
+    await store.clear_deleted()
+    assert await rows_left(database) == 0
+
+
+async def test_nobody_writes_to_a_job_whose_deletion_has_begun(database: Database, store: JobStore) -> None:
+    """Its last owner, which lives although the job has ended, holds no lease any more, and leaves no rows."""
+    await store.insert_job(job("job_1", state="interrupted", lease_epoch=1))
+    run = {"scenario_id": "s0", "attempt": 1, "state": "running"}
+    await store.write(Batch("job_1", runs={0: run}, epoch=1))
+    assert await store._begin_deletion(["job_1"], ["interrupted"]) == ["job_1"]
+    with pytest.raises(PlatformError) as lost:
+        await store.write(Batch("job_1", runs={1: {**run, "attempt": 2}}, epoch=1))
+    assert lost.value.reason == LEASE_LOST
     await store.clear_deleted()
     assert await rows_left(database) == 0
