@@ -126,17 +126,19 @@ class JobLeases:
         scenarios = [UnreadScenario(id=run["scenario_id"]) for run in left]
         counts = RunCounts(row, running=[run["number"] for run in left if run["state"] == RunState.RUNNING])
         journal = StoreJournal(writer, self._clock, scenarios, counts=counts, last_cursor=last["cursor"] if last else 0)
-        for index, run in enumerate(left):
-            tries = {name: run[name] for name in ("failures", "repeats", "interruptions")}
-            ticket = Ticket(number=run["number"], scenario_index=index, attempt=run["attempt"], **tries)
-            journal.run_cancelled(ticket, unscored(scenarios[index], ticket, Reason.CANCELLED, why))
-            if (index + 1) % WRITTEN_AT_A_TIME == 0:
-                await writer.flush()
-        counts.never_begun(runs.never_begun_count)
-        ended = {"state": JobState.FAILED, "error": why, "ended_at": self._clock.utcnow().isoformat()}
-        journal.job_moved(ended, "job_ended", {"state": JobState.FAILED, "error": why})
         writer.hurry()  # a store that is away now is met again at the next look
-        await writer.close()
+        try:
+            for index, run in enumerate(left):
+                tries = {name: run[name] for name in ("failures", "repeats", "interruptions")}
+                ticket = Ticket(number=run["number"], scenario_index=index, attempt=run["attempt"], **tries)
+                journal.run_cancelled(ticket, unscored(scenarios[index], ticket, Reason.CANCELLED, why))
+                if (index + 1) % WRITTEN_AT_A_TIME == 0:
+                    await writer.flush()
+            counts.never_begun(runs.never_begun_count)
+            ended = {"state": JobState.FAILED, "error": why, "ended_at": self._clock.utcnow().isoformat()}
+            journal.job_moved(ended, "job_ended", {"state": JobState.FAILED, "error": why})
+        finally:
+            await writer.close()
 
 
 @dataclass(frozen=True, slots=True)

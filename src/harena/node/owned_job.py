@@ -59,9 +59,11 @@ class OwnedJob:
             run_timeout_seconds=job.run_timeout_seconds,
             timeout_seconds=job.remaining_seconds,
             recorded=self._record_start if job.after_loss else None,
-            written=self._writer.settle,
+            written=self._write_cancelled,
         )
         self._starts = 0
+        self._left_open = False
+        """the store took no more while open runs were cancelled"""
         self._began = clock.now()
         self._next_beat = self._began + BEAT_SECONDS
         self._news = asyncio.Event()
@@ -158,6 +160,13 @@ class OwnedJob:
         if ticket.interruptions or self._starts <= RECORDED_STARTS:
             await self._writer.settle()
 
+    async def _write_cancelled(self) -> None:
+        try:
+            await self._writer.settle()
+        except PlatformError:
+            self._left_open = True
+            raise
+
     def _store_away(self, error: PlatformError) -> None:
         # the event of it can be read when the store is back: whoever is to make room reads the log
         _log.warning("benchmark job %s is paused, because its results cannot be stored: %s", self.id, error)
@@ -176,7 +185,8 @@ class OwnedJob:
             state = check_job_transition(state, await self._execution.run())
             error = self._execution.error
         except Exception as fault:  # noqa: BLE001 - a bug of ours must end the job as failed, not leave it running
-            state, error = JobState.FAILED, one_line(fault)
+            # an end that leaves runs open would be wrong: the next node goes on with their cancellation
+            state, error = JobState.INTERRUPTED if self._left_open else JobState.FAILED, one_line(fault)
         self._end(state, error)
         try:
             await self._writer.close()

@@ -13,8 +13,8 @@ import pytest
 from test_benchmark_jobs import Scorer, opened
 from test_durable_jobs import server
 
-from harena.core.errors import LimitExceededError
-from harena.core.job_store import Batch
+from harena.core.errors import LimitExceededError, PlatformError
+from harena.core.job_store import STORE_UNAVAILABLE, Batch
 from harena.core.workspace import DEFAULT_WORKSPACE as HERE
 from harena.core.workspace import WorkspaceLimits
 from harena.jobs.worker import CANCELLED_AT_A_TIME, WRITTEN_AT_A_TIME
@@ -97,6 +97,37 @@ async def test_a_cancelled_job_is_written_in_pieces(tmp_path: Path, monkeypatch:
     assert (summary["total"], summary["cancelled"], progress["cancelled"]) == (runs, runs, runs)
     assert max(sizes) <= 2 * WRITTEN_AT_A_TIME
     assert steps.longest < 2 * CANCELLED_AT_A_TIME * LINES_OF_A_RUN
+
+
+async def test_a_cancellation_that_the_store_does_not_take_is_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the process is about to end and its store is away for a moment: the job does not end with runs open."""
+    refused = False
+    write = JobStore.write
+
+    async def refusing(self: JobStore, batch: Batch) -> None:
+        nonlocal refused
+        task = asyncio.current_task()
+        cancelled = any(run["state"] == "cancelled" for run in batch.runs.values())
+        # of who cancels, and not what the writer's own task writes now and then
+        if cancelled and not refused and task is not None and not task.get_name().startswith("writer of"):
+            refused = True
+            for owned in jobs._owned.values():
+                owned.leave()
+            raise PlatformError("connection lost", step="store", reason=STORE_UNAVAILABLE)
+        await write(self, batch)
+
+    monkeypatch.setattr(JobStore, "write", refusing)
+    scorer, runs = Scorer(), 8000
+    async with server(tmp_path / "harena.db", scorer) as jobs:
+        made = await jobs.create(HERE, {"name": "n", "scenarios": ["hang"] * 8, "config": {"attempts": 1000}})
+        await scorer.hanging.wait()
+        ended = await jobs.cancel(HERE, made["id"])
+        summary = (await jobs.summary(HERE, made["id"]))["summary"]
+        released = [event["kind"] async for event in jobs.events(HERE, made["id"])].count("job_released")
+    assert (ended["state"], ended["progress"]["cancelled"], summary["cancelled"]) == ("cancelled", runs, runs)
+    assert released == 1
 
 
 async def test_what_a_large_job_has_left_is_read_in_pieces(tmp_path: Path) -> None:
